@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from dpassay.errors import as_real, require
@@ -96,7 +97,12 @@ _ANSWERS = r"answers-((?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e[+-][0-9]+)?)"
 
 
 def _number(pattern: str, relation: object) -> str | None:
-    found = re.fullmatch(pattern, relation) if isinstance(relation, str) else None
+    return _parsed(pattern, relation) if isinstance(relation, str) else None
+
+
+@lru_cache(maxsize=64)
+def _parsed(pattern: str, relation: str) -> str | None:
+    found = re.fullmatch(pattern, relation)
     return None if found is None else found[1]
 
 

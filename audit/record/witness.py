@@ -162,8 +162,8 @@ def _dataset(data: Mapping[str, Any]) -> Dataset:
     return Values(data["values"]) if data["kind"] == "values" else Labelled(data["X"], data["y"])
 
 
-def event_json(event: Event) -> list[int] | dict[str, Any]:
-    """Write an event down: its labels, the threshold of a half-line, or a pattern and its words.
+def event_json(event: Event) -> list[int] | dict[str, float]:
+    """Write an event down: its labels, or the threshold of a half-line.
 
     No labels where a claim is about means.
     """
@@ -609,7 +609,7 @@ def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> Audi
 
 def _group(witness: Mapping[str, Any], file: str | None) -> Group:
     data = witness["data"]
-    pool, lines = None, None
+    pool = lines = None
     base: Dataset
     if data["kind"] in ("inline", "values"):
         base, queries = _dataset(data), points(data["queries"], "queries")

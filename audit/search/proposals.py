@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -12,11 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data import Dataset
-from dpassay.pairs import NOTHING_ASKED, Change, Pairs
+from dpassay.pairs import Change, Pairs
+from dpassay.targets.groups import NOTHING_ASKED
 
 REPEATS = 50
 """A family that has made so many proposals in a row that were known already has run dry."""
 
+LARGE = 20_000
+"""Datasets of more bytes than this are the same if they are one object."""
 LONG = 256
 """Datasets of more bytes than this are remembered by a digest."""
 
@@ -60,10 +64,13 @@ class Proposal:
     def identity(self) -> Hashable:
         """What two proposals have in common that ask the same of the same two datasets.
 
-        Which of the two is S does not matter: both directions are looked at.
+        Which of the two is S does not matter: both directions are looked at. Large datasets, of
+        which there are few, are only compared as objects; they must be kept.
         """
-        sides = frozenset(map(_contents, (self.base, self.neighbour)))
-        return sides, self.queries.shape, self.queries.tobytes()
+        asked = self.queries.shape, self.queries.tobytes()
+        if sum(array.nbytes for array in self.base.arrays) > LARGE:
+            return id(self.base), str(self.change.as_json()), asked
+        return frozenset(map(_contents, (self.base, self.neighbour))), asked
 
 
 def _contents(data: Dataset) -> tuple[bytes, ...]:
@@ -116,11 +123,6 @@ class Space:
     def words(self) -> str:
         """What the datasets are, in words."""
         raise NotImplementedError
-
-    @property
-    def columns(self) -> int:
-        """Coordinates of a query point; 0 where nothing is asked."""
-        return 0
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Return up to `most` pairs to begin with, those that tell most first.
@@ -175,13 +177,14 @@ def _next_new(family: Iterator[Proposal], seen: set[Hashable]) -> Proposal | Non
     return None
 
 
-def spread(count: int, most: int) -> list[int]:
+@lru_cache(maxsize=64)
+def spread(count: int, most: int) -> tuple[int, ...]:
     """Return up to `most` places out of `count`, spread over all, the first and the last first."""
     if count <= most:
         places = list(range(count))
     else:
         places = sorted({round(k * (count - 1) / max(1, most - 1)) for k in range(most)})
-    return [places[0], places[-1], *places[1:-1]] if len(places) > 1 else places
+    return (places[0], places[-1], *places[1:-1]) if len(places) > 1 else tuple(places)
 
 
 def pick(rng: np.random.Generator, choices: Sequence[Any] | NDArray[np.float64]) -> Any:

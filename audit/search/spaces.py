@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpassay.claims import REPLACE_ONE, answers_relation
-from dpassay.data import numbers
+from dpassay.data import Labelled, numbers
 from dpassay.errors import InvalidInput, as_real, is_count, require
-from dpassay.search import proposals_answers, proposals_scalars
+from dpassay.search import proposals_answers, proposals_records, proposals_scalars
 from dpassay.search.proposals import Proposal, Space, mixed
+from dpassay.search.shrinking_records import smaller_records
 from dpassay.search.shrinking_values import smaller_answers, smaller_scalars
 
+SHOWN = 5
+"""Labels that are named."""
 SIZE = 10
 """Numbers of a list where nobody says how many."""
 
@@ -169,13 +172,76 @@ class Scalars(Space):
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Records(Space):
+    """Labelled records; neighbours replace one of them, its label alone or all of it.
+
+    Parameters
+    ----------
+    data : Labelled
+        The user's records. They are searched, and so are others within the range of each feature,
+        with the labels that these have: a claim is about all datasets.
+    fixed : bool
+        Whether every dataset has as many records. By default smaller ones are searched too.
+    asked : int
+        Queries of a proposal at most, >= 1.
+
+    Raises
+    ------
+    InvalidInput
+        If the data are no Labelled, or the number of queries is below 1.
+    """
+
+    data: Labelled
+    fixed: bool = False
+    asked: int = 6
+    _maker: proposals_records.Maker = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        known = isinstance(self.data, Labelled)
+        require(known, "data", type(self.data).__name__, "a Labelled(X, y)")
+        require(is_count(self.asked), "asked", self.asked, "an integer >= 1")
+        maker = proposals_records.Maker(
+            data=self.data, fixed=self.fixed, asked=int(self.asked), relation=self.relation
+        )
+        object.__setattr__(self, "_maker", maker)
+
+    @property
+    def relation(self) -> str:
+        """`replace-one`."""
+        return REPLACE_ONE
+
+    @property
+    def words(self) -> str:
+        """How many records, features and labels."""
+        count, columns = self.data.X.shape
+        some = f"{count} record{'s' if count > 1 else ''}" if self.fixed else "records"
+        what = f"of {columns} feature{'s' if columns > 1 else ''}"
+        classes = ", ".join(map(str, self._maker.classes[:SHOWN]))
+        more = ", ..." if len(self._maker.classes) > SHOWN else ""
+        return f"{some} {what} with labels {classes}{more}, one of which a change replaces"
+
+    def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
+        """Own records changed, small datasets, datasets on the boundary; see `Space.first`."""
+        return mixed(self._maker.first(rng), most)
+
+    def more(self, best: Sequence[Proposal], rng: np.random.Generator, most: int) -> list[Proposal]:
+        """Other records and queries; see `Space.more`."""
+        return mixed(self._maker.more(best, rng), most, best)
+
+    def smaller(self, found: Proposal) -> Iterator[Proposal]:
+        """Fewer records, fewer queries, simpler points; see `Space.smaller`."""
+        return smaller_records(self._maker, found)
+
+
 def space_of(data: Any) -> Space:
     """Return the space that a user means by some data.
 
     Parameters
     ----------
-    data : Space or array (n,)
-        A space itself; or a list of numbers, of which the least and the greatest are the limits.
+    data : Space, Labelled, (X, y) or array (n,)
+        A space itself; labelled records; or a list of numbers, of which the least and the greatest
+        are the limits.
 
     Raises
     ------
@@ -184,6 +250,10 @@ def space_of(data: Any) -> Space:
     """
     if isinstance(data, Space):
         return data
+    if isinstance(data, Labelled):
+        return Records(data)
+    if isinstance(data, tuple) and len(data) == 2 and np.ndim(data[0]) == 2:
+        return Records(Labelled(*data))
     own = numbers(data, "data")
     if own.min() == own.max():
         raise InvalidInput(

@@ -28,7 +28,7 @@ def values(each: Proposal) -> list[float]:
     "space", [Answers(6), Answers(2, 0.3, low=0.0), Scalars(-5, 7, size=12)], ids=repr
 )
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=10)
+@settings(max_examples=10, deadline=None)
 def test_every_simpler_pair_is_one_of_the_space_and_shrinking_ends(space: Space, seed: int) -> None:
     rng = np.random.default_rng(seed)
     found = space.first(rng, 60)[-1]
@@ -42,7 +42,7 @@ def test_every_simpler_pair_is_one_of_the_space_and_shrinking_ends(space: Space,
 
 
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=10)
+@settings(max_examples=10, deadline=None)
 def test_if_everything_will_do_the_simplest_pair_of_all_is_found(seed: int) -> None:
     found = Answers(5, 0.5).first(np.random.default_rng(seed), 90)[-1]
     least = shrink(Answers(5, 0.5), found, lambda _: True, 1000)

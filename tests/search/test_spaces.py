@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from dpassay.claims import answers_moved
 from dpassay.data import Values
 from dpassay.errors import InvalidInput
-from dpassay.pairs import NOTHING_ASKED, ReplaceValue, Shift
+from dpassay.pairs import ReplaceValue, Shift
 from dpassay.search.proposals import Proposal, Space, mixed, spread
 from dpassay.search.spaces import Answers, Scalars, space_of
+from dpassay.targets.groups import NOTHING_ASKED
 
 SENSITIVITIES = st.sampled_from([1.0, 0.3, 1e-6, 7.5, 1e9])
 
@@ -59,7 +60,7 @@ def scalars(draw: st.DrawFn) -> Scalars:
 
 
 @given(answers(), st.integers(0, 99))
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 def test_answers_move_by_no_more_than_the_sensitivity(space: Answers, seed: int) -> None:
     found = explored(space, seed)
     assert found
@@ -79,7 +80,7 @@ def test_answers_move_by_no_more_than_the_sensitivity(space: Answers, seed: int)
 
 
 @given(scalars(), st.integers(0, 99))
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 def test_one_number_between_the_limits_is_replaced(space: Scalars, seed: int) -> None:
     found = explored(space, seed)
     assert found
