@@ -41,6 +41,15 @@ class Rows:
         """Return the outputs that fulfil something, out of as many as before."""
         return Rows(self.one[:, one], self.other[:, other], self.m1, self.m0)
 
+    def with_rows(self, more: Rows) -> Rows:
+        """Return these outputs and others together."""
+        return Rows(
+            np.concatenate([self.one, more.one], axis=1),
+            np.concatenate([self.other, more.other], axis=1),
+            self.m1 + more.m1,
+            self.m0 + more.m0,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -110,10 +119,9 @@ def _thresholds(j: int, look: Feature, rows: Rows) -> _Tried:  # noqa: ARG001
     both = np.concatenate([one, other])
     if not len(both):
         return _Tried([], np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    places = np.unique((LEVELS * len(both)).astype(np.intp))
-    both.partition(places)
-    at = np.unique(both[places])
-    at = at[np.isfinite(at)]
+    both.sort()
+    at = both[(LEVELS * len(both)).astype(np.intp)]
+    at = at[np.isfinite(at) & np.append(True, at[1:] != at[:-1])]
     x, y = np.searchsorted(one, at), np.searchsorted(other, at)
     return _Tried(
         _Sides(j, at),
