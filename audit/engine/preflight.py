@@ -31,7 +31,7 @@ def check(targets: Sequence[AuditTarget], data: Group | Space | None, settings: 
             _check_claim(target, claim, settings)
             if settings.mode == "exhaustive" and settings.domain is not None:
                 settings.domain.check(claim)
-            elif data is not None and not within(data.pairs.relation, claim.relation):
+            elif isinstance(data, Group) and not within(data.pairs.relation, claim.relation):
                 raise InvalidInput(
                     f"pairs: are neighbours under '{data.pairs.relation}'; must be under "
                     f"'{claim.relation}', of which the claim {claim} of {target.name} speaks"

@@ -162,8 +162,8 @@ def _dataset(data: Mapping[str, Any]) -> Dataset:
     return Values(data["values"]) if data["kind"] == "values" else Labelled(data["X"], data["y"])
 
 
-def event_json(event: Event) -> list[int] | dict[str, float]:
-    """Write an event down: its labels, or the threshold of a half-line.
+def event_json(event: Event) -> list[int] | dict[str, Any]:
+    """Write an event down: its labels, the threshold of a half-line, or a pattern and its words.
 
     No labels where a claim is about means.
     """

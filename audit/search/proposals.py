@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data import Dataset
-from dpassay.pairs import Change, Pairs
-from dpassay.targets.groups import NOTHING_ASKED
+from dpassay.pairs import NOTHING_ASKED, Change, Pairs
 
 REPEATS = 50
 """A family that has made so many proposals in a row that were known already has run dry."""
@@ -123,6 +122,11 @@ class Space:
     def words(self) -> str:
         """What the datasets are, in words."""
         raise NotImplementedError
+
+    @property
+    def columns(self) -> int:
+        """Coordinates of a query point; 0 where nothing is asked."""
+        return 0
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Return up to `most` pairs to begin with, those that tell most first.

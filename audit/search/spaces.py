@@ -212,6 +212,11 @@ class Records(Space):
         return REPLACE_ONE
 
     @property
+    def columns(self) -> int:
+        """Features."""
+        return int(self.data.X.shape[1])
+
+    @property
     def words(self) -> str:
         """How many records, features and labels."""
         count, columns = self.data.X.shape

@@ -29,7 +29,7 @@ def positive(
     data: Values, queries: NDArray[np.float64], size: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Say whether the sum is above 2, and lie with probability 0.1: the loss is ln 9."""
-    truth = data.values.sum() > 2
+    truth = data.sum() > 2
     return np.where(rng.random((size, len(queries))) < 0.1, 1 - int(truth), int(truth))
 
 
@@ -118,8 +118,8 @@ def test_pairs_further_apart_than_the_claim_says_are_refused() -> None:
 
 def test_a_mechanism_that_writes_into_its_answers_is_found_out() -> None:
     def writes(data: Values, queries: Any, size: int, rng: np.random.Generator) -> Any:
-        data.values.flags.writeable = True
-        data.values[0] = 7.0
+        data.flags.writeable = True
+        data[0] = 7.0
         return rng.integers(0, 2, (size, len(queries)))
 
     pairs = answers()

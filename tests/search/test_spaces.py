@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from dpassay.claims import answers_moved
 from dpassay.data import Values
 from dpassay.errors import InvalidInput
-from dpassay.pairs import ReplaceValue, Shift
+from dpassay.pairs import NOTHING_ASKED, ReplaceValue, Shift
 from dpassay.search.proposals import Proposal, Space, mixed, spread
 from dpassay.search.spaces import Answers, Scalars, space_of
-from dpassay.targets.groups import NOTHING_ASKED
 
 SENSITIVITIES = st.sampled_from([1.0, 0.3, 1e-6, 7.5, 1e9])
 

@@ -5,7 +5,7 @@ The search is as greedy as always, but short, so that many whole audits can be m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,10 +45,9 @@ TIGHT: dict[str, tuple[Callable[..., Any], Answers]] = {
 
 
 @pytest.fixture(autouse=True)
-def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"FIRST": 12, "SURVIVORS": (4,), "OFFSPRING": (2,), "LEAST": 100}.items():
         monkeypatch.setattr(searched, name, value)
-    yield
 
 
 def refuted(name: str, seed: int) -> bool:
