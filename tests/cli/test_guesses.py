@@ -130,10 +130,10 @@ def test_functions_of_four_arguments_are_taken_in_every_form() -> None:
     @functools.wraps(len)
     def wrapped(*given: Any) -> None: ...
 
-    taken = (four, Called(), wrapped, functools.partial(lambda a, b, c, d, e: None, 1), max)
-    for function in (*taken, lambda *_: None, lambda a, b, c, d=1: None, np.add.reduce):
+    known = (four, Called(), wrapped, functools.partial(lambda a, b, c, d, e: None, 1), max)
+    for function in (*known, lambda *_: None, lambda a, b, c, d=1: None, np.add.reduce):
         taken(function, "f")
-    for refused in (lambda: None, lambda a, b, c: None, lambda a, b, c, *, d: None):
+    for refused in (lambda: None, lambda a: None, lambda a, b, c, *, d: None):
         with pytest.raises(InvalidInput, match=r"f: takes .*; must take \(data, queries, size"):
             taken(refused, "f")
 

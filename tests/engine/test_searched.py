@@ -14,7 +14,7 @@ from dpassay.engine.result import Result
 from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness, replay
-from dpassay.reports.run.html import to_html
+from dpassay.reports.run.page.html import to_html
 from dpassay.reports.run.markdown import to_markdown
 
 BUDGET = 2000
