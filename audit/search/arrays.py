@@ -1,0 +1,137 @@
+"""Arrays: outputs that are numbers, one array for all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.search.values import ABSENT, NAN, NUMBER, Key, is_number, key_of, number_of
+from dpassay.search.views import (
+    Array,
+    Codes,
+    Mask,
+    Tally,
+    by_frequency,
+    follow_tree,
+    tally_of,
+)
+
+FEW = 4
+"""So few values are compared one after the other."""
+
+
+class Numbers:
+    """Numbers, one array for all outputs: (n,) for single values, (n, d) for vectors."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+        self.n = len(array)
+        self.width = 1 if array.ndim == 1 else array.shape[1]
+
+    def _column(self, place: int) -> NDArray[Any] | None:
+        if self.array.ndim == 1:
+            return self.array if place == 0 else None
+        return self.array[:, place] if place < self.width else None
+
+    def _table(self) -> NDArray[Any]:
+        return self.array[:, None] if self.array.ndim == 1 else self.array
+
+    def number(self, place: int) -> Array:
+        """See `View`."""
+        column = self._column(place)
+        return np.full(self.n, np.nan) if column is None else column.astype(float, copy=False)
+
+    def codes(self, place: int, table: tuple[Key, ...]) -> Codes:
+        """See `View`."""
+        column = self._column(place)
+        if column is None:
+            missing = table.index(ABSENT) if ABSENT in table else len(table)
+            return np.full(self.n, missing, dtype=np.intp)
+        rest = table.index(NUMBER) if NUMBER in table else len(table)
+        codes = np.full(self.n, rest, dtype=np.intp)
+        plain = [k for k, key in enumerate(table) if isinstance(key, (bool, int, float))]
+        if len(plain) <= FEW:
+            for k in plain:
+                codes[column == np.float64(number_of(table[k]))] = k
+        else:
+            values = np.array([number_of(table[k]) for k in plain])
+            order = np.argsort(values)
+            ranked = values[order]
+            at = np.minimum(np.searchsorted(ranked, column), len(ranked) - 1)
+            codes = np.where(ranked[at] == column, np.array(plain)[order][at], codes)
+        if NAN in table:
+            codes[np.isnan(column)] = table.index(NAN)
+        return codes
+
+    def member(self, place: int, keys: tuple[Key, ...]) -> Mask:
+        """See `View`."""
+        column = self._column(place)
+        plain = [key for key in keys if isinstance(key, (bool, int, float))]
+        if column is None or len(plain) > FEW or len(plain) < len(keys) or not plain:
+            return self.codes(place, keys) < len(keys)
+        found: Mask = column == np.float64(number_of(plain[0]))
+        for key in plain[1:]:
+            found |= column == np.float64(number_of(key))
+        return found
+
+    def whole(self, table: tuple[Key, ...]) -> Codes:
+        """See `View`; place by place along the tree of the table's beginnings."""
+        if self.array.ndim == 1:
+            return self.codes(0, table)
+        rows = {
+            k: key
+            for k, key in enumerate(table)
+            if isinstance(key, tuple) and len(key) == self.width and all(map(is_number, key))
+        }
+        return follow_tree(self, rows, len(table))
+
+    def lengths(self) -> Array:
+        """See `View`."""
+        return np.full(self.n, float(self.width))
+
+    def matrix(self) -> Array:
+        """See `View`."""
+        return self._table().astype(float, copy=False)
+
+    def first_change(self) -> Array:
+        """See `View`."""
+        values = self._table()
+        return _first(_differ(values, values[:, :1]), np.full(self.n, self.width))
+
+    def tally(self, place: int | None) -> Tally:
+        """See `View`."""
+        if place is None and self.array.ndim == 2:
+            rows, counts = np.unique(self.array, axis=0, return_counts=True)
+            often = counts > 1
+            common = zip(map(key_of, rows[often]), counts[often].tolist(), strict=True)
+            return Tally(by_frequency(common), 0, len(rows), 0.0, fractions=False, total=self.n)
+        column = self._column(place or 0)
+        if column is None:
+            return tally_of([ABSENT], [self.n])
+        values, counts = np.unique(column, return_counts=True)
+        often = counts > 1
+        finite = values[np.isfinite(values)].astype(float)
+        return Tally(
+            common=by_frequency(
+                zip(map(key_of, values[often]), counts[often].tolist(), strict=True)
+            ),
+            numbers=len(values),
+            others=0,
+            middle=float(np.median(finite)) if len(finite) else 0.0,
+            fractions=bool((finite % 1 != 0).any()),
+            total=self.n,
+        )
+
+
+def _differ(values: NDArray[Any], first: NDArray[Any]) -> Mask:
+    """Whether values are not the same; NaN is the same as NaN."""
+    both_nan = np.isnan(values) & np.isnan(first)
+    found: Mask = (values != first) & ~both_nan
+    return found
+
+
+def _first(hit: Mask, length: NDArray[Any]) -> Array:
+    """Return the first place of each row, counted from 1, that is hit; one past its end if none."""
+    return np.where(hit.any(axis=1), hit.argmax(axis=1) + 1, length + 1).astype(float)
