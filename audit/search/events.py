@@ -1,24 +1,25 @@
 """Events: the choice of the one from which the highest bound is to be expected.
 
 Half of the pilot proposes conditions, pairs of them and learned scores; the other half chooses
-among the few best. What is chosen is certified on fresh trials by others.
+among the few best. Then the threshold of what was chosen is set by all rows that did not teach it.
+What is chosen is certified on fresh trials by others.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpassay.errors import require
-from dpassay.search.features import Feature
+from dpassay.search.candidates import Candidate, propose
 from dpassay.search.outputs import Encoder
 from dpassay.search.patterns import Pattern
-from dpassay.search.rules import AT_LEAST, Condition, OneOf, Score, Threshold
-from dpassay.search.scan import Found, Rows, neat, scan
-from dpassay.search.scores import binned, regressions
+from dpassay.search.rules import AT_LEAST, BELOW, Condition, OneOf, Score, Threshold
+from dpassay.search.scan import Rows, neat
+from dpassay.search.smoothing import Smooth, credible, smooth
 from dpassay.search.values import NUMBER
 from dpassay.search.views import Array, Mask
 from dpassay.search.worth import Goal
@@ -26,14 +27,13 @@ from dpassay.stats.scales import Scale
 
 SIMPLER = 0.02
 """A simpler description may cost this part of the bound."""
-SHORTLIST = 8
-"""So many conditions are compared on the second half."""
-ROOTS, CHEAP_ROOTS = 5, 1
-"""To so many of them a second condition is looked for."""
-LEARNED = 0.6
-"""Part of the first half on which a score is learned; its threshold is chosen on the rest."""
-LISTED = 3
-"""A set of more values than these is no simpler than two conditions."""
+CHANCE = 2.0
+"""And it may look worse by so many standard errors."""
+SMOOTHED = 3
+"""So many of the best single conditions, and of the best other candidates, are compared by smoothed
+counts."""
+SMOOTH_CAUTION = 0.5
+"""The caution where counts are smoothed; see `Goal.worth`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +60,6 @@ class Choice:
     p0: float
     expected: float
     power_z: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A rule, its direction, and what it is worth on the rows that chose it."""
-
-    rule: tuple[Condition, ...] | Score
-    direction: int
-    worth: float
-
-    @property
-    def effort(self) -> int:
-        """How hard it is to read."""
-        if isinstance(self.rule, Score):
-            return 2
-        wide = any(isinstance(each, OneOf) and len(each.codes) > LISTED for each in self.rule)
-        return int(len(self.rule) > 1 or wide)
 
 
 def choose_pattern(
@@ -123,28 +106,27 @@ def choose_pattern(
     """
     fewest = min(len(one), len(other))
     require(fewest >= 4, "pilot", fewest, "at least 4 outputs on each side")
-    goal, looks = Goal(scale, promised, n, alpha), encoder.looks
+    goal = Goal(scale, promised, n, alpha)
     learn, select = _halves(one, other, rng)
-    singles = scan(learn, looks, goal)
-    candidates = [_Candidate((f.condition,), f.direction, f.worth) for f in singles[:SHORTLIST]]
-    candidates += _pairs(learn, looks, goal, singles[: CHEAP_ROOTS if cheap else ROOTS])
-    candidates += _scores(learn, looks, goal, singles, cheap)
+    candidates = propose(learn, encoder.looks, goal, cheap=cheap)
     if not candidates:
-        candidates = [_Candidate((Threshold(0, AT_LEAST, 0.0),), 0, -np.inf)]
-    candidates = [_tidy(each, learn) for each in candidates]
-    seen = [_Seen.of(each, select, goal) for each in candidates]
-    best = _simplest(seen)
-    chosen = best.candidate
-    x, y, m1, m0 = best.counts
+        candidates = [Candidate((Threshold(0, AT_LEAST, 0.0),), 0, -math.inf)]
+    seen = sorted((_look(each, select, goal) for each in candidates), key=lambda s: -s.worth)
+    if not cheap:
+        simple = [each for each in seen if each.candidate.effort == 0][:SMOOTHED]
+        others = [each for each in seen if each.candidate.effort > 0][:SMOOTHED]
+        seen = [_smoothed(each, select, goal) for each in simple + others]
+    best = _simplest(seen, goal)
+    if not cheap:
+        best = _settled(best, learn, select, goal)
+    counts = best.counts
     return Choice(
-        pattern=_pattern(encoder, chosen.rule),
-        direction=chosen.direction,
-        p1=(x + 0.5) / (m1 + 1),
-        p0=(y + 0.5) / (m0 + 1),
-        expected=max(0.0, float(goal.worth(x, y, m1, m0)))
-        if cheap
-        else goal.expected(x, y, m1, m0),
-        power_z=goal.power_z(x, y, m1, m0),
+        pattern=_pattern(encoder, best.candidate.rule),
+        direction=best.candidate.direction,
+        p1=goal.share(best.x, best.m1),
+        p0=goal.share(best.y, best.m0),
+        expected=max(0.0, best.worth) if cheap else goal.expected(*counts),
+        power_z=goal.power_z(*counts),
     )
 
 
@@ -160,115 +142,41 @@ def _halves(one: Array, other: Array, rng: np.random.Generator) -> tuple[Rows, R
     return Rows(a, c, a.shape[1], c.shape[1]), Rows(b, d, b.shape[1], d.shape[1])
 
 
-def _pairs(
-    learn: Rows, looks: Sequence[Feature], goal: Goal, roots: Sequence[Found]
-) -> list[_Candidate]:
-    """Return the best second condition to each of the best ones, where it helps."""
-    found = []
-    for root in roots:
-        j = root.condition.feature
-        inside = learn.where(root.condition.of(learn.one[j]), root.condition.of(learn.other[j]))
-        second = next(iter(scan(inside, looks, goal, only=root.direction)), None)
-        if second is not None and second.worth > root.worth:
-            rule = (root.condition, second.condition)
-            found.append(_Candidate(rule, root.direction, second.worth))
-    return found
-
-
-def _scores(
-    learn: Rows, looks: Sequence[Feature], goal: Goal, singles: Sequence[Found], cheap: bool
-) -> list[_Candidate]:
-    """Return learned scores with the best threshold of each in each direction."""
-    fit, rest = _cut(learn)
-    scores = [score for score in [binned(fit, looks)] if score is not None]
-    if not cheap and singles:
-        ranked = list(dict.fromkeys(each.condition.feature for each in singles))
-        scores += list(regressions(fit, looks, ranked))
-    found = []
-    for score in scores:
-        places = [curve.feature for curve in score.curves]
-        totals = Rows(
-            score.total([rest.one[j] for j in places])[None],
-            score.total([rest.other[j] for j in places])[None],
-            rest.m1,
-            rest.m0,
-        )
-        for best in scan(totals, [Feature("sum")], goal):
-            if isinstance(best.condition, Threshold):
-                at = neat(best.condition, np.concatenate([totals.one[0], totals.other[0]]))
-                rule = replace(score, side=at.side, at=at.at)
-                found.append(_Candidate(rule, best.direction, best.worth))
-    return found
-
-
-def _cut(rows: Rows) -> tuple[Rows, Rows]:
-    """Part rows once more."""
-    a, c = int(LEARNED * rows.m1), int(LEARNED * rows.m0)
-    return (
-        Rows(rows.one[:, :a], rows.other[:, :c], a, c),
-        Rows(rows.one[:, a:], rows.other[:, c:], rows.m1 - a, rows.m0 - c),
-    )
-
-
-def _tidy(candidate: _Candidate, learn: Rows) -> _Candidate:
-    """Write its thresholds with few digits."""
-    if isinstance(candidate.rule, Score):
-        return candidate
-    rule: list[Condition] = []
-    for each in candidate.rule:
-        column = np.concatenate([learn.one[each.feature], learn.other[each.feature]])
-        rule.append(neat(each, column) if isinstance(each, Threshold) else each)
-    return replace(candidate, rule=tuple(rule))
-
-
-def _holds(rule: tuple[Condition, ...] | Score, columns: Array) -> Mask:
-    """Whether a rule holds, from features by rows."""
-    if isinstance(rule, Score):
-        return rule.passes(rule.total([columns[curve.feature] for curve in rule.curves]))
-    found: NDArray[np.bool_] = rule[0].of(columns[rule[0].feature])
-    for condition in rule[1:]:
-        found = found & condition.of(columns[condition.feature])
-    return found
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Seen:
-    """A candidate on the rows that choose: where it held, its counts and its worth.
+    """A candidate on rows that did not propose it.
 
     Parameters
     ----------
-    candidate : _Candidate
+    candidate : Candidate
+    x, y : float
+        Counts on the side on which it is likelier and on the other; smoothed or not.
     likelier, other : bool arrays
-        Where it held, on the side on which it is likelier and on the other.
+        Where it held.
     worth : float
-    slopes : tuple of float
-        See `Goal.slopes`.
     """
 
-    candidate: _Candidate
+    candidate: Candidate
+    x: float
+    y: float
     likelier: Mask
     other: Mask
     worth: float
-    slopes: tuple[float, float]
-
-    @classmethod
-    def of(cls, candidate: _Candidate, rows: Rows, goal: Goal) -> _Seen:
-        """Look where a candidate holds."""
-        sides = [_holds(candidate.rule, columns) for columns in (rows.one, rows.other)]
-        likelier, other = reversed(sides) if candidate.direction else sides
-        counts = int(likelier.sum()), int(other.sum()), len(likelier), len(other)
-        worth = float(goal.worth(*counts))
-        return cls(candidate, likelier, other, worth, goal.slopes(*counts))
 
     @property
-    def counts(self) -> tuple[int, int, int, int]:
-        """Counts on the side where it is likelier and on the other, and out of how many."""
-        return (
-            int(self.likelier.sum()),
-            int(self.other.sum()),
-            len(self.likelier),
-            len(self.other),
-        )
+    def m1(self) -> int:
+        """Outputs on the side on which it is likelier."""
+        return len(self.likelier)
+
+    @property
+    def m0(self) -> int:
+        """Outputs on the other side."""
+        return len(self.other)
+
+    @property
+    def counts(self) -> tuple[float, float, int, int]:
+        """Both counts, and out of how many."""
+        return self.x, self.y, self.m1, self.m0
 
     @property
     def order(self) -> tuple[int, float, bool]:
@@ -277,12 +185,9 @@ class _Seen:
         named = not isinstance(rule, Score) and isinstance(rule[0], OneOf)
         return self.candidate.effort, -self.worth, not named
 
-    def error(self, best: _Seen) -> float:
-        """Return the standard error of the difference of two leaks on the same rows.
-
-        Of two in different directions those rows are compared that each is likelier on.
-        """
-        a, b = self.slopes, best.slopes
+    def error(self, best: _Seen, goal: Goal) -> float:
+        """Return the standard error of the difference of two leaks on the same rows."""
+        a, b = goal.slopes(*self.counts), goal.slopes(*best.counts)
         if self.candidate.direction == best.candidate.direction:
             pairs = [(self.likelier, a[0], best.likelier, b[0])]
             pairs += [(self.other, a[1], best.other, b[1])]
@@ -293,13 +198,45 @@ class _Seen:
             float(np.var(one * slope - other * steep)) / len(one)
             for one, slope, other, steep in pairs
         )
-        return float(np.sqrt(variance))
+        return math.sqrt(variance)
 
 
-def _simplest(seen: Sequence[_Seen]) -> _Seen:
+def _look(candidate: Candidate, rows: Rows, goal: Goal) -> _Seen:
+    """Look where a candidate holds."""
+    likelier, other = candidate.holds(rows.one), candidate.holds(rows.other)
+    if candidate.direction:
+        likelier, other = other, likelier
+    x, y = int(likelier.sum()), int(other.sum())
+    worth = float(goal.worth(x, y, len(likelier), len(other)))
+    return _Seen(candidate, x, y, likelier, other, worth)
+
+
+def _curve(candidate: Candidate, rows: Rows) -> Smooth | None:
+    """Smooth the counts along the number that a candidate's last threshold parts."""
+    if candidate.threshold is None:
+        return None
+    return smooth(candidate.axis(rows.one), candidate.axis(rows.other))
+
+
+def _smoothed(seen: _Seen, rows: Rows, goal: Goal, curve: Smooth | None = None) -> _Seen:
+    """Smooth a candidate's counts along its number, where what was counted allows it."""
+    curve = _curve(seen.candidate, rows) if curve is None else curve
+    threshold = seen.candidate.threshold
+    if curve is None or threshold is None:
+        return seen
+    x, y = curve.beyond(threshold.at, below=threshold.side == BELOW)
+    if seen.candidate.direction:
+        x, y = y, x
+    if not (credible(seen.x, x, seen.m1) and credible(seen.y, y, seen.m0)):
+        return seen
+    worth = float(goal.worth(x, y, seen.m1, seen.m0, caution=SMOOTH_CAUTION))
+    return replace(seen, x=x, y=y, worth=worth)
+
+
+def _simplest(seen: Sequence[_Seen], goal: Goal) -> _Seen:
     """Return the best of the simplest that cost little against the best of all.
 
-    Or no more than chance may account for: one standard error of the difference.
+    Or no more than chance may account for: `CHANCE` standard errors of the difference.
     """
     best = max(seen, key=lambda each: each.worth)
     slack = SIMPLER * abs(best.worth)
@@ -310,10 +247,41 @@ def _simplest(seen: Sequence[_Seen]) -> _Seen:
         or best.worth - each.worth <= slack
         or (
             each.candidate.effort < best.candidate.effort
-            and best.worth - each.worth <= each.error(best)
+            and best.worth - each.worth <= CHANCE * each.error(best, goal)
         )
     ]
     return min(good, key=lambda each: each.order)
+
+
+def _settled(seen: _Seen, learn: Rows, select: Rows, goal: Goal) -> _Seen:
+    """Set the last threshold by smoothed counts of all rows; a score's by those not learned on."""
+    rows = select if isinstance(seen.candidate.rule, Score) else learn.with_rows(select)
+    curve = _curve(seen.candidate, rows)
+    if curve is None:
+        return seen
+    before = _look(seen.candidate, rows, goal)
+    if _smoothed(before, rows, goal, curve) is before:
+        return seen
+    threshold, direction = _best(curve, rows, goal)
+    axis = np.concatenate([seen.candidate.axis(rows.one), seen.candidate.axis(rows.other)])
+    moved = seen.candidate.moved(neat(threshold, axis), direction)
+    return _smoothed(_look(moved, select, goal), select, goal)
+
+
+def _best(curve: Smooth, rows: Rows, goal: Goal) -> tuple[Threshold, int]:
+    """Return the threshold of the highest worth by smoothed counts, and its direction."""
+    found = []
+    for side in (AT_LEAST, BELOW):
+        x, y = (
+            (curve.all_x - curve.x, curve.all_y - curve.y) if side == BELOW else (curve.x, curve.y)
+        )
+        for direction in (0, 1):
+            counts = (y, x, rows.m0, rows.m1) if direction else (x, y, rows.m1, rows.m0)
+            worth = goal.worth(*counts, caution=SMOOTH_CAUTION)
+            best = int(worth.argmax())
+            found.append((float(worth[best]), Threshold(0, side, float(curve.at[best])), direction))
+    _, threshold, direction = max(found, key=lambda each: each[0])
+    return threshold, direction
 
 
 def _pattern(encoder: Encoder, rule: tuple[Condition, ...] | Score) -> Pattern:

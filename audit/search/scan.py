@@ -41,6 +41,15 @@ class Rows:
         """Return the outputs that fulfil something, out of as many as before."""
         return Rows(self.one[:, one], self.other[:, other], self.m1, self.m0)
 
+    def with_rows(self, more: Rows) -> Rows:
+        """Return these outputs and others together."""
+        return Rows(
+            np.concatenate([self.one, more.one], axis=1),
+            np.concatenate([self.other, more.other], axis=1),
+            self.m1 + more.m1,
+            self.m0 + more.m0,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Found:

@@ -89,12 +89,13 @@ def _regression(rows: Rows, knots: dict[int, Array], kind: str) -> Score:
     """Ridge logistic regression on the hat functions of the knots."""
     from sklearn.exceptions import ConvergenceWarning  # a second to import
     from sklearn.linear_model import LogisticRegression
+    from threadpoolctl import threadpool_limits
 
     columns = [np.concatenate([rows.one[j], rows.other[j]]) for j in knots]
     hats = [_hats(column, at) for column, at in zip(columns, knots.values(), strict=True)]
     labels = np.repeat([1, 0], [rows.one.shape[1], rows.other.shape[1]])
     model = LogisticRegression(C=PENALTY, solver="newton-cholesky", max_iter=30)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), threadpool_limits(limits=1):
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(np.concatenate(hats, axis=1), labels)
     heights = np.split(model.coef_[0], np.cumsum([len(at) for at in knots.values()])[:-1])

@@ -45,7 +45,14 @@ class Goal:
     n: int
     alpha: float
 
-    def worth(self, x: ArrayLike, y: ArrayLike, m1: int, m0: int) -> Array:
+    @staticmethod
+    def share(count: float, trials: int) -> float:
+        """Return the probability that a count is taken for."""
+        return (count + 0.5) / (trials + 1)
+
+    def worth(
+        self, x: ArrayLike, y: ArrayLike, m1: int, m0: int, *, caution: float = CAUTION
+    ) -> Array:
         """Return about the bound that n trials will give, less a caution for chance in the pilot.
 
         The limits of the two probabilities (Wilson 1927) are combined by the method of variance
@@ -53,9 +60,12 @@ class Goal:
 
         Parameters
         ----------
-        x, y : int array
+        x, y : array
             Counts of events out of `m1` on the side on which they are likelier, and of `m0` on the
             other.
+        m1, m0 : int
+        caution : float
+            So many standard errors of the pilot are taken off too.
 
         Returns
         -------
@@ -65,7 +75,7 @@ class Goal:
         p1 = (np.asarray(x, dtype=float) + 0.5) / (m1 + 1)
         p0 = (np.asarray(y, dtype=float) + 0.5) / (m0 + 1)
         z = max(LEAST_Z, -float(ndtri(self.alpha)))
-        rows = (z / (z / math.sqrt(self.n) + CAUTION / math.sqrt(min(m1, m0)))) ** 2
+        rows = (z / (z / math.sqrt(self.n) + caution / math.sqrt(min(m1, m0)))) ** 2
         gain, loss = self.scale.gain, self.scale.loss
         with np.errstate(invalid="ignore", divide="ignore"):
             up, down = gain(p1), loss(p0)
@@ -74,33 +84,34 @@ class Goal:
             found = up - down - np.hypot(less, more)
         return np.where(np.isnan(found), -np.inf, found)
 
-    def slopes(self, x: int, y: int, m1: int, m0: int) -> tuple[float, float]:
+    def slopes(self, x: float, y: float, m1: int, m0: int) -> tuple[float, float]:
         """Return by how much the plug-in leak moves with each of the two shares."""
-        p1, p0 = (x + 0.5) / (m1 + 1), (y + 0.5) / (m0 + 1)
+        p1, p0 = self.share(x, m1), self.share(y, m0)
         step = 1e-3
         near = np.array([1 - step, 1 + step])
         with np.errstate(invalid="ignore", divide="ignore"):
             up = np.diff(self.scale.gain(np.minimum(near * p1, 1.0)))[0] / (2 * step * p1)
             down = np.diff(self.scale.loss(np.minimum(near * p0, 1.0)))[0] / (2 * step * p0)
-        return tuple(float(each) if np.isfinite(each) else 0.0 for each in (up, down))  # type: ignore[return-value]
+        up, down = np.nan_to_num([up, down], nan=0.0, posinf=0.0, neginf=0.0).tolist()
+        return up, down
 
-    def power_z(self, x: int, y: int, m1: int, m0: int) -> float:
+    def power_z(self, x: float, y: float, m1: int, m0: int) -> float:
         """Return by how many standard errors the leak exceeds the claim, chance in both included.
 
         (plug-in leak - claim) / (S sqrt(1/n + 1/m)): its distance to z_{1 - alpha} says how likely
         the certification is to refute, given what the pilot has shown.
         """
-        p1, p0 = (x + 0.5) / (m1 + 1), (y + 0.5) / (m0 + 1)
+        p1, p0 = self.share(x, m1), self.share(y, m0)
         leak = float(self.scale.between(p1, p0))
         spread = self.scale.spread(p1, p0) * math.sqrt(1 / self.n + 1 / min(m1, m0))
         if not math.isfinite(leak) or not 0 < spread < math.inf:
             return -math.inf
         return (leak - self.promised) / spread
 
-    def expected(self, x: int, y: int, m1: int, m0: int) -> float:
+    def expected(self, x: float, y: float, m1: int, m0: int) -> float:
         """Return the bound of n trials in which the pilot's shares are seen again."""
         n = self.n
-        one, other = round(n * (x + 0.5) / (m1 + 1)), round(n * (y + 0.5) / (m0 + 1))
+        one, other = round(n * self.share(x, m1)), round(n * self.share(y, m0))
         method = choose(one, other, n, n, labels=3, scale=self.scale, alpha=self.alpha)
         counts = Counts(x=one, n1=n, y=other, n0=n)
         return lower_bound(method, counts, scale=self.scale, alpha=self.alpha).value
