@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from dpassay.search.views import (
     tally_of,
 )
 
+LONGEST_LIST = 4096
+"""Whole numbers in a shorter range are looked up in a list."""
 FEW = 4
 """So few values are compared one after the other."""
 
@@ -43,6 +46,19 @@ class Numbers:
         column = self._column(place)
         return np.full(self.n, np.nan) if column is None else column.astype(float, copy=False)
 
+    def beyond(self, place: int, at: float, *, below: bool) -> Mask:
+        """See `View`."""
+        column = self._column(place)
+        if column is None:
+            return np.zeros(self.n, dtype=bool)
+        whole = column.dtype.kind in "biu"
+        if column.dtype.kind == "b":
+            column = column.view(np.uint8)
+        # a float64: one of Python's would be rounded to the precision of the array
+        limit: Any = math.ceil(at) if whole else np.float64(at)
+        found: Mask = column < limit if below else column >= limit
+        return found
+
     def codes(self, place: int, table: tuple[Key, ...]) -> Codes:
         """See `View`."""
         column = self._column(place)
@@ -54,7 +70,9 @@ class Numbers:
         plain = [k for k, key in enumerate(table) if isinstance(key, (bool, int, float))]
         if len(plain) <= FEW:
             for k in plain:
-                codes[column == np.float64(number_of(table[k]))] = k
+                codes[_equal(column, table[k])] = k
+        elif (listed := _listed(column, table, plain, rest)) is not None:
+            codes = listed
         else:
             values = np.array([number_of(table[k]) for k in plain])
             order = np.argsort(values)
@@ -71,9 +89,9 @@ class Numbers:
         plain = [key for key in keys if isinstance(key, (bool, int, float))]
         if column is None or len(plain) > FEW or len(plain) < len(keys) or not plain:
             return self.codes(place, keys) < len(keys)
-        found: Mask = column == np.float64(number_of(plain[0]))
+        found = _equal(column, plain[0])
         for key in plain[1:]:
-            found |= column == np.float64(number_of(key))
+            found = found | _equal(column, key)
         return found
 
     def whole(self, table: tuple[Key, ...]) -> Codes:
@@ -85,7 +103,15 @@ class Numbers:
             for k, key in enumerate(table)
             if isinstance(key, tuple) and len(key) == self.width and all(map(is_number, key))
         }
-        return follow_tree(self, rows, len(table))
+        if len(rows) > FEW or any(NAN in key for key in rows.values()):
+            return follow_tree(self, rows, len(table))
+        codes = np.full(self.n, len(table), dtype=np.intp)
+        for k, row in rows.items():
+            same = np.ones(self.n, dtype=bool)
+            for place, key in enumerate(row):
+                same &= _equal(self.array[:, place], key)
+            codes[same] = k
+        return codes
 
     def lengths(self) -> Array:
         """See `View`."""
@@ -123,6 +149,42 @@ class Numbers:
             fractions=bool((finite % 1 != 0).any()),
             total=self.n,
         )
+
+
+def _listed(
+    column: NDArray[Any], table: tuple[Key, ...], plain: list[int], rest: int
+) -> Codes | None:
+    """Return the codes of whole numbers from a list of all between the least and the largest.
+
+    None where the list would be long.
+    """
+    if column.dtype.kind not in "iu":
+        return None
+    values = {int(number): k for k in plain if (number := number_of(table[k])).is_integer()}
+    if not values or max(values) - min(values) > LONGEST_LIST or max(map(abs, values)) > 2**31:
+        return None
+    least = min(values) - 1
+    codes = np.full(max(values) - least + 2, rest, dtype=np.intp)
+    for value, k in values.items():
+        codes[value - least] = k
+    limits = np.iinfo(column.dtype)
+    low, high = max(least, limits.min), min(max(values) + 1, limits.max)
+    return np.asarray(codes[np.clip(column, low, high).astype(np.intp) - least])
+
+
+def _equal(column: NDArray[Any], key: Key) -> Mask:
+    """Whether each number is this one; whole numbers are compared as such."""
+    number = number_of(key)
+    found: Mask
+    if column.dtype.kind == "f":
+        found = column == np.float64(number)
+    elif not number.is_integer():
+        found = np.zeros(len(column), dtype=bool)
+    elif column.dtype.kind == "b":
+        found = column.view(np.uint8) == int(number)
+    else:
+        found = column == int(number)
+    return found
 
 
 def _differ(values: NDArray[Any], first: NDArray[Any]) -> Mask:

@@ -27,7 +27,7 @@ from dpassay.stats.scales import Scale
 
 SIMPLER = 0.02
 """A simpler description may cost this part of the bound."""
-CHANCE = 2.0
+CHANCE = 1.5
 """And it may look worse by so many standard errors."""
 SMOOTHED = 3
 """So many of the best single conditions, and of the best other candidates, are compared by smoothed

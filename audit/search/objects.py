@@ -61,6 +61,12 @@ class Objects:
         """See `View`."""
         return self._column(place).numbers
 
+    def beyond(self, place: int, at: float, *, below: bool) -> Mask:
+        """See `View`."""
+        numbers = self.number(place)
+        found: Mask = numbers < at if below else numbers >= at
+        return found
+
     def codes(self, place: int, table: tuple[Key, ...]) -> Codes:
         """See `View`."""
         return self._column(place).codes(table)

@@ -44,6 +44,8 @@ class Threshold:
 
     def holds(self, feature: Feature, view: View) -> Mask:
         """Whether it holds, from outputs."""
+        if feature.kind == "number":
+            return view.beyond(max(feature.place, 0), self.at, below=self.side == BELOW)
         return self.of(feature.compute(view))
 
     def words(self, feature: Feature) -> str:

@@ -119,10 +119,9 @@ def _thresholds(j: int, look: Feature, rows: Rows) -> _Tried:  # noqa: ARG001
     both = np.concatenate([one, other])
     if not len(both):
         return _Tried([], np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    places = np.unique((LEVELS * len(both)).astype(np.intp))
-    both.partition(places)
-    at = np.unique(both[places])
-    at = at[np.isfinite(at)]
+    both.sort()
+    at = both[(LEVELS * len(both)).astype(np.intp)]
+    at = at[np.isfinite(at) & np.append(True, at[1:] != at[:-1])]
     x, y = np.searchsorted(one, at), np.searchsorted(other, at)
     return _Tried(
         _Sides(j, at),

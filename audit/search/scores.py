@@ -129,9 +129,9 @@ def _quantiles(rows: Rows, j: int, size: int) -> Array:
     if not len(both):
         return both
     levels = (np.arange(size) + 0.5) / size if size > KNOTS else np.linspace(0.01, 0.99, size)
-    found = np.quantile(both, levels, method="inverted_cdf")
-    middle = float(f"{np.median(both):.3g}")
-    spread = float(np.max(np.abs(found - middle)))
+    both.sort()
+    found = both[(levels * len(both)).astype(np.intp)]
+    spread = float(found[-1] - found[0])
     if spread == 0:
         return both[:1]
     step = 10.0 ** (np.floor(np.log10(spread)) - 3)

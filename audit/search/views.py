@@ -64,6 +64,10 @@ class View(Protocol):
         """Return the number in each output's place; NaN where there is none."""
         ...
 
+    def beyond(self, place: int, at: float, *, below: bool) -> Mask:
+        """Whether the number in each output's place is at least, or below, a threshold."""
+        ...
+
     def codes(self, place: int, table: tuple[Key, ...]) -> Codes:
         """Return the index in a table of the value in each output's place.
 
