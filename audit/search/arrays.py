@@ -169,6 +169,8 @@ def _listed(
         codes[value - least] = k
     limits = np.iinfo(column.dtype)
     low, high = max(least, limits.min), min(max(values) + 1, limits.max)
+    if low > high:
+        return np.full(len(column), rest, dtype=np.intp)
     return np.asarray(codes[np.clip(column, low, high).astype(np.intp) - least])
 
 
@@ -196,4 +198,6 @@ def _differ(values: NDArray[Any], first: NDArray[Any]) -> Mask:
 
 def _first(hit: Mask, length: NDArray[Any]) -> Array:
     """Return the first place of each row, counted from 1, that is hit; one past its end if none."""
+    if not hit.shape[1]:
+        return length + 1.0
     return np.where(hit.any(axis=1), hit.argmax(axis=1) + 1, length + 1).astype(float)

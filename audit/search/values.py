@@ -190,10 +190,11 @@ def key_from_json(facts: Any) -> Key:
     """
     if isinstance(facts, dict) and set(facts) == {"special", "text"}:
         kind, text = facts["special"], facts["text"]
-        if kind == "infinity" and text in {"", "-"}:
-            return -math.inf if text else math.inf
-        if kind in KINDS and isinstance(text, str):
-            return Special(kind, text)
+        if isinstance(kind, str) and isinstance(text, str):
+            if kind == "infinity" and text in {"", "-"}:
+                return -math.inf if text else math.inf
+            if kind in KINDS:
+                return Special(kind, text)
     elif isinstance(facts, list) and len(facts) <= LONGEST:
         try:
             return tuple(key_from_json(part) for part in facts)
