@@ -20,7 +20,7 @@ from dpassay.search.patterns import Pattern
 from dpassay.search.rules import AT_LEAST, BELOW, Condition, OneOf, Score, Threshold
 from dpassay.search.scan import Rows, neat
 from dpassay.search.smoothing import Smooth, credible, smooth
-from dpassay.search.values import NUMBER
+from dpassay.search.values import NUMBER, OTHER
 from dpassay.search.views import Array, Mask
 from dpassay.search.worth import Goal
 from dpassay.stats.scales import Scale
@@ -119,6 +119,7 @@ def choose_pattern(
     best = _simplest(seen, goal)
     if not cheap:
         best = _settled(best, learn, select, goal)
+        best = _simplest([best, *_alone(best, select, goal)], goal)
     counts = best.counts
     return Choice(
         pattern=_pattern(encoder, best.candidate.rule),
@@ -219,7 +220,10 @@ def _curve(candidate: Candidate, rows: Rows) -> Smooth | None:
 
 
 def _smoothed(seen: _Seen, rows: Rows, goal: Goal, curve: Smooth | None = None) -> _Seen:
-    """Smooth a candidate's counts along its number, where what was counted allows it."""
+    """Smooth a candidate's counts along its number, where what was counted allows it.
+
+    They are half counted and half smoothed: ramps cut off what still rises in the tails.
+    """
     curve = _curve(seen.candidate, rows) if curve is None else curve
     threshold = seen.candidate.threshold
     if curve is None or threshold is None:
@@ -229,6 +233,7 @@ def _smoothed(seen: _Seen, rows: Rows, goal: Goal, curve: Smooth | None = None) 
         x, y = y, x
     if not (credible(seen.x, x, seen.m1) and credible(seen.y, y, seen.m0)):
         return seen
+    x, y = (seen.x + x) / 2, (seen.y + y) / 2
     worth = float(goal.worth(x, y, seen.m1, seen.m0, caution=SMOOTH_CAUTION))
     return replace(seen, x=x, y=y, worth=worth)
 
@@ -268,6 +273,15 @@ def _settled(seen: _Seen, learn: Rows, select: Rows, goal: Goal) -> _Seen:
     return _smoothed(_look(moved, select, goal), select, goal)
 
 
+def _alone(seen: _Seen, rows: Rows, goal: Goal) -> list[_Seen]:
+    """Return each of two conditions by itself."""
+    rule = seen.candidate.rule
+    if isinstance(rule, Score) or len(rule) == 1:
+        return []
+    singles = [replace(seen.candidate, rule=(condition,)) for condition in rule]
+    return [_smoothed(_look(each, rows, goal), rows, goal) for each in singles]
+
+
 def _best(curve: Smooth, rows: Rows, goal: Goal) -> tuple[Threshold, int]:
     """Return the threshold of the highest worth by smoothed counts, and its direction."""
     found = []
@@ -298,7 +312,7 @@ def _pattern(encoder: Encoder, rule: tuple[Condition, ...] | Score) -> Pattern:
         alone = sum(each.feature == j for each in conditions) == 1
         if isinstance(condition, OneOf) and alone:
             keys = condition.keys(looks[j])
-            if None not in keys and NUMBER not in keys:
-                looks[j] = replace(looks[j], table=tuple(key for key in keys if key is not None))
+            if OTHER not in keys and NUMBER not in keys:
+                looks[j] = replace(looks[j], table=tuple(keys))
                 conditions[k] = replace(condition, codes=tuple(range(len(keys))))
     return Pattern(encoder.only(looks), tuple(conditions))

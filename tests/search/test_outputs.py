@@ -52,6 +52,8 @@ class Hostile:
 class Sly(tuple):
     """A sequence whose length and parts fail."""
 
+    __slots__ = ()
+
     def __len__(self):
         raise RuntimeError
 
@@ -235,9 +237,7 @@ def test_arrays_and_tuples_of_the_same_have_the_same_features(kind: str) -> None
 
 def test_whole_outputs_are_looked_up_as_a_dictionary_would() -> None:
     rng = np.random.default_rng(2)
-    draws = [
-        tuple(rng.choice([TOP, BOTTOM], size=rng.integers(1, 5)).tolist()) for _ in range(400)
-    ]
+    draws = [tuple(rng.choice([TOP, BOTTOM], size=rng.integers(1, 5)).tolist()) for _ in range(400)]
     draws += [None, TOP]
     table = (*dict.fromkeys(draws[:20]), TOP, (TOP,) * 9)
     encoder = Encoder((Feature("whole", 0, table),), parts=True)
