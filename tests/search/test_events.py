@@ -74,23 +74,16 @@ def test_the_threshold_is_within_one_percent_of_the_best(kind: str, scale: Scale
         for event in ((law.cdf(t), law.cdf(t - 1)), (law.sf(t - 1), law.sf(t)))
     ]
     best = max(limit(scale, float(p1), float(p0)) for p1, p0 in events)
-    shares = []
+    edges, shares = np.arange(-20, 21, 0.001), []
     for seed in range(7):
         choice = choose(
             lambda rng, m: getattr(rng, kind)(0.0, 1.0, m),
             lambda rng, m: getattr(rng, kind)(1.0, 1.0, m),
             10_000, seed, scale=scale,
         )  # fmt: skip
-        (rule,) = choice.pattern.rule
-        assert isinstance(rule, Threshold)
-        (look,) = choice.pattern.encoder.looks
-        if look.kind == "number":
-            side = law.cdf if rule.side == BELOW else law.sf
-            p = [float(side(rule.at)), float(side(rule.at - 1))]
-        else:
-            outer = [look.centre - rule.at, look.centre + rule.at]
-            p = [float(law.cdf(outer[0] - c) + law.sf(outer[1] - c)) for c in (0, 1)]
-            p = p if rule.side == AT_LEAST else [1 - each for each in p]
+        assert not isinstance(choice.pattern.rule, Score)
+        held = choice.pattern.holds((edges[1:] + edges[:-1]) / 2)
+        p = [float(np.diff(law.cdf(edges - centre))[held].sum()) for centre in (0, 1)]
         p1, p0 = reversed(p) if choice.direction else p
         shares.append(limit(scale, p1, p0) / best)
     assert np.median(shares) > 0.99
