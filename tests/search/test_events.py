@@ -18,7 +18,7 @@ from dpassay.search.events import Choice, choose_pattern
 from dpassay.search.features import SINGLE, Feature
 from dpassay.search.outputs import fit_encoder
 from dpassay.search.patterns import pattern_from_json
-from dpassay.search.rules import AT_LEAST, BELOW, OneOf, Score, Threshold
+from dpassay.search.rules import BELOW, OneOf, Score, Threshold
 from dpassay.search.scan import Rows, neat, scan
 from dpassay.search.smoothing import credible, smooth
 from dpassay.search.worth import Goal
