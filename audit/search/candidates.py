@@ -151,7 +151,7 @@ def _adds(looks: Sequence[Feature], one: Condition, other: Condition) -> bool:
 def _scores(
     learn: Rows, looks: Sequence[Feature], goal: Goal, singles: Sequence[Found], cheap: bool
 ) -> list[Candidate]:
-    """Return learned scores with the best threshold of each in each direction."""
+    """Return learned scores with the best threshold of each."""
     fit, rest = _cut(learn)
     scores = [score for score in [binned(fit, looks)] if score is not None]
     if not cheap and singles:
@@ -166,7 +166,7 @@ def _scores(
             rest.m1,
             rest.m0,
         )
-        for best in scan(totals, [Feature("sum")], goal):
+        for best in scan(totals, [Feature("sum")], goal)[:1]:
             if isinstance(best.condition, Threshold):
                 at = neat(best.condition, np.concatenate([totals.one[0], totals.other[0]]))
                 rule = replace(score, side=at.side, at=at.at)

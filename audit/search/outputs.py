@@ -221,7 +221,7 @@ def _of_place(
         found.append(Feature("value", at, table))
     if tally.numbers > CONTINUOUS:
         if numbers <= MOST_CENTRES:
-            found.append(Feature("distance", at, (), float(f"{tally.middle:.2g}")))
+            found.append(Feature("distance", at, (), tally.middle))
         if bits and tally.fractions:
             found.append(Feature("bit", at))
     return found

@@ -233,11 +233,12 @@ def test_an_exact_number_that_repeats_is_found() -> None:
 
 
 def test_nothing_is_expected_where_nothing_leaks() -> None:
-    for seed in range(10):
-        same: Draw = lambda rng, m: rng.laplace(0, 1, (m, 3))  # noqa: E731
-        choice = choose(same, same, 2_000, seed, cheap=True)
-        assert choice.power_z < 1
-        assert choice.expected < 0.3
+    same: Draw = lambda rng, m: rng.laplace(0, 1, (m, 3))  # noqa: E731
+    choices = [choose(same, same, 2_000, seed, cheap=True) for seed in range(20)]
+    # the best of many events looks better than it is, but not by much
+    assert max(choice.power_z for choice in choices) < 2
+    assert np.median([choice.power_z for choice in choices]) < 0
+    assert np.median([choice.expected for choice in choices]) < 0.05
 
 
 def test_a_cheap_choice_learns_no_regression(monkeypatch: pytest.MonkeyPatch) -> None:

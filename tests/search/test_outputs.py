@@ -260,6 +260,16 @@ def test_the_lowest_bit_is_that_of_the_fraction(numbers: list[float]) -> None:
         assert found == lowest
 
 
+def test_the_centre_of_a_distance_has_few_digits_but_enough() -> None:
+    rng = np.random.default_rng(6)
+    for centre in (0.0, 12345.0, -1e9):
+        pilot = centre + rng.normal(size=2000)
+        for some in (pilot, pilot.tolist()):
+            (look,) = [look for look in fit_encoder([some]).looks if look.kind == "distance"]
+            assert look.centre == pytest.approx(centre, abs=0.15)
+            assert len(repr(look.centre)) <= 15
+
+
 def test_bits_are_looked_at_where_they_are_asked_for() -> None:
     pilot = np.random.default_rng(3).laplace(size=300)
     assert "bit" in {look.kind for look in fit_encoder([pilot], bits=True).looks}
