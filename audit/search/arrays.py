@@ -16,6 +16,7 @@ from dpassay.search.views import (
     Tally,
     by_frequency,
     follow_tree,
+    middle_of,
     tally_of,
 )
 
@@ -145,7 +146,7 @@ class Numbers:
             ),
             numbers=len(values),
             others=0,
-            middle=float(np.median(finite)) if len(finite) else 0.0,
+            middle=middle_of(finite),
             fractions=bool((finite % 1 != 0).any()),
             total=self.n,
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpassay.search.features import Feature
+from dpassay.search.features import SINGLE, Feature
 from dpassay.search.rules import Condition, OneOf, Score, Threshold
 from dpassay.search.scan import Found, Rows, neat, scan
 from dpassay.search.scores import binned, regressions
@@ -18,6 +18,10 @@ SHORTLIST = 8
 """So many single conditions are proposed."""
 ROOTS, CHEAP_ROOTS = 5, 1
 """To so many of them a second condition is looked for."""
+FREQUENT, VALUE_ROOTS = 0.05, 8
+"""And to values with such a share, the most frequent ones."""
+PAIRS = 4
+"""So many pairs are proposed."""
 LEARNED = 0.6
 """Part of the rows on which a score is learned; its threshold is chosen on the rest."""
 FEW_VALUES = 3
@@ -93,7 +97,8 @@ def propose(learn: Rows, looks: Sequence[Feature], goal: Goal, *, cheap: bool) -
     singles = scan(learn, looks, goal)
     found = [Candidate((each.condition,), each.direction, each.worth) for each in singles]
     found = found[:SHORTLIST]
-    found += _pairs(learn, looks, goal, singles[: CHEAP_ROOTS if cheap else ROOTS])
+    roots = singles[:CHEAP_ROOTS] if cheap else singles[:ROOTS] + _values(learn, looks)
+    found += _pairs(learn, looks, goal, roots)
     found += _scores(learn, looks, goal, singles, cheap)
     return [_tidy(each, learn) for each in found]
 
@@ -101,7 +106,7 @@ def propose(learn: Rows, looks: Sequence[Feature], goal: Goal, *, cheap: bool) -
 def _pairs(
     learn: Rows, looks: Sequence[Feature], goal: Goal, roots: Sequence[Found]
 ) -> list[Candidate]:
-    """Return the best second condition to each of the best ones, where it helps."""
+    """Return the best pairs: second conditions to others, where that helps."""
     found = []
     for root in roots:
         j = root.condition.feature
@@ -111,7 +116,26 @@ def _pairs(
         if second is not None and second.worth > root.worth:
             rule = (root.condition, second.condition)
             found.append(Candidate(rule, root.direction, second.worth))
-    return found
+    return sorted(found, key=lambda each: -each.worth)[:PAIRS]
+
+
+def _values(learn: Rows, looks: Sequence[Feature]) -> list[Found]:
+    """Return the frequent values of single places, each in both directions.
+
+    What they go with may tell the sides apart where they alone do not.
+    """
+    found = []
+    for j, look in enumerate(looks):
+        if look.kind != "value" or look.place == SINGLE:
+            continue
+        counts = np.bincount(
+            np.concatenate([learn.one[j], learn.other[j]]).astype(np.intp), minlength=look.codes
+        )
+        for code in np.flatnonzero(counts > FREQUENT * (learn.m1 + learn.m0)).tolist():
+            condition = OneOf(j, (code,))
+            found += [(int(counts[code]), Found(condition, side, -np.inf)) for side in (0, 1)]
+    found.sort(key=lambda each: -each[0])
+    return [each for _, each in found[:VALUE_ROOTS]]
 
 
 def _adds(looks: Sequence[Feature], one: Condition, other: Condition) -> bool:
@@ -127,7 +151,7 @@ def _adds(looks: Sequence[Feature], one: Condition, other: Condition) -> bool:
 def _scores(
     learn: Rows, looks: Sequence[Feature], goal: Goal, singles: Sequence[Found], cheap: bool
 ) -> list[Candidate]:
-    """Return learned scores with the best threshold of each in each direction."""
+    """Return learned scores with the best threshold of each."""
     fit, rest = _cut(learn)
     scores = [score for score in [binned(fit, looks)] if score is not None]
     if not cheap and singles:
@@ -142,7 +166,7 @@ def _scores(
             rest.m1,
             rest.m0,
         )
-        for best in scan(totals, [Feature("sum")], goal):
+        for best in scan(totals, [Feature("sum")], goal)[:1]:
             if isinstance(best.condition, Threshold):
                 at = neat(best.condition, np.concatenate([totals.one[0], totals.other[0]]))
                 rule = replace(score, side=at.side, at=at.at)

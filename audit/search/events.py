@@ -20,20 +20,22 @@ from dpassay.search.patterns import Pattern
 from dpassay.search.rules import AT_LEAST, BELOW, Condition, OneOf, Score, Threshold
 from dpassay.search.scan import Rows, neat
 from dpassay.search.smoothing import Smooth, credible, smooth
-from dpassay.search.values import NUMBER
+from dpassay.search.values import NUMBER, OTHER
 from dpassay.search.views import Array, Mask
 from dpassay.search.worth import Goal
 from dpassay.stats.scales import Scale
 
 SIMPLER = 0.02
 """A simpler description may cost this part of the bound."""
-CHANCE = 1.5
+SAME = 0.005
+"""And a named value instead of a threshold this one."""
+CHANCE = 1.0
 """And it may look worse by so many standard errors."""
 SMOOTHED = 3
 """So many of the best single conditions, and of the best other candidates, are compared by smoothed
 counts."""
 SMOOTH_CAUTION = 0.5
-"""The caution where counts are smoothed; see `Goal.worth`."""
+"""The caution where a threshold is set by smoothed counts; see `Goal.worth`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ def choose_pattern(
     best = _simplest(seen, goal)
     if not cheap:
         best = _settled(best, learn, select, goal)
+        best = _simplest([best, *_alone(best, select, goal)], goal)
     counts = best.counts
     return Choice(
         pattern=_pattern(encoder, best.candidate.rule),
@@ -179,11 +182,10 @@ class _Seen:
         return self.x, self.y, self.m1, self.m0
 
     @property
-    def order(self) -> tuple[int, float, bool]:
-        """What it is preferred by: simple, good, and a named value rather than a threshold."""
+    def named(self) -> bool:
+        """Whether it names values rather than a threshold."""
         rule = self.candidate.rule
-        named = not isinstance(rule, Score) and isinstance(rule[0], OneOf)
-        return self.candidate.effort, -self.worth, not named
+        return not isinstance(rule, Score) and isinstance(rule[0], OneOf)
 
     def error(self, best: _Seen, goal: Goal) -> float:
         """Return the standard error of the difference of two leaks on the same rows."""
@@ -219,17 +221,19 @@ def _curve(candidate: Candidate, rows: Rows) -> Smooth | None:
 
 
 def _smoothed(seen: _Seen, rows: Rows, goal: Goal, curve: Smooth | None = None) -> _Seen:
-    """Smooth a candidate's counts along its number, where what was counted allows it."""
+    """Smooth a candidate's counts along its number, where what was counted allows it.
+
+    They are half counted and half smoothed: ramps cut off what still rises in the tails.
+    """
     curve = _curve(seen.candidate, rows) if curve is None else curve
     threshold = seen.candidate.threshold
-    if curve is None or threshold is None:
-        return seen
-    x, y = curve.beyond(threshold.at, below=threshold.side == BELOW)
-    if seen.candidate.direction:
-        x, y = y, x
-    if not (credible(seen.x, x, seen.m1) and credible(seen.y, y, seen.m0)):
-        return seen
-    worth = float(goal.worth(x, y, seen.m1, seen.m0, caution=SMOOTH_CAUTION))
+    x, y = seen.x, seen.y
+    if curve is not None and threshold is not None:
+        near = curve.beyond(threshold.at, below=threshold.side == BELOW)
+        near = near[::-1] if seen.candidate.direction else near
+        if credible(x, near[0], seen.m1) and credible(y, near[1], seen.m0):
+            x, y = (x + near[0]) / 2, (y + near[1]) / 2
+    worth = float(goal.worth(x, y, seen.m1, seen.m0))
     return replace(seen, x=x, y=y, worth=worth)
 
 
@@ -250,7 +254,10 @@ def _simplest(seen: Sequence[_Seen], goal: Goal) -> _Seen:
             and best.worth - each.worth <= CHANCE * each.error(best, goal)
         )
     ]
-    return min(good, key=lambda each: each.order)
+    effort = min(each.candidate.effort for each in good)
+    good = [each for each in good if each.candidate.effort == effort]
+    most = max(each.worth for each in good)
+    return max(good, key=lambda each: each.worth + SAME * abs(most) * each.named)
 
 
 def _settled(seen: _Seen, learn: Rows, select: Rows, goal: Goal) -> _Seen:
@@ -260,16 +267,28 @@ def _settled(seen: _Seen, learn: Rows, select: Rows, goal: Goal) -> _Seen:
     if curve is None:
         return seen
     before = _look(seen.candidate, rows, goal)
-    if _smoothed(before, rows, goal, curve) is before:
+    if _smoothed(before, rows, goal, curve).x == before.x:
         return seen
-    threshold, direction = _best(curve, rows, goal)
+    threshold, direction = _best(curve, rows, goal, seen.candidate)
     axis = np.concatenate([seen.candidate.axis(rows.one), seen.candidate.axis(rows.other)])
     moved = seen.candidate.moved(neat(threshold, axis), direction)
     return _smoothed(_look(moved, select, goal), select, goal)
 
 
-def _best(curve: Smooth, rows: Rows, goal: Goal) -> tuple[Threshold, int]:
-    """Return the threshold of the highest worth by smoothed counts, and its direction."""
+def _alone(seen: _Seen, rows: Rows, goal: Goal) -> list[_Seen]:
+    """Return each of two conditions by itself."""
+    rule = seen.candidate.rule
+    if isinstance(rule, Score) or len(rule) == 1:
+        return []
+    singles = [replace(seen.candidate, rule=(condition,)) for condition in rule]
+    return [_smoothed(_look(each, rows, goal), rows, goal) for each in singles]
+
+
+def _best(curve: Smooth, rows: Rows, goal: Goal, old: Candidate) -> tuple[Threshold, int]:
+    """Return the threshold of the highest worth by smoothed counts, and its direction.
+
+    The last of two conditions keeps its side and direction.
+    """
     found = []
     for side in (AT_LEAST, BELOW):
         x, y = (
@@ -280,6 +299,12 @@ def _best(curve: Smooth, rows: Rows, goal: Goal) -> tuple[Threshold, int]:
             worth = goal.worth(*counts, caution=SMOOTH_CAUTION)
             best = int(worth.argmax())
             found.append((float(worth[best]), Threshold(0, side, float(curve.at[best])), direction))
+    if old.effort == 1 and old.threshold is not None:
+        found = [
+            each
+            for each in found
+            if each[1].side == old.threshold.side and each[2] == old.direction
+        ]
     _, threshold, direction = max(found, key=lambda each: each[0])
     return threshold, direction
 
@@ -298,7 +323,7 @@ def _pattern(encoder: Encoder, rule: tuple[Condition, ...] | Score) -> Pattern:
         alone = sum(each.feature == j for each in conditions) == 1
         if isinstance(condition, OneOf) and alone:
             keys = condition.keys(looks[j])
-            if None not in keys and NUMBER not in keys:
-                looks[j] = replace(looks[j], table=tuple(key for key in keys if key is not None))
+            if OTHER not in keys and NUMBER not in keys:
+                looks[j] = replace(looks[j], table=tuple(keys))
                 conditions[k] = replace(condition, codes=tuple(range(len(keys))))
     return Pattern(encoder.only(looks), tuple(conditions))

@@ -221,7 +221,7 @@ def _of_place(
         found.append(Feature("value", at, table))
     if tally.numbers > CONTINUOUS:
         if numbers <= MOST_CENTRES:
-            found.append(Feature("distance", at, (), float(f"{tally.middle:.2g}")))
+            found.append(Feature("distance", at, (), tally.middle))
         if bits and tally.fractions:
             found.append(Feature("bit", at))
     return found
@@ -230,9 +230,10 @@ def _of_place(
 def _table(tally: Tally, most: int) -> tuple[Key, ...]:
     """Return the values that have a code of their own, the most frequent ones.
 
-    Empty where no value was seen twice.
+    Those that were seen once only where they are no numbers and few. Empty where there are none.
     """
-    often = [key for key, _ in tally.common[:most]]
+    few = tally.others <= CONTINUOUS
+    often = [key for key, count in tally.common if count > 1 or few][:most]
     if often and tally.numbers > sum(map(is_number, often)):
         often.append(NUMBER)
     return tuple(often)

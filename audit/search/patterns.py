@@ -24,7 +24,7 @@ from dpassay.search.rules import (
     Threshold,
     listed,
 )
-from dpassay.search.values import ABSENT, NUMBER, Key, plain_number
+from dpassay.search.values import ABSENT, NUMBER, OTHER, Key, plain_number
 
 MOST_CONDITIONS = 3
 MOST_KNOTS = 512
@@ -189,11 +189,14 @@ def _first_same(ordered: Sequence[tuple[Condition, Feature]]) -> int:
     values: list[Key] = []
     for place, (condition, look) in enumerate(ordered):
         keys = condition.keys(look) if isinstance(condition, OneOf) else []
-        if look.kind != "value" or look.place != place or len(keys) != 1 or keys[0] is None:
+        if (
+            look.kind != "value"
+            or look.place != place
+            or len(keys) != 1
+            or keys[0] in {NUMBER, ABSENT, OTHER}
+        ):
             break
         if values and keys[0] != values[0]:
-            break
-        if keys[0] in {NUMBER, ABSENT}:
             break
         values.append(keys[0])
     return len(values)

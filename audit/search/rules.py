@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dpassay.search.features import LARGEST_TABLE, Feature
-from dpassay.search.values import NUMBER, Key, key_words, plain_number
+from dpassay.search.values import NUMBER, OTHER, Key, key_words, plain_number
 from dpassay.search.views import Array, Mask, View
 
 AT_LEAST, BELOW = "at least", "below"
@@ -88,14 +88,14 @@ class OneOf:
             return view.member(max(feature.place, 0), feature.table)
         return self.of(feature.compute(view))
 
-    def keys(self, feature: Feature) -> list[Key | None]:
-        """Return the values it names; None for all others."""
-        return [feature.table[k] if k < len(feature.table) else None for k in self.codes]
+    def keys(self, feature: Feature) -> list[Key]:
+        """Return the values it names; `OTHER` for all that have no code."""
+        return [feature.table[k] if k < len(feature.table) else OTHER for k in self.codes]
 
     def words(self, feature: Feature) -> str:
         """Say it: the values it names, or those it does not where they are fewer."""
         keys = self.keys(feature)
-        if None in keys:
+        if OTHER in keys:
             left = [key for k, key in enumerate(feature.table) if k not in set(self.codes)]
             if not left:
                 return f"{feature.name} is anything"
@@ -187,7 +187,7 @@ def listed(names: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def _any_of(keys: Sequence[Key | None], begin: str, last: str, single: str) -> str:
+def _any_of(keys: Sequence[Key], begin: str, last: str, single: str) -> str:
     """List values in words: 'either a or b', 'neither a nor b', 'one of 9 values: a, ...'."""
     shown = [key_words(key) for key in keys]
     if len(shown) == 1:

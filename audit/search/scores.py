@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.search.features import Feature
+from dpassay.search.features import SINGLE, Feature
 from dpassay.search.rules import AT_LEAST, Curve, Score
 from dpassay.search.scan import Rows
 from dpassay.search.views import Array
@@ -37,7 +37,8 @@ LEFT_OUT = frozenset({"whole", "sum", "distance"})
 def binned(rows: Rows, looks: Sequence[Feature]) -> Score | None:
     """Return the sum of the log ratios of each place by itself, the best if they are independent.
 
-    None where there is nothing to add up.
+    None where there are no two to add up: the order of one number is that of the number, of its
+    distance from a centre, or of a table of values.
     """
     curves = []
     places = {look.place for look in looks if look.kind == "number"}
@@ -47,7 +48,7 @@ def binned(rows: Rows, looks: Sequence[Feature]) -> Score | None:
         knots = _codes(look) if look.coded else _quantiles(rows, j, BINS)
         if len(knots) > 1:
             curves.append(_curve(j, knots, _log_ratio(rows, j, knots)))
-    return Score(tuple(curves), AT_LEAST, 0.0, "binned") if curves else None
+    return Score(tuple(curves), AT_LEAST, 0.0, "binned") if len(curves) > 1 else None
 
 
 def _log_ratio(rows: Rows, j: int, knots: Array) -> Array:
@@ -65,6 +66,8 @@ def _log_ratio(rows: Rows, j: int, knots: Array) -> Array:
 def regressions(rows: Rows, looks: Sequence[Feature], ranked: Sequence[int]) -> Iterator[Score]:
     """Learn which side an output is of, by linear and by spline logistic regression.
 
+    Nothing is learned of outputs without parts; see `binned`.
+
     Parameters
     ----------
     rows : Rows
@@ -81,7 +84,7 @@ def regressions(rows: Rows, looks: Sequence[Feature], ranked: Sequence[int]) -> 
             j: _codes(looks[j]) if looks[j].coded else _quantiles(few, j, size) for j in usable
         }
         knots = {j: at for j, at in knots.items() if len(at) > 1}
-        if knots:
+        if len(knots) > 1 and any(looks[j].place != SINGLE for j in knots):
             yield _regression(few, knots, kind)
 
 

@@ -27,12 +27,12 @@ KNOTS = 20
 MOST_RAMPS = 8
 ENOUGH = 10.0
 """A further ramp must raise the score statistic by so much, about chi-squared."""
-BENT = 5.0
+BENT = 8.0
 """And by so much for each of its ends that is not the end of the numbers."""
 RIDGE = 0.01
 STEPS = 12
 """Newton steps."""
-APART = 6.0
+APART = 9.0
 """Counts that lie further from the smoothed ones (squared, in variances) are believed instead."""
 
 

@@ -55,6 +55,8 @@ ABSENT = Special("no answer")
 """What stands where an output has no such part."""
 NUMBER = Special("number")
 """Any number that is not in a table by itself."""
+OTHER = Special("other")
+"""Any value that has no code."""
 KINDS = frozenset(
     {"NaN", "no answer", "number", "integer", "text", "bytes", "set", "enum", "object", "sequence"}
 )

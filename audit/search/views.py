@@ -19,6 +19,9 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Codes = NDArray[np.intp]
 
+OFF = 0.02
+"""So little of the width of the middle half may a median be off when it is written."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tally:
@@ -32,7 +35,7 @@ class Tally:
     numbers, others : int
         How many different numbers and other values there are.
     middle : float
-        Median of the different finite numbers; 0 without.
+        About the median of the different finite numbers, with few digits; 0 without.
     fractions : bool
         Whether some finite number is not whole.
     total : int
@@ -144,10 +147,22 @@ def tally_of(keys: Sequence[Key], counts: Sequence[int]) -> Tally:
         common=by_frequency((key, n) for key, n in seen.items() if n > 1 or not is_number(key)),
         numbers=len(numbers),
         others=len(seen) - len(numbers),
-        middle=float(np.median(finite)) if len(finite) else 0.0,
+        middle=middle_of(finite),
         fractions=bool((finite % 1 != 0).any()),
         total=seen.total(),
     )
+
+
+def middle_of(numbers: Array) -> float:
+    """Return the median with few digits, off by little of the middle half's width; 0 of none."""
+    if not len(numbers):
+        return 0.0
+    low, middle, high = np.quantile(numbers, [0.25, 0.5, 0.75], method="nearest").tolist()
+    for digits in range(1, 17):
+        short = float(f"{middle:.{digits}g}")
+        if abs(short - middle) <= OFF * (high - low):
+            return short
+    return float(middle)
 
 
 def by_frequency(counted: Iterable[tuple[Key, int]]) -> tuple[tuple[Key, int], ...]:

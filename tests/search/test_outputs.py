@@ -52,6 +52,8 @@ class Hostile:
 class Sly(tuple):
     """A sequence whose length and parts fail."""
 
+    __slots__ = ()
+
     def __len__(self):
         raise RuntimeError
 
@@ -235,9 +237,7 @@ def test_arrays_and_tuples_of_the_same_have_the_same_features(kind: str) -> None
 
 def test_whole_outputs_are_looked_up_as_a_dictionary_would() -> None:
     rng = np.random.default_rng(2)
-    draws = [
-        tuple(rng.choice([TOP, BOTTOM], size=rng.integers(1, 5)).tolist()) for _ in range(400)
-    ]
+    draws = [tuple(rng.choice([TOP, BOTTOM], size=rng.integers(1, 5)).tolist()) for _ in range(400)]
     draws += [None, TOP]
     table = (*dict.fromkeys(draws[:20]), TOP, (TOP,) * 9)
     encoder = Encoder((Feature("whole", 0, table),), parts=True)
@@ -258,6 +258,16 @@ def test_the_lowest_bit_is_that_of_the_fraction(numbers: list[float]) -> None:
         above, below = number.as_integer_ratio()
         lowest = (above & -above).bit_length() - below.bit_length()
         assert found == lowest
+
+
+def test_the_centre_of_a_distance_has_few_digits_but_enough() -> None:
+    rng = np.random.default_rng(6)
+    for centre in (0.0, 12345.0, -1e9):
+        pilot = centre + rng.normal(size=2000)
+        for some in (pilot, pilot.tolist()):
+            (look,) = [look for look in fit_encoder([some]).looks if look.kind == "distance"]
+            assert look.centre == pytest.approx(centre, abs=0.15)
+            assert len(repr(look.centre)) <= 15
 
 
 def test_bits_are_looked_at_where_they_are_asked_for() -> None:
