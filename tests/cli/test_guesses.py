@@ -17,6 +17,7 @@ from dpassay.cli.main import main
 from dpassay.config.guesses import claim_meant, number_meant, range_meant
 from dpassay.data import load
 from dpassay.errors import InvalidInput, near
+from dpassay.targets.calls import taken
 from dpassay.targets.misnamed import meant, meant_module
 
 WALK = ["run", "projected-walk", "--mode", "exhaustive", "--n", "2", "--domain", "1", "-q"]

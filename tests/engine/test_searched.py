@@ -14,15 +14,15 @@ from dpassay.engine.result import Result
 from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness, replay
-from dpassay.reports.run.page.html import to_html
 from dpassay.reports.run.markdown import to_markdown
+from dpassay.reports.run.page.html import to_html
 
 BUDGET = 2000
 Function = Callable[..., Any]
 
 
 def hunted(function: Function, data: Any, epsilon: float = 1.0, **more: Any) -> Result:
-    settings = {"budget": BUDGET, "confidence": 0.99, "executor": "inline"} | more
+    settings: dict[str, Any] = {"budget": BUDGET, "confidence": 0.99, "executor": "inline"} | more
     return audit(function, claim=DP(epsilon=epsilon), data=data, **settings)
 
 
