@@ -22,8 +22,8 @@ Record = tuple[Point, int]
 """Features and label."""
 Parts = tuple[NDArray[np.float64], NDArray[np.int64], int, Record]
 """Features and labels of S, the place that changes, and the record that comes there."""
-SIZES = (1, 2, 3, 4, 5, 6, 7, 10, 20)
-"""Sizes of small datasets."""
+SIZES = (2, 3, 10, 1, 5, 20, 4, 6, 7)
+"""Sizes of small datasets, in the order in which they are tried."""
 SMALLEST = 4
 """Up to this size datasets are enumerated."""
 MOST_OWN = 200
@@ -204,6 +204,7 @@ class Maker:
             self._own("own record replaced by another", self._others(rng)),
             self._one_class(),
             self._equal_points(),
+            self._to_the_other_end(),
             self._own("own record replaced by an extreme", self._extremes()),
             self._corners(),
             self._own("own record made a duplicate", self._duplicates(rng)),
@@ -257,7 +258,8 @@ class Maker:
             yield place, (self.data.X[like], self.other(label) if rng.random() < 0.5 else label)
 
     def _sizes(self) -> list[int]:
-        return [len(self.data)] if self.fixed else [*SIZES, len(self.data)]
+        count = len(self.data)
+        return [count] if self.fixed else list(dict.fromkeys([SIZES[0], count, *SIZES[1:]]))
 
     def _points(self) -> list[Point]:
         """Two or more points: the own record nearest the middle of each class, and corners."""
@@ -346,6 +348,27 @@ class Maker:
                     yield X, tied, 0, (away, self.classes[0])
 
         return self._maybe("all points equal", pairs())
+
+    def _to_the_other_end(self) -> Iterator[Proposal]:
+        """One record goes from one end of all features to the other, past all the others.
+
+        The others are at its first point, or between the ends in order; their labels are all other
+        than its own, or take turns. So whatever is cut by content or by order shifts.
+        """
+
+        def pairs() -> Iterator[Parts]:
+            low, high = self.corners
+            for one, other in (self.classes[:2], self.classes[1::-1]):
+                for size in self._sizes():
+                    X, y = np.tile(low, (size, 1)), np.full(size, other)
+                    y[0] = one
+                    yield X, y, 0, (high, other)
+                    X = X + np.linspace(0, 1, size)[:, None] * (high - low)
+                    X = np.clip(np.where(self.whole, np.floor(X), X), self.low, self.high)
+                    yield X, np.where(np.arange(size) % 2, other, one), 0, (high, one)
+                    yield X[::-1], y[::-1], size - 1, (high, other)
+
+        return self._maybe("record moved to the other end", pairs())
 
     def _corners(self) -> Iterator[Proposal]:
         """Points at both ends of every feature; one goes to the other end."""
