@@ -117,7 +117,7 @@ def test_pairs_further_apart_than_the_claim_says_are_refused() -> None:
 
 
 def test_a_mechanism_that_writes_into_its_answers_is_found_out() -> None:
-    def writes(data: Values, queries: Any, size: int, rng: np.random.Generator) -> Any:
+    def writes(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
         data.flags.writeable = True
         data[0] = 7.0
         return rng.integers(0, 2, (size, len(queries)))
