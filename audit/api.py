@@ -147,6 +147,8 @@ def _subject(
     if is_mechanism(mechanism):
         if told:
             raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
+        if together:
+            raise InvalidInput("together: goes with a function; a mechanism answers each query")
         subject: Mechanism = mechanism
         return subject if space is None else Freed(subject)
     if claim is None:
@@ -157,14 +159,16 @@ def _subject(
         raise InvalidInput("labels, numbers: a function answers the ones or the others, not both")
     if told and space is not None:
         raise InvalidInput("labels, numbers: not with data; its answers may be anything")
+    takes = taken(mechanism, f"mechanism = {getattr(mechanism, '__name__', 'function')}")
+    joint = together and space is not None and "queries" in takes
     return FunctionMechanism(
         function=mechanism,
         claims=(claim,),
         labels=(0, 1) if labels is None else labels,
         numbers=numbers,
-        takes=taken(mechanism, f"mechanism = {getattr(mechanism, '__name__', 'function')}"),
+        takes=takes,
         free=space is not None,
-        together=space.columns if space is not None and together else 0,
+        together=space.columns if space is not None and joint else 0,
     )
 
 

@@ -89,6 +89,26 @@ class Checked(argparse.Action):
         setattr(namespace, self.dest, self.row.from_text(values, self.row.flag))
 
 
+class Switched(argparse.Action):
+    """Switches an option on or off; it takes no value."""
+
+    row: Option
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(nargs=0, **options)
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option: str | None = None,
+    ) -> None:
+        """Take no value: the name says it."""
+        del parser, values
+        setattr(namespace, self.dest, option != self.row.off)
+
+
 def add_options(command: Any, *keys: str) -> None:
     """Add options of the table to a command or to a group of it.
 
@@ -131,6 +151,10 @@ def add_option(
     before = [f"--{row.was}"] if row.was else []
     told = f"{text or row.help} (default: {shown or row.default_words})".replace("%", "%%")
     told += f"; {before[0]} before dpassay 0.2" if before else ""
+    if row.off:
+        action = type("Switched", (Switched,), {"row": row})
+        command.add_argument(row.flag, row.off, dest=dest or key, action=action, help=told)
+        return
     action = type("Checked", (Checked,), {"row": row})
     command.add_argument(
         *(flags or (row.flag, *before)),
@@ -191,6 +215,7 @@ def add_subject(command: Any) -> None:
             "for any number (default: 0,1)"
         ),
     )
+    add_options(what, "search", "together")
 
 
 def add_sizes(command: Any) -> None:

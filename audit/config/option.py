@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from dpassay.config.searches import ALLOWED, search_meant, search_text
 from dpassay.config.values import listed
 from dpassay.errors import is_count, is_real, near, require
 
@@ -56,9 +57,20 @@ class Option:
         return f"--{self.key.replace('_', '-')}"
 
     @property
+    def off(self) -> str:
+        """What switches it off on the command line; empty where it takes a value."""
+        return f"--no{self.flag[1:]}" if isinstance(self.default, bool) else ""
+
+    def words(self, value: Any) -> str:
+        """Return what says a value on the command line."""
+        if self.off:
+            return self.flag if value else self.off
+        return f"{self.flag}={value}"
+
+    @property
     def default_words(self) -> str:
         """The default, in words."""
-        return self.shown or f"{self.default}"
+        return self.shown or ("off" if self.default is False else f"{self.default}")
 
     def value(self, value: Any, argument: str) -> Any:
         """Check a value and return it in its type."""
@@ -141,6 +153,30 @@ def text(key: str, **row: Any) -> Option:
     """Return the row of a text that is not empty."""
     holds = lambda value: isinstance(value, str) and value != ""  # noqa: E731
     return Option(key=key, kind=str, holds=holds, allowed="a text", **row)
+
+
+def switch(key: str, **row: Any) -> Option:
+    """Return the row of what is on or off; on the command line `--key` and `--no-key`."""
+
+    def kind(given: Any) -> bool:
+        if isinstance(given, bool):
+            return given
+        if str(given).lower() not in ("true", "false"):
+            raise ValueError(given)
+        return str(given).lower() == "true"
+
+    holds = lambda value: isinstance(value, bool)  # noqa: E731
+    return Option(
+        key=key, kind=kind, holds=holds, allowed="true or false", **{"default": False} | row
+    )
+
+
+def space(key: str, **row: Any) -> Option:
+    """Return the row of what a search draws from; it is kept as a text."""
+    holds = lambda value: search_meant(value) == ""  # noqa: E731
+    return Option(
+        key=key, kind=search_text, holds=holds, allowed=ALLOWED, **{"meant": search_meant} | row
+    )
 
 
 def sides(key: str, **row: Any) -> Option:

@@ -22,6 +22,10 @@ def check(targets: Sequence[AuditTarget], data: Group | Space | None, settings: 
     Nothing is trained or drawn.
     """
     for target in targets:
+        space = target.space or (data if isinstance(data, Space) else None)
+        if space is not None:
+            _check_search(target, space, settings)
+            continue
         if settings.mode in ("exact", "exhaustive") and not target.has_law:
             raise InvalidInput(
                 f"mode '{settings.mode}': {target.name} has no exact law (no method "
@@ -40,11 +44,35 @@ def check(targets: Sequence[AuditTarget], data: Group | Space | None, settings: 
             target.check(settings.domain.dataset((0,) * settings.domain.n))
         elif isinstance(data, Group) and not target.alone:
             target.check(data.pairs.base)
-        elif (data is None or isinstance(data, Group)) and not target.has_worst_cases:
+        elif data is None and not target.has_worst_cases:
             raise InvalidInput(
                 f"{target.name}: no pairs to audit; it names no worst cases of its own, so give "
                 "it data"
             )
+
+
+def _check_search(target: AuditTarget, space: Space, settings: Settings) -> None:
+    """Raise `InvalidInput` if pairs of a space cannot be held against the claims."""
+    if settings.mode in ("exact", "exhaustive"):
+        raise InvalidInput(
+            f"mode '{settings.mode}': a search samples ({target.name}); use auto or monte-carlo"
+        )
+    for claim in target.claims:
+        if not searchable(claim):
+            raise InvalidInput(
+                f"{target.name}: {claim}: a search goes with claims of kind DP, GDP and Stability"
+            )
+        if not within(space.relation, claim.relation):
+            raise InvalidInput(
+                f"search: proposes neighbours under '{space.relation}'; must be under "
+                f"'{claim.relation}', of which the claim {claim} of {target.name} speaks"
+            )
+        _check_claim(target, claim, settings)
+
+
+def searchable(claim: Claim) -> bool:
+    """Whether a search may be held against a claim: it is about events."""
+    return not (claim.computed or claim.means or claim.coupled)
 
 
 def _check_claim(target: AuditTarget, claim: Claim, settings: Settings) -> None:

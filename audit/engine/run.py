@@ -87,9 +87,10 @@ def assay(
     for target in targets:
         mode: Mode | None = None
         held: Holder | TargetError
+        looked = target.space or data
         with (
             one_thread(),
-            apart(target, data if isinstance(data, Group) else None, settings) as subject,
+            apart(target, looked if isinstance(looked, Group) else None, settings) as subject,
             ExitStack() as open_until_judged,
         ):
             try:
@@ -99,7 +100,7 @@ def assay(
                 accepted = partial(baseline, target)
                 mode, held = _measure(
                     subject,
-                    data,
+                    looked,
                     settings,
                     share,
                     open_executor,

@@ -10,7 +10,7 @@ from typing import Any
 from dpassay.claims import REPLACE_ONE, Claim
 from dpassay.errors import InvalidInput, near
 from dpassay.mechanism import FunctionMechanism, Mechanism
-from dpassay.targets.adapter import full, is_mechanism
+from dpassay.targets.adapter import Freed, full, is_mechanism
 from dpassay.targets.calls import CALLED, taken
 from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS, Entry, Refuted
 from dpassay.targets.guard import AuditTarget
@@ -121,13 +121,15 @@ def resolve(
             numbers=given_answers.numbers,
             takes=takes,
             free=given_answers.free,
-            together=given_answers.together,
+            together=given_answers.together if "queries" in takes else 0,
         )
     else:
         raise InvalidInput(
             f"target = '{target}': must be a mechanism or a function, not {type(found).__name__}"
         )
     claims = claims or declared(target, mechanism)
+    if answers is not None and answers.free and not isinstance(mechanism, FunctionMechanism):
+        mechanism = Freed(mechanism)
     entry = ENTRIES.get(target)
     fixed = (
         entry is not None and "n" in entry.parameters and given.get("n") == entry.parameters["n"]
