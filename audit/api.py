@@ -24,7 +24,7 @@ from dpassay.targets.calls import taken
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.moved import known_as
-from dpassay.targets.resolve import can_be_rebuilt, declared, parameters_of
+from dpassay.targets.resolve import can_be_rebuilt, declared, of_events, parameters_of
 from dpassay.trials.executors import Kind
 
 
@@ -104,7 +104,7 @@ def audit(
         address=address,
         parameters=parameters,
         mechanism=subject,
-        claims=declared(name, subject)[:1] if claim is None else (claim,),
+        claims=_own_claim(name, subject, space) if claim is None else (claim,),
     )
     searched = _group(pairs, queries, mode) if space is None else space
     settings = Settings(
@@ -170,6 +170,12 @@ def _subject(
         free=space is not None,
         together=space.columns if space is not None and joint else 0,
     )
+
+
+def _own_claim(name: str, subject: Mechanism, space: Space | None) -> tuple[Claim, ...]:
+    """Return the first claim of a mechanism, the first that a search can be held against."""
+    own = declared(name, subject)
+    return (own if space is None else of_events(own, name))[:1]
 
 
 def _group(pairs: Pairs | None, queries: ArrayLike | None, mode: str) -> Group | None:

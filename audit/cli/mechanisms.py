@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -66,7 +66,7 @@ class Wanted:
     claim: dict[str, float] | None = None
     answers: Answers | None = None
     mode: str = "monte-carlo"
-    searches: Searches = Searches()
+    searches: Searches = field(default_factory=Searches)
 
     @property
     def of_pairs(self) -> bool:
@@ -143,8 +143,9 @@ def targets_of(
 
     Built-in ones whose claims depend on the number n of records are told it, unless it was said. A
     user's own are imported and built in processes of their own, which have these limits; without
-    limits in this one. The records themselves are needed where a search is among them. Of the catalogue as a whole those are left out that no trials can say
-    anything about, where trials are asked for.
+    limits in this one. A search among records needs these themselves, not only how many. Of the
+    catalogue as a whole those are left out that no trials can say anything about, where trials are
+    asked for.
 
     Raises
     ------
@@ -159,9 +160,7 @@ def targets_of(
             sought = wanted.searches.of(each, records if isinstance(records, Labelled) else None)
         known = replace(
             each,
-            parameters=sized(
-                each.target, each.parameters, size, fixed=wanted.mode != "exhaustive"
-            ),
+            parameters=sized(each.target, each.parameters, size, fixed=wanted.mode != "exhaustive"),
         )
         build = partial(_chosen, known, wanted, sought, several=len(every) > 1)
         if limits is None or not _is_foreign(each, parameters):

@@ -11,7 +11,6 @@ from dpassay.config.mechanisms import Configured
 from dpassay.config.options import OPTIONS
 from dpassay.config.searches import Search, search_of
 from dpassay.data import Labelled
-from dpassay.engine.preflight import searchable
 from dpassay.errors import InvalidInput
 from dpassay.search.proposals import Space
 from dpassay.targets.catalogue import ENTRIES
@@ -151,24 +150,13 @@ def searched(
             f"{search.argument} = '{search.said}': must be records,fixed=true; '{name}' speaks of "
             "datasets of one size"
         )
-    held = tuple(map(sought_claim(sought.space), filter(searchable, target.claims)))
-    if not held:
-        known = ", ".join(map(str, target.claims))
-        raise InvalidInput(
-            f"{search.argument}: '{name}' claims {known}; a search goes with claims of kind DP, "
-            "GDP and Stability"
-        )
-    return replace(target, claims=held)
+    return replace(target, claims=tuple(_among(claim, sought.space) for claim in target.claims))
 
 
-def sought_claim(space: Space) -> Any:
-    """Return what makes a claim speak of a space's neighbours, unless it names its own."""
-
-    def of(claim: Claim) -> Claim:
-        own = claim.relation != REPLACE_ONE
-        return claim if own else replace(claim, relation=space.relation)
-
-    return of
+def _among(claim: Claim, space: Space) -> Claim:
+    """Make a claim speak of a space's neighbours, unless it names its own."""
+    own = claim.relation != REPLACE_ONE
+    return claim if own else replace(claim, relation=space.relation)
 
 
 def _sized(target: AuditTarget) -> bool:

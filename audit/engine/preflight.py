@@ -58,7 +58,7 @@ def _check_search(target: AuditTarget, space: Space, settings: Settings) -> None
             f"mode '{settings.mode}': a search samples ({target.name}); use auto or monte-carlo"
         )
     for claim in target.claims:
-        if not searchable(claim):
+        if not claim.of_events:
             raise InvalidInput(
                 f"{target.name}: {claim}: a search goes with claims of kind DP, GDP and Stability"
             )
@@ -68,11 +68,6 @@ def _check_search(target: AuditTarget, space: Space, settings: Settings) -> None
                 f"'{claim.relation}', of which the claim {claim} of {target.name} speaks"
             )
         _check_claim(target, claim, settings)
-
-
-def searchable(claim: Claim) -> bool:
-    """Whether a search may be held against a claim: it is about events."""
-    return not (claim.computed or claim.means or claim.coupled)
 
 
 def _check_claim(target: AuditTarget, claim: Claim, settings: Settings) -> None:

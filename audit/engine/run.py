@@ -139,10 +139,15 @@ def _measure(
         draws=settings.budget, alpha=share, alarm=ALARM * share / (1 - settings.confidence)
     )
     if isinstance(data, Space):
-        hunt = partial(searched_evidence, target, data)
-        return "monte-carlo", lambda claim: hunt(
-            claim, budget, open_executor, progress, settings.seed
-        )
+        among = {"space": data.words} | ({"together": True} if target.joint else {})
+
+        def hunt(claim: Claim) -> Evidence:
+            found = searched_evidence(
+                target, data, claim, budget, open_executor, progress, settings.seed
+            )
+            return replace(found, searched=found.searched | among)
+
+        return "monte-carlo", hunt
     if settings.mode == "exhaustive" and settings.domain is not None:
         return "exhaustive", _exhaustive(target, settings.domain, progress)
     groups = groups_for(target, data)

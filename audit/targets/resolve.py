@@ -128,8 +128,9 @@ def resolve(
             f"target = '{target}': must be a mechanism or a function, not {type(found).__name__}"
         )
     claims = claims or declared(target, mechanism)
-    if answers is not None and answers.free and not isinstance(mechanism, FunctionMechanism):
-        mechanism = Freed(mechanism)
+    if answers is not None and answers.free:
+        claims = of_events(claims, target)
+        mechanism = mechanism if isinstance(mechanism, FunctionMechanism) else Freed(mechanism)
     entry = ENTRIES.get(target)
     fixed = (
         entry is not None and "n" in entry.parameters and given.get("n") == entry.parameters["n"]
@@ -143,6 +144,23 @@ def resolve(
         claims=claims,
         alone=alone,
     )
+
+
+def of_events(claims: tuple[Claim, ...], target: str) -> tuple[Claim, ...]:
+    """Return the claims that a search can be held against.
+
+    Raises
+    ------
+    InvalidInput
+        If there are none.
+    """
+    found = tuple(claim for claim in claims if claim.of_events)
+    if not found:
+        raise InvalidInput(
+            f"search: '{target}' claims {', '.join(map(str, claims)) or 'nothing'}; a search goes "
+            "with claims of kind DP, GDP and Stability"
+        )
+    return found
 
 
 CLAIMED = ("epsilon", "delta", "mu", "gamma")

@@ -27,6 +27,8 @@ detect = 2
 out = "pages"
 baseline = "accepted.json"
 tolerance = 0.25
+search = { name = "answers", size = 5 }
+together = true
 data = "people.csv"
 label = "income"
 train = 50
@@ -45,6 +47,8 @@ EVERY_VALUE: dict[str, Any] = {
     "out": "pages",
     "baseline": "accepted.json",
     "tolerance": 0.25,
+    "search": "answers,size=5",
+    "together": True,
     "data": "people.csv",
     "label": "income",
     "train": 50,
