@@ -129,7 +129,7 @@ def _audited(arguments: argparse.Namespace, each: Specimen, kind: str) -> Line:
         (each.function, each.true_loss) if kind == "broken" else (each.twin, each.twin_loss)
     )
     begun = time.perf_counter()
-    result = audit(function, claim=each.claim, data=each.data, **given)
+    result = audit(function, claim=each.claim, data=each.data, bits=each.bits, **given)
     return Line(
         name=each.name,
         kind=kind,

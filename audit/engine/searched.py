@@ -127,10 +127,11 @@ class Search:
         encoder = self._encoder([each.proposal for each in alive])
         draws = self.budget.draws
         share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // (len(SURVIVORS) + 1)
-        for number in range(len(SURVIVORS) + 1):
+        rounds = len(SURVIVORS) + 1
+        for number in range(rounds):
             last = number == len(SURVIVORS)
             size = int(np.clip(share // max(1, len(alive)), LEAST, self.budget.draws))
-            self._draw(encoder, alive, size, f"search {number}")
+            self._draw(encoder, alive, size, f"search {number}", f"round {number + 1} of {rounds}")
             self._choose(encoder, alive, cheap=not last)
             alive.sort(key=lambda each: -each.z)
             self._note(number, alive, size)
@@ -166,7 +167,8 @@ class Search:
             ]
             if not smaller:
                 break
-            self._draw(encoder, smaller, max(LEAST, self.budget.draws // 4), f"shrink {step}")
+            size = max(LEAST, self.budget.draws // 4)
+            self._draw(encoder, smaller, size, f"shrink {step}", "looking for a smaller pair")
             self._choose(encoder, smaller, cheap=True)
             assert found.choice is not None
             least = WORTH * found.choice.expected
@@ -189,7 +191,9 @@ class Search:
         self.spent.append(PILOT * len(pilots))
         return self.target.encoder(pilots, PILOT)
 
-    def _draw(self, encoder: Encoder, some: list[Candidate], size: int, phase: str) -> None:
+    def _draw(
+        self, encoder: Encoder, some: list[Candidate], size: int, phase: str, what: str
+    ) -> None:
         """Draw both sides of every candidate; those with one base share its trials."""
         shared: dict[tuple[str, str], list[Candidate]] = {}
         for each in some:
@@ -211,7 +215,7 @@ class Search:
                 each.one.append(base)
                 each.other.append(_features(next(drawn).calls, size, width))
                 done += 1
-                self.progress(phase, done, len(some))
+                self.progress(f"searching, {what}", done, len(some))
 
     def _choose(self, encoder: Encoder, some: Iterable[Candidate], *, cheap: bool) -> None:
         """Choose the best event of each candidate, over its queries."""

@@ -351,7 +351,8 @@ class AuditTarget:
         for data, queries, key in pilots:
             found = self.sample(self.prepare(data), queries, size, stream(*key), "a pilot dataset")
             drawn += list(found.T) if self.by_query else [found]
-        return self._guard("sample", "a pilot dataset", lambda: fit_encoder(drawn))
+        bits = bool(getattr(self.mechanism, "bits", False))
+        return self._guard("sample", "a pilot dataset", lambda: fit_encoder(drawn, bits=bits))
 
     def _checked(self, draws: NDArray[Any], size: int, queries: int, where: str) -> NDArray[Any]:
         """Return the answers of a mechanism, if they are what it may answer."""
