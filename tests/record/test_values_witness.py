@@ -46,7 +46,7 @@ def answers() -> Pairs:
 def audited(pairs: Pairs, relation: str, **options: Any) -> Result:
     claim = DP(epsilon=1.0, relation=relation)
     return audit(
-        positive, claim=claim, pairs=pairs, queries=NOTHING, budget=2000, seed=3, **options
+        positive, claim=claim, pairs=pairs, queries=NOTHING, budget=1000, seed=3, **options
     )
 
 
@@ -59,17 +59,17 @@ def run_record(result: Result) -> dict[str, Any]:
         "catalogue": False,
         "complete": True,
         "data": None,
-        "budget": 2000,
+        "budget": 1000,
         "commit": "",
     }
     return make_record(facts, [result])
 
 
-@pytest.mark.parametrize("executor", ["inline", "local"])
+@pytest.mark.parametrize("executor", ["inline", pytest.param("local", marks=pytest.mark.slow)])
 def test_answers_are_audited_recorded_and_replayed(executor: Any, tmp_path: Path) -> None:
     result = audited(answers(), "answers-1", executor=executor)
     assert result.verdict == "refuted"
-    assert result.lower == pytest.approx(np.log(9), rel=0.15)
+    assert result.lower == pytest.approx(np.log(9), rel=0.2)
     path = tmp_path / "record.json"
     path.write_text(dumps(run_record(result)), encoding="utf-8")
     (entry,) = read_record(path)["results"]
