@@ -26,7 +26,10 @@ NOTHING = np.zeros((1, 1))
 
 
 def positive(
-    data: Values, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    data: NDArray[np.float64],
+    queries: NDArray[np.float64],
+    size: int,
+    rng: np.random.Generator,
 ) -> NDArray[np.int64]:
     """Say whether the sum is above 2, and lie with probability 0.1: the loss is ln 9."""
     truth = data.sum() > 2
