@@ -82,6 +82,14 @@ class View(Protocol):
         """Whether the value in each output's place is one of these."""
         ...
 
+    def spelled(self, place: int) -> Array:
+        """Return the first number in the text in each output's place; NaN where there is none."""
+        ...
+
+    def letters(self, place: int) -> Array:
+        """Return the length of the text in each output's place; NaN where there is none."""
+        ...
+
     def whole(self, table: tuple[Key, ...]) -> Codes:
         """Return the index in a table of each whole output; the table's length for all others."""
         ...

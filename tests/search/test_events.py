@@ -157,6 +157,32 @@ def test_the_coordinate_of_a_histogram_is_named() -> None:
     assert limit(Ratio(), p1, p0, 100_000) > 0.95
 
 
+def test_noise_that_two_answers_share_is_found_by_their_difference() -> None:
+    def runs(apart: float) -> Draw:
+        def draw(rng: np.random.Generator, m: int) -> np.ndarray:
+            noise = rng.laplace(0, 10, (m, 3))
+            noise[:, 2] = noise[:, 0]
+            return noise + np.array([0.0, 0.0, apart])
+
+        return draw
+
+    choice = choose(runs(0.0), runs(1.0), 500)
+    assert choice.pattern.words.startswith("answer 3 less answer 1 is ")
+    assert truth(choice, runs(0.0), runs(1.0), 10_000) == (1.0, 0.0)
+    again = pattern_from_json(json.loads(json.dumps(choice.pattern.as_json())))
+    assert again == choice.pattern
+
+
+def test_a_number_within_texts_is_found() -> None:
+    def runs(centre: float) -> Draw:
+        return lambda rng, m: [f"about {each:.4f}" for each in rng.laplace(centre, 1, m)]
+
+    choice = choose(runs(0.0), runs(2.0), 2_000)
+    assert "first number in the text" in choice.pattern.words
+    p1, p0 = truth(choice, runs(0.0), runs(2.0), 50_000)
+    assert limit(Ratio(), p1, p0) > 1.8
+
+
 def test_what_only_all_coordinates_tell_is_learned_and_needs_no_scikit_learn_to_hold() -> None:
     apart = np.array([1.0, -1.0, 1.0, -1.0, 1.0]) * 0.6
     one: Draw = lambda rng, m: rng.normal(0, 1, (m, 5))  # noqa: E731
@@ -323,6 +349,9 @@ def test_a_threshold_is_written_with_few_digits_unless_that_moves_outputs() -> N
     assert neat(Threshold(0, BELOW, 0.5012345), column).at == 0.5
     repeated = np.array([0.5001, 0.5012345] * 500)
     assert neat(Threshold(0, BELOW, 0.5012345), repeated).at == 0.501
+    gap = np.append(np.zeros(50), 1 + np.arange(-9, 9) * 1e-15)
+    assert neat(Threshold(0, BELOW, float(gap.min(where=gap > 0, initial=9))), gap).at == 0.5
+    assert neat(Threshold(0, BELOW, 3.0), np.arange(9.0)).at == 3
     assert neat(Threshold(0, BELOW, 1e6 + 0.5), 1e6 + np.arange(100) / 50).at == 1e6 + 0.5
 
 

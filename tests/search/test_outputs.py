@@ -201,6 +201,10 @@ LOOKS = [
     *(Feature(kind, 2) for kind in ("number", "bit")),
     Feature("number", 7),
     Feature("distance", 1, (), 0.75),
+    Feature("difference", 2, less=0),
+    Feature("difference", 2, less=9),
+    Feature("spelled", 0),
+    Feature("letters", 1),
     Feature("value", 0, (1,)),
     Feature("value", 1, (0, NAN, 2, 1)),
     Feature("value", 2, (3, NUMBER)),
@@ -268,6 +272,19 @@ def test_the_centre_of_a_distance_has_few_digits_but_enough() -> None:
             (look,) = [look for look in fit_encoder([some]).looks if look.kind == "distance"]
             assert look.centre == pytest.approx(centre, abs=0.15)
             assert len(repr(look.centre)) <= 15
+
+
+def test_texts_are_looked_into_where_there_are_many() -> None:
+    rng = np.random.default_rng(7)
+    encoder = fit_encoder([[f"about {each:.3f}" for each in rng.laplace(size=500)]])
+    assert encoder.names[-2:] == (
+        "the first number in the text of the answer", "the number of letters of the answer",
+    )  # fmt: skip
+    draws = ["about -0.5", "1e3 or 2", ".25", "no", "", 7, None, "9" * 400, "v1"]
+    found = encoder.features(draws)[:, -2:]
+    spelled = [-0.5, 1000, 0.25, math.nan, math.nan, math.nan, math.nan, 1e20, 1]
+    np.testing.assert_allclose(found[:, 0], spelled, rtol=1e-9)
+    np.testing.assert_array_equal(found[:, 1], [10, 8, 3, 2, 0, math.nan, math.nan, 201, 2])
 
 
 def test_bits_are_looked_at_where_they_are_asked_for() -> None:
@@ -341,6 +358,7 @@ def test_an_encoder_is_read_back(pilot: list, bits: bool) -> None:
         {"table": [10**400]},
         {"table": list(range(5000))},
         {"kind": "number"},
+        {"kind": "difference", "table": [], "less": -1},
         {"kind": "distance", "table": [], "centre": float("inf")},
         {"kind": "distance", "table": [], "centre": "0"},
         {"kind": "count", "table": [1, 2]},
