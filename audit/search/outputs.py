@@ -171,7 +171,9 @@ def _of_parts(views: Sequence[View], bits: bool) -> list[Feature]:
         found += [Feature("length")]
     if numeric > 1:
         found += [Feature(kind) for kind in ("sum", "largest", "smallest", "top")]
-        found += _differences([place for place, tally in tallies.items() if tally.numbers > 1])
+        found += _differences(
+            [at for at, tally in tallies.items() if tally.numbers > CONTINUOUS and not tally.others]
+        )
     few = any(tally.numbers <= CONTINUOUS or tally.others for tally in tallies.values())
     if whole.width > 2 and few:
         found += [Feature("change")]
