@@ -344,6 +344,24 @@ def test_a_scan_counts_as_its_conditions_hold() -> None:
         assert max(map(float, twins)) <= best + 1e-12
 
 
+@pytest.mark.parametrize("scale", [Ratio(0.1), Difference()])
+def test_the_best_union_is_among_those_in_the_order_of_their_ratios(scale: Scale) -> None:
+    x, y = [50, 10, 100, 5, 60, 20], [40, 5, 150, 1, 20, 30]
+    one, other = (np.repeat(np.arange(6.0), counts)[None] for counts in (x, y))
+    goal = Goal(scale, 0.1, 100_000, 0.05)
+    looks = [Feature("value", 0, tuple("abcde"))]
+    best = scan(Rows(one, other, 245, 246), looks, goal)[0]
+    twin = max(
+        float(goal.worth(*(counts[::way]), *(sizes[::way])))
+        for chosen in range(1, 63)
+        for hit in [[k for k in range(6) if chosen >> k & 1]]
+        for counts in [(sum(x[k] for k in hit), sum(y[k] for k in hit))]
+        for sizes in [(245, 246)]
+        for way in (1, -1)
+    )
+    assert best.worth == pytest.approx(twin, rel=1e-12)
+
+
 def test_a_threshold_is_written_with_few_digits_unless_that_moves_outputs() -> None:
     column = np.random.default_rng(7).normal(size=1000)
     assert neat(Threshold(0, BELOW, 0.5012345), column).at == 0.5

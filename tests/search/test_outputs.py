@@ -49,6 +49,14 @@ class Hostile:
         raise RuntimeError
 
 
+class Liar:
+    """Does not even say what it is."""
+
+    @property
+    def __class__(self):
+        raise RuntimeError
+
+
 class Sly(tuple):
     """A sequence whose length and parts fail."""
 
@@ -104,6 +112,8 @@ ODD = [
     (),
     object(),
     Hostile(),
+    Liar(),
+    Decimal("sNaN"),
     Sly((1, 2)),
     endless(),
     lambda: 0,
@@ -127,6 +137,7 @@ def test_values_that_python_holds_to_be_equal_are_one() -> None:
 
 def test_what_is_of_no_known_kind_is_known_by_its_type() -> None:
     assert key_of(Hostile()) == key_of(Hostile()) != key_of(object())
+    assert key_of(Liar()) == key_of(Liar()) != key_of(Hostile())
     assert key_of(10**5000) == key_of(10**400) != key_of(-(10**400))
     assert isinstance(key_of(endless()), tuple)
     assert key_of(Sly((1, 2))) == (1, 2)

@@ -226,6 +226,14 @@ def test_what_is_no_pattern_is_refused_in_one_line(pattern: Pattern) -> None:
         encoder_from_json({"parts": True, "nested": False, "features": [{"kind": "sum"}] * 1000})
 
 
+@pytest.mark.parametrize("codes", [[1, 0], [0, 0], [4], [-1], [True], [0.0], [], None, "0"])
+def test_codes_are_ascending_and_known(codes: Any) -> None:
+    facts = Pattern(THREE, (OneOf(0, (0, 1)),)).as_json()
+    facts["all"][0]["codes"] = codes
+    with pytest.raises(InvalidInput, match="codes"):
+        pattern_from_json(facts)
+
+
 def test_curves_need_ascending_knots() -> None:
     facts = SCORE.as_json()
     facts["score"]["curves"][0]["knots"] = [2.0, 0.0]
