@@ -186,8 +186,8 @@ def neat(threshold: Threshold, column: Array) -> Threshold:
     ordered = ordered[: _valid(ordered)]
     before = int(np.searchsorted(ordered, threshold.at))
     slack = SLACK * min(before, len(ordered) - before)
-    gap = [*ordered[max(0, before - 1) : before], *ordered[before : before + 1]]
-    middle = sum(gap) / 2 if len(gap) == 2 else math.nan
+    gap = ordered[max(0, before - 1) : before + 1].tolist()
+    middle = sum(gap) / 2 if 0 < before < len(ordered) else math.nan
     # few digits; else what lies midway between two numbers; else more digits
     for at, most in ((threshold.at, FEW_DIGITS), (middle, 17), (threshold.at, 12)):
         for digits in range(1, most + 1 if math.isfinite(at) else 0):

@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Codes = NDArray[np.intp]
 
+HUGE = 1e150
+"""What is larger is told apart by thresholds alone: sums and squares of it are no floats."""
 OFF = 0.02
 """So little of the width of the middle half may a median be off when it is written."""
 

@@ -295,6 +295,12 @@ def test_the_same_pilot_gives_the_same_choice_and_strange_ones_give_one() -> Non
         assert choice.pattern.holds(draws).shape == (8,)
         assert choice.expected == 0
         assert pattern_from_json(choice.pattern.as_json()) == choice.pattern
+    # nothing overflows (warnings are errors): numbers of all sizes in two places
+    for size in (1e308, 1e160, 5e-324):
+        draws = np.random.default_rng(3).choice([-size, size, 0, math.inf], (900, 2))
+        draws[:, 1] *= np.linspace(0, 1, 900)
+        draws = np.nan_to_num(draws, nan=math.nan, posinf=math.inf)
+        choose(lambda rng, m, d=draws: d, lambda rng, m, d=draws: d[::-1] * 0.5, 900)
     with pytest.raises(InvalidInput, match="pilot"):
         choose(lambda rng, m: np.zeros(3), lambda rng, m: np.zeros(3), 3)
 
