@@ -111,7 +111,7 @@ def add_arguments(command: Parser) -> None:
     how = command.add_argument_group("how it is audited")
     add_options(how, "mode")
     add_sizes(how)
-    add_options(how, "n", "domain", "budget", "detect")
+    add_options(how, "n", "domain", "budget", "detect", "stop_early")
     how.add_argument(
         "--dry-run",
         action="store_true",

@@ -173,7 +173,10 @@ def _measure(
         if settings.mode == "exact":
             raise TargetError("it has no exact law for these data and claims; use mode monte-carlo")
     budget = Budget(
-        draws=settings.budget, alpha=share, alarm=ALARM * share / (1 - settings.confidence)
+        draws=settings.budget,
+        alpha=share,
+        alarm=ALARM * share / (1 - settings.confidence),
+        stop_early=settings.stop_early,
     )
     return "monte-carlo", Sampling(target, groups, budget, open_executor, progress, accepted).hold
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -32,13 +33,15 @@ from dpassay.numerics import (
     loss,
     lower_number,
     number,
+    upper_number,
 )
-from dpassay.pairs import Pairs
+from dpassay.pairs import Change, Pairs
 from dpassay.record.files import read_document, schema_at
 from dpassay.record.schemas import fault, read_schema
 from dpassay.stats.betting import GRID
 from dpassay.stats.bounds import Bound, Counts
 from dpassay.stats.divergence import Loss
+from dpassay.stats.eprocess import log_e_of
 from dpassay.stats.scales import scale_of
 from dpassay.targets.coupled import as_audited
 from dpassay.targets.groups import DIRECTIONS, Group
@@ -57,6 +60,8 @@ along."""
 TOLERANCE = 1e-9
 MOST_NAMED = 4
 """An event of more answers than this is told by their numbers only."""
+Parts = Sequence[tuple[str, int]]
+"""Phases of trials, and how many are of each."""
 
 
 def clearest(result: Result) -> Cell | None:
@@ -142,7 +147,8 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
         else number(cell.exact.value),
         "p1": number(cell.p1),
         "p0": number(cell.p0),
-        "trials": _trials(cell.lower, result.seed),
+        "trials": _trials(cell.lower, result.seed, evidence.parts),
+        **_stopped(evidence, cell),
         "words": in_words(result, cell),
     }
 
@@ -157,13 +163,16 @@ def event_json(event: Event) -> list[int] | dict[str, float]:
     return list(event)
 
 
-def _trials(bound: Bound, seed: int) -> dict[str, int] | None:
+def _trials(bound: Bound, seed: int, parts: Parts = ()) -> dict[str, Any] | None:
     """Seed, number and outcome of the trials behind a bound.
 
-    Counts of the event, or sums of grid points.
+    Counts of the event, or sums of grid points; and the parts that they were drawn in, if there
+    were several.
     """
+    lots = {"parts": _parts(parts)} if parts else {}
     if bound.counts is not None:
-        return {"seed": seed, "draws": bound.counts.n1, "x": bound.counts.x, "y": bound.counts.y}
+        found = {"seed": seed, "draws": bound.counts.n1, "x": bound.counts.x, "y": bound.counts.y}
+        return found | lots
     if bound.histograms is None:
         return None
     sums = [
@@ -171,6 +180,29 @@ def _trials(bound: Bound, seed: int) -> dict[str, int] | None:
         for side in (bound.histograms.one, bound.histograms.other)
     ]
     return {"seed": seed, "draws": sum(bound.histograms.one), "x": sums[0], "y": sums[1]}
+
+
+def _parts(parts: Parts) -> list[dict[str, Any]]:
+    return [{"phase": phase, "draws": size} for phase, size in parts]
+
+
+def _stopped(evidence: Evidence, cell: Cell) -> dict[str, Any]:
+    """Write down the trials by which an e-process refuted this cell, if one did."""
+    stopped = evidence.stopped
+    if stopped is None or (cell.group, cell.pair, cell.query) != (
+        stopped.group,
+        stopped.pair,
+        stopped.query,
+    ):
+        return {}
+    return {
+        "stopped_early": {
+            "test": stopped.test,
+            "pairs": list(stopped.pairs),
+            "threshold": upper_number(stopped.threshold),
+            "parts": _parts(stopped.parts),
+        }
+    }
 
 
 def in_words(result: Result, cell: Cell | None = None) -> str:
@@ -294,8 +326,8 @@ class Replay:
     reproduced : bool
         Whether it is the recorded one: the leak within 1e-9, or the same counts.
     refuted : bool
-        Whether the exact leak exceeds the claim, or the recorded lower bound did and the counts are
-        the same.
+        Whether the exact leak exceeds the claim, or the recorded lower bound did, or an e-process
+        refuted it, and the counts are the same.
     expected : bool
         Whether the claim is declared wrong, so that a refutation is no alarm.
     words : str
@@ -466,15 +498,16 @@ def _replayed(
                 words=f"{claim.quantity} {value:.12g}, recorded {recorded:.12g}",
             )
         n, seed = int(trials["draws"]), int(trials["seed"])
-        drawn = [
-            int(
-                draw(subject, each, place, side, n, coding, phase="certify", seed=seed)[query]
-                @ weights
-            )
-            for each, side in ((state, None), (neighbour, change))
-        ]
-    x, y = drawn[::-1] if flip else drawn
-    same = (x, y) == (trials["x"], trials["y"])
+
+        sides = ((state, None), (neighbour, change))
+        counted = partial(
+            _again, subject, sides[::-1] if flip else sides, place, coding, weights, query, seed
+        )
+        x, y = counted(trials.get("parts") or [{"phase": "certify", "draws": n}])
+        same = (x, y) == (trials["x"], trials["y"])
+        stopped = "stopped_early" in witness
+        if stopped:
+            same &= _refuted_early(witness["stopped_early"], claim, counted)
     if isinstance(coding, Rounded):
         low, width = coding.low, coding.high - coding.low
         first, second = (low + width * total / (n * GRID) for total in (x, y))
@@ -488,10 +521,60 @@ def _replayed(
     return Replay(
         loss=value,
         reproduced=same,
-        refuted=same and recorded > claim.promised,
+        refuted=same and (stopped or recorded > claim.promised),
         expected=claim.expected == "refuted",
         words=words,
         change=str(change) if changed_lines(change) else "",
+    )
+
+
+def _again(
+    subject: AuditTarget,
+    sides: Iterable[tuple[Any, Change | None]],
+    place: Group,
+    coding: Coding,
+    weights: NDArray[np.int64],
+    query: int,
+    seed: int,
+    parts: Sequence[Mapping[str, Any]],
+) -> tuple[int, int]:
+    """Draw parts of the trials again, and count the event on both sides."""
+    one, other = (
+        sum(
+            int(
+                draw(
+                    subject,
+                    state,
+                    place,
+                    side,
+                    int(part["draws"]),
+                    coding,
+                    phase=part["phase"],
+                    seed=seed,
+                )[query]
+                @ weights
+            )
+            for part in parts
+        )
+        for state, side in sides
+    )
+    return one, other
+
+
+def _refuted_early(
+    early: Mapping[str, Any],
+    claim: Claim,
+    counted: Callable[[Sequence[Mapping[str, Any]]], tuple[int, int]],
+) -> bool:
+    """Whether the trials that an e-process saw come out again, and refute the claim.
+
+    How they were dealt into pairs is taken from the witness.
+    """
+    _, only_other, only_one, both = early["pairs"]
+    reached = float(log_e_of(early["pairs"], scale_of(claim).allowed(claim.promised)))
+    return (
+        counted(early["parts"]) == (only_one + both, only_other + both)
+        and reached >= math.log(early["threshold"]) - TOLERANCE
     )
 
 

@@ -12,7 +12,7 @@ class Spending:
 
     Bonferroni over the parts and over the certified cells, which no dependence can break.
     Direction, event and test of a cell are chosen on separate trials and analysed once, so none of
-    them needs a correction.
+    them needs a correction. The looks of an e-process need none either.
 
     Parameters
     ----------
@@ -24,17 +24,41 @@ class Spending:
         Query points.
     profiled : bool
         Whether the claim has privacy profiles.
+    looks : int
+        How often the trials are looked at. More than once only where they may end early: then an
+        e-process has a share of alpha for all its looks, and the bounds have two: one where no look
+        refutes, and one where one does and they are made of fresh trials. Which of the two it will
+        be is not known beforehand, so both are paid.
+    stopped : bool
+        Whether a look refuted.
     """
 
     alpha: float
     cells: int
     queries: int
     profiled: bool = True
+    looks: int = 1
+    stopped: bool = False
+
+    @property
+    def sequential(self) -> float:
+        """An eighth for the e-processes of all cells together, where trials may end early."""
+        return self.alpha / 8 if self.looks > 1 else 0.0
+
+    @property
+    def fresh(self) -> float:
+        """An eighth for the bounds on fresh trials, where trials may end early."""
+        return self.alpha / 8 if self.looks > 1 else 0.0
+
+    @property
+    def bounds(self) -> float:
+        """What is left for the bounds: all of alpha, or the part for trials that ended early."""
+        return self.fresh if self.stopped else self.alpha - self.sequential - self.fresh
 
     @property
     def lower(self) -> float:
-        """Half of alpha, for all lower bounds together."""
-        return self.alpha / 2
+        """Half of `bounds`, for all lower bounds together."""
+        return self.bounds / 2
 
     @property
     def each_lower(self) -> float:
@@ -44,7 +68,7 @@ class Spending:
     @property
     def upper(self) -> float:
         """A quarter for the upper bounds, half where there are no profiles."""
-        return self.alpha / 4 if self.profiled else self.alpha / 2
+        return self.bounds / 4 if self.profiled else self.bounds / 2
 
     @property
     def largest_upper(self) -> float:
@@ -62,7 +86,7 @@ class Spending:
     @property
     def profile(self) -> float:
         """A quarter, for the bands of the privacy profiles; 0 where there are none."""
-        return self.alpha / 4 if self.profiled else 0.0
+        return self.bounds / 4 if self.profiled else 0.0
 
     @property
     def each_profile(self) -> float:
@@ -88,4 +112,5 @@ class Spending:
             )
         }
         facts = {"alpha": self.alpha, "cells": self.cells, "queries": self.queries}
-        return facts | parts | {"directions": 1, "tests": 1, "looks": 1}
+        early = {"sequential": self.sequential, "fresh": self.fresh} if self.looks > 1 else {}
+        return facts | parts | early | {"directions": 1, "tests": 1, "looks": self.looks}

@@ -148,7 +148,7 @@ def log_e_of(counts: ArrayLike, region: Region) -> NDArray[np.float64]:
     return _mixed(np.concatenate(every, axis=-1))
 
 
-def deal(x: ArrayLike, y: ArrayLike, n: int, rng: np.random.Generator) -> PairCounts:
+def deal(x: ArrayLike, y: ArrayLike, n: ArrayLike, rng: np.random.Generator) -> PairCounts:
     """Deal n trials of each side into pairs, from the counts of the event on either side.
 
     Independent trials of one law come in any order with equal probability. So to pair those of one
@@ -159,7 +159,7 @@ def deal(x: ArrayLike, y: ArrayLike, n: int, rng: np.random.Generator) -> PairCo
     ----------
     x, y : int array (...)
         How often the event came on the two sides.
-    n : int
+    n : int array (...)
         Trials per side, below 10^9.
     rng : Generator
         Of a stream of its own.
@@ -169,9 +169,9 @@ def deal(x: ArrayLike, y: ArrayLike, n: int, rng: np.random.Generator) -> PairCo
     int array (..., 4)
         How often each of `PAIRS` came.
     """
-    one, other = (np.asarray(each, dtype=np.int64) for each in np.broadcast_arrays(x, y))
-    both = np.asarray(rng.hypergeometric(one, n - one, other), dtype=np.int64)
-    dealt: PairCounts = np.stack([n - one - other + both, other - both, one - both, both], axis=-1)
+    one, other, of = (np.asarray(each, dtype=np.int64) for each in np.broadcast_arrays(x, y, n))
+    both = np.asarray(rng.hypergeometric(one, of - one, other), dtype=np.int64)
+    dealt: PairCounts = np.stack([of - one - other + both, other - both, one - both, both], axis=-1)
     return dealt
 
 

@@ -21,7 +21,7 @@ BLOCK = 1000
 """Trials in a block; a block has its own random stream, so that blocks can be drawn in any
 order."""
 """Nobody can wait for more certification trials per side."""
-CALLS = {"pilot": 20, "certify": 20, "confirm": 5}
+CALLS = {"pilot": 20, "certify": 20, "fresh": 20, "confirm": 5}
 """Calls of `sample` that the trials of a task are spread over at least, so that calls can be held
 against one another."""
 
@@ -70,7 +70,8 @@ def draw(
     coding : Coding
         What is counted.
     phase : str
-        `pilot`, `learn`, `screen`, `certify`, `single`, `confirm` or `fit`: what the trials are
+        `pilot`, `learn`, `screen`, `certify`, `fresh`, `single`, `confirm` or `fit`, with the
+        number of a lot but the first: what the trials are
         for; they are never used for anything else.
     seed : int
         Root seed.
@@ -128,8 +129,12 @@ def joined(pieces: Iterable[Counts]) -> Counts:
 
 
 def rows_of(phase: str, size: int) -> int:
-    """Return how many of `size` trials a call of `sample` is asked for at most."""
-    return 1 if phase == "single" else min(BLOCK, max(1, size // CALLS.get(phase, 1)))
+    """Return how many of `size` trials a call of `sample` is asked for at most.
+
+    A phase may name its lot: `certify 2`.
+    """
+    calls = CALLS.get(phase.partition(" ")[0], 1)
+    return 1 if phase == "single" else min(BLOCK, max(1, size // calls))
 
 
 def rows_of_calls(size: int, which: range, rows: int) -> list[int]:
