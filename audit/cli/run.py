@@ -92,6 +92,10 @@ EXAMPLES = examples(
         "audit your own function(data, queries, size, rng) on your own data",
     ),
     (
+        "dpassay run my_module:my_predict --claim epsilon=1 --stop-early",
+        "end the trials as soon as they refute the claim: a grossly broken function is red sooner",
+    ),
+    (
         "dpassay run my_module:my_score --answers 0..1 --claim gamma=0.1 --dry-run",
         "show what it would cost to audit a function that returns numbers for stability",
     ),

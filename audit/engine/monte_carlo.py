@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.claims import Claim
 from dpassay.engine.certification import Certification, Finalist, Screened, certify, guards_over
 from dpassay.engine.early import Stopped, lots
 from dpassay.engine.evidence import Cell, Evidence
@@ -53,6 +54,10 @@ class Budget:
     def lots(self) -> tuple[int, ...]:
         """Into what lots the certification trials are cut."""
         return lots(self.draws, early=self.stop_early)
+
+    def about(self, claim: Claim) -> Budget:
+        """Return what is spent on a claim; one about means runs on, nothing proven stops it."""
+        return replace(self, stop_early=self.stop_early and claim.stops_early)
 
     def finalists(self, groups: tuple[Group, ...]) -> int:
         """Pairs that are certified per query."""

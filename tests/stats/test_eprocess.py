@@ -80,7 +80,7 @@ def test_the_mean_of_e_is_at_most_one_by_enumeration(epsilon: float, delta: floa
     assert (chance @ np.exp(log_e(counts, epsilon, delta))).max() > 1.0 or epsilon > 3
 
 
-@pytest.mark.parametrize("pairs", [24, pytest.param(48, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("pairs", [18, pytest.param(48, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("alpha", [0.05, 0.25])
 def test_the_threshold_is_ever_reached_as_rarely_as_promised(pairs: int, alpha: float) -> None:
     """P[sup E >= 1 / alpha] by dynamic programming, every pair a look, at points of the boundary.
@@ -100,12 +100,12 @@ def test_the_threshold_is_ever_reached_as_rarely_as_promised(pairs: int, alpha: 
 
 
 def test_crossing_is_the_sum_over_all_sequences() -> None:
-    """Held against every one of 4^7 sequences of pairs, wealth by wealth from the definition."""
+    """Held against every one of 4^6 sequences of pairs, wealth by wealth from the definition."""
     epsilon, delta, p1, p0, alpha = 0.2, 0.01, 0.8, 0.3, 0.5
     chance = chances(np.asarray(p1), np.asarray(p0))
     c = 1 - 2 * (1 - delta) / (1 + math.exp(epsilon))
     total = 0.0
-    for codes in itertools.product(range(4), repeat=7):
+    for codes in itertools.product(range(4), repeat=6):
         wealth, crossed = np.ones((3, len(BETS))), False
         for code in codes:
             a, b = PAIRS[code]
@@ -119,7 +119,7 @@ def test_crossing_is_the_sum_over_all_sequences() -> None:
             crossed |= bool(math.log(wealth.mean()) >= math.log(1 / alpha) + ROUNDING)
         total += crossed * math.prod(chance[list(codes)])
     assert total > 0.1
-    assert crossing(epsilon, delta, p1, p0, pairs=7, alpha=alpha) == pytest.approx(total, rel=1e-9)
+    assert crossing(epsilon, delta, p1, p0, pairs=6, alpha=alpha) == pytest.approx(total, rel=1e-9)
 
 
 def test_it_depends_on_counts_alone_and_on_many_cells_at_once() -> None:
@@ -248,6 +248,7 @@ def test_expected_pairs(claim: float, truth: float, golden: int, runs: int, most
     assert abs(found.mean() - golden) <= 3 * error
 
 
+@pytest.mark.slow
 def test_the_price_of_all_looks_at_a_fixed_horizon() -> None:
     """Randomised response of loss 1, 10,000 pairs: .955 against .976; one look at the end .949.
 

@@ -41,6 +41,7 @@ NEAR = 22.0
 PLANNED = {
     *("--learner", "--claim", "--answers", "--profile", "--confidence", "--seed", "--detect"),
     *("--data", "--label", "--train", "--queries", "--train-queries", "--neighbours"),
+    *("--stop-early", "--no-stop-early"),
 }
 """Options that `dpassay plan` shares with `dpassay run`."""
 
