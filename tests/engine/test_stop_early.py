@@ -19,12 +19,15 @@ from dpassay.claims import DP, GDP, PredictionStability, Stability
 from dpassay.data import Labelled
 from dpassay.engine.early import Stopped, lots
 from dpassay.engine.evidence import Evidence
+from dpassay.engine.guards import Guards
 from dpassay.engine.result import Result
-from dpassay.errors import InvalidInput
+from dpassay.engine.testers import events
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.record.run_record import make_record, record_schema
 from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness, replay, witness_fault
 from dpassay.stats.alpha import Spending
+from dpassay.stats.bounds import Bound
 from dpassay.stats.eprocess import log_e, log_e_of, threshold
 from dpassay.stats.scales import scale_of
 from tests.statistical import dependent
@@ -242,11 +245,18 @@ def test_every_audit_of_trials_that_are_not_independent_is_an_error(name: str) -
         assert audited(name, seed, budget=budget, stop_early=True).verdict == "error"
 
 
+def bounded_by(monkeypatch: pytest.MonkeyPatch, value: float) -> None:
+    """Let every lower bound be this one."""
+
+    def weak(method: Any, counts: Any, *, scale: Any, alpha: float) -> Bound:
+        return Bound(value=value, alpha=alpha, method="stouffer", counts=counts)
+
+    monkeypatch.setattr(events, "lower_bound", weak)
+
+
 def test_a_refutation_is_replayed_before_it_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the bound would not ask for it; a replay that differs is an error."""
-    from dpassay.engine.guards import Guards
-    from dpassay.errors import TargetError
-
+    bounded_by(monkeypatch, 0.9)
     asked: list[tuple[int, int, int]] = []
 
     def confirmed(guards: Guards, group: int, pair: int) -> None:
@@ -264,13 +274,7 @@ def test_a_refutation_is_replayed_before_it_is_printed(monkeypatch: pytest.Monke
 def test_the_bound_may_lie_below_the_claim_and_the_verdict_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from dpassay.engine.testers import events
-    from dpassay.stats.bounds import Bound
-
-    def weak(method: Any, counts: Any, *, scale: Any, alpha: float) -> Bound:
-        return Bound(value=0.9, alpha=alpha, method="stouffer", counts=counts)
-
-    monkeypatch.setattr(events, "lower_bound", weak)
+    bounded_by(monkeypatch, 0.9)
     result = run(response(2.0), stop_early=True)
     assert result.verdict == "refuted"
     assert result.lower == 0.9
