@@ -30,7 +30,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp, ndtr
+from scipy.special import ndtr
 
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.numerics import UNIT_ROUNDOFF
@@ -225,7 +225,8 @@ def _log_wealth(counts: ArrayLike, epsilon: float, delta: float, *, rare: bool =
 
 def _mixed(wealth: Array) -> Array:
     """Return ln of the mean over the last axis."""
-    mixed: Array = logsumexp(wealth, axis=-1) - math.log(wealth.shape[-1])
+    most = wealth.max(axis=-1, keepdims=True)  # finite: scipy's logsumexp takes twice the time
+    mixed: Array = np.log(np.mean(np.exp(wealth - most), axis=-1)) + most[..., 0]
     return mixed
 
 

@@ -82,8 +82,8 @@ def run(function: Any, *, claim: Any = None, **settings: Any) -> Result:
 
 def evidence_of(result: Result) -> tuple[Evidence, Stopped]:
     assert result.evidence is not None
-    assert result.evidence.stopped is not None
-    return result.evidence, result.evidence.stopped
+    assert result.stopped_early is not None
+    return result.evidence, result.stopped_early
 
 
 def test_lots_are_looks_four_times_the_last_and_add_up() -> None:
@@ -148,7 +148,7 @@ def test_a_claim_that_holds_is_audited_as_ever_but_for_the_parts_of_alpha() -> N
     assert (usual.verdict, found.verdict) == ("not refuted", "not refuted")
     assert usual.evidence is not None
     assert found.evidence is not None
-    assert found.evidence.stopped is None
+    assert found.stopped_early is None
     assert found.evidence.trials == usual.evidence.trials
     assert found.evidence.lower.counts is not None
     assert found.evidence.lower.counts.n1 == BUDGET
