@@ -49,8 +49,10 @@ class Screened:
 
     Parameters
     ----------
-    draws : int
-        Trials per dataset, at least.
+    sizes : tuple of int
+        Trials per dataset, group by group.
+    left : tuple of int
+        How many more there will be unless the first ones are enough.
     counts : tuple of int array (2, P, q, K)
         Per group: side (base, neighbour), pair, query, symbol.
     lots : dict
@@ -58,12 +60,21 @@ class Screened:
         same for all.
     fresh : dict
         What the guards have drawn besides.
+    whole : list of Screened
+        The screening with the trials that were left, once they are drawn.
     """
 
-    draws: int
+    sizes: tuple[int, ...]
     counts: tuple[NDArray[np.int64], ...]
+    left: tuple[int, ...] = ()
     lots: dict[Lot, dict[Place, Counts]] = field(default_factory=dict)
     fresh: Fresh = field(default_factory=dict)
+    whole: list[Screened] = field(default_factory=list)
+
+    @property
+    def draws(self) -> int:
+        """Trials per dataset, at least."""
+        return min(self.sizes)
 
     def of(self, place: Place) -> NDArray[np.int64]:
         """Counts (q, K) of the screening trials of a dataset."""
@@ -134,20 +145,48 @@ def certify(
         Says what refutes at a look.
     progress : callable
     """
-    places = sorted({(f.group, f.pair) for f in finalists})
-    drawn: tuple[Lot, ...] = ()
+    looks = len(sizes) - 1
+    found = stopped_within(executor, finalists, screened, sizes, looks, spending, progress)
+    if found is not None:
+        return found
+    places, every = _places(finalists), _lots(sizes)
+    _draw(executor, places, every[-1], screened, progress)
+    return _certification(screened, places, every)
+
+
+def stopped_within(
+    executor: Executor,
+    finalists: list[Finalist],
+    screened: Screened,
+    sizes: tuple[int, ...],
+    looks: int,
+    spending: Spending,
+    progress: Progress,
+) -> Certification | None:
+    """Draw the first lots, up to so many looks, and return what came if one of them refutes.
+
+    The other arguments are those of `certify`. None where no look refutes.
+    """
+    places, every = _places(finalists), _lots(sizes)
     pairs = np.zeros((len(finalists), 4), dtype=np.int64)
-    for k, size in enumerate(sizes):
-        drawn = (*drawn, ("certify", size, k))
-        _draw(executor, places, drawn[-1], screened, progress)
-        if k + 1 < len(sizes):
-            pairs += _dealt(executor, finalists, screened, drawn[-1])
-            stopped = _refuted(finalists, pairs, drawn, sizes, spending)
-            if stopped is not None:
-                fresh = ("fresh", sizes[k + 1], k)
-                _draw(executor, places, fresh, screened, progress)
-                return _certification(screened, places, (fresh,), drawn, stopped)
-    return _certification(screened, places, drawn)
+    for k, lot in enumerate(every[:looks]):
+        _draw(executor, places, lot, screened, progress)
+        pairs += _dealt(executor, finalists, screened, lot)
+        drawn = every[: k + 1]
+        stopped = _refuted(finalists, pairs, drawn, sizes, spending)
+        if stopped is not None:
+            fresh = ("fresh", sizes[k + 1], k)
+            _draw(executor, places, fresh, screened, progress)
+            return _certification(screened, places, (fresh,), drawn, stopped)
+    return None
+
+
+def _places(finalists: list[Finalist]) -> list[tuple[int, int]]:
+    return sorted({(finalist.group, finalist.pair) for finalist in finalists})
+
+
+def _lots(sizes: tuple[int, ...]) -> tuple[Lot, ...]:
+    return tuple(("certify", size, k) for k, size in enumerate(sizes))
 
 
 def _draw(
@@ -237,7 +276,7 @@ def _refuted(
         for counts, finalist in zip(pairs, finalists, strict=True)
         if finalist.gamble is not None
     ]
-    needed = threshold(spending.sequential, spending.cells)
+    needed = threshold(spending.each_sequential)
     place = int(np.argmax(values))
     if values[place] < needed:
         return None

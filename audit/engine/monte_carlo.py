@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim
-from dpassay.engine.certification import Certification, Finalist, Screened, certify, guards_over
+from dpassay.engine.certification import (
+    Certification,
+    Finalist,
+    Screened,
+    certify,
+    guards_over,
+    stopped_within,
+)
 from dpassay.engine.early import Stopped, lots
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.testers.interface import Looked, Tester
@@ -23,6 +30,8 @@ from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
 
 LEAST_SCREENING = 100
+FIRST = 16
+"""The first part of a screening in two parts is so many times smaller than the whole."""
 FINALISTS = 4
 """So many cells are certified at least, if there are so many pairs; one per query where there are
 more queries."""
@@ -85,6 +94,20 @@ class Budget:
             max(least, self.draws // 4) if group.kind == "learned" else least for group in groups
         )
 
+    def screening_lots(self, groups: tuple[Group, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Screening trials per dataset of each group: of the first part, and of the rest.
+
+        There are two parts where trials may end early and every pair is certified anyway. Then the
+        screening chooses events and directions alone, and its first part finds gross leaks; a first
+        round of looks at the certification costs nothing, as its trials are drawn in any case.
+        """
+        whole, each = self.screening_of(groups), self.finalists(groups)
+        first = tuple(max(LEAST_SCREENING, n // FIRST) for n in whole)
+        split = len(self.lots) > 1 and all(len(group.pairs) <= each for group in groups)
+        if not (split and all(n < most for n, most in zip(first, whole, strict=True))):
+            return whole, ()
+        return first, tuple(most - n for n, most in zip(first, whole, strict=True))
+
     def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
         """Where alpha goes."""
         each = self.finalists(groups)
@@ -95,22 +118,55 @@ class Budget:
             queries=sum(len(group.queries) for group in groups),
             profiled=profiled,
             looks=len(self.lots),
+            rounds=2 if self.screening_lots(groups)[1] else 1,
         )
 
 
 def screen(
     executor: Executor, groups: tuple[Group, ...], budget: Budget, progress: Progress
 ) -> Screened:
-    """Run the screening trials of every pair.
+    """Run the screening trials of every pair, or the first part of them.
 
     Together about as many as the certification trials.
     """
-    done, total, draws = 0, sum(len(group.pairs) for group in groups), budget.screening_of(groups)
+    first, left = budget.screening_lots(groups)
+    counts = _screening(executor, groups, first, 0, progress)
+    return Screened(sizes=first, counts=counts, left=left)
+
+
+def _whole(
+    executor: Executor, groups: tuple[Group, ...], screened: Screened, progress: Progress
+) -> Screened:
+    """Run the screening trials that are left, once for all claims."""
+    if not screened.left:
+        return screened
+    if not screened.whole:
+        more = _screening(executor, groups, screened.left, 1, progress)
+        screened.whole.append(
+            replace(
+                screened,
+                sizes=tuple(map(sum, zip(screened.sizes, screened.left, strict=True))),
+                counts=tuple(map(np.add, screened.counts, more)),
+                left=(),
+            )
+        )
+    return screened.whole[0]
+
+
+def _screening(
+    executor: Executor,
+    groups: tuple[Group, ...],
+    sizes: tuple[int, ...],
+    lot: int,
+    progress: Progress,
+) -> tuple[NDArray[np.int64], ...]:
+    """Return the counts of a lot of screening trials; see `Screened`."""
+    done, total = 0, sum(len(group.pairs) for group in groups)
     sides = [
         (g, pair) for g, group in enumerate(groups) for pair in (None, *range(len(group.pairs)))
     ]
     drawn = executor.counts(
-        [Task(group=g, pair=pair, phase="screen", size=draws[g]) for g, pair in sides]
+        [Task(group=g, pair=pair, phase="screen", size=sizes[g], lot=lot) for g, pair in sides]
     )
     counts = []
     for group in groups:
@@ -121,7 +177,7 @@ def screen(
             done += 1
             progress("screening", done, total)
         counts.append(np.stack([np.broadcast_to(base, neighbours.shape), neighbours]))
-    return Screened(draws=min(draws), counts=tuple(counts))
+    return tuple(counts)
 
 
 def monte_carlo_evidence(
@@ -141,20 +197,31 @@ def monte_carlo_evidence(
     if tester.gamble(0) is None:  # nothing proven stops it early
         budget = replace(budget, stop_early=False)
     spending, each = budget.spending(groups, profiled=tester.profiled), budget.finalists(groups)
-    finalists = [
-        finalist
-        for g, group in enumerate(groups)
-        for query in range(len(group.queries))
-        for finalist in _finalists(
-            tester,
-            screened,
-            (g, query),
-            min(each, len(group.pairs)),
-            spending.each_lower,
-            budget.draws,
-        )
-    ]
-    trials = certify(executor, finalists, screened, budget.lots, spending, progress)
+
+    def chosen(screened: Screened) -> list[Finalist]:
+        """Choose the finalists of every query."""
+        return [
+            finalist
+            for g, group in enumerate(groups)
+            for query in range(len(group.queries))
+            for finalist in _finalists(
+                tester,
+                screened,
+                (g, query),
+                min(each, len(group.pairs)),
+                spending.each_lower,
+                budget.draws,
+            )
+        ]
+
+    finalists, sizes, trials = chosen(screened), budget.lots, None
+    if screened.left and budget.stop_early:
+        looks = max(1, len(sizes) - 2)
+        trials = stopped_within(executor, finalists, screened, sizes, looks, spending, progress)
+    if trials is None:
+        screened = _whole(executor, groups, screened, progress)
+        finalists = chosen(screened)
+        trials = certify(executor, finalists, screened, sizes, spending, progress)
     planned, stopped = spending, trials.stopped
     if stopped is not None:
         spending = replace(spending, stopped=True)
@@ -174,11 +241,12 @@ def monte_carlo_evidence(
     if stopped is not None or worst.lower.value > tester.promised:
         guards.confirmed(worst.group, worst.pair)
     screening_trials = sum(
-        (1 + len(group.pairs)) * n
-        for group, n in zip(groups, budget.screening_of(groups), strict=True)
+        (1 + len(group.pairs)) * n for group, n in zip(groups, screened.sizes, strict=True)
     )
     screening = Screening(
-        draws=screened.draws, pairs=max(len(group.pairs) for group in groups), finalists=each
+        draws=min(budget.screening_of(groups)),
+        pairs=max(len(group.pairs) for group in groups),
+        finalists=each,
     )
     return Evidence(
         mode="monte-carlo",

@@ -29,6 +29,8 @@ class Spending:
         e-process has a share of alpha for all its looks, and the bounds have two: one where no look
         refutes, and one where one does and they are made of fresh trials. Which of the two it will
         be is not known beforehand, so both are paid.
+    rounds : int
+        How often cells are chosen for the e-processes: those of each round are others.
     stopped : bool
         Whether a look refuted.
     """
@@ -38,12 +40,18 @@ class Spending:
     queries: int
     profiled: bool = True
     looks: int = 1
+    rounds: int = 1
     stopped: bool = False
 
     @property
     def sequential(self) -> float:
         """An eighth for the e-processes of all cells together, where trials may end early."""
         return self.alpha / 8 if self.looks > 1 else 0.0
+
+    @property
+    def each_sequential(self) -> float:
+        """Error probability of the e-process of one cell, all looks together."""
+        return self.sequential / (self.cells * self.rounds)
 
     @property
     def fresh(self) -> float:
@@ -112,5 +120,6 @@ class Spending:
             )
         }
         facts = {"alpha": self.alpha, "cells": self.cells, "queries": self.queries}
-        early = {"sequential": self.sequential, "fresh": self.fresh} if self.looks > 1 else {}
+        names = ("sequential", "each_sequential", "fresh") if self.looks > 1 else ()
+        early = {name: getattr(self, name) for name in names}
         return facts | parts | early | {"directions": 1, "tests": 1, "looks": self.looks}

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,13 @@ from dpassay.data import Labelled
 from dpassay.engine.early import Stopped, lots
 from dpassay.engine.evidence import Evidence
 from dpassay.engine.guards import Guards
+from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.result import Result
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
 from dpassay.engine.testers import events
 from dpassay.errors import InvalidInput, TargetError
+from dpassay.pairs import FlipLabel
 from dpassay.record.run_record import make_record, record_schema
 from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness, replay, witness_fault
@@ -30,6 +35,7 @@ from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
 from dpassay.stats.eprocess import log_e, log_e_of, threshold
 from dpassay.stats.scales import scale_of
+from tests.core.toys import Sampled, flip_group, target_of
 from tests.statistical import dependent
 from tests.statistical.test_guards import DEPENDENT, PAIRS, audited
 
@@ -113,7 +119,7 @@ def test_a_broken_mechanism_is_red_within_few_trials(
 ) -> None:
     """The number in the report comes from other trials, the refutation is replayed on yet others.
 
-    All of them together are far fewer than the certification alone would have drawn.
+    All of them together, the screening and the guards included, are a tenth of the usual ones.
     """
     seen, stopping = Counting(function), Counting(function)
     slow, fast = run(seen, claim=claim), run(stopping, claim=claim, stop_early=True)
@@ -123,8 +129,8 @@ def test_a_broken_mechanism_is_red_within_few_trials(
     assert evidence.lower.counts is not None
     assert abs(evidence.lower.counts.n1 - 3 * stopped.trials) <= 3
     assert fast.lower > claim.promised
-    assert stopping.rows <= evidence.trials + 2 * (8 * 25 + 4 * stopped.trials + 79 + 1000)
-    assert seen.rows - stopping.rows > 60_000
+    assert evidence.trials <= 2 * (1250 + 4 * stopped.trials)
+    assert stopping.rows < 10_000 < seen.rows / 10
 
 
 def test_the_refutation_can_be_computed_from_the_record() -> None:
@@ -134,7 +140,7 @@ def test_the_refutation_can_be_computed_from_the_record() -> None:
     assert counts.sum() == stopped.trials
     assert float(log_e(counts, 1.0, 0.0)) == pytest.approx(stopped.log_e)
     assert evidence.spending is not None
-    assert stopped.log_threshold == threshold(evidence.spending.sequential, 1)
+    assert stopped.log_threshold == threshold(evidence.spending.each_sequential)
     assert stopped.log_e >= stopped.log_threshold
     assert f"after {stopped.trials} of 20,000 trials per side" in result.outcome.reason
     assert "the e-process refuted it" in result.outcome.reason
@@ -165,6 +171,39 @@ def test_a_claim_that_holds_is_audited_as_ever_but_for_the_parts_of_alpha() -> N
         ("certify 4", 15_000),
     )
     assert usual.evidence.parts == ()
+
+
+def test_the_first_part_of_a_screening_that_chooses_events_alone_finds_gross_leaks() -> None:
+    """Two parts make up the whole; where pairs must be chosen there is one."""
+    budget = Budget(draws=BUDGET, alpha=1e-3, stop_early=True)
+    alone, many = (
+        flip_group(records=records, queries=1, changes=tuple(map(FlipLabel, range(records))))
+        for records in (1, 5)
+    )
+    assert budget.screening_lots((alone,)) == ((1250,), (18_750,))
+    assert budget.spending((alone,), profiled=True).rounds == 2
+    assert budget.screening_lots((many,)) == (budget.screening_of((many,)), ())
+    assert budget.spending((many,), profiled=True).rounds == 1
+    assert replace(budget, stop_early=False).screening_lots((alone,)) == ((BUDGET,), ())
+    found = run(response(1.0), stop_early=True)
+    assert found.evidence is not None
+    assert found.evidence.searched["screening_trials"] == BUDGET
+
+
+def test_claims_share_trials_though_one_of_them_stops_early() -> None:
+    """The claim of 3 holds, that of 0.5 does not; the first is audited as if it were alone."""
+    target = target_of(Sampled(table=((0.9, 0.1), (0.1, 0.9))))
+    claims = (DP(epsilon=0.5), DP(epsilon=3.0))
+    settings = Settings(mode="monte-carlo", budget=4000, stop_early=True, executor="inline")
+    both = replace(target, claims=claims)
+    broken, held = assay([both], flip_group(queries=1), settings)
+    assert broken.stopped_early is not None
+    assert (broken.verdict, held.verdict) == ("refuted", "not refuted")
+    assert held.evidence is not None
+    assert held.evidence.lower.counts is not None
+    assert held.evidence.lower.counts.n1 == 4000
+    other_way, also = assay([replace(target, claims=claims[::-1])], flip_group(queries=1), settings)
+    assert (other_way.lower, also.lower) == (held.lower, broken.lower)
 
 
 def test_alpha_is_spent_once() -> None:
@@ -199,14 +238,15 @@ def exact_stops(pairs: int, epsilon: float, p1: float, p0: float, at_least: floa
 def test_early_stops_are_as_frequent_as_enumerated() -> None:
     """Exact, at the one look of this budget, and counted in audits: on the boundary and beyond it.
 
-    At confidence 0.5 the e-process has a sixteenth. By symmetry every event and direction that the
-    screening may choose has the same law on the boundary; beyond it it chooses the right one.
+    At confidence 0.5 the e-processes have a sixteenth, half of it in each of the two rounds. By
+    symmetry every event and direction that the screening may choose has the same law on the
+    boundary, so that two cells at most stop twice as often; beyond it it chooses the right one.
     """
     claim, audits, look = 0.1, 80, 50
     exact = {}
     for truth in (claim, 0.8):
         p1, p0 = float(expit(truth)), float(expit(-truth))
-        exact[truth] = exact_stops(look, claim, p1, p0, threshold(0.5 / 8))
+        exact[truth] = exact_stops(look, claim, p1, p0, threshold(0.5 / 8, 2))
         stops = 0
         for seed in range(audits):
             settings: dict[str, Any] = {"budget": 200, "confidence": 0.5, "detect": 3.0}
@@ -214,9 +254,10 @@ def test_early_stops_are_as_frequent_as_enumerated() -> None:
             result = run(response(truth), **settings)
             assert result.evidence is not None
             stops += result.evidence.stopped is not None
-        low, high = binom.interval(0.99, audits, exact[truth])
-        assert low <= stops <= high
-    assert 0.001 < exact[claim] <= 0.5 / 8
+        cells = 2 if truth == claim else 1
+        low = binom.ppf(0.005, audits, exact[truth])
+        assert low <= stops <= binom.ppf(0.995, audits, cells * exact[truth])
+    assert 0.0005 < exact[claim] <= 0.5 / 16
     assert 0.3 < exact[0.8] < 0.99
 
 
@@ -328,7 +369,11 @@ def test_the_record_has_the_field_where_trials_ended_early_and_nowhere_else() ->
     assert "stopped_early" not in held | usual
     assert "stopped_early" not in record_schema()["properties"]["results"]["items"]["required"]
     assert (held["spending"]["looks"], usual["spending"]["looks"]) == (3, 1)
-    assert set(held["spending"]) - set(usual["spending"]) == {"sequential", "fresh"}
+    assert set(held["spending"]) - set(usual["spending"]) == {
+        "sequential",
+        "each_sequential",
+        "fresh",
+    }
     early["stopped_early"]["e_value"] = 0.5
     assert "e_value" in fault(record, "record")
 
