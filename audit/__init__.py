@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from dpassay.noise import Noise as Noise
     from dpassay.pairs import Pairs as Pairs
     from dpassay.pairs import replace_one as replace_one
+    from dpassay.search.spaces import Answers as Answers
+    from dpassay.search.spaces import Scalars as Scalars
 
 _WHERE = {
     "DP": "claims",
@@ -47,6 +49,8 @@ _WHERE = {
     "PredictionStability": "claims",
     "ScoreStability": "claims",
     "Stability": "claims",
+    "Answers": "search.spaces",
+    "Scalars": "search.spaces",
     "audit": "api",
     "bernoulli_law": "laws",
     "replace_one": "pairs",

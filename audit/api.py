@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from dpassay.claims import Claim
+from dpassay.claims import REPLACE_ONE, Claim
 from dpassay.config.options import BUDGET, CONFIDENCE, MEMORY, SHARD_TIMEOUT
 from dpassay.data import points
 from dpassay.engine.exhaustive import Domain
@@ -16,11 +17,14 @@ from dpassay.engine.settings import ModeWanted, Settings
 from dpassay.errors import InvalidInput, require
 from dpassay.mechanism import FunctionMechanism, Mechanism
 from dpassay.pairs import Pairs
-from dpassay.targets.adapter import is_mechanism
+from dpassay.search.proposals import Space
+from dpassay.search.spaces import space_of
+from dpassay.targets.adapter import Freed, is_mechanism
+from dpassay.targets.calls import taken
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.moved import known_as
-from dpassay.targets.resolve import can_be_rebuilt, check_call, declared, parameters_of
+from dpassay.targets.resolve import can_be_rebuilt, declared, parameters_of
 from dpassay.trials.executors import Kind
 
 
@@ -28,6 +32,9 @@ def audit(
     mechanism: Any,
     *,
     claim: Claim | None = None,
+    data: Any = None,
+    together: bool = False,
+    bits: bool = False,
     pairs: Pairs | None = None,
     queries: ArrayLike | None = None,
     labels: tuple[int, ...] | None = None,
@@ -51,10 +58,20 @@ def audit(
     mechanism : Mechanism or callable
         A `Mechanism`, another object with some of its members, or a function `function(data,
         queries, size, rng)` that returns the answers of `size` independent runs at q queries, shape
-        (size, q).
+        (size, q). One that is asked nothing leaves `queries` out, one that makes a single run a
+        call leaves `size` out.
     claim : DP, GDP, Stability, PredictionStability, ScoreStability or Accuracy, optional
         What to hold it against; its own first claim by default. A function promises nothing by
         itself.
+    data : Answers, Scalars, Labelled, (X, y) or list of numbers, optional
+        What datasets look like. Pairs, queries and events are then searched for, and the answers
+        may be of any kind: labels, texts, numbers, vectors, tuples of any length, None. See
+        `dpassay.search.spaces`.
+    together : bool
+        Whether the answers at several queries are audited as one output. Goes with `data`.
+    bits : bool
+        Whether the low bits of floats are looked at too: noise added in floating point gives away
+        the answer there (Mironov 2012). Goes with `data` and a function.
     pairs : Pairs, optional
         Neighbouring datasets, from `replace_one` say; the mechanism's own worst cases come on top.
     queries : array (q, d), optional
@@ -83,24 +100,12 @@ def audit(
             f"mechanism = {mechanism.__name__}: must be an object, not its class; call it with "
             "its parameters"
         )
-    if is_mechanism(mechanism):
-        if labels is not None or numbers is not None:
-            raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
-        subject: Mechanism = mechanism
-    elif claim is None:
-        raise InvalidInput(
-            "claim is missing: a function has no claim of its own; add claim=DP(epsilon=...)"
-        )
-    elif labels is not None and numbers is not None:
-        raise InvalidInput("labels, numbers: a function answers the ones or the others, not both")
-    else:
-        check_call(mechanism, f"mechanism = {getattr(mechanism, '__name__', 'function')}")
-        subject = FunctionMechanism(
-            function=mechanism,
-            claims=(claim,),
-            labels=(0, 1) if labels is None else labels,
-            numbers=numbers,
-        )
+    if data is None and (together or bits):
+        raise InvalidInput("together, bits: go with data, where answers may be anything")
+    space = _space(data, pairs=pairs, queries=queries, domain=domain)
+    if space is not None and claim is not None and claim.relation == REPLACE_ONE:
+        claim = replace(claim, relation=space.relation)
+    subject = _subject(mechanism, claim, labels, numbers, space, together=together, bits=bits)
     name, address = _address(mechanism)
     parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(subject)
     target = AuditTarget(
@@ -110,18 +115,7 @@ def audit(
         mechanism=subject,
         claims=declared(name, subject)[:1] if claim is None else (claim,),
     )
-    require(
-        pairs is None or isinstance(pairs, Pairs), "pairs", pairs, "Pairs, from replace_one say"
-    )
-    if pairs is not None and mode == "exhaustive":
-        raise InvalidInput("pairs: go with the other modes; 'exhaustive' enumerates its own")
-    if (pairs is None) != (queries is None):
-        raise InvalidInput("pairs and queries go together: one of them is missing")
-    group = None
-    if pairs is not None and queries is not None:
-        group = Group(
-            pairs=pairs, queries=points(queries, "queries"), kind="data", reason=pairs.how
-        )
+    searched = _group(pairs, queries, mode) if space is None else space
     settings = Settings(
         mode=mode,
         seed=seed,
@@ -135,7 +129,68 @@ def audit(
         shard_timeout=shard_timeout,
         memory=memory,
     )
-    return next(assay([target], group, settings))
+    return next(assay([target], searched, settings))
+
+
+def _space(data: Any, **others: Any) -> Space | None:
+    """Return what a search draws from; None where pairs are given, or the mechanism's own."""
+    if data is None:
+        return None
+    for name, given in others.items():
+        if given is not None:
+            raise InvalidInput(f"data, {name}: go apart; with data, the pairs are searched for")
+    return space_of(data)
+
+
+def _subject(
+    mechanism: Any,
+    claim: Claim | None,
+    labels: tuple[int, ...] | None,
+    numbers: tuple[float, float] | None,
+    space: Space | None,
+    *,
+    together: bool,
+    bits: bool,
+) -> Mechanism:
+    """Return what is audited: a mechanism itself, or a function with what it is called with."""
+    told = labels is not None or numbers is not None
+    if is_mechanism(mechanism):
+        if told:
+            raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
+        subject: Mechanism = mechanism
+        return subject if space is None else Freed(subject)
+    if claim is None:
+        raise InvalidInput(
+            "claim is missing: a function has no claim of its own; add claim=DP(epsilon=...)"
+        )
+    if labels is not None and numbers is not None:
+        raise InvalidInput("labels, numbers: a function answers the ones or the others, not both")
+    if told and space is not None:
+        raise InvalidInput("labels, numbers: not with data; its answers may be anything")
+    return FunctionMechanism(
+        function=mechanism,
+        claims=(claim,),
+        labels=(0, 1) if labels is None else labels,
+        numbers=numbers,
+        takes=taken(mechanism, f"mechanism = {getattr(mechanism, '__name__', 'function')}"),
+        free=space is not None,
+        together=space.columns if space is not None and together else 0,
+        bits=bits,
+    )
+
+
+def _group(pairs: Pairs | None, queries: ArrayLike | None, mode: str) -> Group | None:
+    """Return the pairs that were given, with their queries."""
+    require(
+        pairs is None or isinstance(pairs, Pairs), "pairs", pairs, "Pairs, from replace_one say"
+    )
+    if pairs is not None and mode == "exhaustive":
+        raise InvalidInput("pairs: go with the other modes; 'exhaustive' enumerates its own")
+    if pairs is None and queries is None:
+        return None
+    if pairs is None or queries is None:
+        raise InvalidInput("pairs and queries go together: one of them is missing")
+    return Group(pairs=pairs, queries=points(queries, "queries"), kind="data", reason=pairs.how)
 
 
 def _address(mechanism: Any) -> tuple[str, str | None]:

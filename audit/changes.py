@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -11,8 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.data import Labelled, Lines
-from dpassay.errors import InvalidInput, is_count, require
+from dpassay.claims import answers_relation, replace_relation
+from dpassay.data import Dataset, Labelled, Lines, Values, numbers
+from dpassay.errors import InvalidInput, as_real, is_count, require
 
 SHOWN = 5
 """Of more changes than this the others are only counted."""
@@ -126,6 +128,99 @@ class FlipLabel:
     def __str__(self) -> str:
         whose = f"record {self.index}" if self.line is None else f"line {self.line}"
         return f"label of {whose} flipped"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceValue:
+    """Replace number `index` of a list of numbers, one for each record.
+
+    Parameters
+    ----------
+    index : int
+        Place of the number, counted from 0.
+    value : float
+        The new number; finite.
+
+    Raises
+    ------
+    InvalidInput
+        If the new number is none, or not finite.
+    """
+
+    index: int
+    value: float
+
+    def __post_init__(self) -> None:
+        value = as_real(self.value)
+        require(math.isfinite(value), "value", self.value, "a finite number")
+        object.__setattr__(self, "value", value)
+
+    def at(self, index: int) -> ReplaceValue:
+        """Return the same replacement at another place."""
+        return ReplaceValue(index, self.value)
+
+    def apply(self, data: Values) -> Values:
+        """Return the dataset with the number replaced."""
+        values = data.values.copy()
+        values[self.index] = self.value
+        return Values(values)
+
+    # there is one description only
+    def as_json(self, *, by_value: bool = False) -> dict[str, Any]:  # noqa: ARG002
+        """Kind, place and number."""
+        return {"kind": "replace-value", "index": self.index, "value": self.value}
+
+    def __str__(self) -> str:
+        return f"record {self.index} replaced by {self.value:.6g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Move each of the true answers of some queries: what one record can do to all of them.
+
+    Parameters
+    ----------
+    by : tuple of float
+        What is added to each answer, in their order; finite, and not all 0.
+
+    Raises
+    ------
+    InvalidInput
+        If one of these is no finite number, or nothing is moved.
+    """
+
+    by: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        by = numbers(self.by, "by")
+        require(bool(by.any()), "by", self.by, "other than 0 somewhere, else nothing changes")
+        object.__setattr__(self, "by", tuple(by.tolist()))
+
+    @property
+    def index(self) -> int:
+        """0: it is of the answers as a whole."""
+        return 0
+
+    @property
+    def largest(self) -> float:
+        """By how much it moves the answer that it moves most."""
+        return max(map(abs, self.by))
+
+    def at(self, index: int) -> Shift:  # noqa: ARG002
+        """Return the same: it has no place of its own."""
+        return self
+
+    def apply(self, data: Values) -> Values:
+        """Return the answers as moved."""
+        return Values(data.values + np.array(self.by))
+
+    # there is one description only
+    def as_json(self, *, by_value: bool = False) -> dict[str, Any]:  # noqa: ARG002
+        """Kind, and what is added to each."""
+        return {"kind": "shift", "by": list(self.by)}
+
+    def __str__(self) -> str:
+        return _moved(self.by)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -270,6 +365,26 @@ def change_key(change: Change, pool: Labelled | None) -> str:
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def narrowest(change: Change) -> str:
+    """Return the narrowest relation under which a change makes a neighbour."""
+    if isinstance(change, Shift):
+        return answers_relation(change.largest)
+    return replace_relation(len(one_by_one(change)))
+
+
+def fits(change: Change, base: Dataset) -> bool:
+    """Whether a change can be made to a dataset: of its kind, and of a record that is there."""
+    if isinstance(change, (Several, AnyOf)):
+        return all(fits(each, base) for each in change.changes)
+    if isinstance(change, Shift):
+        return isinstance(base, Values) and len(change.by) == len(base)
+    kind = Values if isinstance(change, ReplaceValue) else Labelled
+    # others are of the user's own
+    known = isinstance(change, (Replace, FlipLabel, ReplaceValue))
+    there = is_count(change.index, 0) and change.index < len(base)
+    return there and (isinstance(base, kind) or not known)
+
+
 def one_by_one(change: Change) -> tuple[Change, ...]:
     """Return the changes of one record each that make up a change."""
     return change.changes if isinstance(change, Several) else (change,)
@@ -318,30 +433,74 @@ def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
             return Several(tuple(change_from_json(each, pool) for each in change["changes"]))
         if kind == "any-of":
             return AnyOf(tuple(change_from_json(each, pool) for each in change["changes"]))
-        index = change["index"]
-        require(is_count(index, 0), "change: index", index, "an integer >= 0")
-        if kind == "flip-label":
-            return FlipLabel(index)
-        if kind == "replace" and "pool" in change:
-            if pool is None or not 0 <= int(change["pool"]) < len(pool):
-                raise InvalidInput(  # noqa: TRY301
-                    f"change names record {change['pool']} of the pool, which the data do not have"
-                )
-            return from_pool(pool, index, int(change["pool"]))
-        if kind == "replace":
-            return Replace(index, np.array(change["x"], dtype=float), int(change["y"]))
+        if kind == "shift":
+            return Shift(tuple(change["by"]))
+        single = _single_from_json(change, pool)
+        if single is not None:
+            return single
     except InvalidInput:
         raise
     except (LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise InvalidInput(f"change = {change!r:.80}: cannot be read ({error})") from None
     raise InvalidInput(
-        f"change = {change!r:.80}: must be of kind 'replace', 'flip-label', 'several' or 'any-of'"
+        f"change = {change!r:.80}: must be of kind 'replace', 'flip-label', 'replace-value', "
+        "'shift', 'several' or 'any-of'"
     )
+
+
+def _single_from_json(change: dict[str, Any], pool: Labelled | None) -> Change | None:
+    """Read back the change of one record; None if it is of no such kind."""
+    kind, index = change["kind"], change["index"]
+    require(is_count(index, 0), "change: index", index, "an integer >= 0")
+    if kind == "flip-label":
+        return FlipLabel(index)
+    if kind == "replace-value":
+        return ReplaceValue(index, change["value"])
+    if kind == "replace" and "pool" in change:
+        if pool is None or not 0 <= int(change["pool"]) < len(pool):
+            raise InvalidInput(
+                f"change names record {change['pool']} of the pool, which the data do not have"
+            )
+        return from_pool(pool, index, int(change["pool"]))
+    if kind == "replace":
+        return Replace(index, np.array(change["x"], dtype=float), int(change["y"]))
+    return None
 
 
 def from_pool(pool: Labelled, index: int, j: int) -> Replace:
     """Return the replacement of record `index` by record `j` of a pool."""
     return Replace(index, pool.X[j], int(pool.y[j]), j)
+
+
+def _moved(by: Sequence[float]) -> str:
+    """Say which answers are moved by how much, those that move alike together."""
+    alike: dict[float, list[int]] = {}
+    for place, step in enumerate(by):
+        if step:
+            alike.setdefault(step, []).append(place)
+    if len(alike) > SHOWN:
+        return f"{sum(map(len, alike.values()))} answers moved by up to {max(map(abs, alike)):.6g}"
+    return ", ".join(
+        f"{_places(places, len(by))} {'raised' if step > 0 else 'lowered'} by {abs(step):.6g}"
+        for step, places in sorted(alike.items(), key=lambda item: item[1])
+    )
+
+
+def _places(places: Sequence[int], size: int) -> str:
+    """Name some answers of so many, in stretches; the first of them is answer 1."""
+    if size == 1:
+        return "the answer"
+    if len(places) == size:
+        return "all answers"
+    if len(places) == 1:
+        return f"answer {places[0] + 1}"
+    starts = [place + 1 for place in places if place - 1 not in places]
+    ends = [place + 1 for place in places if place + 1 not in places]
+    stretches = [
+        f"{first}" if first == last else f"{first}{' to' if last > first + 1 else ','} {last}"
+        for first, last in zip(starts, ends, strict=True)
+    ]
+    return f"answers {', '.join(stretches)}" if len(starts) <= SHOWN else f"{len(places)} answers"
 
 
 def _short(x: Sequence[float] | NDArray[np.float64]) -> str:

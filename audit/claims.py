@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from dpassay.errors import as_real, require
@@ -17,9 +18,12 @@ REPLACE_ONE = "replace-one"
 SINGLE = "single prediction"
 """The unit of a claim that is about one answer at one query."""
 
-RELATIONS = f"'{REPLACE_ONE}', or 'replace-k' with an integer k >= 2"
+RELATIONS = (
+    f"'{REPLACE_ONE}', 'replace-k' with an integer k >= 2, or 'answers-D' with a number D > 0"
+)
 """What a relation may be; `replace-k`: two datasets of the same size that differ in at most k
-records."""
+records; `answers-D`: two vectors of as many true answers, each answer of the one within D of that
+of the other."""
 
 Status = Literal["printed", "corrected", "own", "measured"]
 
@@ -40,20 +44,66 @@ def records_replaced(relation: str) -> int:
     Raises
     ------
     InvalidInput
-        If there is no such relation.
+        If it is no relation of records: true answers, say, are none.
     """
-    number = (
-        re.fullmatch(r"replace-(one|[2-9]|[1-9][0-9]+)", relation)
-        if isinstance(relation, str)
-        else None
-    )
-    require(number is not None, "relation", relation, RELATIONS)
-    return 1 if number is None or number[1] == "one" else int(number[1])
+    number = _number(_RECORDS, relation)
+    allowed = f"about records here: '{REPLACE_ONE}', or 'replace-k' with an integer k >= 2"
+    require(number is not None, "relation", relation, allowed)
+    return 1 if number is None or number == "one" else int(number)
 
 
 def replace_relation(k: int) -> str:
     """Return the relation of datasets that differ in at most k >= 1 records."""
     return REPLACE_ONE if k == 1 else f"replace-{k}"
+
+
+def answers_moved(relation: str) -> float | None:
+    """Return by how much each true answer may differ at most, D of `answers-D`.
+
+    None for a relation of records.
+    """
+    number = _number(_ANSWERS, relation)
+    moved = 0.0 if number is None else float(number)
+    return moved if 0 < moved < math.inf else None
+
+
+def answers_relation(sensitivity: float) -> str:
+    """Return the relation of vectors of true answers that differ by at most so much in each.
+
+    Parameters
+    ----------
+    sensitivity : float
+        Finite and > 0.
+    """
+    return f"answers-{float(sensitivity)!r}".removesuffix(".0")
+
+
+def check_relation(relation: str) -> None:
+    """Raise `InvalidInput` unless there is such a relation."""
+    known = _number(_RECORDS, relation) is not None or answers_moved(relation) is not None
+    require(known, "relation", relation, RELATIONS)
+
+
+def within(narrow: str, wide: str) -> bool:
+    """Whether all neighbours under one relation are neighbours under another too."""
+    moved, most = answers_moved(narrow), answers_moved(wide)
+    if moved is None or most is None:
+        return moved is most and records_replaced(narrow) <= records_replaced(wide)
+    return moved <= most
+
+
+_RECORDS = r"replace-(one|[2-9]|[1-9][0-9]+)"
+_ANSWERS = r"answers-((?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e[+-][0-9]+)?)"
+
+
+def _number(pattern: str, relation: object) -> str | None:
+    return _parsed(pattern, relation) if isinstance(relation, str) else None
+
+
+@lru_cache(maxsize=64)
+def _parsed(pattern: str, relation: str) -> str | None:
+    found = re.fullmatch(pattern, relation)
+    return None if found is None else found[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +114,8 @@ class Promise:
     ----------
     relation : str
         The neighbour relation: `replace-one`, which is the one the papers use, or `replace-k` with
-        k = 2, 3, ...: datasets that differ in at most k records.
+        k = 2, 3, ...: datasets that differ in at most k records; or `answers-D` with a number D:
+        vectors of true answers, each of which differs by at most D.
     unit : str
         What is released: `single prediction`, a transcript, a value.
     coins : str
@@ -106,7 +157,7 @@ class Promise:
     expected: Literal["refuted"] | None = None
 
     def __post_init__(self) -> None:
-        records_replaced(self.relation)
+        check_relation(self.relation)
 
     @property
     def quantity(self) -> str:

@@ -67,12 +67,55 @@ class Labelled:
         return Labelled(self.X[rows], self.y[rows])
 
     @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """What it is made of."""
+        return self.X, self.y
+
+    @property
     def digest(self) -> str:
         """SHA-256 of shape and contents, in hexadecimal.
 
         What a random stream and a witness know the dataset by.
         """
-        return digest(self.X, self.y)
+        return digest(*self.arrays)
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Values:
+    """A dataset of numbers: one for each record, or true answers of queries; frozen, read-only.
+
+    Parameters
+    ----------
+    values : array (n,)
+        Finite; at least one.
+
+    Raises
+    ------
+    InvalidInput
+        If it is no one-dimensional array of finite numbers with at least one of them.
+    """
+
+    values: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", numbers(self.values, "values"))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """What it is made of."""
+        return (self.values,)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of shape and contents, in hexadecimal; see `Labelled.digest`."""
+        return digest(*self.arrays)
+
+
+Dataset = Labelled | Values
+"""What a mechanism may be audited on."""
 
 
 def digest(*arrays: NDArray[Any]) -> str:
@@ -82,6 +125,30 @@ def digest(*arrays: NDArray[Any]) -> str:
         state.update(f"{array.dtype.kind}{array.shape}".encode())
         state.update(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes())
     return state.hexdigest()
+
+
+def numbers(values: ArrayLike, argument: str) -> NDArray[np.float64]:
+    """Check a list of numbers, shape (n,), and return it as read-only float64.
+
+    Raises
+    ------
+    InvalidInput
+        If it is no one-dimensional array of finite numbers with at least one of them.
+    """
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"{argument} = {type(values).__name__}: must be a list of numbers, of shape (n,)"
+        ) from None
+    allowed = "of shape (n,) with n >= 1"
+    require(array.ndim == 1 and array.size > 0, argument, f"shape {array.shape}", allowed)
+    finite = np.isfinite(array)
+    if not finite.all():
+        place = int(np.argmin(finite))
+        raise InvalidInput(f"{argument}[{place}] = {array[place]}: must be a finite number")
+    array.flags.writeable = False
+    return array
 
 
 def points(values: ArrayLike, argument: str) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpassay.claims import Claim, ScoreStability
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled, Values, points
 from dpassay.laws import Law
 from dpassay.pairs import Change, Compared, Pairs
 
@@ -134,6 +134,10 @@ class Mechanism:
         harm.
     alone : bool
         Whether it can be audited on its own worst cases only, because a part of it depends on them.
+    free : bool
+        Whether it may answer anything: `sample` returns `size` rows of numbers, or a sequence of
+        `size` values of any kind. Events of such answers are learned, see `dpassay.search`; its
+        labels are then 1 and 0, the event and all else.
     """
 
     __slots__ = ()
@@ -161,6 +165,8 @@ class Mechanism:
         def derived_parameters(self) -> Mapping[str, int | float | str]: ...  # noqa: D102
         @property
         def alone(self) -> bool: ...  # noqa: D102
+        @property
+        def free(self) -> bool: ...  # noqa: D102
     else:
         claims = ()
         labels = (0, 1)
@@ -172,6 +178,7 @@ class Mechanism:
         one_query = False
         derived_parameters = MappingProxyType({})
         alone = False
+        free = False
 
     def check(self, data: Any) -> None:
         """Raise `InvalidInput` if these data can never be prepared; cheap, trains nothing.
@@ -307,6 +314,10 @@ class Trainer(Mechanism):
         return None
 
 
+ORDER = ("data", "queries", "size", "rng")
+"""What a function is called with, or some of it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionMechanism(Mechanism):
     """A plain function as a mechanism.
@@ -324,18 +335,48 @@ class FunctionMechanism(Mechanism):
         What it may answer; empty if it answers real numbers.
     numbers : tuple of float, optional
         Least and greatest real number that it may answer, infinite where there is no limit.
+    takes : tuple of str
+        Which of `ORDER` it is called with. One without `size` is run once a call; one without
+        `queries` releases the same whatever is asked.
+    free : bool
+        See `Mechanism`.
+    together : int
+        Coordinates of a query point where the answers at several of them are one output: a row of
+        `queries` then holds these points one after the other. 0 where every answer is its own.
+    bits : bool
+        Whether events of the low bits of its numbers are looked for too (Mironov 2012).
     """
 
-    function: Callable[[Any, NDArray[np.float64], int, np.random.Generator], Any]
+    function: Callable[..., Any]
     claims: tuple[Claim, ...]
     labels: tuple[int, ...] = (0, 1)
     numbers: tuple[float, float] | None = None
+    takes: tuple[str, ...] = ORDER
+    free: bool = False
+    together: int = 0
+    bits: bool = False
+
+    @property
+    def without_query(self) -> bool:
+        """Whether the function is asked nothing."""
+        return "queries" not in self.takes
 
     def sample(
         self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[Any]:
-        """Call the function."""
-        return np.asarray(self.function(state, queries, size, rng))
+    ) -> Any:
+        """Call the function: once, or once a trial if it makes one run a call."""
+        data = state.values if isinstance(state, Values) else state
+        asked = queries.reshape(-1, self.together) if self.together else queries
+        given = {"data": data, "queries": asked, "size": size, "rng": rng}
+        if "size" in self.takes:
+            answers = self.function(*(given[name] for name in self.takes))
+        else:
+            one = tuple(given[name] for name in self.takes)
+            answers = [self.function(*one) for _ in range(size)]
+        if self.free:
+            return answers
+        found = np.asarray(answers)
+        return found.reshape(size, 1) if self.without_query and found.shape == (size,) else found
 
 
 def offers(mechanism: Mechanism, method: str) -> bool:

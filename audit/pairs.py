@@ -14,20 +14,25 @@ from dpassay.changes import (
     Compared,
     FlipLabel,
     Replace,
+    ReplaceValue,
     Several,
+    Shift,
     change_from_json,
     change_key,
+    fits,
     from_pool,
     in_file,
+    narrowest,
     one_by_one,
 )
-from dpassay.claims import REPLACE_ONE, records_replaced, replace_relation
-from dpassay.data import Labelled, Lines
+from dpassay.claims import REPLACE_ONE, check_relation, replace_relation, within
+from dpassay.data import Dataset, Labelled, Lines, Values
 from dpassay.errors import InvalidInput, is_count, require
 from dpassay.seeds import stream
 
 __all__ = [
     "NEIGHBOURS",
+    "NOTHING_ASKED",
     "AnyOf",
     "Change",
     "Compared",
@@ -35,7 +40,9 @@ __all__ = [
     "Neighbours",
     "Pairs",
     "Replace",
+    "ReplaceValue",
     "Several",
+    "Shift",
     "change_from_json",
     "change_key",
     "one_by_one",
@@ -48,6 +55,9 @@ Neighbours = Literal["one", "flip", "one+flip", "all"]
 """Per record: `one` replacement from the pool, the label `flip`ped, both, or `all` of the pool and
 the flip."""
 
+NOTHING_ASKED = np.zeros((1, 1))
+"""In the place of query points where there are none."""
+NOTHING_ASKED.flags.writeable = False
 NEIGHBOURS: tuple[Neighbours, ...] = ("one", "flip", "one+flip", "all")
 
 
@@ -57,7 +67,7 @@ class Pairs:
 
     Parameters
     ----------
-    base : Labelled
+    base : Labelled or Values
         The dataset S.
     changes : tuple of Change
         One per pair; at least one.
@@ -74,8 +84,9 @@ class Pairs:
     Raises
     ------
     InvalidInput
-        If the dataset is no Labelled, if there is no change, or one that the relation does not
-        allow or of a record that is not there, or the pool is no Labelled.
+        If the dataset is no Labelled or Values, if there is no change, or one that the relation
+        does not allow, of another kind of data or of a record that is not there, or the pool is no
+        Labelled.
     """
 
     base: Any
@@ -86,15 +97,14 @@ class Pairs:
     key: str = ""
 
     def __post_init__(self) -> None:
-        require(
-            isinstance(self.base, Labelled), "base", _kind(self.base), "a dataset, Labelled(X, y)"
-        )
+        known = isinstance(self.base, Dataset)
+        require(known, "base", _kind(self.base), "a dataset, Labelled(X, y) or Values(values)")
         known = isinstance(self.changes, (tuple, list)) and all(map(_is_change, self.changes))
         require(
             known,
             "changes",
             _kind(self.changes),
-            "a tuple of changes: Replace(...), FlipLabel(...), Several(...)",
+            f"a tuple of changes: {_changes_of(self.base)}, Several(...)",
         )
         require(
             self.pool is None or isinstance(self.pool, Labelled),
@@ -112,16 +122,12 @@ class Pairs:
         for change in (
             each for several in self.changes for each in getattr(several, "changes", (several,))
         ):
-            there = is_count(change.index, 0) and change.index < len(self.base)
-            require(
-                there,
-                "change",
-                str(change),
-                f"of one of the records 0 to {len(self.base) - 1} of base",
-            )
-        most = max(len(one_by_one(change)) for change in self.changes)
-        allowed = f"'{replace_relation(most)}' or wider, as a change replaces {most} records"
-        require(records_replaced(self.relation) >= most, "relation", self.relation, allowed)
+            require(fits(change, self.base), "change", str(change), _allowed(change, self.base))
+        check_relation(self.relation)
+        for change in self.changes:
+            narrow = narrowest(change)
+            allowed = f"'{narrow}' or wider, as a change {_does(change)}"
+            require(within(narrow, self.relation), "relation", self.relation, allowed)
         require(isinstance(self.key, str), "key", self.key, "a text")
         if not self.key:
             object.__setattr__(self, "key", f"given:{len(self.base)}:{len(self.changes)}")
@@ -132,6 +138,30 @@ class Pairs:
     def in_file(self, lines: Lines | None) -> Pairs:
         """Return the same pairs, their changes told by the lines of a file."""
         return replace(self, changes=tuple(in_file(change, lines) for change in self.changes))
+
+
+def _changes_of(base: Dataset) -> str:
+    return (
+        "Replace(...), FlipLabel(...)"
+        if isinstance(base, Labelled)
+        else "Shift(...), ReplaceValue(...)"
+    )
+
+
+def _allowed(change: Change, base: Dataset) -> str:
+    """Say which changes of a dataset there are: of a record that is there, or of its kind."""
+    numbers = isinstance(base, Values)
+    if isinstance(change, (Shift, ReplaceValue)) != numbers:
+        return f"a change of {type(base).__name__}: {_changes_of(base)}"
+    if isinstance(change, Shift):
+        return f"of {len(base)} answers, as many as base has"
+    return f"of one of the records 0 to {len(base) - 1} of base"
+
+
+def _does(change: Change) -> str:
+    if isinstance(change, Shift):
+        return f"moves an answer by {change.largest:.6g}"
+    return f"replaces {len(one_by_one(change))} records"
 
 
 def _is_change(change: object) -> bool:

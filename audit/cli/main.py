@@ -24,6 +24,7 @@ COMMANDS = {
     "replay": "run one witness again",
     "attack": "membership inference: what an attacker with query access learns",
     "selftest": "check the harness on this machine",
+    "zoo": "broken mechanisms and their correct twins: what a search finds",
     "init": "write a commented dpassay.toml and an example that runs",
     "config": "what is in force, and where it was said",
     "compare": "what has become worse from one record to another",

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from dpassay.data import Labelled
+from dpassay.data import Dataset
 from dpassay.engine.settings import Settings
 from dpassay.errors import TargetError
 from dpassay.targets.groups import Group
@@ -52,8 +52,8 @@ def undone(data: Group | None = None) -> Iterator[None]:
 
     `os._exit` raises instead of ending it.
     """
-    base = None if data is None or not isinstance(data.pairs.base, Labelled) else data.pairs.base
-    held = None if base is None else (base.X.copy(), base.y.copy())
+    base = None if data is None or not isinstance(data.pairs.base, Dataset) else data.pairs.base
+    held = () if base is None else tuple(array.copy() for array in base.arrays)
     leave, own, modules = os._exit, os.getpid(), dict(sys.modules)
     names = [(module, dict(vars(module))) for module in PATCHED]
 
@@ -72,13 +72,8 @@ def undone(data: Group | None = None) -> Iterator[None]:
             vars(module).update(was)
         for name, module in modules.items():
             sys.modules.setdefault(name, module)
-        if (
-            data is not None
-            and base is not None
-            and held is not None
-            and base.digest != data.digest
-        ):
-            for array, content in ((base.X, held[0]), (base.y, held[1])):
+        if data is not None and base is not None and base.digest != data.digest:
+            for array, content in zip(base.arrays, held, strict=True):
                 array.flags.writeable = True
                 array[...] = content
                 array.flags.writeable = False

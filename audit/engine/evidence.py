@@ -12,6 +12,7 @@ from dpassay.claims import Claim
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.early import Stopped
 from dpassay.numerics import half_line_words
+from dpassay.search.patterns import Pattern
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound, Computed, Estimate
 from dpassay.stats.profile import Profile
@@ -38,8 +39,8 @@ class HalfLine:
         return half_line_words(self.threshold, above=self.above)
 
 
-Event = tuple[int, ...] | HalfLine
-"""Labels, a half-line, or nothing where a claim is about means."""
+Event = tuple[int, ...] | HalfLine | Pattern
+"""Labels, a half-line, a learned pattern, or nothing where a claim is about means."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,9 +55,9 @@ class Cell:
         Place of the group in the plan, of the change in its pairs, and of the query in its queries.
     direction : str
         One of `dpassay.targets.groups.DIRECTIONS`.
-    event : tuple of int, or HalfLine
-        The labels that make the event; a half-line of numbers; empty where the claim is about
-        means.
+    event : tuple of int, HalfLine or Pattern
+        The labels that make the event; a half-line of numbers; a pattern that was learned; empty
+        where the claim is about means.
     p1, p0 : float
         Probability of the event on the two sides: exact, or the observed frequency; the mean
         predictions where the claim is about those.
@@ -227,7 +228,7 @@ class Evidence:
 
         Of numbers nothing is ever known.
         """
-        if self.mode != "monte-carlo" or isinstance(self.worst.event, HalfLine):
+        if self.mode != "monte-carlo" or not isinstance(self.worst.event, tuple):
             return False
         moved = self.table["lower"] > 0
         return bool((moved & (self.table["upper"] > leak)).any())

@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from dpassay.claims import Claim, records_replaced
+from dpassay.claims import Claim, answers_moved, records_replaced
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import AnySize, Cell, Evidence, Fit
 from dpassay.engine.kinds import leaks_of
@@ -202,6 +202,8 @@ def both_directions(law: Laws, leaks: Leaks) -> Loss:
 
 def any_size(target: AuditTarget, claim: Claim) -> AnySize | None:
     """Worst loss over all datasets of any size, where the mechanism's reachable states tell it."""
+    if answers_moved(claim.relation) is not None:
+        return None  # its moves are of records
     reachable, k = target.reachable(), records_replaced(claim.relation)
     if reachable is None or (k > 1 and not reachable.several):
         return None

@@ -8,14 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dpassay.claims import Claim, records_replaced
+from dpassay.claims import Claim, within
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
+from dpassay.search.proposals import Space
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 
 
-def check(targets: Sequence[AuditTarget], data: Group | None, settings: Settings) -> None:
+def check(targets: Sequence[AuditTarget], data: Group | Space | None, settings: Settings) -> None:
     """Raise `InvalidInput` if mechanism, data and settings can never go together.
 
     Nothing is trained or drawn.
@@ -37,18 +38,16 @@ def check(targets: Sequence[AuditTarget], data: Group | None, settings: Settings
             _check_claim(target, claim, settings)
             if settings.mode == "exhaustive" and settings.domain is not None:
                 settings.domain.check(claim)
-            elif data is not None and records_replaced(data.pairs.relation) > records_replaced(
-                claim.relation
-            ):
+            elif isinstance(data, Group) and not within(data.pairs.relation, claim.relation):
                 raise InvalidInput(
                     f"pairs: are neighbours under '{data.pairs.relation}'; must be under "
                     f"'{claim.relation}', of which the claim {claim} of {target.name} speaks"
                 )
         if settings.mode == "exhaustive" and settings.domain is not None:
             target.check(settings.domain.dataset((0,) * settings.domain.n))
-        elif data is not None and not target.alone:
+        elif isinstance(data, Group) and not target.alone:
             target.check(data.pairs.base)
-        elif not target.has_worst_cases:
+        elif (data is None or isinstance(data, Group)) and not target.has_worst_cases:
             raise InvalidInput(
                 f"{target.name}: no pairs to audit; it names no worst cases of its own, so give "
                 "it data"

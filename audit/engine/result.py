@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-VALUES = re.compile(r" by \(x = [^()]*\)")
+VALUES = re.compile(r" by \(x = [^()]*\)|(?<= replaced) by -?\d+(?:\.\d+)?(?:e[+-]\d+)?")
 """How a change names the record that it puts in, where that is in no pool and so has no number."""
 
 

@@ -15,14 +15,16 @@ from dpassay.engine.apart import apart
 from dpassay.engine.baseline_cells import Raw
 from dpassay.engine.evidence import Evidence, Mode
 from dpassay.engine.exact import Laws, exact_evidence, goodness_of_fit, group_laws
-from dpassay.engine.exhaustive import domain_laws, exhaustive_evidence
+from dpassay.engine.exhaustive import Domain, domain_laws, exhaustive_evidence
 from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
 from dpassay.engine.sampling import Accepted, OpenExecutor, Sampling
+from dpassay.engine.searched import searched_evidence
 from dpassay.engine.settings import Settings
 from dpassay.engine.verdicts import Verdict, decide
 from dpassay.errors import TargetError
+from dpassay.search.proposals import Space
 from dpassay.stats.health import ALARM
 from dpassay.targets.coupled import Coupled, coupled_group, parts
 from dpassay.targets.groups import Group, Progress, groups_for, silent
@@ -42,7 +44,7 @@ Holder = Callable[[Claim], Evidence]
 
 def assay(
     targets: Sequence[AuditTarget],
-    data: Group | None,
+    data: Group | Space | None,
     settings: Settings,
     progress: Progress = silent,
     ledger: Ledger | None = None,
@@ -54,9 +56,9 @@ def assay(
     ----------
     targets : sequence of AuditTarget
         What to audit.
-    data : Group or None
+    data : Group, Space or None
         The user's pairs and queries; every mechanism adds its own worst cases. Not used in
-        exhaustive mode.
+        exhaustive mode. A space instead of pairs: they are searched for.
     settings : Settings
     progress : callable
         Called with what is being done, how much of it is done, and how much there is.
@@ -87,7 +89,7 @@ def assay(
         held: Holder | TargetError
         with (
             one_thread(),
-            apart(target, data, settings) as subject,
+            apart(target, data if isinstance(data, Group) else None, settings) as subject,
             ExitStack() as open_until_judged,
         ):
             try:
@@ -125,36 +127,26 @@ def _open_executor(
 
 def _measure(
     target: AuditTarget,
-    data: Group | None,
+    data: Group | Space | None,
     settings: Settings,
     share: float,
     open_executor: OpenExecutor,
     progress: Progress,
     accepted: Accepted,
 ) -> tuple[Mode, Holder]:
+    budget = Budget(
+        draws=settings.budget,
+        alpha=share,
+        alarm=ALARM * share / (1 - settings.confidence),
+        stop_early=settings.stop_early,
+    )
+    if isinstance(data, Space):
+        hunt = partial(searched_evidence, target, data)
+        return "monte-carlo", lambda claim: hunt(
+            claim, budget, open_executor, progress, settings.seed
+        )
     if settings.mode == "exhaustive" and settings.domain is not None:
-        if isinstance(target.mechanism, Coupled):
-            raise TargetError(
-                f"{target.claims[0]} speaks of two datasets at once and has no exhaustive mode; "
-                "use auto"
-            )
-        domain = settings.domain
-        laws = domain_laws(target, domain, progress)
-        own = groups_for(target, None)
-        own_laws = _all_laws(target, own, progress)
-
-        def hold(claim: Claim) -> Evidence:
-            """Hold the domain against the claim; the mechanism's worst case if only that fails.
-
-            If only that one breaks it.
-            """
-            found = exhaustive_evidence(target, claim, domain, laws)
-            if not own_laws or found.lower.value > claim.promised:
-                return found
-            beyond = exact_evidence(target, claim, own, own_laws, None)
-            return found.joined_by(beyond) if beyond.lower.value > claim.promised else found
-
-        return "exhaustive", _both_notions(target, hold)
+        return "exhaustive", _exhaustive(target, settings.domain, progress)
     groups = groups_for(target, data)
     if isinstance(target.mechanism, Coupled):
         groups = tuple(map(coupled_group, groups))
@@ -172,13 +164,32 @@ def _measure(
             )
         if settings.mode == "exact":
             raise TargetError("it has no exact law for these data and claims; use mode monte-carlo")
-    budget = Budget(
-        draws=settings.budget,
-        alpha=share,
-        alarm=ALARM * share / (1 - settings.confidence),
-        stop_early=settings.stop_early,
-    )
     return "monte-carlo", Sampling(target, groups, budget, open_executor, progress, accepted).hold
+
+
+def _exhaustive(target: AuditTarget, domain: Domain, progress: Progress) -> Holder:
+    """Return what holds a whole domain against a claim."""
+    if isinstance(target.mechanism, Coupled):
+        raise TargetError(
+            f"{target.claims[0]} speaks of two datasets at once and has no exhaustive mode; "
+            "use auto"
+        )
+    laws = domain_laws(target, domain, progress)
+    own = groups_for(target, None)
+    own_laws = _all_laws(target, own, progress)
+
+    def hold(claim: Claim) -> Evidence:
+        """Hold the domain against the claim; the mechanism's worst case if only that fails.
+
+        If only that one breaks it.
+        """
+        found = exhaustive_evidence(target, claim, domain, laws)
+        if not own_laws or found.lower.value > claim.promised:
+            return found
+        beyond = exact_evidence(target, claim, own, own_laws, None)
+        return found.joined_by(beyond) if beyond.lower.value > claim.promised else found
+
+    return _both_notions(target, hold)
 
 
 def _both_notions(target: AuditTarget, hold: Holder) -> Holder:

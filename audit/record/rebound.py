@@ -5,6 +5,7 @@ So two records can be held against each other.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -118,7 +119,7 @@ def _place(cell: Raw, result: Raw, named: str) -> Hashable:
     point = None if cell["point"] is None else tuple(cell["point"])
     event = cell["event"]
     if isinstance(event, Mapping):
-        sides: Hashable = tuple(event.values())
+        sides: Hashable = json.dumps(event.get("pattern", list(event.values())), sort_keys=True)
     else:
         labels = frozenset((result["witness"] or {}).get("labels", ()))
         sides = frozenset((frozenset(event), labels - frozenset(event)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from dpassay.changes import change_from_json, changed_lines
+from dpassay.changes import Change, change_from_json, changed_lines
 from dpassay.claims import Claim, claim_from_json
-from dpassay.data import Labelled, load, points, split
+from dpassay.data import Dataset, Labelled, Values, load, points, split
 from dpassay.engine.apart import CAN_FORK
 from dpassay.engine.evidence import Cell, Event, Evidence, HalfLine
 from dpassay.engine.exact import check_alike, readable
@@ -35,9 +35,10 @@ from dpassay.numerics import (
     number,
     upper_number,
 )
-from dpassay.pairs import Change, Pairs
+from dpassay.pairs import Pairs
 from dpassay.record.files import read_document, schema_at
 from dpassay.record.schemas import fault, read_schema
+from dpassay.search.patterns import Pattern, pattern_from_json
 from dpassay.stats.betting import GRID
 from dpassay.stats.bounds import Bound, Counts
 from dpassay.stats.divergence import Loss
@@ -49,8 +50,11 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import Answers, resolve
 from dpassay.trials.blocks import draw
 from dpassay.trials.encoders import Bins, Coding, Labels, Rounded
+from dpassay.trials.executors import ExecutorOptions, executor
 from dpassay.trials.hosts import Limits
 from dpassay.trials.isolated import introduced
+from dpassay.trials.kept import Matches
+from dpassay.trials.tasks import Task, TrialRunner
 from dpassay.trials.threads import one_thread
 
 SCHEMA = "dpassay/witness/1"
@@ -58,10 +62,14 @@ MAX_INLINE = 10_000
 """Datasets of more numbers than this are named by their source or their digest, not carried
 along."""
 TOLERANCE = 1e-9
+MOST_SHOWN = 24
+"""Datasets of more numbers than this are told by their size only."""
 MOST_NAMED = 4
 """An event of more answers than this is told by their numbers only."""
 Parts = Sequence[tuple[str, int]]
 """Phases of trials, and how many are of each."""
+RawParts = Sequence[Mapping[str, Any]]
+"""The same as a witness has it."""
 
 
 def clearest(result: Result) -> Cell | None:
@@ -75,7 +83,7 @@ def clearest(result: Result) -> Cell | None:
     evidence, claim = result.evidence, result.claim
     if evidence is None or result.verdict != "refuted" or claim.computed or claim.coupled:
         return None
-    if not isinstance(evidence.worst.event, HalfLine) and not evidence.worst.event:
+    if evidence.worst.event == ():
         return None
     allowed = scale_of(claim).allowed(claim.promised)
 
@@ -114,14 +122,8 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
         data: dict[str, Any] = {"kind": "source", "source": group.source, "sha256": base.digest}
         if group.kind == "learned":
             data["queries"] = group.queries.tolist()
-    elif base.X.size + group.queries.size <= MAX_INLINE:
-        data = {
-            "kind": "inline",
-            "X": base.X.tolist(),
-            "y": base.y.tolist(),
-            "queries": group.queries.tolist(),
-            "sha256": base.digest,
-        }
+    elif base.arrays[0].size + group.queries.size <= MAX_INLINE:
+        data = _dataset_json(base) | {"queries": group.queries.tolist(), "sha256": base.digest}
     else:
         data = {"kind": "memory", "sha256": base.digest}
     return {
@@ -134,6 +136,11 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
         "numbers": None
         if result.target.numbers is None
         else [number(limit) for limit in result.target.numbers],
+        **(
+            {"free": {"together": int(getattr(result.target.mechanism, "together", 0))}}
+            if result.target.mechanism.free
+            else {}
+        ),
         "claim": result.claim.as_json(),
         "expected": result.claim.expected,
         "mode": evidence.mode,
@@ -153,11 +160,23 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
     }
 
 
-def event_json(event: Event) -> list[int] | dict[str, float]:
-    """Write an event down: its labels, or the threshold of a half-line.
+def _dataset_json(base: Dataset) -> dict[str, Any]:
+    if isinstance(base, Values):
+        return {"kind": "values", "values": base.values.tolist()}
+    return {"kind": "inline", "X": base.X.tolist(), "y": base.y.tolist()}
+
+
+def _dataset(data: Mapping[str, Any]) -> Dataset:
+    return Values(data["values"]) if data["kind"] == "values" else Labelled(data["X"], data["y"])
+
+
+def event_json(event: Event) -> list[int] | dict[str, Any]:
+    """Write an event down: its labels, the threshold of a half-line, or a pattern and its words.
 
     No labels where a claim is about means.
     """
+    if isinstance(event, Pattern):
+        return {"pattern": event.as_json(), "words": event.words}
     if isinstance(event, HalfLine):
         return {"at_least" if event.above else "below": event.threshold}
     return list(event)
@@ -213,27 +232,20 @@ def in_words(result: Result, cell: Cell | None = None) -> str:
     cell = cell or evidence.worst
     group = evidence.groups[cell.group]
     change, base = group.pairs.changes[cell.pair], group.pairs.base
-    named = group.source is not None or base.X.size > 24
-    shown = (
-        f"{len(base)} records"
-        if named
-        else "{"
-        + ", ".join(
-            f"({', '.join(f'{value:g}' for value in x)}; {y})"
-            for x, y in zip(base.X, base.y, strict=True)
-        )
-        + "}"
-    )
+    named = group.source is not None or base.arrays[0].size > MOST_SHOWN
+    shown = _size(base) if named else _contents(base)
     where = "data" if group.kind == "data" else group.kind
     plain = named or group.kind == "domain"
     point = (
         "" if plain else f" (x = {', '.join(f'{value:g}' for value in group.queries[cell.query])})"
     )
     at = f"At {query_words(_query_label(evidence, cell))}{point} the " if group.asked else "The "
-    event = f"answer {_event_words(result, cell.event, group.queries[cell.query])}"
+    learned = isinstance(cell.event, Pattern)
+    event = _event_words(result, cell.event, group.queries[cell.query])
+    event = f"event '{event}'" if learned else f"answer {event}"
     sides = ("S", "S'") if cell.direction == DIRECTIONS[0] else ("S'", "S")
     counts = cell.lower.counts
-    if not isinstance(cell.event, HalfLine) and not cell.event:
+    if cell.event == ():
         mean = "prediction" if cell.lower.histograms is None else "mean prediction"
         number_of = result.claim.quantity if result.claim.computed else mean
         seen = f"{number_of} is {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
@@ -256,9 +268,25 @@ def in_words(result: Result, cell: Cell | None = None) -> str:
             f"{counts.x:,} of {counts.n1:,} runs on {sides[0]} and in {counts.y:,} of "
             f"{counts.n0:,} on {sides[1]}"
         )
-        seen = f"{event} was given in {runs}"
+        seen = f"{event} {'happened' if learned else 'was given'} in {runs}"
     reason = f" Chosen because {group.reason}." if group.kind in ("own", "learned") else ""
+    reason = f" A search found it, {group.pairs.how}." if group.kind == "searched" else reason
     return f"S: {shown} ({where}). S': {change}. {at}{seen}.{reason}"
+
+
+def _size(base: Dataset) -> str:
+    return f"{len(base)} {'numbers' if isinstance(base, Values) else 'records'}"
+
+
+def _contents(base: Dataset) -> str:
+    """Write a small dataset down."""
+    if isinstance(base, Values):
+        return f"({', '.join(f'{value:.6g}' for value in base.values)})"
+    records = (
+        f"({', '.join(f'{value:g}' for value in x)}; {y})"
+        for x, y in zip(base.X, base.y, strict=True)
+    )
+    return f"{{{', '.join(records)}}}"
 
 
 def _query_label(evidence: Evidence, cell: Cell) -> str:
@@ -271,8 +299,8 @@ def _query_label(evidence: Evidence, cell: Cell) -> str:
 
 def _event_words(result: Result, event: Event, query: NDArray[np.float64]) -> str:
     """Name an event, and say what its answers stand for where the mechanism tells it."""
-    if isinstance(event, HalfLine):
-        return str(event)
+    if not isinstance(event, tuple):
+        return event.words if isinstance(event, Pattern) else str(event)
     labels, names = " or ".join(map(str, event)), answer_names(result.target, event, query)
     return f"{labels} ({names})" if names else labels
 
@@ -282,7 +310,7 @@ def answer_names(target: AuditTarget, event: Event, query: NDArray[np.float64]) 
 
     Empty where there are too many, or the mechanism does not say it.
     """
-    if isinstance(event, HalfLine) or len(event) > MOST_NAMED:
+    if not isinstance(event, tuple) or len(event) > MOST_NAMED:
         return ""
     return " or ".join(filter(None, (target.answer_words(label, query) for label in event)))
 
@@ -477,6 +505,8 @@ def _replayed(
         raise InvalidInput(f"the witness is damaged: {type(error).__name__} {error}") from None
 
     with one_thread():
+        if isinstance(coding, Matches):
+            return _matched(witness, subject, claim, place, change, coding)
         base = place.pairs.base
         state = subject.prepare(base)
         neighbour = subject.neighbour(base, state, change)
@@ -497,17 +527,57 @@ def _replayed(
                 expected=claim.expected == "refuted",
                 words=f"{claim.quantity} {value:.12g}, recorded {recorded:.12g}",
             )
-        n, seed = int(trials["draws"]), int(trials["seed"])
-
+        seed = int(trials["seed"])
         sides = ((state, None), (neighbour, change))
         counted = partial(
             _again, subject, sides[::-1] if flip else sides, place, coding, weights, query, seed
         )
-        x, y = counted(trials.get("parts") or [{"phase": "certify", "draws": n}])
-        same = (x, y) == (trials["x"], trials["y"])
-        stopped = "stopped_early" in witness
-        if stopped:
-            same &= _refuted_early(witness["stopped_early"], claim, counted)
+        return _compared(witness, claim, coding, change, counted)
+
+
+def _matched(
+    witness: Mapping[str, Any],
+    subject: AuditTarget,
+    claim: Claim,
+    place: Group,
+    change: Change,
+    coding: Matches,
+) -> Replay:
+    """Draw the trials of a learned event again, where the mechanism runs."""
+    trials = witness["trials"]
+    require(trials is not None, "the witness", "no trials", "trials, as its event was learned")
+    group = replace(place, pairs=replace(place.pairs, changes=(change,)))
+    runner = TrialRunner(subject, (group,), (coding,), int(trials["seed"]))
+    query, flip = witness["query"], witness["direction"] == DIRECTIONS[1]
+
+    def counted(parts: RawParts) -> tuple[int, int]:
+        """Count the event on both sides in parts of the trials."""
+        tasks = [
+            Task(group=0, pair=pair, phase=part["phase"], size=int(part["draws"]))
+            for pair in ((0, None) if flip else (None, 0))
+            for part in parts
+        ]
+        found = [int(counts[query, 1]) for counts in opened.counts(tasks)]
+        return sum(found[: len(parts)]), sum(found[len(parts) :])
+
+    with executor(runner, ExecutorOptions()) as opened:
+        return _compared(witness, claim, coding, change, counted)
+
+
+def _compared(
+    witness: Mapping[str, Any],
+    claim: Claim,
+    coding: Coding,
+    change: Change,
+    counted: Callable[[RawParts], tuple[int, int]],
+) -> Replay:
+    """Hold counts, or sums of grid points, against those of a witness."""
+    trials, recorded = witness["trials"], float(witness["loss"])
+    n = int(trials["draws"])
+    x, y = counted(trials.get("parts") or [{"phase": "certify", "draws": n}])
+    same, stopped = (x, y) == (trials["x"], trials["y"]), "stopped_early" in witness
+    if stopped:
+        same &= _refuted_early(witness["stopped_early"], claim, counted)
     if isinstance(coding, Rounded):
         low, width = coding.low, coding.high - coding.low
         first, second = (low + width * total / (n * GRID) for total in (x, y))
@@ -536,7 +606,7 @@ def _again(
     weights: NDArray[np.int64],
     query: int,
     seed: int,
-    parts: Sequence[Mapping[str, Any]],
+    parts: RawParts,
 ) -> tuple[int, int]:
     """Draw parts of the trials again, and count the event on both sides."""
     one, other = (
@@ -564,7 +634,7 @@ def _again(
 def _refuted_early(
     early: Mapping[str, Any],
     claim: Claim,
-    counted: Callable[[Sequence[Mapping[str, Any]]], tuple[int, int]],
+    counted: Callable[[RawParts], tuple[int, int]],
 ) -> bool:
     """Whether the trials that an e-process saw come out again, and refute the claim.
 
@@ -583,6 +653,9 @@ def _counted(subject: AuditTarget, event: Any, queries: int) -> tuple[Coding, ND
 
     1 inside the event.
     """
+    if isinstance(event, dict) and "pattern" in event:
+        pattern = pattern_from_json(event["pattern"])
+        return Matches(pattern=pattern, by_query=subject.by_query), np.array([0, 1])
     if isinstance(event, dict):
         ((kind, threshold),) = event.items()
         require(kind in ("at_least", "below"), "event", event, "at_least or below a threshold")
@@ -606,9 +679,12 @@ def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> Audi
             "Python"
         )
     numbers = witness["numbers"]
+    free = witness.get("free")
     answers = Answers(
         labels=tuple(witness["labels"]),
         numbers=None if numbers is None else (float(numbers[0]), float(numbers[1])),
+        free=free is not None,
+        together=0 if free is None else free["together"],
     )
     build = partial(
         resolve, witness["target"], witness["parameters"], (claim,), answers, name=witness["name"]
@@ -624,13 +700,10 @@ def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> Audi
 
 def _group(witness: Mapping[str, Any], file: str | None) -> Group:
     data = witness["data"]
-    if data["kind"] == "inline":
-        base, queries, pool = (
-            Labelled(data["X"], data["y"]),
-            points(data["queries"], "queries"),
-            None,
-        )
-        lines = None
+    pool = lines = None
+    base: Dataset
+    if data["kind"] in ("inline", "values"):
+        base, queries = _dataset(data), points(data["queries"], "queries")
     elif data["kind"] == "source":
         source, cut = data["source"], data["source"]["split"]
         table = load(file or source["name"], source.get("target"))

@@ -24,6 +24,8 @@ class Spending:
         Query points.
     profiled : bool
         Whether the claim has privacy profiles.
+    bounded : bool
+        Whether anything is bounded from above; else nothing is spent on that.
     looks : int
         How often the trials are looked at. More than once only where they may end early: then an
         e-process has a share of alpha for all its looks, and the bounds have two: one where no look
@@ -39,6 +41,7 @@ class Spending:
     cells: int
     queries: int
     profiled: bool = True
+    bounded: bool = True
     looks: int = 1
     rounds: int = 1
     stopped: bool = False
@@ -65,8 +68,8 @@ class Spending:
 
     @property
     def lower(self) -> float:
-        """Half of `bounds`, for all lower bounds together."""
-        return self.bounds / 2
+        """Half of `bounds`, for all lower bounds together; all of it where there are no others."""
+        return self.bounds / 2 if self.bounded or self.profiled else self.bounds
 
     @property
     def each_lower(self) -> float:
@@ -75,7 +78,9 @@ class Spending:
 
     @property
     def upper(self) -> float:
-        """A quarter for the upper bounds, half where there are no profiles."""
+        """A quarter for the upper bounds, half where there are no profiles; 0 where none are."""
+        if not self.bounded:
+            return 0.0
         return self.bounds / 4 if self.profiled else self.bounds / 2
 
     @property

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.claims import Claim
 from dpassay.mechanism import Mechanism, Trainer
+from dpassay.pairs import Change
 
 TRAINING = tuple(name for name in vars(Trainer) if not name.startswith("_"))
 """What a trainer has besides the members of a mechanism."""
@@ -37,6 +42,52 @@ class Adapted(Mechanism):
         return getattr(self.given, name)
 
 
+class Freed(Mechanism):
+    """A mechanism whose answers are taken as they come, whatever it says they are.
+
+    Its own pairs, and what it knows of its laws, are left aside: pairs and events are searched for.
+
+    Parameters
+    ----------
+    given : object
+        It has some of the members of `Mechanism`.
+    """
+
+    free = True
+
+    def __init__(self, given: Any) -> None:
+        self.given = given
+        self._full = full(given)
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """As the mechanism says."""
+        return self._full.claims
+
+    @property
+    def without_query(self) -> bool:
+        """As the mechanism says."""
+        return self._full.without_query
+
+    def check(self, data: Any) -> None:
+        """As the mechanism does."""
+        self._full.check(data)
+
+    def prepare(self, data: Any) -> Any:
+        """As the mechanism does."""
+        return self._full.prepare(data)
+
+    def update(self, state: Any, change: Change) -> Any:
+        """As the mechanism does."""
+        return self._full.update(state, change)
+
+    def sample(
+        self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> Any:
+        """As the mechanism does."""
+        return self._full.sample(state, queries, size, rng)
+
+
 def full(given: Any) -> Mechanism:
     """Return a mechanism with every member.
 
@@ -47,7 +98,7 @@ def full(given: Any) -> Mechanism:
 
 def given(mechanism: Any) -> Any:
     """Return the object as the user gave it."""
-    return mechanism.given if isinstance(mechanism, Adapted) else mechanism
+    return given(mechanism.given) if isinstance(mechanism, (Adapted, Freed)) else mechanism
 
 
 def is_mechanism(thing: Any) -> bool:

@@ -26,8 +26,8 @@ from dpassay.errors import TargetError
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.numerics import UNIT_ROUNDOFF
-from dpassay.pairs import AnyOf, Change, Compared, Pairs
-from dpassay.targets.groups import NOTHING_ASKED, Group
+from dpassay.pairs import NOTHING_ASKED, AnyOf, Change, Compared, Pairs
+from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 
 Array = NDArray[np.float64]

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.claims import records_replaced
+from dpassay.claims import answers_moved, records_replaced, within
 from dpassay.data import digest
-from dpassay.pairs import AnyOf, Pairs, change_key, replace_several
+from dpassay.pairs import NOTHING_ASKED, AnyOf, Pairs, change_key, replace_several
 from dpassay.targets.guard import AuditTarget
 
 Progress = Callable[[str, int, int], None]
@@ -22,11 +22,6 @@ Progress = Callable[[str, int, int], None]
 DIRECTIONS = ("S to S'", "S' to S")
 """The loss of an event E is ln((P[M(S) in E] - delta) / P[M(S') in E]) in the first, with S and S'
 exchanged in the second."""
-
-
-NOTHING_ASKED = np.zeros((1, 1))
-"""In the place of query points where there are none."""
-NOTHING_ASKED.flags.writeable = False
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -43,9 +38,9 @@ class Group:
         Base and changes.
     queries : array (q, d)
         Query points; read-only, so that a mechanism may know them again by identity.
-    kind : {"data", "own", "learned"}
+    kind : {"data", "own", "learned", "searched"}
         The user's data, the mechanism's own worst case, or a pair of these with a direction that
-        was learned for it.
+        was learned for it; a pair that a search has proposed.
     reason : str
         Why these pairs.
     source : dict or None
@@ -92,21 +87,29 @@ def groups_for(target: AuditTarget, data: Group | None) -> tuple[Group, ...]:
     `alone`. A mechanism that says that it is `without_query` is asked nothing, and one with
     `one_query` at the first query of each group.
     """
-    k = min(records_replaced(claim.relation) for claim in target.claims)
+    relations = {claim.relation for claim in target.claims}
     own = tuple(
         Group(pairs=case.pairs, queries=case.queries, kind="own", reason=case.reason)
         for case in target.worst_cases()
-        if records_replaced(case.pairs.relation) <= k
+        if all(within(case.pairs.relation, relation) for relation in relations)
     )
-    if data is not None and data.source is not None and k > 1:
-        pairs = replace_several(data.pairs, k)
-        data = replace(data, pairs=pairs, reason=pairs.how)
+    if data is not None and data.source is not None:
+        data = _as_wide(data, relations)
     groups = own if data is None or target.alone else (data, *own)
     if target.mechanism.without_query:
         return tuple(replace(group, queries=NOTHING_ASKED, asked=False) for group in groups)
     if target.mechanism.one_query:
         return tuple(replace(group, queries=group.queries[:1], asked=False) for group in groups)
     return groups
+
+
+def _as_wide(data: Group, relations: set[str]) -> Group:
+    """Make pairs as wide as relations of records allow."""
+    if any(answers_moved(relation) is not None for relation in relations):
+        return data
+    k = min(map(records_replaced, relations))
+    pairs = replace_several(data.pairs, k)
+    return data if k == 1 else replace(data, pairs=pairs, reason=pairs.how)
 
 
 def searched(groups: tuple[Group, ...]) -> dict[str, object]:

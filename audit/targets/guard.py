@@ -6,7 +6,7 @@ Whatever it does wrong comes out as one `TargetError` that says what and where.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral
@@ -30,7 +30,10 @@ from dpassay.errors import (
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase, offers
 from dpassay.pairs import Change, one_by_one
+from dpassay.search.outputs import Encoder, fit_encoder
+from dpassay.seeds import stream
 from dpassay.targets.adapter import full, given, is_trainer
+from dpassay.targets.draws import as_draws
 
 T = TypeVar("T")
 PROBABILITY = (
@@ -305,12 +308,51 @@ class AuditTarget:
     ) -> NDArray[Any]:
         """Return `size` trials, shape (size, q).
 
-        Each of them one of `labels`, or a finite number in the range `numbers`.
+        Each of them one of `labels`, or a finite number in the range `numbers`. Where it may answer
+        anything, see `dpassay.targets.draws.as_draws`.
         """
+        if self.mechanism.free:
+            asked = 0 if self.mechanism.without_query or self.joint else len(queries)
+            return self._guard(
+                "sample",
+                where,
+                lambda: as_draws(
+                    self.mechanism.sample(state, queries, size, rng), size, asked, where
+                ),
+            )
         draws = self._guard(
             "sample", where, lambda: np.asarray(self.mechanism.sample(state, queries, size, rng))
         )
         return self._checked(draws, size, len(queries), where)
+
+    @property
+    def joint(self) -> bool:
+        """Whether the answers of several queries are one output."""
+        return bool(getattr(self.mechanism, "together", 0))
+
+    @property
+    def by_query(self) -> bool:
+        """Whether its free answers come query by query, in columns."""
+        return not (self.mechanism.without_query or self.joint)
+
+    def encoder(
+        self, pilots: Sequence[tuple[Any, NDArray[np.float64], tuple[str | float, ...]]], size: int
+    ) -> Encoder:
+        """Fit the encoder of its answers on a pilot.
+
+        Parameters
+        ----------
+        pilots : sequence of (dataset, queries, key)
+            Where it is asked, with the key of the random stream of each.
+        size : int
+            Trials of each.
+        """
+        drawn = []
+        for data, queries, key in pilots:
+            found = self.sample(self.prepare(data), queries, size, stream(*key), "a pilot dataset")
+            drawn += list(found.T) if self.by_query else [found]
+        bits = bool(getattr(self.mechanism, "bits", False))
+        return self._guard("sample", "a pilot dataset", lambda: fit_encoder(drawn, bits=bits))
 
     def _checked(self, draws: NDArray[Any], size: int, queries: int, where: str) -> NDArray[Any]:
         """Return the answers of a mechanism, if they are what it may answer."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from dpassay.claims import REPLACE_ONE, Claim
 from dpassay.errors import InvalidInput, near
 from dpassay.mechanism import FunctionMechanism, Mechanism
 from dpassay.targets.adapter import full, is_mechanism
+from dpassay.targets.calls import CALLED, taken
 from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS, Entry, Refuted
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import load_object
@@ -20,10 +20,15 @@ from dpassay.targets.misnamed import meant
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What a mechanism may answer: labels, or real numbers between limits."""
+    """What a function may answer: labels, real numbers between limits, or anything.
+
+    `free` and `together` are those of `FunctionMechanism`.
+    """
 
     labels: tuple[int, ...] = (0, 1)
     numbers: tuple[float, float] | None = None
+    free: bool = False
+    together: int = 0
 
 
 def answers_of(target: str, parameters: Mapping[str, Any]) -> Answers:
@@ -107,13 +112,16 @@ def resolve(
                 f"'{target}' is a plain function and has no claim of its own; add --claim "
                 "epsilon=..., mu=... or gamma=... (in dpassay.toml: claim = { epsilon = ... })"
             )
-        check_call(found, f"target = '{target}'")
+        takes = taken(found, f"target = '{target}'")
         given_answers = answers or Answers()
         mechanism = FunctionMechanism(
             function=found,
             claims=claims,
             labels=given_answers.labels,
             numbers=given_answers.numbers,
+            takes=takes,
+            free=given_answers.free,
+            together=given_answers.together,
         )
     else:
         raise InvalidInput(
@@ -137,33 +145,6 @@ def resolve(
 
 CLAIMED = ("epsilon", "delta", "mu", "gamma")
 """Numbers that a claim may have."""
-ORDER = ("data", "queries", "size", "rng")
-CALLED = f"({', '.join(ORDER)})"
-"""What a function is called with."""
-
-
-def check_call(function: Any, what: str) -> None:
-    """Raise `InvalidInput` if a function cannot be called with four arguments.
-
-    Parameters
-    ----------
-    function : callable
-        One whose arguments cannot be known is let pass.
-    what : str
-        What it is called in the message.
-    """
-    try:
-        signature = inspect.signature(function, follow_wrapped=False)
-    except Exception:  # noqa: BLE001  (what is not ours may do anything)
-        return
-    names = list(signature.parameters)
-    taken = f"({', '.join(names)})"
-    try:
-        signature.bind(None, None, None, None)
-    except TypeError:
-        raise InvalidInput(f"{what}: takes {taken}; must take {CALLED}") from None
-    if tuple(names[:4]) != ORDER and set(names[:4]) == set(ORDER):
-        raise InvalidInput(f"{what}: takes {taken}; must take {CALLED}, in this order")
 
 
 def _check_class(target: str, mechanism: Any) -> None:

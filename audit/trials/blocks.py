@@ -20,7 +20,9 @@ from dpassay.trials.encoders import Coding
 BLOCK = 1000
 """Trials in a block; a block has its own random stream, so that blocks can be drawn in any
 order."""
-"""Nobody can wait for more certification trials per side."""
+MANY, WIDE = 1_000_000, 10_000
+"""Of more trials than that, a block holds so many: what a block costs besides its trials is then
+next to nothing."""
 CALLS = {"pilot": 20, "certify": 20, "fresh": 20, "confirm": 5}
 """Calls of `sample` that the trials of a task are spread over at least, so that calls can be held
 against one another."""
@@ -134,18 +136,24 @@ def rows_of(phase: str, size: int) -> int:
     A phase may name its lot: `certify 2`.
     """
     calls = CALLS.get(phase.partition(" ")[0], 1)
-    return 1 if phase == "single" else min(BLOCK, max(1, size // calls))
+    return 1 if phase == "single" else min(block_of(size), max(1, size // calls))
 
 
 def rows_of_calls(size: int, which: range, rows: int) -> list[int]:
     """Return how many rows each call of `sample` makes, in some blocks of `size` trials."""
-    trials = [min(BLOCK, size - block * BLOCK) for block in which]
+    length = block_of(size)
+    trials = [min(length, size - block * length) for block in which]
     return [min(rows, each - first) for each in trials for first in range(0, each, rows)]
+
+
+def block_of(size: int) -> int:
+    """Return how many of `size` trials are in a block."""
+    return BLOCK if size <= MANY else WIDE
 
 
 def blocks(size: int) -> range:
     """Return the numbers of the blocks that `size` trials are cut into."""
-    return range(-(-size // BLOCK))
+    return range(-(-size // block_of(size)))
 
 
 def stream_key(

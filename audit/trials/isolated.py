@@ -19,6 +19,7 @@ from dpassay.errors import InvalidInput, TargetError, told
 from dpassay.laws import Law
 from dpassay.mechanism import FunctionMechanism, Mechanism, Reachable, WorstCase, offers
 from dpassay.pairs import Change
+from dpassay.search.outputs import Encoder, encoder_from_json
 from dpassay.targets.adapter import TRAINING, given, is_trainer
 from dpassay.targets.coupled import Coupled, coupled
 from dpassay.targets.groups import Group
@@ -175,6 +176,13 @@ class Isolated(AuditTarget):
 
         self._read(go_on, told, "sample")
         return self._checked(np.asarray(told["draws"]), size, len(queries), where)
+
+    def encoder(
+        self, pilots: Sequence[tuple[Any, NDArray[np.float64], tuple[str | float, ...]]], size: int
+    ) -> Encoder:
+        """Fit the encoder of its answers on a pilot, in the other process."""
+        told = self._ask("sample on a pilot dataset", "encoder", list(pilots), size)
+        return self._read(lambda text: encoder_from_json(json.loads(text)), told, "sample")
 
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
         """Say what an answer at a query stands for.
@@ -353,6 +361,8 @@ class Desk:
             "numbers": subject.numbers,
             "has": [*has, *(TRAINING if is_trainer(mechanism) else ())],
             "without_query": bool(mechanism.without_query),
+            "free": bool(mechanism.free),
+            "together": int(getattr(mechanism, "together", 0)),
             "one_query": bool(mechanism.one_query),
             "looked_at": str(mechanism.looked_at),
             "fixed_n": None if mechanism.fixed_n is None else int(mechanism.fixed_n),
@@ -411,6 +421,15 @@ class Desk:
     ) -> Any:
         draws = subject.sample(state, queries, size, rng, where)
         return {"draws": draws, "state": json.dumps(rng.bit_generator.state)}
+
+    def _encoder(
+        self,
+        subject: AuditTarget,
+        objects: dict[int, Any],  # noqa: ARG002
+        pilots: Any,
+        size: int,
+    ) -> str:
+        return json.dumps(subject.encoder(pilots, size).as_json())
 
     def _answer_words(
         self,
@@ -555,7 +574,10 @@ def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
     has: dict[str, Any] = dict.fromkeys(facts["has"], _elsewhere)
     has |= {
         name: facts[name]
-        for name in ("without_query", "one_query", "looked_at", "fixed_n", "derived_parameters")
+        for name in (
+            *("without_query", "free", "together", "one_query", "looked_at", "fixed_n"),
+            "derived_parameters",
+        )
     }
     has |= (
         {"labels": tuple(facts["labels"])}

@@ -26,7 +26,7 @@ import numpy as np
 from dpassay.errors import InvalidInput, LedgerError
 from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.guard import AuditTarget
-from dpassay.trials.blocks import BLOCK, Counts
+from dpassay.trials.blocks import Counts, block_of
 from dpassay.trials.wire import Garbled, pack, unpack
 
 APPLICATION = 0x64706173
@@ -291,7 +291,8 @@ def dataset_key(
 
 def block_key(dataset: bytes, first: int, stop: int, size: int) -> Key:
     """Key of the blocks `first` to `stop - 1` of `size` trials on a dataset."""
-    return dataset, first, stop, min(stop * BLOCK, size) - first * BLOCK
+    length = block_of(size)
+    return dataset, first, stop, min(stop * length, size) - first * length
 
 
 def code_of(target: AuditTarget) -> list[str]:

@@ -16,8 +16,8 @@ from dpassay.pairs import Change
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import (
-    BLOCK,
     Counts,
+    block_of,
     blocks,
     draw_blocks,
     joined,
@@ -99,7 +99,7 @@ class ShardResult:
 
 def cut(task: Task, queries: int) -> Iterator[Piece]:
     """Cut a task into pieces of about `ANSWERS` answers."""
-    step = max(1, ANSWERS // (BLOCK * queries))
+    step = max(1, ANSWERS // (block_of(task.size) * queries))
     every = blocks(task.size)
     for first in every[::step]:
         yield Piece(task=task, first=first, stop=min(first + step, every.stop))
@@ -114,7 +114,8 @@ def bundle(tasks: Iterable[Task], groups: Sequence[Group]) -> Iterator[Shard]:
         datasets += 1
         for piece in cut(task, queries):
             shard.append(piece)
-            answers += min((piece.stop - piece.first) * BLOCK, task.size) * queries
+            length = block_of(task.size)
+            answers += min((piece.stop - piece.first) * length, task.size) * queries
             if answers >= ANSWERS or datasets >= DATASETS:
                 yield tuple(shard)
                 shard, answers, datasets = [], 0, 0
@@ -124,7 +125,8 @@ def bundle(tasks: Iterable[Task], groups: Sequence[Group]) -> Iterator[Shard]:
 
 def span(task: Task, first: int, stop: int) -> str:
     """Name the trials of some blocks in a message."""
-    return f"{task.phase} trials {first * BLOCK} to {min(stop * BLOCK, task.size) - 1}"
+    length = block_of(task.size)
+    return f"{task.phase} trials {first * length} to {min(stop * length, task.size) - 1}"
 
 
 class TrialRunner:

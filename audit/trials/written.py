@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.data import Labelled
+from dpassay.data import Dataset, Labelled, Values
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.noise import Noise
-from dpassay.pairs import AnyOf, Change, FlipLabel, Pairs, Replace, Several
+from dpassay.pairs import AnyOf, Change, FlipLabel, Pairs, Replace, ReplaceValue, Several, Shift
 from dpassay.trials.blocks import Counts, rows_of_calls
 from dpassay.trials.tasks import Shard, ShardResult, TrialRunner
 from dpassay.trials.wire import Garbled
@@ -71,11 +71,11 @@ def worst_case_json(case: WorstCase) -> dict[str, Any]:
 def worst_case_from(told: Mapping[str, Any]) -> WorstCase:
     """Read a worst case."""
     pairs = Pairs(
-        base=Labelled(told["base"]["X"], told["base"]["y"]),
+        base=_data_from(told["base"]),
         changes=tuple(map(_change_from, told["changes"])),
         how=str(told["how"]),
         key=str(told["key"]),
-        pool=None if told["pool"] is None else Labelled(told["pool"]["X"], told["pool"]["y"]),
+        pool=None if told["pool"] is None else _data_from(told["pool"]),  # type: ignore[arg-type]
         relation=told["relation"],
     )
     return WorstCase(pairs=pairs, queries=told["queries"], reason=str(told["reason"]))
@@ -136,8 +136,12 @@ def shard_result_from(told: Mapping[str, Any], runner: TrialRunner, shard: Shard
     return ShardResult(counts=found, failure=failure)
 
 
-def _data_json(data: Labelled) -> dict[str, Any]:
-    return {"X": data.X, "y": data.y}
+def _data_json(data: Dataset) -> dict[str, Any]:
+    return {"values": data.values} if isinstance(data, Values) else {"X": data.X, "y": data.y}
+
+
+def _data_from(told: Mapping[str, Any]) -> Dataset:
+    return Values(told["values"]) if "values" in told else Labelled(told["X"], told["y"])
 
 
 def _change_json(change: Change) -> dict[str, Any]:
@@ -152,12 +156,14 @@ def _change_json(change: Change) -> dict[str, Any]:
         }
     if isinstance(change, FlipLabel):
         return {"kind": "flip-label", "index": int(change.index)}
+    if isinstance(change, (ReplaceValue, Shift)):
+        return change.as_json()
     if isinstance(change, (Several, AnyOf)):
         kind = "several" if isinstance(change, Several) else "any-of"
         return {"kind": kind, "changes": [_change_json(each) for each in change.changes]}
     raise TargetError(
-        f"pairs returned a change of type {type(change).__name__}; expected Replace or FlipLabel, "
-        f"or {INLINE}"
+        f"pairs returned a change of type {type(change).__name__}; expected Replace, FlipLabel, "
+        f"ReplaceValue or Shift, or {INLINE}"
     )
 
 
@@ -166,6 +172,10 @@ def _change_from(told: Mapping[str, Any]) -> Change:
         return Replace(told["index"], told["x"], told["y"], told["pool"])
     if told["kind"] == "flip-label":
         return FlipLabel(told["index"])
+    if told["kind"] == "replace-value":
+        return ReplaceValue(told["index"], told["value"])
+    if told["kind"] == "shift":
+        return Shift(tuple(told["by"]))
     changes = tuple(map(_change_from, told["changes"]))
     return Several(changes) if told["kind"] == "several" else AnyOf(changes)
 

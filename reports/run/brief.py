@@ -22,12 +22,14 @@ from dpassay.record.files import clearest_id, witness_file
 from dpassay.reports.run.findings import unit_words
 from dpassay.reports.run.kinds import Words, words_of
 from dpassay.reports.run.queries import labels
+from dpassay.reports.run.search_words import searched_pairs
 from dpassay.reports.run.words import (
     below_claim,
     blurred,
     change_words,
     event_words,
     exceeds,
+    is_pattern,
     looked_at,
     nothing_found,
     stopped_early,
@@ -412,7 +414,8 @@ def _seen(result: Raw, cell: Raw) -> str:
     of = f" of {count(trials['draws'])} runs" if trials else ""
     before, after = shares(one, other, _breaks(result))
     went = f"from {before} to {after}{of}"
-    return f"{_capital(change)}: {query}the answer {answer} went {went}."
+    named = f"'{answer}'" if is_pattern(cell["event"]) else f"the answer {answer}"
+    return f"{_capital(change)}: {query}{named} went {went}."
 
 
 def _place(result: Raw, cell: Raw) -> tuple[str, str, str]:
@@ -521,6 +524,9 @@ def _looked(result: Raw) -> str:
     searched = result["searched"]
     if searched is None:
         return ""
+    if "search" in searched:
+        found = plural(searched["certified_cells"], "pair")
+        return f"{searched_pairs(searched['search'])}; {found} certified"
     asked, parts = searched.get("asked", True), searched.get("parts", ())
     data = [part for part in parts if part["kind"] == "data"]
     own, learned = (

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import Any, ClassVar
 
+from dpassay.claims import answers_moved
 from dpassay.reports.shared.numbers import allowance, clean, plain, promise
 
 Raw = Mapping[str, Any]
@@ -71,14 +72,35 @@ class Words:
 
     @property
     def relation(self) -> str:
-        """The neighbour relation."""
+        """The neighbour relation, in a few words."""
+        if self.moved is not None:
+            return f"answers within {promise(self.moved)}"
         return clean(self.claim["relation"])
+
+    @property
+    def moved(self) -> float | None:
+        """By how much each true answer may differ; None where neighbours differ in records."""
+        return answers_moved(self.claim["relation"])
 
     @property
     def records(self) -> str:
         """How many records differ."""
         k = self.relation.removeprefix("replace-")
         return "one record" if k == "one" else f"up to {k} records"
+
+    @property
+    def changing(self) -> str:
+        """What makes a neighbour, as the subject of a sentence."""
+        if self.moved is not None:
+            return f"moving each true answer by at most {promise(self.moved)}"
+        return f"replacing {self.records}"
+
+    @property
+    def changed(self) -> str:
+        """The same, as it was done."""
+        if self.moved is not None:
+            return f"each true answer moved by at most {promise(self.moved)}"
+        return f"{self.records} replaced"
 
     def short(self, number: str) -> str:
         """The claimed numbers for a table.
@@ -172,7 +194,7 @@ class Loss(Words):
         )
         slack = f" and adds at most δ = {self.slack} to it" if self.slack else ""
         return (
-            f"{self.name}: replacing {self.records} multiplies the probability of any event by at "
+            f"{self.name}: {self.changing} multiplies the probability of any event by at "
             f"most {bound}{slack}."
         )
 
@@ -209,7 +231,7 @@ class Distance(Words):
         """Two normal laws."""
         laws = f"N(0, 1) and N({promise(self.claim['mu'])}, 1)"
         return (
-            f"{self.name}: with {self.records} replaced, the outputs are no easier to tell apart "
+            f"{self.name}: with {self.changed}, the outputs are no easier to tell apart "
             f"than {laws}."
         )
 
@@ -245,7 +267,7 @@ class Change(Words):
     def sentence(self, over: str) -> str:  # noqa: ARG002
         """What moves by how much."""
         return (
-            f"{self.name}: replacing {self.records} changes {self.what[1]} by at most "
+            f"{self.name}: {self.changing} changes {self.what[1]} by at most "
             f"{promise(self.claim['gamma'])}."
         )
 

@@ -20,6 +20,7 @@ GROUPS = {
     "data": "data",
     "own": "own worst case",
     "learned": "learned direction",
+    "searched": "searched",
     "domain": "domain",
 }
 

@@ -13,6 +13,7 @@ from dpassay.engine.wording import seen_words, stopped_words
 from dpassay.numerics import UP, VISIBLE, written
 from dpassay.record.files import witness_file
 from dpassay.reports.run.kinds import KINDS, words_of
+from dpassay.reports.run.search_words import search_words
 from dpassay.reports.shared.numbers import (
     above,
     allowance,
@@ -197,11 +198,18 @@ def change_words(cell: Raw) -> str:
 
 
 def event_words(event: Any) -> str:
-    """Name an event: its labels or its half-line; nothing where a claim is about means."""
+    """Name an event: its labels, half-line or pattern; nothing where a claim is about means."""
+    if is_pattern(event):
+        return clean(event["words"])
     if isinstance(event, Mapping):
         ((kind, threshold),) = event.items()
         return half_line_words(float(threshold), above=kind == "at_least")
     return " or ".join(str(label) for label in event)
+
+
+def is_pattern(event: Any) -> bool:
+    """Whether an event was learned, see `dpassay.search.events`."""
+    return isinstance(event, Mapping) and "pattern" in event
 
 
 def _verdict(result: Raw, status: Status) -> Part:
@@ -271,10 +279,12 @@ def _counts(result: Raw) -> Part | None:
         return Part(title="Counts", texts=(_bad_strings(result, total),))
     if trials is not None:
         draws, x, y = (count(trials[name]) for name in ("draws", "x", "y"))
-        seen = (
-            f"The answer {event} was given in {x} of {draws} runs on {one} and in {y} of {draws} "
-            f"on {other}."
+        given = (
+            f"The event '{event}' happened"
+            if is_pattern(witness["event"])
+            else f"The answer {event} was given"
         )
+        seen = f"{given} in {x} of {draws} runs on {one} and in {y} of {draws} on {other}."
         return Part(title="Counts", texts=(f"{seen} {total}",))
     law = (
         f"P[{event}] is p1 = {plain(witness['p1'])} on {one} and p0 = {plain(witness['p0'])} on "
@@ -673,7 +683,11 @@ def _searched(result: Raw) -> Part | None:
         _silent(result),
         PART_SHOWS_NOTHING if looked_at(result) else SHOWS_NOTHING,
     )
-    return Part(title="What was searched", texts=(size, *(f"{_capital(each)}." for each in how)))
+    told = search_words(searched["search"]) if "search" in searched else ()
+    size = f"Certified: {size}" if told else size
+    return Part(
+        title="What was searched", texts=(*told, size, *(f"{_capital(each)}." for each in how))
+    )
 
 
 NOT_ASKED = "there are no queries, since what was looked at depends on none"
@@ -696,7 +710,7 @@ def _parts(parts: Sequence[Raw], *, asked: bool) -> Iterator[str]:
             if not others
             else f"again, in each of {1 + len(others)} learned directions"
         )
-        whose = {"data": "of the data", "own": cases, "learned": again}
+        whose = {"data": "of the data", "own": cases, "learned": again, "searched": "searched"}
         at = (
             f" at {plural(part['queries'], 'query')}{'' if part['pairs'] == 1 else ' each'}"
             if asked

@@ -17,8 +17,8 @@ from dpassay.cli.main import main
 from dpassay.config.guesses import claim_meant, number_meant, range_meant
 from dpassay.data import load
 from dpassay.errors import InvalidInput, near
+from dpassay.targets.calls import taken
 from dpassay.targets.misnamed import meant, meant_module
-from dpassay.targets.resolve import check_call
 
 WALK = ["run", "projected-walk", "--mode", "exhaustive", "--n", "2", "--domain", "1", "-q"]
 
@@ -131,12 +131,12 @@ def test_functions_of_four_arguments_are_taken_in_every_form() -> None:
     @functools.wraps(len)
     def wrapped(*given: Any) -> None: ...
 
-    taken = (four, Called(), wrapped, functools.partial(lambda a, b, c, d, e: None, 1), max)
-    for function in (*taken, lambda *_: None, lambda a, b, c, d=1: None, np.add.reduce):
-        check_call(function, "f")
-    for refused in (lambda: None, lambda a, b, c: None, lambda a, b, c, *, d: None):
+    known = (four, Called(), wrapped, functools.partial(lambda a, b, c, d, e: None, 1), max)
+    for function in (*known, lambda *_: None, lambda a, b, c, d=1: None, np.add.reduce):
+        taken(function, "f")
+    for refused in (lambda: None, lambda a: None, lambda a, b, c, *, d: None):
         with pytest.raises(InvalidInput, match=r"f: takes .*; must take \(data, queries, size"):
-            check_call(refused, "f")
+            taken(refused, "f")
 
 
 def test_python_is_told_the_same() -> None:

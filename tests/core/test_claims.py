@@ -34,7 +34,7 @@ def test_delta_out_of_range(delta: Any) -> None:
 def test_another_neighbour_relation(relation: Any) -> None:
     with pytest.raises(
         InvalidInput,
-        match=r"relation = .*: must be 'replace-one', or 'replace-k' with an integer k >= 2",
+        match=r"relation = .*: must be 'replace-one', 'replace-k' .* k >= 2, or 'answers-D'",
     ):
         DP(epsilon=1.0, relation=relation)
 

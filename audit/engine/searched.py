@@ -1,0 +1,357 @@
+"""Searched: pairs, queries and events are looked for, then certified on fresh trials.
+
+Successive halving. Every round spends about the same number of trials on fewer pairs; what is
+learned of a pair adds up over the rounds. None of these trials certifies anything: the patterns
+that are left are fixed, and fresh trials bound them. The search may therefore be as greedy as it
+likes, and its own error probability is nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.claims import Claim
+from dpassay.data import digest
+from dpassay.engine.evidence import Evidence
+from dpassay.engine.monte_carlo import Budget, monte_carlo_evidence, screen
+from dpassay.engine.sampling import OpenExecutor
+from dpassay.engine.testers.patterns import PatternEvents
+from dpassay.errors import TargetError
+from dpassay.pairs import NOTHING_ASKED
+from dpassay.search.events import Choice, choose_pattern
+from dpassay.search.outputs import Encoder
+from dpassay.search.proposals import Proposal, Space
+from dpassay.seeds import stream
+from dpassay.stats.alpha import Spending
+from dpassay.stats.scales import Scale, scale_of
+from dpassay.targets.groups import Group, Progress
+from dpassay.targets.guard import AuditTarget
+from dpassay.trials.blocks import block_of
+from dpassay.trials.kept import Kept, Matches
+from dpassay.trials.tasks import Task
+
+FIRST = 256
+"""Pairs of the first round."""
+SURVIVORS = (64, 16, 4)
+"""Pairs that go on after each round but the last."""
+OFFSPRING = (32, 8, 0)
+"""New pairs that are made of the best ones after each of these rounds."""
+SEARCH, ENOUGH, PART = 16, 400_000, 4
+"""Trials per side of the whole search: so many times the certification trials, but of more than
+`ENOUGH` only one in `PART` of the certification trials."""
+LEAST = 200
+"""Trials per side and pair of a round, at least."""
+PILOTS, PILOT = 12, 200
+"""Pairs whose answers the encoder is fitted on, and trials on each side of them."""
+CHECKED = 10
+"""One in so many certification trials, drawn before them, chooses the test and guards them."""
+SMALLER, STEPS, WORTH = 8, 12, 0.95
+"""Smaller pairs that are tried at a time, how often, and what part of the expected bound they must
+keep."""
+
+Features = NDArray[np.float64]
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Candidate:
+    """A pair with what has been drawn of it, and the best event of its best query.
+
+    Parameters
+    ----------
+    proposal : Proposal
+    one, other : list of array (q, n, F)
+        Features on S and on S', round by round.
+    query : int
+        Where it looks worst.
+    choice : Choice or None
+        Its event there.
+    """
+
+    proposal: Proposal
+    one: list[Features] = field(default_factory=list)
+    other: list[Features] = field(default_factory=list)
+    query: int = 0
+    choice: Choice | None = None
+
+    @property
+    def z(self) -> float:
+        """What pairs are ranked by; see `dpassay.search.events.Choice`."""
+        return -math.inf if self.choice is None else self.choice.power_z
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Search:
+    """One search for the pair, query and event that break a claim.
+
+    Parameters
+    ----------
+    target : AuditTarget
+        One whose answers are free.
+    space : Space
+        Proposes pairs and queries.
+    scale : Scale
+        How a leak is measured.
+    promised : float
+        The claimed leak.
+    budget : Budget
+    open_executor, progress : callable
+    seed : int
+    """
+
+    target: AuditTarget
+    space: Space
+    scale: Scale
+    promised: float
+    budget: Budget
+    open_executor: OpenExecutor
+    progress: Progress
+    seed: int
+    log: list[dict[str, Any]] = field(default_factory=list)
+    spent: list[int] = field(default_factory=list)
+
+    def best(self) -> Candidate:
+        """Search, and return the pair that is to be certified.
+
+        One only: the last round has looked at the few that were left so often that the best of
+        them is known, or makes no difference, and it gets all of alpha.
+        """
+        rng = stream(self.seed, self.target.name, "search")
+        alive = [Candidate(proposal=each) for each in self.space.first(rng, FIRST)]
+        encoder = self._encoder([each.proposal for each in alive])
+        draws = self.budget.draws
+        share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // (len(SURVIVORS) + 1)
+        rounds = len(SURVIVORS) + 1
+        for number in range(rounds):
+            last = number == len(SURVIVORS)
+            size = int(np.clip(share // max(1, len(alive)), LEAST, self.budget.draws))
+            self._draw(encoder, alive, size, f"search {number}", f"round {number + 1} of {rounds}")
+            self._choose(encoder, alive, cheap=not last)
+            alive.sort(key=lambda each: -each.z)
+            self._note(number, alive, size)
+            if not last:
+                alive = self._next(alive, SURVIVORS[number], OFFSPRING[number], rng)
+        return self._shrunk(encoder, alive[0])
+
+    def _next(
+        self, ranked: list[Candidate], kept: int, more: int, rng: np.random.Generator
+    ) -> list[Candidate]:
+        """Return who goes on: the best, the best of every family, and offspring of the best."""
+        first: dict[str, Candidate] = {}
+        for each in ranked:
+            first.setdefault(each.proposal.family, each)
+        ahead = ranked[: kept // 2]
+        rest = [*(each for each in first.values() if each not in ahead), *ranked[kept // 2 :]]
+        survivors = list(dict.fromkeys([*ahead, *rest]))[:kept]
+        parents = [each.proposal for each in ranked[:8]]
+        new = self.space.more(parents, rng, more) if more else []
+        return [*survivors, *(Candidate(proposal=each) for each in new)]
+
+    def _shrunk(self, encoder: Encoder, found: Candidate) -> Candidate:
+        """Return a smaller pair that shows the same, if there is one.
+
+        Only where the claim will probably be refuted: then somebody will look at the pair.
+        """
+        if found.choice is None or found.choice.expected <= self.promised:
+            return found
+        for step in range(STEPS):
+            smaller = [
+                Candidate(proposal=each)
+                for each in islice(self.space.smaller(found.proposal), SMALLER)
+            ]
+            if not smaller:
+                break
+            size = max(LEAST, self.budget.draws // 4)
+            self._draw(encoder, smaller, size, f"shrink {step}", "looking for a smaller pair")
+            self._choose(encoder, smaller, cheap=True)
+            assert found.choice is not None
+            least = WORTH * found.choice.expected
+            fit = [each for each in smaller if each.choice and each.choice.expected >= least]
+            if not fit:
+                break
+            found = fit[0]
+        return found
+
+    def _encoder(self, proposals: Sequence[Proposal]) -> Encoder:
+        """Fit the encoder on both sides of pairs that lie far apart in the list."""
+        places = np.unique(np.linspace(0, len(proposals) - 1, PILOTS).astype(int))
+        pilots = []
+        for place in places.tolist():
+            pairs, queries = proposals[place].pairs, proposals[place].queries
+            base = pairs.base
+            for data in (base, pairs.changes[0].apply(base)):
+                key = (self.seed, self.target.name, data.digest, digest(queries), "pilot")
+                pilots.append((data, self._asked(queries), key))
+        self.spent.append(PILOT * len(pilots))
+        return self.target.encoder(pilots, PILOT)
+
+    def _draw(
+        self, encoder: Encoder, some: list[Candidate], size: int, phase: str, what: str
+    ) -> None:
+        """Draw both sides of every candidate; those with one base share its trials."""
+        shared: dict[tuple[str, str], list[Candidate]] = {}
+        for each in some:
+            place = each.proposal.pairs.base.digest, digest(each.proposal.queries)
+            shared.setdefault(place, []).append(each)
+        members = list(shared.values())
+        groups = tuple(map(self._group, members))
+        rows = block_of(size)
+        self.spent.append(size * sum(1 + len(candidates) for candidates in members))
+        kept = Kept(encoder=encoder, by_query=self.target.by_query, rows=rows)
+        executor = self.open_executor(groups, (kept,) * len(groups))
+        sides = [(g, pair) for g, group in enumerate(groups) for pair in (None, *_places(group))]
+        tasks = [Task(group=g, pair=pair, phase=phase, size=size) for g, pair in sides]
+        drawn = executor.drawn(tasks)
+        done, width = 0, len(encoder.names)
+        for candidates in members:
+            base = _features(next(drawn).calls, size, width)
+            for each in candidates:
+                each.one.append(base)
+                each.other.append(_features(next(drawn).calls, size, width))
+                done += 1
+                self.progress(f"searching, {what}", done, len(some))
+
+    def _choose(self, encoder: Encoder, some: Iterable[Candidate], *, cheap: bool) -> None:
+        """Choose the best event of each candidate, over its queries."""
+        for place, each in enumerate(some):
+            one, other = (np.concatenate(side, axis=1) for side in (each.one, each.other))
+            choices = [
+                choose_pattern(
+                    encoder,
+                    one[query],
+                    other[query],
+                    scale=self.scale,
+                    promised=self.promised,
+                    n=self.budget.draws,
+                    alpha=self.budget.alpha,
+                    rng=stream(self.seed, "choose", place, query),
+                    cheap=cheap,
+                )
+                for query in range(len(one))
+            ]
+            each.query = max(range(len(choices)), key=lambda query: choices[query].power_z)
+            each.choice = choices[each.query]
+
+    def _asked(self, queries: Features) -> Features:
+        """Return the query points as the target is asked: one row if their answers are one."""
+        if self.target.mechanism.without_query:
+            return NOTHING_ASKED
+        if not self.target.joint:
+            return queries
+        row = queries.reshape(1, -1)
+        row.flags.writeable = False
+        return row
+
+    def _group(self, members: list[Candidate]) -> Group:
+        """Make one group of candidates that share base and queries."""
+        first = members[0].proposal
+        changes = tuple(each.proposal.pairs.changes[0] for each in members)
+        pairs = replace(first.pairs, changes=changes, key="")
+        asked = self._asked(first.queries)
+        return Group(pairs=pairs, queries=asked, kind="searched", reason=first.family)
+
+    def alone(self, found: Candidate) -> Group:
+        """Return the group of one pair and one query."""
+        group = self._group([found])
+        if self.target.by_query:
+            query = np.ascontiguousarray(group.queries[found.query : found.query + 1])
+            query.flags.writeable = False
+            group = replace(group, queries=query)
+        how = f"family '{found.proposal.family}'"
+        pairs = replace(group.pairs, how=how)
+        asked = not self.target.mechanism.without_query
+        return replace(group, pairs=pairs, asked=asked)
+
+    def _note(self, number: int, ranked: list[Candidate], size: int) -> None:
+        families: dict[str, int] = {}
+        for each in ranked:
+            families[each.proposal.family] = families.get(each.proposal.family, 0) + 1
+        self.log.append(
+            {
+                "round": number,
+                "pairs": len(ranked),
+                "draws": size,
+                "families": families,
+                "best": ranked[0].proposal.family,
+            }
+        )
+
+
+def _places(group: Group) -> range:
+    return range(len(group.pairs))
+
+
+def _features(calls: Features, size: int, width: int) -> Features:
+    """Return the features (q, size, F) out of padded blocks of them (blocks, q, rows F)."""
+    blocks, queries, _ = calls.shape
+    rows = calls.reshape(blocks, queries, -1, width).swapaxes(0, 1)
+    return rows.reshape(queries, -1, width)[:, :size]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchBudget(Budget):
+    """A budget whose pairs are found already: a few trials choose the tests of their events."""
+
+    def screening(self, groups: tuple[Group, ...]) -> int:  # noqa: ARG002
+        """One in `CHECKED` of the certification trials."""
+        return max(LEAST, self.draws // CHECKED)
+
+    def finalists(self, groups: tuple[Group, ...]) -> int:  # noqa: ARG002
+        """Every group has one pair and one query."""
+        return 1
+
+    def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
+        """All of alpha on one lower bound."""
+        return replace(Budget.spending(self, groups, profiled=profiled), bounded=False)
+
+
+def searched_evidence(
+    target: AuditTarget,
+    space: Space,
+    claim: Claim,
+    budget: Budget,
+    open_executor: OpenExecutor,
+    progress: Progress,
+    seed: int,
+) -> Evidence:
+    """Search, certify what was found, and say what was looked at.
+
+    Raises
+    ------
+    TargetError
+        If the mechanism fails, or the claim is not about events.
+    """
+    if claim.computed or claim.means or claim.coupled:
+        raise TargetError(f"{claim}: a search goes with claims of kind DP, GDP and Stability")
+    search = Search(
+        target=target,
+        space=space,
+        scale=scale_of(claim),
+        promised=claim.promised,
+        budget=budget,
+        open_executor=open_executor,
+        progress=progress,
+        seed=seed,
+    )
+    found = search.best()
+    if found.choice is None:
+        raise TargetError(f"{target.name}: a search needs at least one pair to look at")
+    groups, pattern = (search.alone(found),), found.choice.pattern
+    executor = open_executor(groups, (Matches(pattern=pattern, by_query=target.by_query),))
+    certified = SearchBudget(
+        draws=budget.draws, alpha=budget.alpha, alarm=budget.alarm, stop_early=budget.stop_early
+    )
+    tester = PatternEvents(scale=search.scale, promised=claim.promised, pattern=pattern)
+    screened = screen(executor, groups, certified, progress)
+    evidence = monte_carlo_evidence(tester, groups, screened, certified, executor, progress)
+    return replace(
+        evidence,
+        trials=evidence.trials + sum(search.spent),
+        searched=evidence.searched | {"search": search.log},
+    )

@@ -1,0 +1,82 @@
+"""Patterns: an event that was learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.engine.alternatives import Answers
+from dpassay.engine.detection import Design, DetectionCurve, sight
+from dpassay.engine.evidence import Event
+from dpassay.engine.testers.events import Events, Tests
+from dpassay.engine.testers.interface import Looked
+from dpassay.search.patterns import Pattern
+from dpassay.stats.power import Screening
+from dpassay.stats.profile import Profile
+
+SYMBOLS = np.array([[0, 1]])
+"""The event alone; its complement is another pattern, which was not chosen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternEvents(Events):
+    """Tester for an event that was learned.
+
+    Nothing bounds the leak from above: another event may leak more.
+
+    Parameters
+    ----------
+    pattern : Pattern
+    """
+
+    pattern: Pattern
+    masks: NDArray[np.int64] = field(default_factory=SYMBOLS.copy)
+    labels: tuple[int, ...] = (0, 1)
+    complete: bool = False
+
+    @property
+    def profiled(self) -> bool:
+        """No profile: delta(epsilon) is of all events."""
+        return False
+
+    def upper(
+        self,
+        method: Tests,  # noqa: ARG002
+        one: NDArray[np.int64],  # noqa: ARG002
+        other: NDArray[np.int64],  # noqa: ARG002
+        alpha: float,  # noqa: ARG002
+        floor: float = 0.0,  # noqa: ARG002
+    ) -> float:
+        """The largest leak there can be."""
+        return self.scale.most
+
+    def profile(
+        self,
+        one: NDArray[np.int64],  # noqa: ARG002
+        other: NDArray[np.int64],  # noqa: ARG002
+        alpha: float,  # noqa: ARG002
+    ) -> Profile | None:
+        """None."""
+        return None
+
+    def event(self, event: int, group: int, query: int) -> Event:  # noqa: ARG002
+        """The pattern."""
+        return self.pattern
+
+    def sight(
+        self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening
+    ) -> DetectionCurve:
+        """Say what would have been seen at the pairs and through the events that were certified."""
+        worst = max(looked, key=lambda each: each.apparent)
+        design = Design(
+            scale=self.scale,
+            promised=self.promised,
+            answers=Answers(labels=2),
+            n=n,
+            alpha=alpha,
+            screening=screening,
+        )
+        return sight(design, worst.frequency if worst.apparent > 0 else None)

@@ -1,0 +1,1 @@
+"""Search: what is looked for in outputs that nobody described, and where."""

@@ -1,0 +1,204 @@
+"""Arrays: outputs that are numbers, one array for all of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.search.values import ABSENT, NAN, NUMBER, Key, is_number, key_of, number_of
+from dpassay.search.views import (
+    Array,
+    Codes,
+    Mask,
+    Tally,
+    by_frequency,
+    follow_tree,
+    middle_of,
+    tally_of,
+)
+
+LONGEST_LIST = 4096
+"""Whole numbers in a shorter range are looked up in a list."""
+FEW = 4
+"""So few values are compared one after the other."""
+
+
+class Numbers:
+    """Numbers, one array for all outputs: (n,) for single values, (n, d) for vectors."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+        self.n = len(array)
+        self.width = 1 if array.ndim == 1 else array.shape[1]
+
+    def _column(self, place: int) -> NDArray[Any] | None:
+        if self.array.ndim == 1:
+            return self.array if place == 0 else None
+        return self.array[:, place] if place < self.width else None
+
+    def _table(self) -> NDArray[Any]:
+        return self.array[:, None] if self.array.ndim == 1 else self.array
+
+    def number(self, place: int) -> Array:
+        """See `View`."""
+        column = self._column(place)
+        return np.full(self.n, np.nan) if column is None else column.astype(float, copy=False)
+
+    def beyond(self, place: int, at: float, *, below: bool) -> Mask:
+        """See `View`."""
+        column = self._column(place)
+        if column is None:
+            return np.zeros(self.n, dtype=bool)
+        whole = column.dtype.kind in "biu"
+        if column.dtype.kind == "b":
+            column = column.view(np.uint8)
+        # a float64: one of Python's would be rounded to the precision of the array
+        limit: Any = math.ceil(at) if whole else np.float64(at)
+        found: Mask = column < limit if below else column >= limit
+        return found
+
+    def codes(self, place: int, table: tuple[Key, ...]) -> Codes:
+        """See `View`."""
+        column = self._column(place)
+        if column is None:
+            missing = table.index(ABSENT) if ABSENT in table else len(table)
+            return np.full(self.n, missing, dtype=np.intp)
+        rest = table.index(NUMBER) if NUMBER in table else len(table)
+        codes = np.full(self.n, rest, dtype=np.intp)
+        plain = [k for k, key in enumerate(table) if isinstance(key, (bool, int, float))]
+        if len(plain) <= FEW:
+            for k in plain:
+                codes[_equal(column, table[k])] = k
+        elif (listed := _listed(column, table, plain, rest)) is not None:
+            codes = listed
+        else:
+            values = np.array([number_of(table[k]) for k in plain])
+            order = np.argsort(values)
+            ranked = values[order]
+            at = np.minimum(np.searchsorted(ranked, column), len(ranked) - 1)
+            codes = np.where(ranked[at] == column, np.array(plain)[order][at], codes)
+        if NAN in table:
+            codes[np.isnan(column)] = table.index(NAN)
+        return codes
+
+    def member(self, place: int, keys: tuple[Key, ...]) -> Mask:
+        """See `View`."""
+        column = self._column(place)
+        plain = [key for key in keys if isinstance(key, (bool, int, float))]
+        if column is None or len(plain) > FEW or len(plain) < len(keys) or not plain:
+            return self.codes(place, keys) < len(keys)
+        found = _equal(column, plain[0])
+        for key in plain[1:]:
+            found = found | _equal(column, key)
+        return found
+
+    def whole(self, table: tuple[Key, ...]) -> Codes:
+        """See `View`; place by place along the tree of the table's beginnings."""
+        if self.array.ndim == 1:
+            return self.codes(0, table)
+        rows = {
+            k: key
+            for k, key in enumerate(table)
+            if isinstance(key, tuple) and len(key) == self.width and all(map(is_number, key))
+        }
+        if len(rows) > FEW or any(NAN in key for key in rows.values()):
+            return follow_tree(self, rows, len(table))
+        codes = np.full(self.n, len(table), dtype=np.intp)
+        for k, row in rows.items():
+            same = np.ones(self.n, dtype=bool)
+            for place, key in enumerate(row):
+                same &= _equal(self.array[:, place], key)
+            codes[same] = k
+        return codes
+
+    def lengths(self) -> Array:
+        """See `View`."""
+        return np.full(self.n, float(self.width))
+
+    def matrix(self) -> Array:
+        """See `View`."""
+        return self._table().astype(float, copy=False)
+
+    def first_change(self) -> Array:
+        """See `View`."""
+        values = self._table()
+        return _first(_differ(values, values[:, :1]), np.full(self.n, self.width))
+
+    def tally(self, place: int | None) -> Tally:
+        """See `View`."""
+        if place is None and self.array.ndim == 2:
+            rows, counts = np.unique(self.array, axis=0, return_counts=True)
+            often = counts > 1
+            common = zip(map(key_of, rows[often]), counts[often].tolist(), strict=True)
+            return Tally(by_frequency(common), 0, len(rows), 0.0, fractions=False, total=self.n)
+        column = self._column(place or 0)
+        if column is None:
+            return tally_of([ABSENT], [self.n])
+        values, counts = np.unique(column, return_counts=True)
+        often = counts > 1
+        finite = values[np.isfinite(values)].astype(float)
+        return Tally(
+            common=by_frequency(
+                zip(map(key_of, values[often]), counts[often].tolist(), strict=True)
+            ),
+            numbers=len(values),
+            others=0,
+            middle=middle_of(finite),
+            fractions=bool((finite % 1 != 0).any()),
+            total=self.n,
+        )
+
+
+def _listed(
+    column: NDArray[Any], table: tuple[Key, ...], plain: list[int], rest: int
+) -> Codes | None:
+    """Return the codes of whole numbers from a list of all between the least and the largest.
+
+    None where the list would be long.
+    """
+    if column.dtype.kind not in "iu":
+        return None
+    values = {int(number): k for k in plain if (number := number_of(table[k])).is_integer()}
+    if not values or max(values) - min(values) > LONGEST_LIST or max(map(abs, values)) > 2**31:
+        return None
+    least = min(values) - 1
+    codes = np.full(max(values) - least + 2, rest, dtype=np.intp)
+    for value, k in values.items():
+        codes[value - least] = k
+    limits = np.iinfo(column.dtype)
+    low, high = max(least, limits.min), min(max(values) + 1, limits.max)
+    if low > high:
+        return np.full(len(column), rest, dtype=np.intp)
+    return np.asarray(codes[np.clip(column, low, high).astype(np.intp) - least])
+
+
+def _equal(column: NDArray[Any], key: Key) -> Mask:
+    """Whether each number is this one; whole numbers are compared as such."""
+    number = number_of(key)
+    found: Mask
+    if column.dtype.kind == "f":
+        found = column == np.float64(number)
+    elif not number.is_integer():
+        found = np.zeros(len(column), dtype=bool)
+    elif column.dtype.kind == "b":
+        found = column.view(np.uint8) == int(number)
+    else:
+        found = column == int(number)
+    return found
+
+
+def _differ(values: NDArray[Any], first: NDArray[Any]) -> Mask:
+    """Whether values are not the same; NaN is the same as NaN."""
+    both_nan = np.isnan(values) & np.isnan(first)
+    found: Mask = (values != first) & ~both_nan
+    return found
+
+
+def _first(hit: Mask, length: NDArray[Any]) -> Array:
+    """Return the first place of each row, counted from 1, that is hit; one past its end if none."""
+    if not hit.shape[1]:
+        return length + 1.0
+    return np.where(hit.any(axis=1), hit.argmax(axis=1) + 1, length + 1).astype(float)

@@ -1,0 +1,329 @@
+"""Events: the choice of the one from which the highest bound is to be expected.
+
+Half of the pilot proposes conditions, pairs of them and learned scores; the other half chooses
+among the few best. Then the threshold of what was chosen is set by all rows that did not teach it.
+What is chosen is certified on fresh trials by others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dpassay.errors import require
+from dpassay.search.candidates import Candidate, propose
+from dpassay.search.outputs import Encoder
+from dpassay.search.patterns import Pattern
+from dpassay.search.rules import AT_LEAST, BELOW, Condition, OneOf, Score, Threshold
+from dpassay.search.scan import Rows, neat
+from dpassay.search.smoothing import Smooth, credible, smooth
+from dpassay.search.values import NUMBER, OTHER
+from dpassay.search.views import Array, Mask
+from dpassay.search.worth import Goal
+from dpassay.stats.scales import Scale
+
+SIMPLER = 0.02
+"""A simpler description may cost this part of the bound."""
+SAME = 0.005
+"""And a named value instead of a threshold this one."""
+CHANCE = 1.0
+"""And it may look worse by so many standard errors."""
+SMOOTHED = 3
+"""So many of the best single conditions, and of the best other candidates, are compared by smoothed
+counts."""
+SMOOTH_CAUTION = 0.5
+"""The caution where a threshold is set by smoothed counts; see `Goal.worth`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An event and what is to be expected of it.
+
+    Parameters
+    ----------
+    pattern : Pattern
+    direction : {0, 1}
+        0 where it is likelier on the first dataset.
+    p1, p0 : float
+        Its estimated probabilities, on the side on which it is likelier and on the other.
+    expected : float
+        An estimate of the lower bound that certification will give; never a bound.
+    power_z : float
+        By how many standard errors the leak exceeds the claim; see `Goal.power_z`. What pairs are
+        ranked by.
+    """
+
+    pattern: Pattern
+    direction: int
+    p1: float
+    p0: float
+    expected: float
+    power_z: float
+
+
+def choose_pattern(
+    encoder: Encoder,
+    one: Array,
+    other: Array,
+    *,
+    scale: Scale,
+    promised: float,
+    n: int,
+    alpha: float,
+    rng: np.random.Generator,
+    cheap: bool = False,
+) -> Choice:
+    """Choose the event from which the highest lower bound is to be expected.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    one, other : array (m, F)
+        Features of pilot outputs on the two datasets; not used again.
+    scale : Scale
+        How a leak is measured.
+    promised : float
+        The claimed leak.
+    n : int
+        Certification trials per side to come.
+    alpha : float
+        Error probability of their bound.
+    rng : numpy.random.Generator
+        Parts the pilot.
+    cheap : bool
+        No regressions: for ranking many pairs.
+
+    Returns
+    -------
+    Choice
+        A simpler description is preferred where it costs at most 2 % of the bound.
+
+    Raises
+    ------
+    InvalidInput
+        If a side has fewer than 4 outputs.
+    """
+    fewest = min(len(one), len(other))
+    require(fewest >= 4, "pilot", fewest, "at least 4 outputs on each side")
+    goal = Goal(scale, promised, n, alpha)
+    learn, select = _halves(one, other, rng)
+    candidates = propose(learn, encoder.looks, goal, cheap=cheap)
+    if not candidates:
+        candidates = [Candidate((Threshold(0, AT_LEAST, 0.0),), 0, -math.inf)]
+    seen = sorted((_look(each, select, goal) for each in candidates), key=lambda s: -s.worth)
+    if not cheap:
+        simple = [each for each in seen if each.candidate.effort == 0][:SMOOTHED]
+        others = [each for each in seen if each.candidate.effort > 0][:SMOOTHED]
+        seen = [_smoothed(each, select, goal) for each in simple + others]
+    best = _simplest(seen, goal)
+    if not cheap:
+        best = _settled(best, learn, select, goal)
+        best = _simplest([best, *_alone(best, select, goal)], goal)
+    counts = best.counts
+    return Choice(
+        pattern=_pattern(encoder, best.candidate.rule),
+        direction=best.candidate.direction,
+        p1=goal.share(best.x, best.m1),
+        p0=goal.share(best.y, best.m0),
+        expected=max(0.0, best.worth) if cheap else goal.expected(*counts),
+        power_z=goal.power_z(*counts),
+    )
+
+
+def _halves(one: Array, other: Array, rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """Part the pilot at random; features become rows."""
+    parts: list[tuple[Array, Array]] = []
+    for table in (one, other):
+        order = rng.permutation(len(table))
+        half = len(table) // 2
+        columns = np.ascontiguousarray(np.asarray(table, dtype=float).T)
+        parts.append((columns[:, order[:half]], columns[:, order[half:]]))
+    (a, b), (c, d) = parts
+    return Rows(a, c, a.shape[1], c.shape[1]), Rows(b, d, b.shape[1], d.shape[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """A candidate on rows that did not propose it.
+
+    Parameters
+    ----------
+    candidate : Candidate
+    x, y : float
+        Counts on the side on which it is likelier and on the other; smoothed or not.
+    likelier, other : bool arrays
+        Where it held.
+    worth : float
+    """
+
+    candidate: Candidate
+    x: float
+    y: float
+    likelier: Mask
+    other: Mask
+    worth: float
+
+    @property
+    def m1(self) -> int:
+        """Outputs on the side on which it is likelier."""
+        return len(self.likelier)
+
+    @property
+    def m0(self) -> int:
+        """Outputs on the other side."""
+        return len(self.other)
+
+    @property
+    def counts(self) -> tuple[float, float, int, int]:
+        """Both counts, and out of how many."""
+        return self.x, self.y, self.m1, self.m0
+
+    @property
+    def named(self) -> bool:
+        """Whether it names values rather than a threshold."""
+        rule = self.candidate.rule
+        return not isinstance(rule, Score) and isinstance(rule[0], OneOf)
+
+    def error(self, best: _Seen, goal: Goal) -> float:
+        """Return the standard error of the difference of two leaks on the same rows."""
+        a, b = goal.slopes(*self.counts), goal.slopes(*best.counts)
+        if self.candidate.direction == best.candidate.direction:
+            pairs = [(self.likelier, a[0], best.likelier, b[0])]
+            pairs += [(self.other, a[1], best.other, b[1])]
+        else:
+            pairs = [(self.likelier, a[0], best.other, -b[1])]
+            pairs += [(self.other, -a[1], best.likelier, b[0])]
+        variance = sum(
+            float(np.var(one * slope - other * steep)) / len(one)
+            for one, slope, other, steep in pairs
+        )
+        return math.sqrt(variance)
+
+
+def _look(candidate: Candidate, rows: Rows, goal: Goal) -> _Seen:
+    """Look where a candidate holds."""
+    likelier, other = candidate.holds(rows.one), candidate.holds(rows.other)
+    if candidate.direction:
+        likelier, other = other, likelier
+    x, y = int(likelier.sum()), int(other.sum())
+    worth = float(goal.worth(x, y, len(likelier), len(other)))
+    return _Seen(candidate, x, y, likelier, other, worth)
+
+
+def _curve(candidate: Candidate, rows: Rows) -> Smooth | None:
+    """Smooth the counts along the number that a candidate's last threshold parts."""
+    if candidate.threshold is None:
+        return None
+    return smooth(candidate.axis(rows.one), candidate.axis(rows.other))
+
+
+def _smoothed(seen: _Seen, rows: Rows, goal: Goal, curve: Smooth | None = None) -> _Seen:
+    """Smooth a candidate's counts along its number, where what was counted allows it.
+
+    They are half counted and half smoothed: ramps cut off what still rises in the tails.
+    """
+    curve = _curve(seen.candidate, rows) if curve is None else curve
+    threshold = seen.candidate.threshold
+    x, y = seen.x, seen.y
+    if curve is not None and threshold is not None:
+        near = curve.beyond(threshold.at, below=threshold.side == BELOW)
+        near = near[::-1] if seen.candidate.direction else near
+        if credible(x, near[0], seen.m1) and credible(y, near[1], seen.m0):
+            x, y = (x + near[0]) / 2, (y + near[1]) / 2
+    worth = float(goal.worth(x, y, seen.m1, seen.m0))
+    return replace(seen, x=x, y=y, worth=worth)
+
+
+def _simplest(seen: Sequence[_Seen], goal: Goal) -> _Seen:
+    """Return the best of the simplest that cost little against the best of all.
+
+    Or no more than chance may account for: `CHANCE` standard errors of the difference.
+    """
+    best = max(seen, key=lambda each: each.worth)
+    slack = SIMPLER * abs(best.worth)
+    good = [
+        each
+        for each in seen
+        if each is best
+        or best.worth - each.worth <= slack
+        or (
+            each.candidate.effort < best.candidate.effort
+            and best.worth - each.worth <= CHANCE * each.error(best, goal)
+        )
+    ]
+    effort = min(each.candidate.effort for each in good)
+    good = [each for each in good if each.candidate.effort == effort]
+    most = max(each.worth for each in good)
+    return max(good, key=lambda each: each.worth + SAME * abs(most) * each.named)
+
+
+def _settled(seen: _Seen, learn: Rows, select: Rows, goal: Goal) -> _Seen:
+    """Set the last threshold by smoothed counts of all rows; a score's by those not learned on."""
+    rows = select if isinstance(seen.candidate.rule, Score) else learn.with_rows(select)
+    curve = _curve(seen.candidate, rows)
+    if curve is None:
+        return seen
+    before = _look(seen.candidate, rows, goal)
+    if _smoothed(before, rows, goal, curve).x == before.x:
+        return seen
+    threshold, direction = _best(curve, rows, goal, seen.candidate)
+    axis = np.concatenate([seen.candidate.axis(rows.one), seen.candidate.axis(rows.other)])
+    moved = seen.candidate.moved(neat(threshold, axis), direction)
+    return _smoothed(_look(moved, select, goal), select, goal)
+
+
+def _alone(seen: _Seen, rows: Rows, goal: Goal) -> list[_Seen]:
+    """Return each of two conditions by itself."""
+    rule = seen.candidate.rule
+    if isinstance(rule, Score) or len(rule) == 1:
+        return []
+    singles = [replace(seen.candidate, rule=(condition,)) for condition in rule]
+    return [_smoothed(_look(each, rows, goal), rows, goal) for each in singles]
+
+
+def _best(curve: Smooth, rows: Rows, goal: Goal, old: Candidate) -> tuple[Threshold, int]:
+    """Return the threshold of the highest worth by smoothed counts, and its direction.
+
+    The last of two conditions keeps its side and direction.
+    """
+    found = []
+    for side in (AT_LEAST, BELOW):
+        x, y = (
+            (curve.all_x - curve.x, curve.all_y - curve.y) if side == BELOW else (curve.x, curve.y)
+        )
+        for direction in (0, 1):
+            counts = (y, x, rows.m0, rows.m1) if direction else (x, y, rows.m1, rows.m0)
+            worth = goal.worth(*counts, caution=SMOOTH_CAUTION)
+            best = int(worth.argmax())
+            found.append((float(worth[best]), Threshold(0, side, float(curve.at[best])), direction))
+    if old.effort == 1 and old.threshold is not None:
+        found = [
+            each
+            for each in found
+            if each[1].side == old.threshold.side and each[2] == old.direction
+        ]
+    _, threshold, direction = max(found, key=lambda each: each[0])
+    return threshold, direction
+
+
+def _pattern(encoder: Encoder, rule: tuple[Condition, ...] | Score) -> Pattern:
+    """Make a pattern that looks at no more than its rule needs."""
+    parts = rule.curves if isinstance(rule, Score) else rule
+    kept = list(dict.fromkeys(part.feature for part in parts))
+    looks = [encoder.looks[j] for j in kept]
+    if isinstance(rule, Score):
+        curves = tuple(replace(curve, feature=kept.index(curve.feature)) for curve in rule.curves)
+        return Pattern(encoder.only(looks), replace(rule, curves=curves))
+    conditions = [replace(each, feature=kept.index(each.feature)) for each in rule]
+    for k, condition in enumerate(conditions):
+        j = condition.feature
+        alone = sum(each.feature == j for each in conditions) == 1
+        if isinstance(condition, OneOf) and alone:
+            keys = condition.keys(looks[j])
+            if OTHER not in keys and NUMBER not in keys:
+                looks[j] = replace(looks[j], table=tuple(keys))
+                conditions[k] = replace(condition, codes=tuple(range(len(keys))))
+    return Pattern(encoder.only(looks), tuple(conditions))

@@ -1,0 +1,246 @@
+"""Features: the numbers by which outputs are told apart, each with a name that can be read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpassay.errors import InvalidInput, is_count, require
+from dpassay.search.values import (
+    NUMBER,
+    Key,
+    key_from_json,
+    key_to_json,
+    key_words,
+    plain_number,
+)
+from dpassay.search.views import Array, View
+
+SINGLE = -1
+"""The place of an output that has no parts."""
+LARGEST_TABLE = 4096
+"""No table that is read back is longer."""
+CODED = frozenset({"value", "whole"})
+"""Features whose numbers are codes: indices in a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One number for each output.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`: 'number' (the number in a place), 'value' (code of the value in a place),
+        'whole' (code of the whole output), 'length', 'change' (first place that differs from the
+        first part), 'count' and 'first' (how often a value occurs, and where first), 'sum',
+        'largest', 'smallest', 'top' (place of the largest), 'distance' (of the number in a place
+        from a centre), 'bit' (exponent of the lowest bit that is set in it).
+    place : int
+        Counted from 0; `SINGLE` for outputs without parts.
+    table : tuple of Key
+        The values with a code of their own, or the one value of 'count' and 'first'.
+    centre : float
+        That of 'distance'.
+    """
+
+    kind: str
+    place: int = 0
+    table: tuple[Key, ...] = ()
+    centre: float = 0.0
+
+    @property
+    def coded(self) -> bool:
+        """Whether its numbers are codes without an order."""
+        return self.kind in CODED
+
+    @property
+    def codes(self) -> int:
+        """Number of codes: one for each value of the table, and one for all others."""
+        return len(self.table) + 1
+
+    @property
+    def where(self) -> str:
+        """What is looked at, in words."""
+        return "the answer" if self.place == SINGLE else f"answer {self.place + 1}"
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        if self.kind in {"number", "value"}:
+            return self.where
+        if self.kind == "distance":
+            return f"the distance of {self.where} from {plain_number(self.centre)}"
+        if self.kind == "bit":
+            return f"the exponent of the lowest bit of {self.where}"
+        if self.kind in {"count", "first"}:
+            number = self.table == (NUMBER,)
+            if self.kind == "count":
+                said = "numbers" if number else key_words(self.table[0])
+                return f"the number of answers that are {said}"
+            return f"the place of the first {'number' if number else key_words(self.table[0])}"
+        return NAMES[self.kind]
+
+    def compute(self, view: View) -> Array:
+        """Return its numbers (n,); NaN where there is none."""
+        return KINDS[self.kind](self, view)
+
+    def as_json(self) -> dict[str, Any]:
+        """Kind, and what it needs besides."""
+        facts: dict[str, Any] = {"kind": self.kind}
+        if self.kind in PLACED:
+            facts["place"] = self.place
+        if self.kind in TABLED:
+            facts["table"] = [key_to_json(key) for key in self.table]
+        if self.kind == "distance":
+            facts["centre"] = self.centre
+        return facts
+
+
+def feature_from_json(facts: Any) -> Feature:
+    """Read back what `Feature.as_json` wrote.
+
+    Raises
+    ------
+    InvalidInput
+        If it is anything else.
+    """
+    require(isinstance(facts, dict), "feature", facts, "an object")
+    kind = facts.get("kind")
+    known = isinstance(kind, str) and kind in KINDS
+    require(known, "feature: kind", kind, f"one of {', '.join(KINDS)}")
+    place, table, centre = facts.get("place", 0), facts.get("table", []), facts.get("centre", 0.0)
+    require(
+        place == SINGLE or (is_count(place, 0) and place < 2**31),
+        "feature: place",
+        place,
+        "-1 or a place counted from 0",
+    )
+    require(
+        isinstance(table, list) and (len(table) > 0) == (kind in TABLED) and
+        len(table) <= (1 if kind in {"count", "first"} else LARGEST_TABLE),
+        "feature: table",
+        table,
+        "the values of this kind of feature",
+    )  # fmt: skip
+    require(finite(centre), "feature: centre", centre, "a finite number")
+    keys = tuple(key_from_json(key) for key in table)
+    if len(set(keys)) < len(keys):
+        raise InvalidInput("feature: a table names a value twice")
+    return Feature(kind, int(place), keys, float(centre))
+
+
+def finite(number: Any) -> bool:
+    """Whether what was read is a finite number."""
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        return False
+    try:
+        return math.isfinite(float(number))
+    except OverflowError:
+        return False
+
+
+def _value(feature: Feature, view: View) -> Array:
+    return view.codes(max(feature.place, 0), feature.table).astype(float)
+
+
+def _whole(feature: Feature, view: View) -> Array:
+    return view.whole(feature.table).astype(float)
+
+
+def _number(feature: Feature, view: View) -> Array:
+    return view.number(max(feature.place, 0))
+
+
+def _distance(feature: Feature, view: View) -> Array:
+    with np.errstate(over="ignore"):
+        found: Array = np.abs(view.number(max(feature.place, 0)) - feature.centre)
+    return found
+
+
+def _bit(feature: Feature, view: View) -> Array:
+    """Exponent of the largest power of two that divides a number; of 0 and what is none NaN.
+
+    A sum of floats is a multiple of the last place of the larger of them, so that this tells what
+    was added to the noise (Mironov 2012).
+    """
+    number = view.number(max(feature.place, 0))
+    number = np.where(np.isfinite(number) & (number != 0), number, np.nan)
+    mantissa, exponent = np.frexp(number)
+    whole = np.nan_to_num(np.abs(mantissa) * 2.0**53).astype(np.int64)
+    lowest = np.log2(np.maximum(whole & -whole, 1))
+    return np.where(np.isnan(number), np.nan, exponent + lowest - 53)
+
+
+def _count(feature: Feature, view: View) -> Array:
+    total = np.zeros(view.n)
+    for place in range(view.width):
+        total += view.codes(place, feature.table) == 0
+    return total
+
+
+def _first(feature: Feature, view: View) -> Array:
+    found = view.lengths() + 1
+    for place in reversed(range(view.width)):
+        found[view.codes(place, feature.table) == 0] = place + 1
+    return found
+
+
+def _sum(feature: Feature, view: View) -> Array:  # noqa: ARG001
+    matrix = view.matrix()
+    with np.errstate(invalid="ignore", over="ignore"):
+        total: Array = matrix.sum(axis=1)
+        odd = np.isnan(total)
+        if odd.any():
+            total[odd] = np.nansum(matrix[odd], axis=1)
+    return total
+
+
+def _largest(feature: Feature, view: View) -> Array:  # noqa: ARG001
+    return np.asarray(np.fmax.reduce(view.matrix(), axis=1, initial=np.nan))
+
+
+def _smallest(feature: Feature, view: View) -> Array:  # noqa: ARG001
+    return np.asarray(np.fmin.reduce(view.matrix(), axis=1, initial=np.nan))
+
+
+def _top(feature: Feature, view: View) -> Array:  # noqa: ARG001
+    matrix = view.matrix()
+    if matrix.shape[1] == 0:
+        return np.full(len(matrix), np.nan)
+    missing = np.isnan(matrix)
+    place: Array = np.where(missing, -np.inf, matrix).argmax(axis=1) + 1.0
+    place[missing.all(axis=1)] = np.nan
+    return place
+
+
+KINDS: dict[str, Callable[[Feature, View], Array]] = {
+    "number": _number,
+    "value": _value,
+    "whole": _whole,
+    "length": lambda feature, view: view.lengths(),  # noqa: ARG005
+    "change": lambda feature, view: view.first_change(),  # noqa: ARG005
+    "count": _count,
+    "first": _first,
+    "sum": _sum,
+    "largest": _largest,
+    "smallest": _smallest,
+    "top": _top,
+    "distance": _distance,
+    "bit": _bit,
+}
+NAMES = {
+    "whole": "the output",
+    "length": "the number of answers",
+    "change": "the place of the first change",
+    "sum": "the sum of the answers",
+    "largest": "the largest answer",
+    "smallest": "the smallest answer",
+    "top": "the place of the largest answer",
+}
+PLACED = frozenset({"number", "value", "distance", "bit"})
+TABLED = frozenset({"value", "whole", "count", "first"})

@@ -1,0 +1,201 @@
+"""Proposals: pairs of neighbours with queries that are worth a look, and how they are mixed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.data import Dataset
+from dpassay.pairs import NOTHING_ASKED, Change, Pairs
+
+REPEATS = 50
+"""A family that has made so many proposals in a row that were known already has run dry."""
+
+LARGE = 20_000
+"""Datasets of more bytes than this are the same if they are one object."""
+LONG = 256
+"""Datasets of more bytes than this are remembered by a digest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Proposal:
+    """A pair of neighbours, and what is asked of both.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        A base dataset with one change.
+    queries : array (q, d)
+        Query points; one row of one 0 where nothing is asked.
+    family : str
+        What kind of pair it is, in short words.
+    """
+
+    pairs: Pairs
+    queries: NDArray[np.float64]
+    family: str
+
+    @property
+    def base(self) -> Dataset:
+        """The dataset S."""
+        base: Dataset = self.pairs.base
+        return base
+
+    @property
+    def change(self) -> Change:
+        """What makes the neighbour S'."""
+        return self.pairs.changes[0]
+
+    @property
+    def neighbour(self) -> Dataset:
+        """The dataset S'."""
+        neighbour: Dataset = self.change.apply(self.base)
+        return neighbour
+
+    @property
+    def identity(self) -> Hashable:
+        """What two proposals have in common that ask the same of the same two datasets.
+
+        Which of the two is S does not matter: both directions are looked at. Large datasets, of
+        which there are few, are only compared as objects; they must be kept.
+        """
+        asked = self.queries.shape, self.queries.tobytes()
+        if sum(array.nbytes for array in self.base.arrays) > LARGE:
+            return id(self.base), str(self.change.as_json()), asked
+        return frozenset(map(_contents, (self.base, self.neighbour))), asked
+
+
+def _contents(data: Dataset) -> tuple[bytes, ...]:
+    return tuple(_short((array + 0).tobytes()) for array in data.arrays)  # -0.0 is 0.0
+
+
+def _short(content: bytes) -> bytes:
+    return content if len(content) <= LONG else hashlib.blake2b(content).digest()
+
+
+def proposal(
+    base: Dataset,
+    change: Change,
+    family: str,
+    relation: str,
+    queries: NDArray[np.float64] = NOTHING_ASKED,
+) -> Proposal:
+    """Return a proposal with one change of a dataset.
+
+    Parameters
+    ----------
+    base : Labelled or Values
+    change : Change
+    family, relation
+        See `Proposal` and `dpassay.pairs.Pairs`.
+    queries : array (q, d), optional
+        Nothing is asked by default.
+    """
+    pairs = Pairs(
+        base=base,
+        changes=(change,),
+        how=f"searched: {family}",
+        relation=relation,
+        key=f"searched:{family}",
+    )
+    return Proposal(pairs=pairs, queries=queries, family=family)
+
+
+class Space:
+    """What datasets look like, and which of them are neighbours: what a search draws from."""
+
+    __slots__ = ()
+
+    @property
+    def relation(self) -> str:
+        """The neighbour relation that every proposal keeps to."""
+        raise NotImplementedError
+
+    @property
+    def words(self) -> str:
+        """What the datasets are, in words."""
+        raise NotImplementedError
+
+    @property
+    def columns(self) -> int:
+        """Coordinates of a query point; 0 where nothing is asked."""
+        return 0
+
+    def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
+        """Return up to `most` pairs to begin with, those that tell most first.
+
+        The kinds of pairs take turns. Equal generators give equal proposals, none of them twice.
+        """
+        raise NotImplementedError
+
+    def more(self, best: Sequence[Proposal], rng: np.random.Generator, most: int) -> list[Proposal]:
+        """Return up to `most` pairs that are like the best so far, the best of them first."""
+        raise NotImplementedError
+
+    def smaller(self, found: Proposal) -> Iterator[Proposal]:
+        """Yield proposals that are simpler than this one and like it, the simplest first."""
+        raise NotImplementedError
+
+
+def mixed(
+    families: Iterable[Iterator[Proposal]], most: int, known: Iterable[Proposal] = ()
+) -> list[Proposal]:
+    """Take from the families in turns, whatever is not known yet.
+
+    Parameters
+    ----------
+    families : iterable of iterators of Proposal
+        Each may go on for ever; one that repeats itself is left.
+    most : int
+        How many are returned at most.
+    known : iterable of Proposal
+        Those that are not to be returned again.
+    """
+    seen: set[Hashable] = {each.identity for each in known}
+    found: list[Proposal] = []
+    left = list(families)
+    while left and len(found) < most:
+        for family in tuple(left):
+            new = _next_new(family, seen)
+            if new is None:
+                left.remove(family)
+                continue
+            found.append(new)
+            if len(found) == most:
+                break
+    return found
+
+
+def _next_new(family: Iterator[Proposal], seen: set[Hashable]) -> Proposal | None:
+    for each in islice(family, REPEATS):
+        if (identity := each.identity) not in seen:
+            seen.add(identity)
+            return each
+    return None
+
+
+@lru_cache(maxsize=64)
+def spread(count: int, most: int) -> tuple[int, ...]:
+    """Return up to `most` places out of `count`, spread over all, the first and the last first."""
+    if count <= most:
+        places = list(range(count))
+    else:
+        places = sorted({round(k * (count - 1) / max(1, most - 1)) for k in range(most)})
+    return (places[0], places[-1], *places[1:-1]) if len(places) > 1 else tuple(places)
+
+
+def pick(rng: np.random.Generator, choices: Sequence[Any] | NDArray[np.float64]) -> Any:
+    """Draw one of several."""
+    return choices[int(rng.integers(len(choices)))]
+
+
+def root(family: str) -> str:
+    """Return the kind of pair that a family was made from."""
+    return family.partition(", ")[0]

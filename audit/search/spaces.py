@@ -1,0 +1,268 @@
+"""Spaces: what datasets look like, in a user's few words; searches draw from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpassay.claims import REPLACE_ONE, answers_relation
+from dpassay.data import Labelled, numbers
+from dpassay.errors import InvalidInput, as_real, is_count, require
+from dpassay.search import proposals_answers, proposals_records, proposals_scalars
+from dpassay.search.proposals import Proposal, Space, mixed
+from dpassay.search.shrinking_records import smaller_records
+from dpassay.search.shrinking_values import smaller_answers, smaller_scalars
+
+SHOWN = 5
+"""Labels that are named."""
+SIZE = 10
+"""Numbers of a list where nobody says how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers(Space):
+    """Vectors of true answers to queries; one record moves each by at most the sensitivity.
+
+    Parameters
+    ----------
+    size : int
+        Number of answers, >= 1.
+    sensitivity : float
+        By how much an answer may differ between neighbours; finite and > 0.
+    low, high : float
+        Limits of the answers; none by default. Answers below 0 are tried too unless `low` is 0.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
+    """
+
+    size: int
+    sensitivity: float = 1.0
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __post_init__(self) -> None:
+        require(is_count(self.size), "size", self.size, "an integer >= 1")
+        moved, low, high = map(as_real, (self.sensitivity, self.low, self.high))
+        require(0 < moved < math.inf, "sensitivity", self.sensitivity, "a finite number > 0")
+        require(
+            low < high, "low, high", (self.low, self.high), "numbers, the first below the other"
+        )
+        values = {"size": int(self.size), "sensitivity": moved, "low": low, "high": high}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def relation(self) -> str:
+        """`answers-D`, D being the sensitivity."""
+        return answers_relation(self.sensitivity)
+
+    @property
+    def words(self) -> str:
+        """Their number, and how far neighbours are apart."""
+        what = "1 true answer" if self.size == 1 else f"{self.size} true answers"
+        each = "which" if self.size == 1 else "each of which"
+        return f"{what}, {each} a change moves by at most {self.sensitivity:g}"
+
+    def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
+        """The classic patterns, then random moves; see `Space.first`."""
+        return mixed(self._maker.first(rng), most)
+
+    def more(self, best: Sequence[Proposal], rng: np.random.Generator, most: int) -> list[Proposal]:
+        """Other bases and moves; see `Space.more`."""
+        return mixed(self._maker.more(best, rng), most, best)
+
+    def smaller(self, found: Proposal) -> Iterator[Proposal]:
+        """Fewer answers moved, from a simpler base; see `Space.smaller`."""
+        return smaller_answers(self._maker, found)
+
+    @property
+    def _maker(self) -> proposals_answers.Maker:
+        return proposals_answers.Maker(
+            size=self.size,
+            unit=self.sensitivity,
+            low=self.low,
+            high=self.high,
+            relation=self.relation,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scalars(Space):
+    """Lists of numbers between two limits, one for each record; neighbours replace one of them.
+
+    Parameters
+    ----------
+    low, high : float
+        Least and greatest number; finite, the first below the other.
+    size : int, optional
+        How many numbers a list has at most. By default as many as `values`, or 10.
+    values : array (n,), optional
+        Numbers of the user's own. They are searched, and so are other lists: a claim is about all.
+    fixed : bool
+        Whether every list has exactly `size` numbers. By default shorter ones are searched too.
+
+    Raises
+    ------
+    InvalidInput
+        If a limit or size is out of its range, or the values do not keep to them.
+    """
+
+    low: float
+    high: float
+    size: int | None = None
+    values: ArrayLike | None = None
+    fixed: bool = False
+
+    def __post_init__(self) -> None:
+        low, high = as_real(self.low), as_real(self.high)
+        known = math.isfinite(low) and math.isfinite(high - low) and low < high
+        require(known, "low, high", (self.low, self.high), "finite, the first below the other")
+        own = None if self.values is None else numbers(self.values, "values")
+        if own is not None and not (low <= own.min() and own.max() <= high):
+            raise InvalidInput(f"values: must be numbers in [{low:g}, {high:g}], all of them")
+        count = SIZE if own is None else len(own)
+        size = count if self.size is None else self.size
+        require(is_count(size), "size", size, "an integer >= 1")
+        require(own is None or size == count, "size", size, f"{count}, the number of values")
+        named = {"low": low, "high": high, "size": int(size), "values": own}
+        for name, value in named.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def relation(self) -> str:
+        """`replace-one`."""
+        return REPLACE_ONE
+
+    @property
+    def words(self) -> str:
+        """How many numbers, and between which limits."""
+        some = f"{self.size}" if self.fixed or self.size == 1 else f"1 to {self.size}"
+        what = "number" if self.size == 1 else "numbers"
+        return f"{some} {what} in [{self.low:g}, {self.high:g}], one of which a change replaces"
+
+    def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
+        """Own numbers, limits, halves, repeated and random numbers; see `Space.first`."""
+        return mixed(self._maker.first(rng), most)
+
+    def more(self, best: Sequence[Proposal], rng: np.random.Generator, most: int) -> list[Proposal]:
+        """Other numbers, places and sizes; see `Space.more`."""
+        return mixed(self._maker.more(best, rng), most, best)
+
+    def smaller(self, found: Proposal) -> Iterator[Proposal]:
+        """Shorter lists of simpler numbers; see `Space.smaller`."""
+        return smaller_scalars(self._maker, found)
+
+    @property
+    def _maker(self) -> proposals_scalars.Maker:
+        size = int(self.size or 0)
+        return proposals_scalars.Maker(
+            low=self.low,
+            high=self.high,
+            sizes=(size, size) if self.fixed else (1, size),
+            values=self.values,  # type: ignore[arg-type]  # checked above
+            relation=self.relation,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Records(Space):
+    """Labelled records; neighbours replace one of them, its label alone or all of it.
+
+    Parameters
+    ----------
+    data : Labelled
+        The user's records. They are searched, and so are others within the range of each feature,
+        with the labels that these have: a claim is about all datasets.
+    fixed : bool
+        Whether every dataset has as many records. By default smaller ones are searched too.
+    asked : int
+        Queries of a proposal at most, >= 1.
+
+    Raises
+    ------
+    InvalidInput
+        If the data are no Labelled, or the number of queries is below 1.
+    """
+
+    data: Labelled
+    fixed: bool = False
+    asked: int = 6
+    _maker: proposals_records.Maker = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        known = isinstance(self.data, Labelled)
+        require(known, "data", type(self.data).__name__, "a Labelled(X, y)")
+        require(is_count(self.asked), "asked", self.asked, "an integer >= 1")
+        maker = proposals_records.Maker(
+            data=self.data, fixed=self.fixed, asked=int(self.asked), relation=self.relation
+        )
+        object.__setattr__(self, "_maker", maker)
+
+    @property
+    def relation(self) -> str:
+        """`replace-one`."""
+        return REPLACE_ONE
+
+    @property
+    def columns(self) -> int:
+        """Features."""
+        return int(self.data.X.shape[1])
+
+    @property
+    def words(self) -> str:
+        """How many records, features and labels."""
+        count, columns = self.data.X.shape
+        some = f"{count} record{'s' if count > 1 else ''}" if self.fixed else "records"
+        what = f"of {columns} feature{'s' if columns > 1 else ''}"
+        classes = ", ".join(map(str, self._maker.classes[:SHOWN]))
+        more = ", ..." if len(self._maker.classes) > SHOWN else ""
+        return f"{some} {what} with labels {classes}{more}, one of which a change replaces"
+
+    def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
+        """Own records changed, small datasets, datasets on the boundary; see `Space.first`."""
+        return mixed(self._maker.first(rng), most)
+
+    def more(self, best: Sequence[Proposal], rng: np.random.Generator, most: int) -> list[Proposal]:
+        """Other records and queries; see `Space.more`."""
+        return mixed(self._maker.more(best, rng), most, best)
+
+    def smaller(self, found: Proposal) -> Iterator[Proposal]:
+        """Fewer records, fewer queries, simpler points; see `Space.smaller`."""
+        return smaller_records(self._maker, found)
+
+
+def space_of(data: Any) -> Space:
+    """Return the space that a user means by some data.
+
+    Parameters
+    ----------
+    data : Space, Labelled, (X, y) or array (n,)
+        A space itself; labelled records; or a list of numbers, of which the least and the greatest
+        are the limits.
+
+    Raises
+    ------
+    InvalidInput
+        If it is none of these.
+    """
+    if isinstance(data, Space):
+        return data
+    if isinstance(data, Labelled):
+        return Records(data)
+    if isinstance(data, tuple) and len(data) == 2 and np.ndim(data[0]) == 2:
+        return Records(Labelled(*data))
+    own = numbers(data, "data")
+    if own.min() == own.max():
+        raise InvalidInput(
+            "data: all numbers are equal, so that their limits are not known; say "
+            "Scalars(low, high, values=...)"
+        )
+    return Scalars(float(own.min()), float(own.max()), values=own)

@@ -1,0 +1,170 @@
+"""Views: what a feature may ask of outputs, be they arrays of numbers or of any kind.
+
+An output is one value, or a sequence of parts that are looked at place by place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.search.values import Key, is_number, number_of
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Codes = NDArray[np.intp]
+
+OFF = 0.02
+"""So little of the width of the middle half may a median be off when it is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What values there are.
+
+    Parameters
+    ----------
+    common : tuple of (Key, int)
+        Values that are seen more than once or are no numbers, and how often; the most frequent
+        first, ties in a fixed order.
+    numbers, others : int
+        How many different numbers and other values there are.
+    middle : float
+        About the median of the different finite numbers, with few digits; 0 without.
+    fractions : bool
+        Whether some finite number is not whole.
+    total : int
+        How many outputs there are.
+    """
+
+    common: tuple[tuple[Key, int], ...]
+    numbers: int
+    others: int
+    middle: float
+    fractions: bool
+    total: int
+
+
+class View(Protocol):
+    """Outputs as what a feature asks for; places are counted from 0."""
+
+    @property
+    def n(self) -> int:
+        """Number of outputs."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """Number of places that are looked at."""
+        ...
+
+    def number(self, place: int) -> Array:
+        """Return the number in each output's place; NaN where there is none."""
+        ...
+
+    def beyond(self, place: int, at: float, *, below: bool) -> Mask:
+        """Whether the number in each output's place is at least, or below, a threshold."""
+        ...
+
+    def codes(self, place: int, table: tuple[Key, ...]) -> Codes:
+        """Return the index in a table of the value in each output's place.
+
+        That of `NUMBER` for any other number where it is in the table, else the table's length.
+        """
+        ...
+
+    def member(self, place: int, keys: tuple[Key, ...]) -> Mask:
+        """Whether the value in each output's place is one of these."""
+        ...
+
+    def whole(self, table: tuple[Key, ...]) -> Codes:
+        """Return the index in a table of each whole output; the table's length for all others."""
+        ...
+
+    def lengths(self) -> Array:
+        """Return the number of parts of each output."""
+        ...
+
+    def matrix(self) -> Array:
+        """Return all the numbers (n, places); NaN where there is none."""
+        ...
+
+    def first_change(self) -> Array:
+        """Return the first place, counted from 1, that differs from the first part.
+
+        One more than there are parts where none does.
+        """
+        ...
+
+    def tally(self, place: int | None) -> Tally:
+        """Count the values in a place, or the whole outputs (None)."""
+        ...
+
+
+def follow_tree(view: View, rows: dict[int, tuple[Key, ...]], other: int) -> Codes:
+    """Return which of the rows each output is, place by place along the tree of their beginnings.
+
+    Parameters
+    ----------
+    view : View
+    rows : dict
+        Values of all places, by code.
+    other : int
+        The code of all other outputs.
+    """
+    state = np.ones(view.n, dtype=np.intp)  # 0 is the state of no return
+    states = dict.fromkeys(rows, 1)
+    for place in range(view.width):
+        values = tuple(dict.fromkeys(key[place] for key in rows.values()))
+        code = {value: k for k, value in enumerate(values)}
+        steps = {k: (states[k], code[key[place]]) for k, key in rows.items()}
+        number = {step: k + 1 for k, step in enumerate(dict.fromkeys(steps.values()))}
+        follow = np.zeros((max(states.values(), default=1) + 1, len(values) + 1), dtype=np.intp)
+        for (before, value), after in number.items():
+            follow[before, value] = after
+        state = follow[state, view.codes(place, values)]
+        states = {k: number[step] for k, step in steps.items()}
+    last = np.full(max(states.values(), default=1) + 1, other, dtype=np.intp)
+    for k, at in states.items():
+        last[at] = k
+    return last[state]
+
+
+def tally_of(keys: Sequence[Key], counts: Sequence[int]) -> Tally:
+    """Count values of any kind."""
+    seen: Counter[Key] = Counter()
+    for key, count in zip(keys, counts, strict=True):
+        seen[key] += count
+    numbers = [key for key in seen if is_number(key)]
+    finite = np.array([number_of(key) for key in numbers])
+    finite = finite[np.isfinite(finite)]
+    return Tally(
+        common=by_frequency((key, n) for key, n in seen.items() if n > 1 or not is_number(key)),
+        numbers=len(numbers),
+        others=len(seen) - len(numbers),
+        middle=middle_of(finite),
+        fractions=bool((finite % 1 != 0).any()),
+        total=seen.total(),
+    )
+
+
+def middle_of(numbers: Array) -> float:
+    """Return the median with few digits, off by little of the middle half's width; 0 of none."""
+    if not len(numbers):
+        return 0.0
+    low, middle, high = np.quantile(numbers, [0.25, 0.5, 0.75], method="nearest").tolist()
+    for digits in range(1, 17):
+        short = float(f"{middle:.{digits}g}")
+        if abs(short - middle) <= OFF * (high - low):
+            return short
+    return float(middle)
+
+
+def by_frequency(counted: Iterable[tuple[Key, int]]) -> tuple[tuple[Key, int], ...]:
+    """Return the most frequent first; ties in a fixed order."""
+    return tuple(sorted(counted, key=lambda item: (-item[1], repr(item[0]))))

@@ -1,0 +1,103 @@
+"""Kept: what is counted while events are learned, and once they are.
+
+Learning needs the answers themselves, as features; certification counts one event.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.search.outputs import Encoder
+from dpassay.search.patterns import Pattern
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Kept:
+    """The features of every answer instead of counts.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        Turns answers into features.
+    by_query : bool
+        Whether the answers of the queries are columns; else a row is one answer.
+    rows : int
+        Trials in a block.
+    """
+
+    encoder: Encoder
+    by_query: bool
+    rows: int
+    additive: ClassVar[bool] = False
+
+    @property
+    def size(self) -> int:
+        """Features of a block."""
+        return self.rows * len(self.encoder.names)
+
+    @property
+    def key(self) -> str:
+        """Digest of the encoder."""
+        return _digest([self.encoder.as_json(), self.by_query, self.rows])
+
+    def count(
+        self,
+        draws: NDArray[np.generic],
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> tuple[NDArray[np.float64], bytes]:
+        """Return the features of a block, row by row; NaN after the last of a shorter one."""
+        columns = draws.T if self.by_query else [draws]
+        found = np.full((len(columns), self.size), np.nan)
+        for row, column in zip(found, columns, strict=True):
+            features = self.encoder.features(column).ravel()
+            row[: features.size] = features
+        return found, b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Matches:
+    """Two symbols: 1 where the event of a pattern holds, 0 elsewhere.
+
+    Parameters
+    ----------
+    pattern : Pattern
+        The event.
+    by_query : bool
+        See `Kept`.
+    """
+
+    pattern: Pattern
+    by_query: bool
+    additive: ClassVar[bool] = True
+
+    @property
+    def size(self) -> int:
+        """Two."""
+        return 2
+
+    @property
+    def key(self) -> str:
+        """Digest of the pattern."""
+        return _digest([self.pattern.as_json(), self.by_query])
+
+    def count(
+        self,
+        draws: NDArray[np.generic],
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> tuple[NDArray[np.int64], bytes]:
+        """Count the answers for which the event holds."""
+        columns = list(draws.T) if self.by_query else [draws]
+        held = np.stack([self.pattern.holds(column) for column in columns])
+        hits = held.sum(axis=1, dtype=np.int64)
+        digest = hashlib.blake2b(np.packbits(held).tobytes(), digest_size=16).digest()
+        return np.stack([held.shape[1] - hits, hits], axis=1), digest
+
+
+def _digest(told: Any) -> str:
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,189 @@
+"""Searched audits: a function, a claim and a description of the data, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay import DP, GDP, Answers, InvalidInput, PredictionStability, Scalars, Stability, audit
+from dpassay.engine.result import Result
+from dpassay.record.run_record import make_record
+from dpassay.record.schemas import fault
+from dpassay.record.witness import make_witness, replay
+from dpassay.reports.run.markdown import to_markdown
+from dpassay.reports.run.page.html import to_html
+
+BUDGET = 2000
+Function = Callable[..., Any]
+
+
+def hunted(function: Function, data: Any, epsilon: float = 1.0, **more: Any) -> Result:
+    settings: dict[str, Any] = {"budget": BUDGET, "confidence": 0.99, "executor": "inline"} | more
+    return audit(function, claim=DP(epsilon=epsilon), data=data, **settings)
+
+
+def laplace(scale: float) -> Function:
+    """Answer a sum with noise: a loss of 1 / scale where one answer moves by 1."""
+    return lambda data, size, rng: data.sum() + rng.laplace(scale=scale, size=size)
+
+
+def rare(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """Ten labels; one of them, of 5 %, is given away by a positive answer."""
+    p = np.full(10, 0.105)
+    p[3] = 0.05 if data[0] > 0 else 0.002
+    return rng.choice(10, p=p / p.sum(), size=size)
+
+
+def texts(data: Any, rng: np.random.Generator) -> str:
+    """One run: a word."""
+    return "many" if data[0] + rng.laplace(scale=0.4) > 0.5 else "few"
+
+
+def transcript(data: Any, rng: np.random.Generator) -> tuple[Any, ...]:
+    """One run of variable length: stop at the first answer above a threshold; noise too small."""
+    for k, value in enumerate(data):
+        if value + rng.laplace(scale=0.3) > 1:
+            return (None,) * k + ("above",)
+    return (None,) * len(data)
+
+
+def records(data: Any, rng: np.random.Generator) -> tuple[Any, float]:
+    """One run: a mixed record, whose second part leaks."""
+    return (None if rng.random() < 0.5 else "yes", float(data[-1] + rng.laplace(scale=0.4)))
+
+
+def vectors(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """Noise of scale 1 on every one of five answers, all of which may move."""
+    return data + rng.laplace(size=(size, len(data)))
+
+
+LEAKS: dict[str, tuple[Function, Any]] = {
+    "a number": (laplace(0.5), Answers(1)),
+    "a rare label": (rare, Answers(1)),
+    "a text": (texts, Answers(1)),
+    "a sequence": (transcript, Answers(4)),
+    "a mixed record": (records, Answers(2)),
+    "a vector": (vectors, Answers(5)),
+    "a mean of few": (
+        lambda data, size, rng: data.mean() + rng.laplace(scale=0.1, size=size),
+        Scalars(0, 1, size=10),
+    ),
+    "a list": (lambda data, size, rng: data.max() + rng.laplace(scale=0.3, size=size), [0, 0.5, 1]),
+}
+"""What leaks more than 1, with data of the kind that its users have."""
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_leak_is_found_with_no_pair_and_no_query(name: str) -> None:
+    function, data = LEAKS[name]
+    result = hunted(function, data)
+    assert result.verdict == "refuted", result
+    evidence = result.evidence
+    assert evidence is not None
+    assert evidence.lower.value > 1
+    assert evidence.lower.alpha == pytest.approx(0.01)
+    assert evidence.searched["search"][0]["pairs"] >= 1
+
+
+@pytest.mark.parametrize("name", ["a text", "a sequence", "a vector"])
+def test_its_witness_replays_and_its_record_is_valid(name: str) -> None:
+    function, data = LEAKS[name]
+    result = hunted(function, data)
+    witness = make_witness(result)
+    assert witness is not None
+    json.dumps(witness)
+    assert not fault(witness, "witness")
+    told = replay(witness, target=result.target)
+    assert told.reproduced
+    assert told.refuted
+    record = _record(result)
+    assert not fault(record, "record")
+    (told_event,) = {each["event"]["words"] for each in record["results"][0]["per_query"]}
+    assert told_event in to_markdown(record).replace("\\", "")
+    assert "A search proposed" in to_html(record)
+
+
+def _record(result: Result) -> dict[str, Any]:
+    facts = {"seed": 0, "confidence": 0.99, "budget": BUDGET, "profile": "default"}
+    more = {"command": "", "catalogue": False, "complete": True, "data": None, "commit": None}
+    return json.loads(json.dumps(make_record(facts | more, [result])))  # type: ignore[no-any-return]
+
+
+HONEST: dict[str, tuple[Function, Any]] = {
+    "a number": (laplace(1.0), Answers(1)),
+    "a vector": (
+        lambda data, size, rng: data + rng.laplace(scale=5, size=(size, len(data))),
+        Answers(5),
+    ),
+    "a mean": (
+        lambda data, size, rng: data.mean() + rng.laplace(scale=1 / len(data), size=size),
+        Scalars(0, 1, size=6),
+    ),
+    "a text": (lambda data, rng: "a" if data[0] + rng.laplace() > 0 else "b", Answers(1)),
+}
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_what_keeps_its_claim_is_not_refuted(name: str) -> None:
+    function, data = HONEST[name]
+    assert hunted(function, data).verdict in ("not refuted", "inconclusive")
+
+
+def test_the_same_seed_gives_the_same_bytes_whoever_runs_the_trials() -> None:
+    told = [
+        json.dumps(_record(hunted(vectors, Answers(3), **how))["results"])
+        for how in ({}, {"executor": "local", "jobs": 2}, {"seed": 1})
+    ]
+    assert told[0] == told[1]
+    assert told[0] != told[2]
+
+
+def shared_flip(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
+    """Answer the nearest label, flipped by one coin for all queries of a run."""
+    near = np.abs(queries[:, :1] - data.X[:, 0]).argmin(axis=1)
+    truth, flipped = data.y[near], rng.random((size, 1)) < 1 / (1 + np.e)
+    return np.where(flipped, 1 - truth, truth)
+
+
+def test_other_claims_of_events() -> None:
+    shift = lambda data, size, rng: data[0] + rng.normal(size=size)  # noqa: E731
+    refuted = audit(shift, claim=GDP(mu=0.5), data=Answers(1), budget=BUDGET, executor="inline")
+    assert refuted.verdict == "refuted"
+    coin = lambda data, size, rng: rng.random(size) < np.clip(data[0], 0, 1)  # noqa: E731
+    moved = audit(coin, claim=Stability(gamma=0.3), data=Answers(1), budget=BUDGET)
+    assert moved.verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"labels": (0, 1)}, "labels, numbers: not with data"),
+        ({"queries": [[0.0]]}, "data, queries: go apart"),
+        ({"data": None, "together": True}, "together, bits: go with data"),
+        ({"data": "people"}, "data"),
+        ({"data": [1.0, 1.0]}, "all numbers are equal"),
+        ({"claim": None}, "claim is missing"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(more: dict[str, Any], told: str) -> None:
+    given: dict[str, Any] = {"claim": DP(epsilon=1), "data": Answers(1)} | more
+    with pytest.raises(InvalidInput, match=told):
+        audit(laplace(1.0), **given)
+
+
+def test_claims_about_means_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="is about real predictions"):
+        audit(laplace(1.0), claim=PredictionStability(gamma=0.1), data=Answers(1))
+
+
+def test_a_function_that_fails_is_an_error() -> None:
+    def broken(data: Any, size: int, rng: Any) -> Any:
+        raise KeyError("no such column")
+
+    result = hunted(broken, Answers(2))
+    assert result.verdict == "error"
+    assert "no such column" in result.outcome.reason + result.outcome.detail

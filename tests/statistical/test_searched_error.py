@@ -1,0 +1,70 @@
+"""The search is paid for: mechanisms on the edge of their claim are refuted at most as often.
+
+The search is as greedy as always, but short, so that many whole audits can be made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dpassay import DP, Answers, audit
+from dpassay.engine import searched
+
+pytestmark = pytest.mark.slow
+
+RUNS, ALPHA = 200, 0.05
+MOST = int(binom.ppf(0.99, RUNS, ALPHA))
+"""Alarms of 200 audits in the exact lower 99 % region, were the error exactly 5 %."""
+
+
+def number(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """A loss of exactly 1, at every half-line beyond both centres."""
+    return data[0] + rng.laplace(size=size)
+
+
+def label(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """Randomised response to the sign, tight in both labels."""
+    return (rng.random(size) < 1 / (1 + np.exp(-1 if data[0] > 0.5 else 1))).astype(int)
+
+
+def vector(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """Three numbers that lose 1 together: a learned score is needed."""
+    return data + rng.laplace(scale=3, size=(size, 3))
+
+
+TIGHT: dict[str, tuple[Callable[..., Any], Answers]] = {
+    "number": (number, Answers(1)),
+    "label": (label, Answers(1)),
+    "vector": (vector, Answers(3)),
+}
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"FIRST": 12, "SURVIVORS": (4,), "OFFSPRING": (2,), "LEAST": 100}.items():
+        monkeypatch.setattr(searched, name, value)
+
+
+def refuted(name: str, seed: int) -> bool:
+    function, data = TIGHT[name]
+    result = audit(
+        function,
+        claim=DP(epsilon=1.0),
+        data=data,
+        budget=300,
+        confidence=1 - ALPHA,
+        seed=seed,
+        executor="inline",
+    )
+    assert result.verdict in ("refuted", "not refuted", "inconclusive"), result
+    return result.verdict == "refuted"
+
+
+@pytest.mark.parametrize("name", TIGHT)
+def test_whole_searches_on_the_edge(name: str) -> None:
+    assert sum(refuted(name, seed) for seed in range(RUNS)) <= MOST

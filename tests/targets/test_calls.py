@@ -1,0 +1,48 @@
+"""What a user's function is called with: by the names of its parameters, or by their number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dpassay.errors import InvalidInput
+from dpassay.targets.calls import taken
+
+FOUR = ("data", "queries", "size", "rng")
+WAYS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "all": (lambda data, queries, size, rng: None, FOUR),
+    "other names": (lambda a, b, c, d: None, FOUR),
+    "nothing asked": (lambda data, size, rng: None, ("data", "size", "rng")),
+    "one run": (lambda data, rng: None, ("data", "rng")),
+    "one run at queries": (lambda data, queries, rng: None, ("data", "queries", "rng")),
+    "a parameter besides": (lambda x, size, rng, epsilon=1.0: None, ("data", "size", "rng")),
+    "three of other names": (lambda x, number, source: None, ("data", "size", "rng")),
+    "two of other names": (lambda table, generator: None, ("data", "rng")),
+    "any number": (lambda *given: None, FOUR),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_function_is_called_by_names_or_number(way: str) -> None:
+    function, wanted = WAYS[way]
+    assert taken(function, "f") == wanted
+
+
+REFUSED: dict[str, Callable[..., Any]] = {
+    "nothing": lambda: None,
+    "one": lambda data: None,
+    "no rng": lambda data, queries: None,
+    "no rng of three": lambda data, queries, size: None,
+    "wrong order": lambda data, rng, size: None,
+    "wrong order of four": lambda data, size, queries, rng: None,
+    "five needed": lambda data, queries, size, rng, epsilon: None,
+    "a name that is needed": lambda data, size, rng, *, epsilon: None,
+}
+
+
+@pytest.mark.parametrize("way", REFUSED)
+def test_one_that_fits_no_way_is_refused(way: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^f: takes \(.*\); must take \(data, queries, size"):
+        taken(REFUSED[way], "f")
