@@ -44,6 +44,7 @@ def audit(
     confidence: float = CONFIDENCE,
     budget: int = BUDGET,
     detect: float | None = None,
+    stop_early: bool = False,
     domain: Domain | None = None,
     jobs: int = 1,
     executor: Kind | None = None,
@@ -80,7 +81,9 @@ def audit(
     numbers : tuple of float, optional
         Least and greatest answer (infinite where there is no limit) of a function that answers real
         numbers.
-    mode, seed, confidence, budget, detect, domain, jobs, executor, shard_timeout, memory
+    mode, seed, confidence, budget, detect, stop_early : object
+        See `Settings`.
+    domain, jobs, executor, shard_timeout, memory : object
         See `Settings`.
 
     Returns
@@ -119,6 +122,7 @@ def audit(
         confidence=confidence,
         budget=budget,
         detect=detect,
+        stop_early=stop_early,
         domain=domain,
         jobs=jobs,
         executor=executor,

@@ -85,6 +85,8 @@ def _print(config: Config) -> None:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 

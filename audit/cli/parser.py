@@ -85,7 +85,9 @@ class Checked(argparse.Action):
         option: str | None = None,
     ) -> None:
         """Take a value."""
-        del parser, option
+        del parser
+        if self.row.switch:
+            values = "false" if str(option).startswith("--no-") else "true"
         setattr(namespace, self.dest, self.row.from_text(values, self.row.flag))
 
 
@@ -131,12 +133,16 @@ def add_option(
     before = [f"--{row.was}"] if row.was else []
     told = f"{text or row.help} (default: {shown or row.default_words})".replace("%", "%%")
     told += f"; {before[0]} before dpassay 0.2" if before else ""
+    names = flags or (row.flag, *before)
+    if row.switch:
+        names = (*names, *(f"--no-{name.removeprefix('--')}" for name in names))
     action = type("Checked", (Checked,), {"row": row})
     command.add_argument(
-        *(flags or (row.flag, *before)),
+        *names,
         dest=dest or key,
         action=action,
         metavar=row.metavar,
+        nargs=0 if row.switch else None,
         help=told,
     )
 

@@ -69,8 +69,10 @@ def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -
         elif word not in ALONE and word.partition("=")[0] not in WITH_A_VALUE:
             kept.append(word)
     kept = _canonical(kept)
-    settings = {OPTIONS[key].flag: value for key, value in (environment or {}).items()}
-    said = [f"{flag}={value}" for flag, value in settings.items() if flag not in WITH_A_VALUE]
+    settings = {OPTIONS[key]: value for key, value in (environment or {}).items()}
+    said = [
+        option.said(value) for option, value in settings.items() if option.flag not in WITH_A_VALUE
+    ]
     return shlex.join(["dpassay", *kept[:1], *said, *kept[1:]])
 
 

@@ -35,6 +35,9 @@ class Option:
         Its name before, which still works.
     metavar : str, optional
         What stands for a value in `--help`.
+    switch : bool
+        Whether it is true or false: on the command line it takes no value, and `--no-key` is its
+        opposite.
     meant : callable
         Says of a value that is not allowed what it was perhaps meant to be, or why it is not.
     """
@@ -48,12 +51,19 @@ class Option:
     shown: str = ""
     was: str = ""
     metavar: str | None = None
+    switch: bool = False
     meant: Callable[[Any], str] = lambda _: ""
 
     @property
     def flag(self) -> str:
         """Its name on the command line."""
         return f"--{self.key.replace('_', '-')}"
+
+    def said(self, value: Any) -> str:
+        """Return the word of a command line that says a value."""
+        if not self.switch:
+            return f"{self.flag}={value}"
+        return self.flag if value else f"--no-{self.flag.removeprefix('--')}"
 
     @property
     def default_words(self) -> str:
@@ -69,7 +79,7 @@ class Option:
         """Read a value from a text."""
         try:
             value = self.kind(text)
-        except (ValueError, TypeError):
+        except (LookupError, ValueError, TypeError):
             value = text
         self._require(value, argument, text if isinstance(value, tuple) else value)
         return value
@@ -141,6 +151,15 @@ def text(key: str, **row: Any) -> Option:
     """Return the row of a text that is not empty."""
     holds = lambda value: isinstance(value, str) and value != ""  # noqa: E731
     return Option(key=key, kind=str, holds=holds, allowed="a text", **row)
+
+
+def switch(key: str, **row: Any) -> Option:
+    """Return the row of what is on or off."""
+    words = {"true": True, "false": False}
+    kind = lambda given: given if isinstance(given, bool) else words[str(given).lower()]  # noqa: E731
+    holds = lambda value: isinstance(value, bool)  # noqa: E731
+    usual: dict[str, Any] = {"default": False, "shown": "false", "switch": True}
+    return Option(key=key, kind=kind, holds=holds, allowed="true or false", **usual | row)
 
 
 def sides(key: str, **row: Any) -> Option:

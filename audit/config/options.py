@@ -11,7 +11,16 @@ import os
 import sys
 from typing import Any
 
-from dpassay.config.option import Option, count, number, one_of, several, sides, text
+from dpassay.config.option import (
+    Option,
+    count,
+    number,
+    one_of,
+    several,
+    sides,
+    switch,
+    text,
+)
 from dpassay.errors import is_count
 
 CONFIDENCE = 0.999
@@ -101,6 +110,11 @@ OPTIONS: dict[str, Option] = {
             shown="1.5 times the claim, at most half-way to the largest possible leak",
             metavar="LEAK",
             help="leak that sampling must be able to detect, above the claim and in its units",
+        ),
+        switch(
+            "stop_early",
+            help="end trials as soon as an e-process refutes the claim, for monte-carlo; it takes "
+            "a quarter of alpha from the bounds",
         ),
         text("out", shown="none", metavar="DIR", help="folder for the record and the reports"),
         text(

@@ -388,13 +388,7 @@ class SearchBudget(Budget):
 
     def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
         """All of alpha on one lower bound."""
-        return Spending(
-            alpha=self.alpha,
-            cells=len(groups),
-            queries=len(groups),
-            profiled=profiled,
-            bounded=False,
-        )
+        return replace(Budget.spending(self, groups, profiled=profiled), bounded=False)
 
 
 def searched_evidence(
@@ -430,7 +424,9 @@ def searched_evidence(
         raise TargetError(f"{target.name}: a search needs at least one pair to look at")
     groups, pattern = (search.alone(found),), found.choice.pattern
     executor = open_executor(groups, (Matches(pattern=pattern, by_query=target.by_query),))
-    certified = SearchBudget(draws=budget.draws, alpha=budget.alpha, alarm=budget.alarm)
+    certified = SearchBudget(
+        draws=budget.draws, alpha=budget.alpha, alarm=budget.alarm, stop_early=budget.stop_early
+    )
     tester = PatternEvents(scale=search.scale, promised=claim.promised, pattern=pattern)
     screened = screen(executor, groups, certified, progress)
     evidence = monte_carlo_evidence(tester, groups, screened, certified, executor, progress)

@@ -26,6 +26,7 @@ from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness, replay
 from dpassay.reports.run.markdown import to_markdown
 from dpassay.reports.run.page.html import to_html
+from dpassay.search.patterns import Pattern
 
 BUDGET = 2000
 Function = Callable[..., Any]
@@ -182,9 +183,9 @@ def test_labels_of_any_kind_at_queries() -> None:
     result = hunted(majority, (np.arange(6.0)[:, None], [0, 1, 0, 1, 1, 0]))
     assert result.verdict == "refuted"
     assert result.evidence is not None
-    assert "'yes'" in str(result.evidence.worst.event.words) or "'no'" in str(
-        result.evidence.worst.event.words
-    )
+    event = result.evidence.worst.event
+    assert isinstance(event, Pattern)
+    assert "'yes'" in event.words or "'no'" in event.words
 
 
 def test_other_claims_of_events() -> None:

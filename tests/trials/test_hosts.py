@@ -53,7 +53,7 @@ def host() -> Iterator[Callable[..., Host]]:
 
 def test_a_thing_that_is_named_twice_is_kept_once(host: Callable[..., Host]) -> None:
     """Two groups may have one base; when it is gone, it is forgotten once."""
-    one, data = host(), Labelled([[1.0]], [0])  # type: ignore[list-item, arg-type]
+    one, data = host(), Labelled([[1.0]], [0])  # type: ignore[arg-type]
     assert one.call("same", data, data, known=(data, data)) == {"answer": True}
     assert one.call("count", known=(data,)) == {"answer": 1}
     del data
