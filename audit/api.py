@@ -34,6 +34,7 @@ def audit(
     claim: Claim | None = None,
     data: Any = None,
     together: bool = False,
+    bits: bool = False,
     pairs: Pairs | None = None,
     queries: ArrayLike | None = None,
     labels: tuple[int, ...] | None = None,
@@ -43,6 +44,7 @@ def audit(
     confidence: float = CONFIDENCE,
     budget: int = BUDGET,
     detect: float | None = None,
+    stop_early: bool = False,
     domain: Domain | None = None,
     jobs: int = 1,
     executor: Kind | None = None,
@@ -67,6 +69,9 @@ def audit(
         `dpassay.search.spaces`.
     together : bool
         Whether the answers at several queries are audited as one output. Goes with `data`.
+    bits : bool
+        Whether the low bits of floats are looked at too: noise added in floating point gives away
+        the answer there (Mironov 2012). Goes with `data` and a function.
     pairs : Pairs, optional
         Neighbouring datasets, from `replace_one` say; the mechanism's own worst cases come on top.
     queries : array (q, d), optional
@@ -76,7 +81,9 @@ def audit(
     numbers : tuple of float, optional
         Least and greatest answer (infinite where there is no limit) of a function that answers real
         numbers.
-    mode, seed, confidence, budget, detect, domain, jobs, executor, shard_timeout, memory
+    mode, seed, confidence, budget, detect, stop_early : object
+        See `Settings`.
+    domain, jobs, executor, shard_timeout, memory : object
         See `Settings`.
 
     Returns
@@ -93,10 +100,12 @@ def audit(
             f"mechanism = {mechanism.__name__}: must be an object, not its class; call it with "
             "its parameters"
         )
-    space = _space(data, together=together, pairs=pairs, queries=queries, domain=domain)
+    if data is None and (together or bits):
+        raise InvalidInput("together, bits: go with data, where answers may be anything")
+    space = _space(data, pairs=pairs, queries=queries, domain=domain)
     if space is not None and claim is not None and claim.relation == REPLACE_ONE:
         claim = replace(claim, relation=space.relation)
-    subject = _subject(mechanism, claim, labels, numbers, space, together=together)
+    subject = _subject(mechanism, claim, labels, numbers, space, together=together, bits=bits)
     name, address = _address(mechanism)
     parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(subject)
     target = AuditTarget(
@@ -113,6 +122,7 @@ def audit(
         confidence=confidence,
         budget=budget,
         detect=detect,
+        stop_early=stop_early,
         domain=domain,
         jobs=jobs,
         executor=executor,
@@ -122,10 +132,9 @@ def audit(
     return next(assay([target], searched, settings))
 
 
-def _space(data: Any, *, together: bool, **others: Any) -> Space | None:
+def _space(data: Any, **others: Any) -> Space | None:
     """Return what a search draws from; None where pairs are given, or the mechanism's own."""
     if data is None:
-        require(not together, "together", together, "False without data")
         return None
     for name, given in others.items():
         if given is not None:
@@ -141,6 +150,7 @@ def _subject(
     space: Space | None,
     *,
     together: bool,
+    bits: bool,
 ) -> Mechanism:
     """Return what is audited: a mechanism itself, or a function with what it is called with."""
     told = labels is not None or numbers is not None
@@ -169,6 +179,7 @@ def _subject(
         takes=takes,
         free=space is not None,
         together=space.columns if space is not None and joint else 0,
+        bits=bits,
     )
 
 

@@ -175,6 +175,11 @@ class Promise:
         return not (self.means or self.computed or self.coupled)
 
     @property
+    def stops_early(self) -> bool:
+        """Whether an e-process may refute it before all trials are drawn."""
+        return not (self.means or self.computed)
+
+    @property
     def amount(self) -> str:
         """What is measured, in words, with what it depends on."""
         return self.quantity

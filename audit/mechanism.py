@@ -343,6 +343,8 @@ class FunctionMechanism(Mechanism):
     together : int
         Coordinates of a query point where the answers at several of them are one output: a row of
         `queries` then holds these points one after the other. 0 where every answer is its own.
+    bits : bool
+        Whether events of the low bits of its numbers are looked for too (Mironov 2012).
     """
 
     function: Callable[..., Any]
@@ -352,6 +354,7 @@ class FunctionMechanism(Mechanism):
     takes: tuple[str, ...] = ORDER
     free: bool = False
     together: int = 0
+    bits: bool = False
 
     @property
     def without_query(self) -> bool:

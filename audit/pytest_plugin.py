@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PROPERTY = "dpassay"
 """Name of the property that a report carries from the test, also from another process, to the
 summary."""
-KEYS = ("seed", "confidence", "budget", "jobs")
+KEYS = ("seed", "confidence", "budget", "stop_early", "jobs")
 """Options of `dpassay.config.options` that a test, or the command line of pytest, may set."""
 
 
@@ -32,17 +32,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("dpassay", "privacy audits")
     for key in KEYS:
         option = OPTIONS[key]
-        default = "one per commit" if key == "seed" else option.default
+        default = "one per commit" if key == "seed" else option.default_words
         text = f"{option.help} (default: {default})"
-        group.addoption(
-            f"--dpassay-{key}", type=option.kind, default=None, metavar=key.upper(), help=text
-        )
+        if option.switch:
+            group.addoption(_flag(key), action="store_true", default=None, help=text)
+        else:
+            name = key.upper()
+            group.addoption(_flag(key), type=option.kind, default=None, metavar=name, help=text)
     group.addoption(
         "--dpassay-out",
         default=".dpassay",
         metavar="DIR",
         help="where witnesses of refuted claims are written (default: %(default)s)",
     )
+
+
+def _flag(key: str) -> str:
+    return OPTIONS[key].flag.replace("--", "--dpassay-", 1)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -62,8 +68,8 @@ def assay(request: pytest.FixtureRequest) -> Iterator[Callable[..., Assayed]]:
 
     `assay(my_predict, claim=DP(epsilon=1.0), pairs=..., queries=...)`.
 
-    Takes what `dpassay.audit` takes; seed, confidence, budget and jobs come from the call, else
-    from the test's marker, else from the command line. Returns the result, with
+    Takes what `dpassay.audit` takes; seed, confidence, budget, stop_early and jobs come from the
+    call, else from the test's marker, else from the command line. Returns the result, with
     `assert_not_refuted(detectable=...)`. A claim that is refuted, or could not be audited, fails
     the test at its end if neither that was called nor the result's `verdict` read.
     """
@@ -71,7 +77,7 @@ def assay(request: pytest.FixtureRequest) -> Iterator[Callable[..., Assayed]]:
     from dpassay.testing import assayed, commit_seed
 
     config = request.config
-    given = {name: config.getoption(f"--dpassay-{name}") for name in KEYS}
+    given = {name: config.getoption(_flag(name)) for name in KEYS}
     settings = {name: value for name, value in given.items() if value is not None}
     for marker in reversed(list(request.node.iter_markers("dpassay"))):
         require(

@@ -98,7 +98,7 @@ def _plans(
 ) -> Iterator[tuple[str, Claim, bool, Cost]]:
     """Yield what each claim would cost: name, claim, whether its law is known, cost."""
     share = (1 - settings.confidence) / max(1, every)
-    budget = Budget(draws=settings.budget, alpha=share)
+    budget = Budget(draws=settings.budget, alpha=share, stop_early=settings.stop_early)
     for target in targets:
         groups = groups_for(target, data)
         speed = measure(target, groups)
@@ -127,6 +127,11 @@ def _words(name: str, claim: Claim, each: Cost, *, law: bool) -> Iterator[str]:
         f"  alpha {spent.alpha:.3g}: lower bounds {spent.lower:.3g} ({spent.each_lower:.3g} "
         f"each), upper bounds {spent.upper:.3g}, profiles {spent.profile:.3g}"
     )
+    if spent.looks > 1:
+        yield (
+            f"  trials may end at {spent.looks - 1} looks before the last: e-processes "
+            f"{spent.sequential:.3g}, bounds on fresh trials then {spent.fresh:.3g}"
+        )
     seen = seen_words(claim.quantity, each.sight.detectable, each.sight.frequency)
     yield f"  detectable: {seen}, at one of these pairs (assumed; the run reports what it observed)"
     yield f"  about {each.seconds:,.0f} s on one core"
@@ -138,8 +143,10 @@ def costs_of(target: AuditTarget, data: Group, settings: Settings) -> list[tuple
     speed, alpha = measure(target, groups), (1 - settings.confidence) / len(target.claims)
     costs = []
     for leak in ladder(target, claim) if settings.detect is None else (settings.detect,):
-        draws = draws_needed(target, claim, groups, leak, alpha)
-        costs.append((leak, cost(target, claim, groups, Budget(draws=draws, alpha=alpha), speed)))
+        early = settings.stop_early
+        draws = draws_needed(target, claim, groups, leak, alpha, stop_early=early)
+        budget = Budget(draws=draws, alpha=alpha, stop_early=early)
+        costs.append((leak, cost(target, claim, groups, budget, speed)))
     return costs
 
 

@@ -21,7 +21,7 @@ from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.isolated import Isolated
 
-TRIALS_ONLY = ("budget", "detect", "jobs")
+TRIALS_ONLY = ("budget", "detect", "stop_early", "jobs")
 SEARCHED = ("search", "together")
 IDLE_OPTIONS = {
     "auto": ("n", "domain"),
@@ -99,7 +99,7 @@ def settings_of(config: Config, *, resume: bool = False) -> Settings:
     limits = {key: alone[key] for key in ("executor", "shard_timeout", "memory")}
     shared: dict[str, Any] = {
         key: getattr(config, key)
-        for key in ("mode", "seed", "confidence", "budget", "detect", "jobs")
+        for key in ("mode", "seed", "confidence", "budget", "detect", "stop_early", "jobs")
     }
     return Settings(**shared, **limits, domain=domain)
 

@@ -85,28 +85,10 @@ class Checked(argparse.Action):
         option: str | None = None,
     ) -> None:
         """Take a value."""
-        del parser, option
+        del parser
+        if self.row.switch:
+            values = "false" if str(option).startswith("--no-") else "true"
         setattr(namespace, self.dest, self.row.from_text(values, self.row.flag))
-
-
-class Switched(argparse.Action):
-    """Switches an option on or off; it takes no value."""
-
-    row: Option
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(nargs=0, **options)
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option: str | None = None,
-    ) -> None:
-        """Take no value: the name says it."""
-        del parser, values
-        setattr(namespace, self.dest, option != self.row.off)
 
 
 def add_options(command: Any, *keys: str) -> None:
@@ -151,16 +133,16 @@ def add_option(
     before = [f"--{row.was}"] if row.was else []
     told = f"{text or row.help} (default: {shown or row.default_words})".replace("%", "%%")
     told += f"; {before[0]} before dpassay 0.2" if before else ""
-    if row.off:
-        action = type("Switched", (Switched,), {"row": row})
-        command.add_argument(row.flag, row.off, dest=dest or key, action=action, help=told)
-        return
+    names = flags or (row.flag, *before)
+    if row.switch:
+        names = (*names, *(f"--no-{name.removeprefix('--')}" for name in names))
     action = type("Checked", (Checked,), {"row": row})
     command.add_argument(
-        *(flags or (row.flag, *before)),
+        *names,
         dest=dest or key,
         action=action,
         metavar=row.metavar,
+        nargs=0 if row.switch else None,
         help=told,
     )
 

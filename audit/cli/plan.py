@@ -56,6 +56,7 @@ def add_arguments(command: Parser) -> None:
     )
     add_option(command, "epsilon", text="with --attack: the claims")
     add_option(command, "detect", shown="5 to 100 % above the claim")
+    add_option(command, "stop_early")
     add_output(command, quiet=False)
     add_subject(command)
     add_sizes(command)

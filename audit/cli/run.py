@@ -94,6 +94,10 @@ EXAMPLES = examples(
         "audit your own function(data, queries, size, rng) on your own data",
     ),
     (
+        "dpassay run my_module:my_predict --claim epsilon=1 --stop-early",
+        "end the trials as soon as they refute the claim: a grossly broken function is red sooner",
+    ),
+    (
         "dpassay run my_module:my_score --answers 0..1 --claim gamma=0.1 --dry-run",
         "show what it would cost to audit a function that returns numbers for stability",
     ),
@@ -113,7 +117,7 @@ def add_arguments(command: Parser) -> None:
     how = command.add_argument_group("how it is audited")
     add_options(how, "mode")
     add_sizes(how)
-    add_options(how, "n", "domain", "budget", "detect")
+    add_options(how, "n", "domain", "budget", "detect", "stop_early")
     how.add_argument(
         "--dry-run",
         action="store_true",

@@ -70,7 +70,9 @@ def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -
             kept.append(word)
     kept = _canonical(kept)
     settings = {OPTIONS[key]: value for key, value in (environment or {}).items()}
-    said = [row.words(value) for row, value in settings.items() if row.flag not in WITH_A_VALUE]
+    said = [
+        option.said(value) for option, value in settings.items() if option.flag not in WITH_A_VALUE
+    ]
     return shlex.join(["dpassay", *kept[:1], *said, *kept[1:]])
 
 

@@ -67,6 +67,7 @@ class Config:
     budget: int = OPTIONS["budget"].default
     jobs: int = OPTIONS["jobs"].default
     detect: float | None = OPTIONS["detect"].default
+    stop_early: bool = OPTIONS["stop_early"].default
     out: str | None = OPTIONS["out"].default
     baseline: str = OPTIONS["baseline"].default
     tolerance: float = OPTIONS["tolerance"].default

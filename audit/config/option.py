@@ -36,6 +36,9 @@ class Option:
         Its name before, which still works.
     metavar : str, optional
         What stands for a value in `--help`.
+    switch : bool
+        Whether it is true or false: on the command line it takes no value, and `--no-key` is its
+        opposite.
     meant : callable
         Says of a value that is not allowed what it was perhaps meant to be, or why it is not.
     """
@@ -49,6 +52,7 @@ class Option:
     shown: str = ""
     was: str = ""
     metavar: str | None = None
+    switch: bool = False
     meant: Callable[[Any], str] = lambda _: ""
 
     @property
@@ -56,21 +60,16 @@ class Option:
         """Its name on the command line."""
         return f"--{self.key.replace('_', '-')}"
 
-    @property
-    def off(self) -> str:
-        """What switches it off on the command line; empty where it takes a value."""
-        return f"--no{self.flag[1:]}" if isinstance(self.default, bool) else ""
-
-    def words(self, value: Any) -> str:
-        """Return what says a value on the command line."""
-        if self.off:
-            return self.flag if value else self.off
-        return f"{self.flag}={value}"
+    def said(self, value: Any) -> str:
+        """Return the word of a command line that says a value."""
+        if not self.switch:
+            return f"{self.flag}={value}"
+        return self.flag if value else f"--no-{self.flag.removeprefix('--')}"
 
     @property
     def default_words(self) -> str:
         """The default, in words."""
-        return self.shown or ("off" if self.default is False else f"{self.default}")
+        return self.shown or f"{self.default}"
 
     def value(self, value: Any, argument: str) -> Any:
         """Check a value and return it in its type."""
@@ -81,7 +80,7 @@ class Option:
         """Read a value from a text."""
         try:
             value = self.kind(text)
-        except (ValueError, TypeError):
+        except (LookupError, ValueError, TypeError):
             value = text
         self._require(value, argument, text if isinstance(value, tuple) else value)
         return value
@@ -156,19 +155,12 @@ def text(key: str, **row: Any) -> Option:
 
 
 def switch(key: str, **row: Any) -> Option:
-    """Return the row of what is on or off; on the command line `--key` and `--no-key`."""
-
-    def kind(given: Any) -> bool:
-        if isinstance(given, bool):
-            return given
-        if str(given).lower() not in ("true", "false"):
-            raise ValueError(given)
-        return str(given).lower() == "true"
-
+    """Return the row of what is on or off."""
+    words = {"true": True, "false": False}
+    kind = lambda given: given if isinstance(given, bool) else words[str(given).lower()]  # noqa: E731
     holds = lambda value: isinstance(value, bool)  # noqa: E731
-    return Option(
-        key=key, kind=kind, holds=holds, allowed="true or false", **{"default": False} | row
-    )
+    usual: dict[str, Any] = {"default": False, "shown": "false", "switch": True}
+    return Option(key=key, kind=kind, holds=holds, allowed="true or false", **usual | row)
 
 
 def space(key: str, **row: Any) -> Option:

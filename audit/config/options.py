@@ -112,6 +112,11 @@ OPTIONS: dict[str, Option] = {
             metavar="LEAK",
             help="leak that sampling must be able to detect, above the claim and in its units",
         ),
+        switch(
+            "stop_early",
+            help="end trials as soon as an e-process refutes the claim, for monte-carlo; it takes "
+            "a quarter of alpha from the bounds",
+        ),
         text("out", shown="none", metavar="DIR", help="folder for the record and the reports"),
         text(
             "baseline",

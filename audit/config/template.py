@@ -16,6 +16,7 @@ neighbours = "one+flip"         # per training record: one, flip, one+flip or al
 # mode = "auto"                 # auto (exact where there is a law), exact, exhaustive, monte-carlo
 # budget = 20000                # certification trials per side and finalist
 # detect = 1.5                  # leak that sampling must be able to detect, in units of the claim
+# stop_early = true             # end trials as soon as an e-process refutes the claim
 # jobs = 2                      # processes that run trials; no number depends on it
 # baseline = "dpassay-baseline.json"   # file of `dpassay baseline accept` and `baseline check`
 # tolerance = 0.05              # part of a claim by which a bound may rise without a regression

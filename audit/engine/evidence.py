@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import Claim
 from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.early import Stopped
 from dpassay.numerics import half_line_words
 from dpassay.search.patterns import Pattern
 from dpassay.stats.alpha import Spending
@@ -174,6 +175,13 @@ class Evidence:
     fit : Fit or None
     table : dict of str to array
         All cells, column by column, for the sidecar.
+    stopped : Stopped or None
+        How an e-process refuted the claim before all trials were drawn, if it did. Then all bounds
+        are made of fresh trials, `worst` is the cell that was refuted, and its lower bound may lie
+        below the claim.
+    parts : tuple of (str, int)
+        Phases of the trials that the bounds are made of, and how many are of each; empty where it
+        is one, `certify`.
     again : tuple of dict
         Fresh counts at the cells of a baseline, for `dpassay.record.compare` alone; see
         `dpassay.engine.baseline_cells`.
@@ -196,6 +204,8 @@ class Evidence:
     fit: Fit | None = None
     table: dict[str, NDArray[Any]] = field(default_factory=dict)
     again: tuple[dict[str, Any], ...] = ()
+    stopped: Stopped | None = None
+    parts: tuple[tuple[str, int], ...] = ()
 
     @property
     def detectable(self) -> float:
@@ -211,7 +221,7 @@ class Evidence:
 
         The lower bound of every certified cell is 0.
         """
-        return self.mode == "monte-carlo" and self.lower.value <= 0
+        return self.mode == "monte-carlo" and self.lower.value <= 0 and self.stopped is None
 
     def open_beyond(self, leak: float) -> bool:
         """Whether a certified cell at which labels moved may leak more than that.

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpassay.engine.early import Lot
 from dpassay.errors import TargetError
 from dpassay.pairs import Change
 from dpassay.stats.health import Array, Calls, log_average, log_copied, log_uneven, log_varied
@@ -36,7 +37,7 @@ trials."""
 
 Place = tuple[int, int | None]
 """A dataset: its group, and the pair whose neighbour it is; None for the base."""
-Fresh = dict[tuple[str, Place], dict[Place, Calls]]
+Fresh = dict[tuple[str, Place, int], dict[Place, Calls]]
 
 VARIED = (
     "its calls differ by more than independent trials do: rows of a call share coins (one draw "
@@ -68,26 +69,31 @@ class Guards:
     ----------
     groups : tuple of Group
     executor : Executor
-    draws : int
-        Certification trials per dataset.
+    lots : tuple of Lot
+        What was drawn of every dataset after the screening, in the order of `certified`.
     alarm : float
         Probability that a guard fails by chance in the trials of one claim, at most.
     screened : dict
         Counts (q, K) of the screening trials of each dataset that is certified.
     certified : dict
-        Counts of its certification trials.
+        Counts of its trials since, lot by lot.
     fresh : dict
-        Lots of fresh trials of the sides of a pair, by phase; filled as they are asked for, the
-        same for all claims.
+        Lots of fresh trials of the sides of a pair, by phase and size; filled as they are asked
+        for, the same for all claims.
     """
 
     groups: tuple[Group, ...]
     executor: Executor
-    draws: int
+    lots: tuple[Lot, ...]
     alarm: float
     screened: dict[Place, Calls]
     certified: dict[Place, Counts]
     fresh: Fresh
+
+    @property
+    def draws(self) -> int:
+        """Trials per dataset since the screening."""
+        return sum(size for _, size, _ in self.lots)
 
     def varied(self) -> None:
         """Raise `TargetError` if the calls of the certification are suspect.
@@ -107,18 +113,20 @@ class Guards:
 
         Single rows in new processes must be like them too.
         """
-        ends = dict.fromkeys((0, blocks(self.draws)[-1]))
-        again = [
-            (self._task("certify", side, self.draws), k)
-            for k in ends
-            for side in ((group, None), (group, pair))
-        ]
+        sides, last = ((group, None), (group, pair)), self.lots[-1]
+        places = sum(len(blocks(size)) for _, size, _ in self.lots)
+        ends = {0: (self.lots[0], 0), places - 1: (last, blocks(last[1])[-1])}
+        again = {
+            Piece(task=self._task(phase, side, size, lot), first=k, stop=k + 1): place
+            for place, ((phase, size, lot), k) in ends.items()
+            for side in sides
+        }
         rows = min(SINGLES, max(1, self.draws // (2 * LOTS["single"])))
         self._like_before(
             "single",
             (group, pair),
             rows,
-            [Piece(task=task, first=k, stop=k + 1) for task, k in again],
+            again,
             SINGLE,
         )
 
@@ -127,14 +135,15 @@ class Guards:
 
         As many trials of the same pair as before.
         """
-        self._like_before("confirm", (group, pair), -(-self.draws // LOTS["confirm"]), [], CONFIRM)
+        self._like_before("confirm", (group, pair), -(-self.draws // LOTS["confirm"]), {}, CONFIRM)
 
     def _like_before(
-        self, phase: str, place: Place, size: int, again: list[Piece], cause: str
+        self, phase: str, place: Place, size: int, again: dict[Piece, int], cause: str
     ) -> None:
-        if (phase, place) not in self.fresh:
-            self.fresh[phase, place] = self._lots(phase, ((place[0], None), place), size, again)
-        lots = self.fresh[phase, place]
+        key = phase, place, size
+        if key not in self.fresh:
+            self.fresh[key] = self._lots(phase, ((place[0], None), place), size, again)
+        lots = self.fresh[key]
         self._judge(
             {
                 side: _unlike(self.certified[side].calls.sum(axis=0), found)
@@ -144,13 +153,14 @@ class Guards:
         )
 
     def _lots(
-        self, phase: str, sides: tuple[Place, Place], size: int, again: list[Piece]
+        self, phase: str, sides: tuple[Place, Place], size: int, again: dict[Piece, int]
     ) -> dict[Place, Calls]:
         """Draw `LOTS` of both sides, counts (lots, q, K).
 
         S and S' in turn, each lot in a process of its own.
 
-        The first of these begins with pieces that were drawn before, and must come out as they did.
+        The first of these begins with pieces that were drawn before, and must come out as they did;
+        `again` says at which place of what was drawn each of them is.
         """
         lots: list[list[Piece]] = []
         for lot in range(LOTS[phase]):
@@ -158,7 +168,7 @@ class Guards:
                 self._task(phase, side, size, lot) for side in (sides[::-1] if lot % 2 else sides)
             ]
             lots.append([Piece(task=task, first=0, stop=blocks(size).stop) for task in tasks])
-        lots[0] = again + lots[0]
+        lots[0] = [*again, *lots[0]]
         found: dict[Place, list[Calls]] = {side: [] for side in sides}
         for shard, counts in zip(
             lots, self.executor.afresh([tuple(lot) for lot in lots]), strict=True
@@ -167,7 +177,7 @@ class Guards:
                 place = piece.task.group, piece.task.pair
                 if piece.task.phase == phase:
                     found[place].append(one.calls.sum(axis=0))
-                elif one.marks[0] != self.certified[place].marks[piece.first]:
+                elif one.marks[0] != self.certified[place].marks[again[piece]]:
                     raise TargetError(unrepeatable(self._change(place)))
         return {side: np.stack(drawn) for side, drawn in found.items()}
 

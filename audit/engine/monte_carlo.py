@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.claims import Claim
+from dpassay.engine.certification import (
+    Certification,
+    Finalist,
+    Screened,
+    certify,
+    guards_over,
+    stopped_within,
+)
+from dpassay.engine.early import Stopped, lots
 from dpassay.engine.evidence import Cell, Evidence
-from dpassay.engine.guards import Fresh, Guards, Place
 from dpassay.engine.testers.interface import Looked, Tester
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
 from dpassay.stats.health import ALARM
 from dpassay.stats.power import Screening
 from dpassay.targets.groups import DIRECTIONS, Group, Progress, searched
-from dpassay.trials.blocks import Counts
 from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
 
 LEAST_SCREENING = 100
+FIRST = 16
+"""The first part of a screening in two parts is so many times smaller than the whole."""
 FINALISTS = 4
 """So many cells are certified at least, if there are so many pairs; one per query where there are
 more queries."""
@@ -40,11 +50,23 @@ class Budget:
         Error probability of the result.
     alarm : float
         Probability that the guards of the result fail by chance, at most.
+    stop_early : bool
+        Whether a claim may be refuted before all certification trials are drawn.
     """
 
     draws: int
     alpha: float
     alarm: float = ALARM
+    stop_early: bool = False
+
+    @property
+    def lots(self) -> tuple[int, ...]:
+        """Into what lots the certification trials are cut."""
+        return lots(self.draws, early=self.stop_early)
+
+    def about(self, claim: Claim) -> Budget:
+        """Return what is spent on a claim; one about means runs on, nothing proven stops it."""
+        return replace(self, stop_early=self.stop_early and claim.stops_early)
 
     def finalists(self, groups: tuple[Group, ...]) -> int:
         """Pairs that are certified per query."""
@@ -72,6 +94,20 @@ class Budget:
             max(least, self.draws // 4) if group.kind == "learned" else least for group in groups
         )
 
+    def screening_lots(self, groups: tuple[Group, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Screening trials per dataset of each group: of the first part, and of the rest.
+
+        There are two parts where trials may end early and every pair is certified anyway. Then the
+        screening chooses events and directions alone, and its first part finds gross leaks; a first
+        round of looks at the certification costs nothing, as its trials are drawn in any case.
+        """
+        whole, each = self.screening_of(groups), self.finalists(groups)
+        first = tuple(max(LEAST_SCREENING, n // FIRST) for n in whole)
+        split = len(self.lots) > 1 and all(len(group.pairs) <= each for group in groups)
+        if not (split and all(n < most for n, most in zip(first, whole, strict=True))):
+            return whole, ()
+        return first, tuple(most - n for n, most in zip(first, whole, strict=True))
+
     def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
         """Where alpha goes."""
         each = self.finalists(groups)
@@ -81,76 +117,56 @@ class Budget:
             cells=cells,
             queries=sum(len(group.queries) for group in groups),
             profiled=profiled,
+            looks=len(self.lots),
+            rounds=2 if self.screening_lots(groups)[1] else 1,
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finalist:
-    """A cell that is to be certified.
-
-    Place, direction, event and test, fixed before the certification trials.
-    """
-
-    group: int
-    pair: int
-    query: int
-    direction: int
-    event: int
-    looked: Looked
-
-    @property
-    def method(self) -> Any:
-        """The test."""
-        return self.looked.method
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Screened:
-    """Counts of the screening trials of every group, which no claim has been held against yet.
-
-    Parameters
-    ----------
-    draws : int
-        Trials per dataset, at least.
-    counts : tuple of int array (2, P, q, K)
-        Per group: side (base, neighbour), pair, query, symbol.
-    certified : dict
-        Counts of certification trials by (group, pair); filled as claims ask for them, the same for
-        all.
-    calls : dict
-        The same call by call, by dataset.
-    fresh : dict
-        What the guards have drawn besides.
-    """
-
-    draws: int
-    counts: tuple[NDArray[np.int64], ...]
-    certified: dict[tuple[int, int], tuple[NDArray[np.int64], NDArray[np.int64]]] = field(
-        default_factory=dict
-    )
-    calls: dict[Place, Counts] = field(default_factory=dict)
-    fresh: Fresh = field(default_factory=dict)
-
-    def of(self, place: Place) -> NDArray[np.int64]:
-        """Counts (q, K) of the screening trials of a dataset."""
-        g, pair = place
-        found: NDArray[np.int64] = self.counts[g][0, 0] if pair is None else self.counts[g][1, pair]
-        return found
 
 
 def screen(
     executor: Executor, groups: tuple[Group, ...], budget: Budget, progress: Progress
 ) -> Screened:
-    """Run the screening trials of every pair.
+    """Run the screening trials of every pair, or the first part of them.
 
     Together about as many as the certification trials.
     """
-    done, total, draws = 0, sum(len(group.pairs) for group in groups), budget.screening_of(groups)
+    first, left = budget.screening_lots(groups)
+    counts = _screening(executor, groups, first, 0, progress)
+    return Screened(sizes=first, counts=counts, left=left)
+
+
+def _whole(
+    executor: Executor, groups: tuple[Group, ...], screened: Screened, progress: Progress
+) -> Screened:
+    """Run the screening trials that are left, once for all claims."""
+    if not screened.left:
+        return screened
+    if not screened.whole:
+        more = _screening(executor, groups, screened.left, 1, progress)
+        screened.whole.append(
+            replace(
+                screened,
+                sizes=tuple(map(sum, zip(screened.sizes, screened.left, strict=True))),
+                counts=tuple(map(np.add, screened.counts, more)),
+                left=(),
+            )
+        )
+    return screened.whole[0]
+
+
+def _screening(
+    executor: Executor,
+    groups: tuple[Group, ...],
+    sizes: tuple[int, ...],
+    lot: int,
+    progress: Progress,
+) -> tuple[NDArray[np.int64], ...]:
+    """Return the counts of a lot of screening trials; see `Screened`."""
+    done, total = 0, sum(len(group.pairs) for group in groups)
     sides = [
         (g, pair) for g, group in enumerate(groups) for pair in (None, *range(len(group.pairs)))
     ]
     drawn = executor.counts(
-        [Task(group=g, pair=pair, phase="screen", size=draws[g]) for g, pair in sides]
+        [Task(group=g, pair=pair, phase="screen", size=sizes[g], lot=lot) for g, pair in sides]
     )
     counts = []
     for group in groups:
@@ -161,7 +177,7 @@ def screen(
             done += 1
             progress("screening", done, total)
         counts.append(np.stack([np.broadcast_to(base, neighbours.shape), neighbours]))
-    return Screened(draws=min(draws), counts=tuple(counts))
+    return tuple(counts)
 
 
 def monte_carlo_evidence(
@@ -178,59 +194,85 @@ def monte_carlo_evidence(
     the test that is to be expected to give the highest bound. Fresh trials of those pairs certify
     them, at the error probabilities of `Spending`.
     """
+    if tester.gamble(0) is None:  # nothing proven stops it early
+        budget = replace(budget, stop_early=False)
     spending, each = budget.spending(groups, profiled=tester.profiled), budget.finalists(groups)
-    finalists = [
-        finalist
-        for g, group in enumerate(groups)
-        for query in range(len(group.queries))
-        for finalist in _finalists(
-            tester,
-            screened,
-            (g, query),
-            min(each, len(group.pairs)),
-            spending.each_lower,
-            budget.draws,
-        )
-    ]
-    _certify(executor, finalists, screened, budget, progress)
-    guards = _guards(executor, finalists, groups, screened, budget)
+
+    def chosen(screened: Screened) -> list[Finalist]:
+        """Choose the finalists of every query."""
+        return [
+            finalist
+            for g, group in enumerate(groups)
+            for query in range(len(group.queries))
+            for finalist in _finalists(
+                tester,
+                screened,
+                (g, query),
+                min(each, len(group.pairs)),
+                spending.each_lower,
+                budget.draws,
+            )
+        ]
+
+    finalists, sizes, trials = chosen(screened), budget.lots, None
+    if screened.left and budget.stop_early:
+        looks = max(1, len(sizes) - 2)
+        trials = stopped_within(executor, finalists, screened, sizes, looks, spending, progress)
+    if trials is None:
+        screened = _whole(executor, groups, screened, progress)
+        finalists = chosen(screened)
+        trials = certify(executor, finalists, screened, sizes, spending, progress)
+    planned, stopped = spending, trials.stopped
+    if stopped is not None:
+        spending = replace(spending, stopped=True)
+        finalists = [_rechosen(each, tester, screened, trials, spending) for each in finalists]
+    guards = guards_over(executor, finalists, groups, screened, budget.alarm, trials)
     guards.varied()
-    certified = [_cell(finalist, screened, tester, spending) for finalist in finalists]
+    certified = [_cell(finalist, trials, tester, spending) for finalist in finalists]
     by_query = [
         list(cells)
         for _, cells in itertools.groupby(certified, key=lambda cell: (cell.group, cell.query))
     ]
-    worst_first = [max(cells, key=lambda cell: cell.lower.value) for cells in by_query]
-    cells = tuple(_with_profile(cell, screened, tester, spending) for cell in worst_first)
-    worst = max(cells, key=lambda cell: cell.lower.value)
+    badness = _badness(stopped)
+    worst_first = [max(cells, key=badness) for cells in by_query]
+    cells = tuple(_with_profile(cell, trials, tester, spending) for cell in worst_first)
+    worst = max(cells, key=badness)
     guards.asked_again(worst.group, worst.pair)
-    if worst.lower.value > tester.promised:
+    if stopped is not None or worst.lower.value > tester.promised:
         guards.confirmed(worst.group, worst.pair)
-    certified_datasets = len(screened.certified) + len({g for g, _ in screened.certified})
     screening_trials = sum(
-        (1 + len(group.pairs)) * n
-        for group, n in zip(groups, budget.screening_of(groups), strict=True)
+        (1 + len(group.pairs)) * n for group, n in zip(groups, screened.sizes, strict=True)
     )
     screening = Screening(
-        draws=screened.draws, pairs=max(len(group.pairs) for group in groups), finalists=each
+        draws=min(budget.screening_of(groups)),
+        pairs=max(len(group.pairs) for group in groups),
+        finalists=each,
     )
     return Evidence(
         mode="monte-carlo",
         lower=worst.lower,
-        upper=_largest(finalists, certified, screened, tester, spending),
+        upper=_largest(finalists, certified, trials, tester, spending),
         cells=cells,
         worst=worst,
         groups=groups,
         sight=tester.sight(
-            [f.looked for f in finalists], budget.draws, spending.each_lower, screening
+            [f.looked for f in finalists], budget.draws, planned.each_lower, screening
         ),
-        trials=screening_trials + certified_datasets * budget.draws,
+        trials=screening_trials + screened.certification_trials,
         alpha=budget.alpha,
         spending=spending,
         searched=searched(groups)
         | {"screening_trials": screened.draws, "certified_cells": len(certified)},
         table=_table(certified),
+        stopped=stopped,
+        parts=trials.parts,
     )
+
+
+def _badness(stopped: Stopped | None) -> Callable[[Cell], tuple[bool, float]]:
+    """Return what orders cells: by lower bound, but first the one that an e-process refuted."""
+    place = None if stopped is None else (stopped.group, stopped.pair, stopped.query)
+    return lambda cell: ((cell.group, cell.pair, cell.query) == place, cell.lower.value)
 
 
 def _finalists(
@@ -252,65 +294,35 @@ def _finalists(
         )
         found.append(
             Finalist(
-                group=g, pair=pair, query=query, direction=direction, event=event, looked=looked
+                group=g,
+                pair=pair,
+                query=query,
+                direction=direction,
+                event=event,
+                looked=looked,
+                gamble=tester.gamble(event),
             )
         )
     return found
 
 
-def _certify(
-    executor: Executor,
-    finalists: list[Finalist],
+def _rechosen(
+    finalist: Finalist,
+    tester: Tester,
     screened: Screened,
-    budget: Budget,
-    progress: Progress,
-) -> None:
-    """Draw fresh trials of every finalist's pair that has none yet.
-
-    States are made anew, whatever the screening did to them.
-    """
-    wanted = sorted({(f.group, f.pair) for f in finalists} - set(screened.certified))
-    by_group = [
-        (g, [pair for _, pair in places])
-        for g, places in itertools.groupby(wanted, key=lambda place: place[0])
-    ]
-    sides = [(g, pair) for g, pairs in by_group for pair in (None, *pairs)]
-    drawn = executor.drawn(
-        [Task(group=g, pair=pair, phase="certify", size=budget.draws) for g, pair in sides]
-    )
-    done = 0
-    for g, pairs in by_group:
-        base = screened.calls[g, None] = next(drawn)
-        for pair in pairs:
-            neighbour = screened.calls[g, pair] = next(drawn)
-            screened.certified[g, pair] = base.calls.sum(axis=0), neighbour.calls.sum(axis=0)
-            done += 1
-            progress("certifying", done, len(wanted))
+    trials: Certification,
+    spending: Spending,
+) -> Finalist:
+    """Return a finalist with the test for as many fresh trials as there are, by its screening."""
+    sides = screened.counts[finalist.group][:, finalist.pair, finalist.query]
+    one, other = sides[finalist.direction], sides[1 - finalist.direction]
+    n = sum(size for _, size, _ in trials.lots)
+    method = tester.choose(finalist.event, one, other, n, spending.each_lower)
+    return replace(finalist, looked=replace(finalist.looked, method=method))
 
 
-def _guards(
-    executor: Executor,
-    finalists: list[Finalist],
-    groups: tuple[Group, ...],
-    screened: Screened,
-    budget: Budget,
-) -> Guards:
-    """Set the guards over all that has been drawn to certify these finalists."""
-    places: set[Place] = {(f.group, pair) for f in finalists for pair in (None, f.pair)}
-    ordered = [place for place in screened.calls if place in places]
-    return Guards(
-        groups=groups,
-        executor=executor,
-        draws=budget.draws,
-        alarm=budget.alarm,
-        screened={place: screened.of(place) for place in ordered},
-        certified={place: screened.calls[place] for place in ordered},
-        fresh=screened.fresh,
-    )
-
-
-def _cell(finalist: Finalist, screened: Screened, tester: Tester, spending: Spending) -> Cell:
-    one, other = _certified(finalist, screened)
+def _cell(finalist: Finalist, trials: Certification, tester: Tester, spending: Spending) -> Cell:
+    one, other = trials.of(finalist)
     found = tester.certify(
         finalist.event, finalist.method, one, other, (spending.each_lower, spending.each_upper)
     )
@@ -328,20 +340,10 @@ def _cell(finalist: Finalist, screened: Screened, tester: Tester, spending: Spen
     )
 
 
-def _certified(
-    finalist: Finalist, screened: Screened
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the certification counts of a cell, in its direction."""
-    base, neighbour = (
-        counts[finalist.query] for counts in screened.certified[finalist.group, finalist.pair]
-    )
-    return (neighbour, base) if finalist.direction else (base, neighbour)
-
-
 def _largest(
     finalists: list[Finalist],
     cells: list[Cell],
-    screened: Screened,
+    trials: Certification,
     tester: Tester,
     spending: Spending,
 ) -> Bound:
@@ -354,15 +356,15 @@ def _largest(
         zip(finalists, cells, strict=True), key=lambda both: -both[1].upper.value
     ):
         if cell.upper.value > found:  # else it cannot be the largest at a larger alpha either
-            one, other = _certified(finalist, screened)
+            one, other = trials.of(finalist)
             found = tester.upper(finalist.method, one, other, spending.largest_upper, found)
     return replace(
         cells[0].upper, value=found, alpha=spending.largest_upper, counts=None, histograms=None
     )
 
 
-def _with_profile(cell: Cell, screened: Screened, tester: Tester, spending: Spending) -> Cell:
-    one, other = (counts[cell.query] for counts in screened.certified[cell.group, cell.pair])
+def _with_profile(cell: Cell, trials: Certification, tester: Tester, spending: Spending) -> Cell:
+    one, other = (trials.counts[cell.group, pair][cell.query] for pair in (None, cell.pair))
     return replace(cell, profile=tester.profile(one, other, spending.each_profile))
 
 

@@ -90,6 +90,7 @@ def cost(
         sum(len(group.pairs) for group in groups),
         sum(len(group.queries) for group in groups),
     )
+    budget = budget.about(claim)
     spending, screening = budget.spending(groups, profiled=claim.profiled), budget.screening(groups)
     trials = screening * (pairs + len(groups)) + budget.draws * (
         min(pairs, spending.cells) + len(groups)
@@ -119,7 +120,13 @@ def ladder(target: AuditTarget, claim: Claim) -> tuple[float, ...]:
 
 
 def draws_needed(
-    target: AuditTarget, claim: Claim, groups: tuple[Group, ...], detect: float, alpha: float
+    target: AuditTarget,
+    claim: Claim,
+    groups: tuple[Group, ...],
+    detect: float,
+    alpha: float,
+    *,
+    stop_early: bool = False,
 ) -> int:
     """Smallest number of certification trials per side, within 1 %, at which a leak is detectable.
 
@@ -131,6 +138,8 @@ def draws_needed(
         The leak to be seen; above the promised one, and below the largest there can be.
     alpha : float
         Error probability of the result.
+    stop_early : bool
+        See `dpassay.engine.settings.Settings`.
 
     Returns
     -------
@@ -146,9 +155,8 @@ def draws_needed(
     target.check_detect(claim, detect)
 
     def enough(n: int) -> bool:
-        return kind_of(claim).sees(
-            target, _effort(claim, groups, Budget(draws=n, alpha=alpha)), detect
-        )
+        budget = Budget(draws=n, alpha=alpha, stop_early=stop_early).about(claim)
+        return kind_of(claim).sees(target, _effort(claim, groups, budget), detect)
 
     low, high = 99, max(100, min(_guess(target, claim, detect, alpha), MOST_DRAWS))
     if enough(high):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpassay.claims import Claim
 from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.early import Stopped
 from dpassay.engine.evidence import Evidence, Mode
 from dpassay.engine.verdicts import Verdict, apart
 from dpassay.engine.wording import seen_words
@@ -180,6 +181,11 @@ class Result:
             if self.evidence is None
             else self.evidence.sight
         )
+
+    @property
+    def stopped_early(self) -> Stopped | None:
+        """How an e-process refuted the claim before all trials were drawn; None if none did."""
+        return None if self.evidence is None else self.evidence.stopped
 
     @property
     def seen(self) -> str:

@@ -136,7 +136,10 @@ def _measure(
     accepted: Accepted,
 ) -> tuple[Mode, Holder]:
     budget = Budget(
-        draws=settings.budget, alpha=share, alarm=ALARM * share / (1 - settings.confidence)
+        draws=settings.budget,
+        alpha=share,
+        alarm=ALARM * share / (1 - settings.confidence),
+        stop_early=settings.stop_early,
     )
     if isinstance(data, Space):
         among = {"space": data.words} | ({"together": True} if target.joint else {})

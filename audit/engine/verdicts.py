@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpassay.claims import Claim
+from dpassay.engine.early import Stopped
 from dpassay.engine.evidence import Evidence
-from dpassay.engine.wording import seen_words
+from dpassay.engine.wording import seen_words, stopped_words
 from dpassay.numerics import (
     ALL_DIGITS,
     DOWN,
@@ -164,6 +165,16 @@ def _of_part(looked_at: str) -> tuple[str, str]:
     )
 
 
+def _stopped(claim: Claim, stopped: Stopped, found: str, lower: float) -> str:
+    """Say which test refuted, and how its finding goes together with a bound from other trials."""
+    below_claim = (
+        ""
+        if lower > claim.promised
+        else f"; that bound is not above the claim, which the {stopped.test} alone refutes"
+    )
+    return f"{stopped_words(*stopped.numbers)}; on fresh trials {found}{below_claim}"
+
+
 def _sampled(
     claim: Claim, evidence: Evidence, detect: float, most: float, looked_at: str
 ) -> Verdict:
@@ -176,6 +187,8 @@ def _sampled(
         else f" ({counts.x:,} of {counts.n1:,} against {counts.y:,} of {counts.n0:,})"
     )
     found = f"the {quantity}{part} is at least {least}{shown}{whole}; the claim allows {promised}"
+    if evidence.stopped is not None:
+        return Verdict(word="refuted", reason=_stopped(claim, evidence.stopped, found, lower.value))
     if lower.value > claim.promised:
         return Verdict(word="refuted", reason=found)
     allowed = f"the claim allows {promised}"

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpassay.changes import Change, change_key, changed_lines, in_file
 from dpassay.claims import Claim, claim_from_json
+from dpassay.engine.early import Stopped
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput
@@ -124,6 +125,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
             "fit": _fit(evidence),
             "per_query": [_cell(cell, evidence, result.target, claimed) for cell in evidence.cells],
         }
+        | ({"stopped_early": _stopped(evidence.stopped)} if evidence.stopped else {})
         | ({"again": list(evidence.again)} if evidence.again else {})
         | ({"clearest": make_witness(result, cell)} if (cell := clearest(result)) else {})
         | ({"looked_at": part} if (part := result.target.looked_at(result.claim)) else {})
@@ -308,6 +310,17 @@ def _profile(profile: Profile) -> dict[str, Any]:
 def _numbers(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: number(value) if isinstance(value, float) else value for name, value in fields.items()
+    }
+
+
+def _stopped(stopped: Stopped) -> dict[str, Any]:
+    """Write down how an e-process refuted the claim before all trials were drawn."""
+    return {
+        "test": stopped.test,
+        "trials": stopped.trials,
+        "planned": stopped.of,
+        "e_value": lower_number(stopped.e_value, stopped.threshold),
+        "threshold": upper_number(stopped.threshold),
     }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,6 +33,7 @@ from dpassay.numerics import (
     loss,
     lower_number,
     number,
+    upper_number,
 )
 from dpassay.pairs import Pairs
 from dpassay.record.files import read_document, schema_at
@@ -40,6 +42,7 @@ from dpassay.search.patterns import Pattern, pattern_from_json
 from dpassay.stats.betting import GRID
 from dpassay.stats.bounds import Bound, Counts
 from dpassay.stats.divergence import Loss
+from dpassay.stats.eprocess import log_e_of
 from dpassay.stats.scales import scale_of
 from dpassay.targets.coupled import as_audited
 from dpassay.targets.groups import DIRECTIONS, Group
@@ -63,6 +66,10 @@ MOST_SHOWN = 24
 """Datasets of more numbers than this are told by their size only."""
 MOST_NAMED = 4
 """An event of more answers than this is told by their numbers only."""
+Parts = Sequence[tuple[str, int]]
+"""Phases of trials, and how many are of each."""
+RawParts = Sequence[Mapping[str, Any]]
+"""The same as a witness has it."""
 
 
 def clearest(result: Result) -> Cell | None:
@@ -147,7 +154,8 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
         else number(cell.exact.value),
         "p1": number(cell.p1),
         "p0": number(cell.p0),
-        "trials": _trials(cell.lower, result.seed),
+        "trials": _trials(cell.lower, result.seed, evidence.parts),
+        **_stopped(evidence, cell),
         "words": in_words(result, cell),
     }
 
@@ -174,13 +182,16 @@ def event_json(event: Event) -> list[int] | dict[str, Any]:
     return list(event)
 
 
-def _trials(bound: Bound, seed: int) -> dict[str, int] | None:
+def _trials(bound: Bound, seed: int, parts: Parts = ()) -> dict[str, Any] | None:
     """Seed, number and outcome of the trials behind a bound.
 
-    Counts of the event, or sums of grid points.
+    Counts of the event, or sums of grid points; and the parts that they were drawn in, if there
+    were several.
     """
+    lots = {"parts": _parts(parts)} if parts else {}
     if bound.counts is not None:
-        return {"seed": seed, "draws": bound.counts.n1, "x": bound.counts.x, "y": bound.counts.y}
+        found = {"seed": seed, "draws": bound.counts.n1, "x": bound.counts.x, "y": bound.counts.y}
+        return found | lots
     if bound.histograms is None:
         return None
     sums = [
@@ -188,6 +199,29 @@ def _trials(bound: Bound, seed: int) -> dict[str, int] | None:
         for side in (bound.histograms.one, bound.histograms.other)
     ]
     return {"seed": seed, "draws": sum(bound.histograms.one), "x": sums[0], "y": sums[1]}
+
+
+def _parts(parts: Parts) -> list[dict[str, Any]]:
+    return [{"phase": phase, "draws": size} for phase, size in parts]
+
+
+def _stopped(evidence: Evidence, cell: Cell) -> dict[str, Any]:
+    """Write down the trials by which an e-process refuted this cell, if one did."""
+    stopped = evidence.stopped
+    if stopped is None or (cell.group, cell.pair, cell.query) != (
+        stopped.group,
+        stopped.pair,
+        stopped.query,
+    ):
+        return {}
+    return {
+        "stopped_early": {
+            "test": stopped.test,
+            "pairs": list(stopped.pairs),
+            "threshold": upper_number(stopped.threshold),
+            "parts": _parts(stopped.parts),
+        }
+    }
 
 
 def in_words(result: Result, cell: Cell | None = None) -> str:
@@ -320,8 +354,8 @@ class Replay:
     reproduced : bool
         Whether it is the recorded one: the leak within 1e-9, or the same counts.
     refuted : bool
-        Whether the exact leak exceeds the claim, or the recorded lower bound did and the counts are
-        the same.
+        Whether the exact leak exceeds the claim, or the recorded lower bound did, or an e-process
+        refuted it, and the counts are the same.
     expected : bool
         Whether the claim is declared wrong, so that a refutation is no alarm.
     words : str
@@ -493,16 +527,12 @@ def _replayed(
                 expected=claim.expected == "refuted",
                 words=f"{claim.quantity} {value:.12g}, recorded {recorded:.12g}",
             )
-        n, seed = int(trials["draws"]), int(trials["seed"])
-        drawn = [
-            int(
-                draw(subject, each, place, side, n, coding, phase="certify", seed=seed)[query]
-                @ weights
-            )
-            for each, side in ((state, None), (neighbour, change))
-        ]
-    x, y = drawn[::-1] if flip else drawn
-    return _compared(witness, claim, coding, change, (x, y))
+        seed = int(trials["seed"])
+        sides = ((state, None), (neighbour, change))
+        counted = partial(
+            _again, subject, sides[::-1] if flip else sides, place, coding, weights, query, seed
+        )
+        return _compared(witness, claim, coding, change, counted)
 
 
 def _matched(
@@ -518,12 +548,20 @@ def _matched(
     require(trials is not None, "the witness", "no trials", "trials, as its event was learned")
     group = replace(place, pairs=replace(place.pairs, changes=(change,)))
     runner = TrialRunner(subject, (group,), (coding,), int(trials["seed"]))
-    n, query = int(trials["draws"]), witness["query"]
-    tasks = [Task(group=0, pair=pair, phase="certify", size=n) for pair in (None, 0)]
+    query, flip = witness["query"], witness["direction"] == DIRECTIONS[1]
+
+    def counted(parts: RawParts) -> tuple[int, int]:
+        """Count the event on both sides in parts of the trials."""
+        tasks = [
+            Task(group=0, pair=pair, phase=part["phase"], size=int(part["draws"]))
+            for pair in ((0, None) if flip else (None, 0))
+            for part in parts
+        ]
+        found = [int(counts[query, 1]) for counts in opened.counts(tasks)]
+        return sum(found[: len(parts)]), sum(found[len(parts) :])
+
     with executor(runner, ExecutorOptions()) as opened:
-        sides = [int(counts[query, 1]) for counts in opened.counts(tasks)]
-    x, y = sides[::-1] if witness["direction"] == DIRECTIONS[1] else sides
-    return _compared(witness, claim, coding, change, (x, y))
+        return _compared(witness, claim, coding, change, counted)
 
 
 def _compared(
@@ -531,12 +569,15 @@ def _compared(
     claim: Claim,
     coding: Coding,
     change: Change,
-    drawn: tuple[int, int],
+    counted: Callable[[RawParts], tuple[int, int]],
 ) -> Replay:
     """Hold counts, or sums of grid points, against those of a witness."""
-    x, y = drawn
     trials, recorded = witness["trials"], float(witness["loss"])
-    n, same = int(trials["draws"]), (x, y) == (trials["x"], trials["y"])
+    n = int(trials["draws"])
+    x, y = counted(trials.get("parts") or [{"phase": "certify", "draws": n}])
+    same, stopped = (x, y) == (trials["x"], trials["y"]), "stopped_early" in witness
+    if stopped:
+        same &= _refuted_early(witness["stopped_early"], claim, counted)
     if isinstance(coding, Rounded):
         low, width = coding.low, coding.high - coding.low
         first, second = (low + width * total / (n * GRID) for total in (x, y))
@@ -550,10 +591,60 @@ def _compared(
     return Replay(
         loss=value,
         reproduced=same,
-        refuted=same and recorded > claim.promised,
+        refuted=same and (stopped or recorded > claim.promised),
         expected=claim.expected == "refuted",
         words=words,
         change=str(change) if changed_lines(change) else "",
+    )
+
+
+def _again(
+    subject: AuditTarget,
+    sides: Iterable[tuple[Any, Change | None]],
+    place: Group,
+    coding: Coding,
+    weights: NDArray[np.int64],
+    query: int,
+    seed: int,
+    parts: RawParts,
+) -> tuple[int, int]:
+    """Draw parts of the trials again, and count the event on both sides."""
+    one, other = (
+        sum(
+            int(
+                draw(
+                    subject,
+                    state,
+                    place,
+                    side,
+                    int(part["draws"]),
+                    coding,
+                    phase=part["phase"],
+                    seed=seed,
+                )[query]
+                @ weights
+            )
+            for part in parts
+        )
+        for state, side in sides
+    )
+    return one, other
+
+
+def _refuted_early(
+    early: Mapping[str, Any],
+    claim: Claim,
+    counted: Callable[[RawParts], tuple[int, int]],
+) -> bool:
+    """Whether the trials that an e-process saw come out again, and refute the claim.
+
+    How they were dealt into pairs is taken from the witness.
+    """
+    _, only_other, only_one, both = early["pairs"]
+    reached = float(log_e_of(early["pairs"], scale_of(claim).allowed(claim.promised)))
+    return (
+        counted(early["parts"]) == (only_one + both, only_other + both)
+        and reached >= math.log(early["threshold"]) - TOLERANCE
     )
 
 

@@ -12,7 +12,7 @@ class Spending:
 
     Bonferroni over the parts and over the certified cells, which no dependence can break.
     Direction, event and test of a cell are chosen on separate trials and analysed once, so none of
-    them needs a correction.
+    them needs a correction. The looks of an e-process need none either.
 
     Parameters
     ----------
@@ -26,6 +26,15 @@ class Spending:
         Whether the claim has privacy profiles.
     bounded : bool
         Whether anything is bounded from above; else nothing is spent on that.
+    looks : int
+        How often the trials are looked at. More than once only where they may end early: then an
+        e-process has a share of alpha for all its looks, and the bounds have two: one where no look
+        refutes, and one where one does and they are made of fresh trials. Which of the two it will
+        be is not known beforehand, so both are paid.
+    rounds : int
+        How often cells are chosen for the e-processes: those of each round are others.
+    stopped : bool
+        Whether a look refuted.
     """
 
     alpha: float
@@ -33,11 +42,34 @@ class Spending:
     queries: int
     profiled: bool = True
     bounded: bool = True
+    looks: int = 1
+    rounds: int = 1
+    stopped: bool = False
+
+    @property
+    def sequential(self) -> float:
+        """An eighth for the e-processes of all cells together, where trials may end early."""
+        return self.alpha / 8 if self.looks > 1 else 0.0
+
+    @property
+    def each_sequential(self) -> float:
+        """Error probability of the e-process of one cell, all looks together."""
+        return self.sequential / (self.cells * self.rounds)
+
+    @property
+    def fresh(self) -> float:
+        """An eighth for the bounds on fresh trials, where trials may end early."""
+        return self.alpha / 8 if self.looks > 1 else 0.0
+
+    @property
+    def bounds(self) -> float:
+        """What is left for the bounds: all of alpha, or the part for trials that ended early."""
+        return self.fresh if self.stopped else self.alpha - self.sequential - self.fresh
 
     @property
     def lower(self) -> float:
-        """Half of alpha, for all lower bounds together; all of it where there are no others."""
-        return self.alpha / 2 if self.bounded or self.profiled else self.alpha
+        """Half of `bounds`, for all lower bounds together; all of it where there are no others."""
+        return self.bounds / 2 if self.bounded or self.profiled else self.bounds
 
     @property
     def each_lower(self) -> float:
@@ -49,7 +81,7 @@ class Spending:
         """A quarter for the upper bounds, half where there are no profiles; 0 where none are."""
         if not self.bounded:
             return 0.0
-        return self.alpha / 4 if self.profiled else self.alpha / 2
+        return self.bounds / 4 if self.profiled else self.bounds / 2
 
     @property
     def largest_upper(self) -> float:
@@ -67,7 +99,7 @@ class Spending:
     @property
     def profile(self) -> float:
         """A quarter, for the bands of the privacy profiles; 0 where there are none."""
-        return self.alpha / 4 if self.profiled else 0.0
+        return self.bounds / 4 if self.profiled else 0.0
 
     @property
     def each_profile(self) -> float:
@@ -93,4 +125,6 @@ class Spending:
             )
         }
         facts = {"alpha": self.alpha, "cells": self.cells, "queries": self.queries}
-        return facts | parts | {"directions": 1, "tests": 1, "looks": 1}
+        names = ("sequential", "each_sequential", "fresh") if self.looks > 1 else ()
+        early = {name: getattr(self, name) for name in names}
+        return facts | parts | early | {"directions": 1, "tests": 1, "looks": self.looks}

@@ -23,7 +23,7 @@ order."""
 MANY, WIDE = 1_000_000, 10_000
 """Of more trials than that, a block holds so many: what a block costs besides its trials is then
 next to nothing."""
-CALLS = {"pilot": 20, "certify": 20, "confirm": 5}
+CALLS = {"pilot": 20, "certify": 20, "fresh": 20, "confirm": 5}
 """Calls of `sample` that the trials of a task are spread over at least, so that calls can be held
 against one another."""
 
@@ -72,7 +72,8 @@ def draw(
     coding : Coding
         What is counted.
     phase : str
-        `pilot`, `learn`, `screen`, `certify`, `single`, `confirm` or `fit`: what the trials are
+        `pilot`, `learn`, `screen`, `certify`, `fresh`, `single`, `confirm` or `fit`, with the
+        number of a lot but the first: what the trials are
         for; they are never used for anything else.
     seed : int
         Root seed.
@@ -130,8 +131,12 @@ def joined(pieces: Iterable[Counts]) -> Counts:
 
 
 def rows_of(phase: str, size: int) -> int:
-    """Return how many of `size` trials a call of `sample` is asked for at most."""
-    return 1 if phase == "single" else min(block_of(size), max(1, size // CALLS.get(phase, 1)))
+    """Return how many of `size` trials a call of `sample` is asked for at most.
+
+    A phase may name its lot: `certify 2`.
+    """
+    calls = CALLS.get(phase.partition(" ")[0], 1)
+    return 1 if phase == "single" else min(block_of(size), max(1, size // calls))
 
 
 def rows_of_calls(size: int, which: range, rows: int) -> list[int]:

@@ -183,6 +183,10 @@ class Executor:
                 raise TargetError(*done.failure)
             yield done.counts
 
+    def stream(self, task: Task) -> tuple[str | float, ...]:
+        """Return the key of the random streams of a task."""
+        return self._bench.stream(task)
+
     def close(self) -> None:
         """Stop whoever works for it."""
         self._crew.close()

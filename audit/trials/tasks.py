@@ -59,6 +59,11 @@ class Task:
     lot: int = 0
 
     @property
+    def name(self) -> str:
+        """Phase and lot, as random streams are named after them."""
+        return f"{self.phase} {self.lot}" if self.lot else self.phase
+
+    @property
     def rows(self) -> int:
         """Trials that a call of `sample` is asked for at most."""
         return rows_of(self.phase, self.size)
@@ -156,10 +161,8 @@ class TrialRunner:
 
     def stream(self, task: Task) -> tuple[str | float, ...]:
         """Return the key of the random streams of a task."""
-        phase = f"{task.phase} {task.lot}" if task.lot else task.phase
-        return stream_key(
-            self.target, self.groups[task.group], self.change(task), phase=phase, seed=self.seed
-        )
+        group, change = self.groups[task.group], self.change(task)
+        return stream_key(self.target, group, change, phase=task.name, seed=self.seed)
 
     def run(self, shard: Shard, *, probe: bool = False) -> ShardResult:
         """Run the trials of a shard.

@@ -24,6 +24,7 @@ from dpassay.reports.run.kinds import Words, words_of
 from dpassay.reports.run.queries import labels
 from dpassay.reports.run.search_words import searched_pairs
 from dpassay.reports.run.words import (
+    below_claim,
     blurred,
     change_words,
     event_words,
@@ -31,6 +32,7 @@ from dpassay.reports.run.words import (
     is_pattern,
     looked_at,
     nothing_found,
+    stopped_early,
     within,
 )
 from dpassay.reports.shared.numbers import INFINITY, clean, count, plural, promise, value
@@ -75,7 +77,10 @@ class Brief:
         What is known of the leak: '≥ 1.89', '= 2', '0.92 to 1.11'; empty for an error.
     times : str
         How many times the claim the leak is for certain, where it was refuted: '1.89'; '∞' where
-        the leak is infinite or the claim 0. Empty where it was not refuted.
+        the leak is infinite or the claim 0. Empty where it was not refuted, and where a sequential
+        test refuted it and the bound is not above the claim.
+    above : bool
+        Whether the leak is above the claim for certain, though no bound says by how much.
     least, most : float or None
         What is known of leak / claim, from below and from above; None where nothing is.
     quantity : str
@@ -87,7 +92,8 @@ class Brief:
     unit : str
         What is measured, and in what: quantities of different units share no axis.
     seen : str
-        What changed where, in a sentence; empty where nothing did.
+        What changed where, in a sentence; empty where nothing did. Behind it, how a sequential test
+        refuted the claim, if one did.
     sides : tuple of (str, float), empty or of length 2
         The probabilities of that answer, or the values, on S and on S', for a picture.
     shown : tuple of str
@@ -111,6 +117,7 @@ class Brief:
     about: str
     found: str
     times: str
+    above: bool
     least: float | None
     most: float | None
     quantity: str
@@ -207,6 +214,8 @@ def leaks(brief: Brief) -> str:
 
     An error, or a share of bad random strings, is no leak: it is had.
     """
+    if brief.above:
+        return f"{brief.verb} more than it claims ({brief.claimed})"
     if brief.times in {"", INFINITY}:
         return f"{brief.verb} {brief.found.removeprefix('= ')}, and claims {brief.claimed}"
     at_least = "" if brief.found.startswith("=") else "at least "
@@ -266,10 +275,10 @@ def _names(results: Sequence[Raw]) -> list[str]:
 def _brief(result: Raw, name: str) -> Brief:
     words, status = words_of(result["claim"]), status_of(result)
     claimed = words.promised
-    shown = _promise(claimed, value(result["lower"]) if result["verdict"] == "refuted" else None)
+    refuted, bounded = result["verdict"] == "refuted", not below_claim(result)
+    shown = _promise(claimed, value(result["lower"]) if refuted and bounded else None)
     beside = float(shown)
     lower, upper, leak = (value(result[key]) for key in ("lower", "upper", "exact"))
-    refuted = result["verdict"] == "refuted"
     part = bool(looked_at(result))
     known = leak is not None and not blurred(result) and not part
     least = leak if known else lower
@@ -284,14 +293,17 @@ def _brief(result: Raw, name: str) -> Brief:
         claimed=_claimed(words, shown),
         about="" if (about := unit_words(result)) == SINGLE else about,
         found=_found(lower, upper, leak if known else None, beside, refuted=refuted, part=part),
-        times=_times(lower, leak if known else None, claimed) if refuted else "",
+        times=_times(lower, leak if known else None, claimed) if refuted and bounded else "",
+        above=not bounded,
         least=_ratio(least, claimed),
         most=_ratio(most, claimed),
         quantity=words.quantity,
         verb=HAS if words.computed or words.strings else LEAKS,
         exceeds=exceeds(result),
         unit=words.unit,
-        seen="" if cell is None else _seen(result, cell),
+        seen=" ".join(
+            filter(None, ("" if cell is None else _seen(result, cell), stopped_early(result)))
+        ),
         sides=() if cell is None else _sides(result, cell),
         shown=() if cell is None else _shown_sides(result, cell),
         sight=_sight(result),

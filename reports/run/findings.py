@@ -10,6 +10,7 @@ from dpassay.numerics import DOWN
 from dpassay.record.files import witness_file
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.words import (
+    below_claim,
     blurred,
     claim_short,
     everywhere,
@@ -88,7 +89,9 @@ def finding_of(result: Raw) -> Finding | None:
     if kind is None or (kind == "loose" and part):
         return None
     broken = kind in ("refuted", "exceeded")
-    if scope == AUDITED or part or (scope != ANY_SIZE and blurred(result)):
+    if below_claim(result):
+        words = f"> {loss(claimed, DOWN)}", "> 1 ×"
+    elif scope == AUDITED or part or (scope != ANY_SIZE and blurred(result)):
         certain = floor(result, scope)
         words = at_least(below(certain, claimed)), at_least(factor(certain, claimed, DOWN))
     else:

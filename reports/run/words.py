@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from dpassay.engine.wording import seen_words
+from dpassay.engine.wording import seen_words, stopped_words
 from dpassay.numerics import UP, VISIBLE, written
 from dpassay.record.files import witness_file
 from dpassay.reports.run.kinds import KINDS, words_of
@@ -382,6 +382,25 @@ def _error(found: Raw) -> str:
     return f"numerical error at most {written(error, 2, UP)}" if error else "no numerical error"
 
 
+def below_claim(result: Raw) -> bool:
+    """Whether a sequential test refuted a claim that no bound of the record is above."""
+    return "stopped_early" in result and (value(result["lower"]) or 0.0) <= promised(
+        result["claim"]
+    )
+
+
+def stopped_early(result: Raw) -> str:
+    """Say in a sentence how a sequential test refuted the claim; empty where none did."""
+    early = result.get("stopped_early")
+    if early is None:
+        return ""
+    numbers = (early[name] for name in ("trials", "planned", "e_value", "threshold"))
+    told = stopped_words(*numbers)
+    if below_claim(result):
+        told += "; the bound, of fresh trials, is not above the claim"
+    return f"{_capital(told)}."
+
+
 def _sampled(result: Raw) -> tuple[str, ...]:
     searched = result["searched"] or {}
     screening = searched.get("screening_trials")
@@ -421,7 +440,13 @@ def _sampled(result: Raw) -> tuple[str, ...]:
             f"Upper bound: intersection-union over {'events, ' if events else ''}directions and "
             "certified cells; it covers those cells only."
         )
-    return screening_words, certified_words
+    early = stopped_early(result)
+    if early:
+        early += (
+            " There the trials ended. A bound may not be made of trials whose number depends on "
+            "what they showed, so the bounds are of fresh trials."
+        )
+    return tuple(filter(None, (screening_words, early, certified_words)))
 
 
 def _seen(result: Raw) -> Part | None:
@@ -504,11 +529,22 @@ def _alpha(result: Raw, run: Raw) -> Part | None:
         parts += "at each cell"
     events = words_of(result["claim"]).events
     choice = "direction, event and test" if events else "direction and test"
-    free = (
-        f"Choosing the {choice} of each cell cost nothing: the screening chose them, and the "
-        "certification trials were looked at once."
-    )
-    return Part(title=title, texts=(f"{parts}.", free))
+    once = "the certification trials were looked at once"
+    early = ""
+    if spent["looks"] > 1:
+        once = f"looking {spent['looks']} times is paid with the part for the e-processes"
+        early = (
+            f"The e-processes of all cells and looks have {plain(spent['sequential'])}, and bounds "
+            f"on fresh trials, if one of them refutes, {plain(spent['fresh'])}"
+        )
+        early += (
+            ": the bounds above are those; the rest was for bounds on all the trials that were "
+            "planned."
+            if "stopped_early" in result
+            else "."
+        )
+    free = f"Choosing the {choice} of each cell cost nothing: the screening chose them, and {once}."
+    return Part(title=title, texts=tuple(filter(None, (f"{parts}.", early, free))))
 
 
 def _any_size(result: Raw) -> Part | None:

@@ -24,6 +24,7 @@ mode = "monte-carlo"
 budget = 3000
 jobs = 2
 detect = 2
+stop_early = true
 out = "pages"
 baseline = "accepted.json"
 tolerance = 0.25
@@ -44,6 +45,7 @@ EVERY_VALUE: dict[str, Any] = {
     "budget": 3000,
     "jobs": 2,
     "detect": 2.0,
+    "stop_early": True,
     "out": "pages",
     "baseline": "accepted.json",
     "tolerance": 0.25,

@@ -187,7 +187,7 @@ def test_a_marker_without_names_is_refused(project: Path, run: Run) -> None:
     assert code == 1
     assert (
         "@pytest.mark.dpassay = (3, 0.5): must be given by name: seed, confidence, budget, "
-        "jobs, detect"
+        "stop_early, jobs, detect"
     ) in said
 
 

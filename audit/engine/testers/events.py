@@ -13,6 +13,7 @@ from scipy.special import ndtr, ndtri
 from dpassay.claims import Claim
 from dpassay.engine.alternatives import Answers, answers_of, half_line_masks
 from dpassay.engine.detection import Design, DetectionCurve, is_seen, sight, usual_frequency
+from dpassay.engine.early import Gamble
 from dpassay.engine.evidence import Event, HalfLine
 from dpassay.engine.readings import LabelLeaks, Leaks, NoiseLeaks
 from dpassay.engine.testers.interface import Certified, Effort, Looked, Recorded
@@ -213,6 +214,16 @@ class Events:
             int(x[event]), int(y[event]), pilot, n, labels=labels, scale=self.scale, alpha=alpha
         )
         return Tests(lower=method, upper=choose_faces(x, y, pilot, n, scale=self.scale))
+
+    def gamble(self, event: int) -> Gamble | None:
+        """What the claim allows for an event, it allows for the complement from the other side.
+
+        The claims are about all events, or the difference of the complement is the same. None where
+        nothing exceeds the claim.
+        """
+        if self.promised >= self.scale.most:
+            return None
+        return Gamble(event=self.masks[event], allowed=self.scale.allowed(self.promised))
 
     def certify(
         self,

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.early import Gamble
 from dpassay.engine.evidence import Event
 from dpassay.engine.readings import Leaks
 from dpassay.laws import Law
@@ -159,6 +160,13 @@ class Tester(Protocol):
         """Return the test that n certification trials per side will be put to.
 
         From screening counts (K,) on the two sides.
+        """
+        ...
+
+    def gamble(self, event: int) -> Gamble | None:
+        """Return what may refute an event between two lots of trials.
+
+        None where nothing proven does.
         """
         ...
 

@@ -154,6 +154,9 @@ class Predictions:
         """Return what the bets are sized by."""
         return _spread(one), _spread(other)
 
+    def gamble(self, event: int) -> None:
+        """There is none: an e-process of means would need more than counts of pairs."""
+
     def certify(
         self,
         event: int,  # noqa: ARG002

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import ScoreStability
 from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.early import Gamble
 from dpassay.engine.evidence import Event
 from dpassay.engine.readings import LabelLeaks, Leaks
 from dpassay.engine.testers.interface import Certified, Effort, Looked, Recorded
@@ -27,6 +28,7 @@ from dpassay.stats.bounds import (
     clopper_pearson_upper,
 )
 from dpassay.stats.power import POWER, Screening
+from dpassay.stats.regions import Line
 from dpassay.stats.scales import scale_of
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Bins
@@ -118,6 +120,15 @@ class Shares:
         self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], n: int, alpha: float
     ) -> None:
         """There is one test."""
+
+    def gamble(self, event: int) -> Gamble | None:  # noqa: ARG002
+        """Without neighbours no string is bad, so what is claimed is (0, promised) of 'bad'.
+
+        None where nothing exceeds the claim.
+        """
+        if self.promised >= 1:
+            return None
+        return Gamble(event=np.eye(2, dtype=np.int64)[BAD], allowed=Line(0.0, self.promised))
 
     def certify(
         self,

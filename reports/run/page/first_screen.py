@@ -41,6 +41,7 @@ NEAR = 22.0
 PLANNED = {
     *("--learner", "--claim", "--answers", "--profile", "--confidence", "--seed", "--detect"),
     *("--data", "--label", "--train", "--queries", "--train-queries", "--neighbours"),
+    *("--stop-early", "--no-stop-early"),
 }
 """Options that `dpassay plan` shares with `dpassay run`."""
 
@@ -388,6 +389,8 @@ def _refuted_too(raw: Raw, brief: Brief) -> str:
     """Say which other claims the same numbers refute."""
     words, lower = words_of(raw["claim"]), value(raw["lower"]) or 0.0
     name = "bound" if words.computed else words.symbol
+    if brief.above:
+        return f"every {name} up to {written(words.promised, 6, DOWN)} is refuted too"
     if math.isinf(lower):
         return f"every finite {name} is refuted too"
     least = written(lower, 3, DOWN)
