@@ -159,6 +159,8 @@ def _subject(
             raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
         if together:
             raise InvalidInput("together: goes with a function; a mechanism answers each query")
+        if bits:
+            raise InvalidInput("bits: goes with a function")
         subject: Mechanism = mechanism
         return subject if space is None else Freed(subject)
     if claim is None:

@@ -39,7 +39,8 @@ class Sought:
     @property
     def answers(self) -> Answers:
         """What a function may answer: anything."""
-        return Answers(free=True, together=self.space.columns if self.together else 0)
+        joint = self.space.columns if self.together else 0
+        return Answers(free=True, together=joint, bits=self.search.bits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +144,8 @@ def searched(
         raise InvalidInput(
             f"{TOGETHER}: only for a plain function; '{name}' answers each query by itself"
         )
+    if search.bits and not is_function(name):
+        raise InvalidInput(f"bits: only for a plain function; '{name}' is none")
     claims = None if claim is None else (replace(claim, relation=sought.space.relation),)
     target = resolve(name, parameters, claims, sought.answers, name=each.called)
     if _sized(target) and not search.fixed:

@@ -51,11 +51,18 @@ LIST = Kind(
     "a list of numbers like [0, 0.5, 1]",
 )
 PARAMETERS: dict[str, dict[str, Kind]] = {
-    "answers": {"size": WHOLE, "sensitivity": NUMBER, "low": NUMBER, "high": NUMBER},
-    "scalars": {"low": NUMBER, "high": NUMBER, "size": WHOLE, "values": LIST, "fixed": TRUTH},
-    "records": {"fixed": TRUTH, "asked": WHOLE},
+    "answers": {"size": WHOLE, "sensitivity": NUMBER, "low": NUMBER, "high": NUMBER, "bits": TRUTH},
+    "scalars": {
+        "low": NUMBER,
+        "high": NUMBER,
+        "size": WHOLE,
+        "values": LIST,
+        "fixed": TRUTH,
+        "bits": TRUTH,
+    },
+    "records": {"fixed": TRUTH, "asked": WHOLE, "bits": TRUTH},
 }
-"""What each kind of data is told."""
+"""What each kind of data is told; `bits` is about the answers, see `FunctionMechanism`."""
 NEEDED = {"answers": ("size",), "scalars": ("low", "high"), "records": ()}
 
 
@@ -89,16 +96,22 @@ class Search:
         """Whether every dataset that it proposes has as many records."""
         return bool(self.parameters.get("fixed", False))
 
+    @property
+    def bits(self) -> bool:
+        """Whether the low bits of floats are looked at too."""
+        return bool(self.parameters.get("bits", False))
+
     def space(self, records: Labelled | None) -> Space:
         """Return what it draws from; `records` are those of the run's data."""
         from dpassay.search import spaces
 
+        told = {key: value for key, value in self.parameters.items() if key != "bits"}
         if self.name == "answers":
-            return spaces.Answers(**self.parameters)
+            return spaces.Answers(**told)
         if self.name == "scalars":
-            return spaces.Scalars(**self.parameters)
+            return spaces.Scalars(**told)
         assert records is not None  # those of the run: see `of_records`
-        return spaces.Records(records, **self.parameters)
+        return spaces.Records(records, **told)
 
 
 def search_of(given: str | Mapping[str, Any], argument: str) -> Search:

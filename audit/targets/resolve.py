@@ -22,13 +22,14 @@ from dpassay.targets.misnamed import meant
 class Answers:
     """What a function may answer: labels, real numbers between limits, or anything.
 
-    `free` and `together` are those of `FunctionMechanism`.
+    `free`, `together` and `bits` are those of `FunctionMechanism`.
     """
 
     labels: tuple[int, ...] = (0, 1)
     numbers: tuple[float, float] | None = None
     free: bool = False
     together: int = 0
+    bits: bool = False
 
 
 def answers_of(target: str, parameters: Mapping[str, Any]) -> Answers:
@@ -122,6 +123,7 @@ def resolve(
             takes=takes,
             free=given_answers.free,
             together=given_answers.together if "queries" in takes else 0,
+            bits=given_answers.bits,
         )
     else:
         raise InvalidInput(

@@ -115,6 +115,10 @@ APART = {
         ["averaged", "--search", "records"],
         "search: 'averaged' claims PredictionStability(0.04); a search goes with claims of",
     ),
+    "bits of a mechanism": (
+        ["soft-majority", "--search", "records,bits=true"],
+        "bits: only for a plain function; 'soft-majority' is none",
+    ),
     "no claim": (["mine:loud", *ANSWERS], "'mine:loud' is a plain function and has no claim of"),
 }
 
@@ -284,3 +288,12 @@ def test_mechanisms_and_names_of_the_catalogue_are_searched(code: Path) -> None:
     results = record("one")["results"]
     assert all(each["searched"]["search"] for each in results)
     assert main(["run", "mine:Own", *CLAIM, *words]) == 1
+
+
+@pytest.mark.slow
+def test_bits_are_looked_at_where_they_are_asked_for(code: Path) -> None:
+    text = "def naive(data, size, rng):\n    return data.sum() + rng.laplace(size=size)\n"
+    (code / "naive.py").write_text(text, encoding="utf-8")
+    words = ["run", "naive:naive", *CLAIM, "--budget", "1500", "-q", "--executor", "inline"]
+    assert main([*words, "--search", "answers,size=1"]) in (0, 4)
+    assert main([*words, "--search", "answers,size=1,bits=true"]) == 1
