@@ -28,8 +28,10 @@ def made(folder: Path, function: Any, **more: Any) -> Assayed:
 
 
 def test_a_searched_function_fails_with_the_event_and_the_pair(tmp_path: Path) -> None:
+    found = made(tmp_path, loud, data=Answers(1))
+    assert found.facts()["searched"] is True
     with pytest.raises(AssertionError) as told:
-        made(tmp_path, loud, data=Answers(1)).assert_not_refuted()
+        found.assert_not_refuted()
     text = str(told.value)
     assert "DP(1) of" in text
     assert "is refuted" in text
