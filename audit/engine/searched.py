@@ -59,6 +59,21 @@ keep."""
 Features = NDArray[np.float64]
 
 
+@dataclass(slots=True)
+class Told:
+    """Tells how far a round is."""
+
+    progress: Progress
+    what: str
+    total: int
+    done: int = 0
+
+    def more(self) -> None:
+        """One more pair is done."""
+        self.done += 1
+        self.progress(self.what, self.done, self.total)
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Candidate:
     """A pair with what has been drawn of it, and the best event of its best query.
@@ -72,6 +87,8 @@ class Candidate:
         Where it looks worst.
     choice : Choice or None
         Its event there.
+    rounds : int
+        Rounds whose trials it was chosen by.
     """
 
     proposal: Proposal
@@ -79,6 +96,7 @@ class Candidate:
     other: list[Features] = field(default_factory=list)
     query: int = 0
     choice: Choice | None = None
+    rounds: int = 0
 
     @property
     def z(self) -> float:
@@ -115,6 +133,7 @@ class Search:
     seed: int
     log: list[dict[str, Any]] = field(default_factory=list)
     spent: list[int] = field(default_factory=list)
+    failed: list[int] = field(default_factory=list)
 
     def best(self) -> Candidate:
         """Search, and return the pair that is to be certified.
@@ -131,7 +150,8 @@ class Search:
         for number in range(rounds):
             last = number == len(SURVIVORS)
             size = int(np.clip(share // max(1, len(alive)), LEAST, self.budget.draws))
-            self._draw(encoder, alive, size, f"search {number}", f"round {number + 1} of {rounds}")
+            what = f"round {number + 1} of {rounds}"
+            alive = self._draw(encoder, alive, size, f"search {number}", what)
             self._choose(encoder, alive, cheap=not last)
             alive.sort(key=lambda each: -each.z)
             self._note(number, alive, size)
@@ -168,7 +188,11 @@ class Search:
             if not smaller:
                 break
             size = max(LEAST, self.budget.draws // 4)
-            self._draw(encoder, smaller, size, f"shrink {step}", "looking for a smaller pair")
+            try:
+                what = "looking for a smaller pair"
+                smaller = self._draw(encoder, smaller, size, f"shrink {step}", what)
+            except TargetError:
+                break
             self._choose(encoder, smaller, cheap=True)
             assert found.choice is not None
             least = WORTH * found.choice.expected
@@ -193,29 +217,82 @@ class Search:
 
     def _draw(
         self, encoder: Encoder, some: list[Candidate], size: int, phase: str, what: str
-    ) -> None:
-        """Draw both sides of every candidate; those with one base share its trials."""
+    ) -> list[Candidate]:
+        """Draw both sides of every candidate; those with one base share its trials.
+
+        Returns
+        -------
+        list of Candidate
+            Those that were drawn: not the ones on which the mechanism raised an exception.
+
+        Raises
+        ------
+        TargetError
+            If it raised one on the user's own data, or on all of them.
+        """
         shared: dict[tuple[str, str], list[Candidate]] = {}
         for each in some:
             place = each.proposal.pairs.base.digest, digest(each.proposal.queries)
             shared.setdefault(place, []).append(each)
-        members = list(shared.values())
+        told = Told(self.progress, f"searching, {what}", len(some))
+        try:
+            self._draw_all(encoder, list(shared.values()), size, phase, told)
+        except TargetError as error:
+            return self._draw_each(encoder, list(shared.values()), size, phase, error)
+        return some
+
+    def _draw_each(
+        self,
+        encoder: Encoder,
+        members: list[list[Candidate]],
+        size: int,
+        phase: str,
+        error: TargetError,
+    ) -> list[Candidate]:
+        """Draw candidate by candidate, and pass over those that fail."""
+        drawn = []
+        told = Told(self.progress, "searching, one by one", sum(map(len, members)))
+        for candidates in members:
+            for each in candidates:
+                del each.one[each.rounds :], each.other[each.rounds :]
+                try:
+                    self._draw_all(encoder, [[each]], size, phase, told)
+                except TargetError as failed:
+                    own = self.space.own
+                    if own is not None and each.proposal.base.digest == own.digest:
+                        raise
+                    error = failed
+                else:
+                    drawn.append(each)
+        if not drawn:
+            raise error
+        self.failed.append(sum(map(len, members)) - len(drawn))
+        return drawn
+
+    def _draw_all(
+        self,
+        encoder: Encoder,
+        members: list[list[Candidate]],
+        size: int,
+        phase: str,
+        told: Told,
+    ) -> None:
+        """Draw groups of candidates that share a base."""
         groups = tuple(map(self._group, members))
-        rows = block_of(size)
-        self.spent.append(size * sum(1 + len(candidates) for candidates in members))
+        rows, width = block_of(size), len(encoder.names)
         kept = Kept(encoder=encoder, by_query=self.target.by_query, rows=rows)
+        self.spent.append(size * sum(1 + len(candidates) for candidates in members))
         executor = self.open_executor(groups, (kept,) * len(groups))
         sides = [(g, pair) for g, group in enumerate(groups) for pair in (None, *_places(group))]
-        tasks = [Task(group=g, pair=pair, phase=phase, size=size) for g, pair in sides]
-        drawn = executor.drawn(tasks)
-        done, width = 0, len(encoder.names)
+        drawn = executor.drawn(
+            [Task(group=g, pair=pair, phase=phase, size=size) for g, pair in sides]
+        )
         for candidates in members:
             base = _features(next(drawn).calls, size, width)
             for each in candidates:
                 each.one.append(base)
                 each.other.append(_features(next(drawn).calls, size, width))
-                done += 1
-                self.progress(f"searching, {what}", done, len(some))
+                told.more()
 
     def _choose(self, encoder: Encoder, some: Iterable[Candidate], *, cheap: bool) -> None:
         """Choose the best event of each candidate, over its queries."""
@@ -235,6 +312,7 @@ class Search:
                 )
                 for query in range(len(one))
             ]
+            each.rounds = len(each.one)
             each.query = max(range(len(choices)), key=lambda query: choices[query].power_z)
             each.choice = choices[each.query]
 
@@ -279,8 +357,10 @@ class Search:
                 "draws": size,
                 "families": families,
                 "best": ranked[0].proposal.family,
+                "failed": sum(self.failed),
             }
         )
+        self.failed.clear()
 
 
 def _places(group: Group) -> range:

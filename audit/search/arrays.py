@@ -95,6 +95,12 @@ class Numbers:
             found = found | _equal(column, key)
         return found
 
+    def spelled(self, place: int) -> Array:  # noqa: ARG002
+        """See `View`; numbers are no texts."""
+        return np.full(self.n, np.nan)
+
+    letters = spelled
+
     def whole(self, table: tuple[Key, ...]) -> Codes:
         """See `View`; place by place along the tree of the table's beginnings."""
         if self.array.ndim == 1:

@@ -22,6 +22,7 @@ from dpassay.search.views import Array, View
 
 SINGLE = -1
 """The place of an output that has no parts."""
+LAST_PLACE = 2**31
 LARGEST_TABLE = 4096
 """No table that is read back is longer."""
 CODED = frozenset({"value", "whole"})
@@ -39,19 +40,24 @@ class Feature:
         'whole' (code of the whole output), 'length', 'change' (first place that differs from the
         first part), 'count' and 'first' (how often a value occurs, and where first), 'sum',
         'largest', 'smallest', 'top' (place of the largest), 'distance' (of the number in a place
-        from a centre), 'bit' (exponent of the lowest bit that is set in it).
+        from a centre), 'bit' (exponent of the lowest bit that is set in it), 'difference' (of the
+        numbers in two places), 'spelled' (the first number in the text in a place), 'letters' (how
+        long that is).
     place : int
         Counted from 0; `SINGLE` for outputs without parts.
     table : tuple of Key
         The values with a code of their own, or the one value of 'count' and 'first'.
     centre : float
         That of 'distance'.
+    less : int
+        The place of the number that 'difference' takes off.
     """
 
     kind: str
     place: int = 0
     table: tuple[Key, ...] = ()
     centre: float = 0.0
+    less: int = 0
 
     @property
     def coded(self) -> bool:
@@ -75,8 +81,10 @@ class Feature:
             return self.where
         if self.kind == "distance":
             return f"the distance of {self.where} from {plain_number(self.centre)}"
-        if self.kind == "bit":
-            return f"the exponent of the lowest bit of {self.where}"
+        if self.kind == "difference":
+            return f"{self.where} less answer {self.less + 1}"
+        if self.kind in ABOUT:
+            return f"{ABOUT[self.kind]} {self.where}"
         if self.kind in {"count", "first"}:
             number = self.table == (NUMBER,)
             if self.kind == "count":
@@ -98,6 +106,8 @@ class Feature:
             facts["table"] = [key_to_json(key) for key in self.table]
         if self.kind == "distance":
             facts["centre"] = self.centre
+        if self.kind == "difference":
+            facts["less"] = self.less
         return facts
 
 
@@ -114,12 +124,10 @@ def feature_from_json(facts: Any) -> Feature:
     known = isinstance(kind, str) and kind in KINDS
     require(known, "feature: kind", kind, f"one of {', '.join(KINDS)}")
     place, table, centre = facts.get("place", 0), facts.get("table", []), facts.get("centre", 0.0)
-    require(
-        place == SINGLE or (is_count(place, 0) and place < 2**31),
-        "feature: place",
-        place,
-        "-1 or a place counted from 0",
-    )
+    less = facts.get("less", 0)
+    for where, least in ((place, SINGLE), (less, 0)):
+        valid = is_count(where, least) and where < LAST_PLACE
+        require(valid, "feature: place", where, "-1 or a place counted from 0")
     require(
         isinstance(table, list) and (len(table) > 0) == (kind in TABLED) and
         len(table) <= (1 if kind in {"count", "first"} else LARGEST_TABLE),
@@ -131,7 +139,7 @@ def feature_from_json(facts: Any) -> Feature:
     keys = tuple(key_from_json(key) for key in table)
     if len(set(keys)) < len(keys):
         raise InvalidInput("feature: a table names a value twice")
-    return Feature(kind, int(place), keys, float(centre))
+    return Feature(kind, int(place), keys, float(centre), int(less))
 
 
 def finite(number: Any) -> bool:
@@ -174,6 +182,13 @@ def _bit(feature: Feature, view: View) -> Array:
     whole = np.nan_to_num(np.abs(mantissa) * 2.0**53).astype(np.int64)
     lowest = np.log2(np.maximum(whole & -whole, 1))
     return np.where(np.isnan(number), np.nan, exponent + lowest - 53)
+
+
+def _difference(feature: Feature, view: View) -> Array:
+    """Difference of two numbers: noise that both share is not in it."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        found: Array = view.number(max(feature.place, 0)) - view.number(feature.less)
+    return found
 
 
 def _count(feature: Feature, view: View) -> Array:
@@ -232,6 +247,14 @@ KINDS: dict[str, Callable[[Feature, View], Array]] = {
     "top": _top,
     "distance": _distance,
     "bit": _bit,
+    "difference": _difference,
+    "spelled": lambda feature, view: view.spelled(max(feature.place, 0)),
+    "letters": lambda feature, view: view.letters(max(feature.place, 0)),
+}
+ABOUT = {
+    "bit": "the exponent of the lowest bit of",
+    "spelled": "the first number in the text of",
+    "letters": "the number of letters of",
 }
 NAMES = {
     "whole": "the output",
@@ -242,5 +265,5 @@ NAMES = {
     "smallest": "the smallest answer",
     "top": "the place of the largest answer",
 }
-PLACED = frozenset({"number", "value", "distance", "bit"})
+PLACED = frozenset({"number", "value", "distance", "bit", "difference", "spelled", "letters"})
 TABLED = frozenset({"value", "whole", "count", "first"})

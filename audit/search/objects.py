@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -16,7 +16,9 @@ from dpassay.search.values import (
     is_number,
     key_of,
     leaves,
+    letters,
     number_of,
+    spelled,
 )
 from dpassay.search.views import Array, Codes, Mask, Tally, follow_tree, tally_of
 
@@ -75,6 +77,14 @@ class Objects:
         """See `View`."""
         return self.codes(place, keys) < len(keys)
 
+    def spelled(self, place: int) -> Array:
+        """See `View`."""
+        return self._column(place).each(spelled)
+
+    def letters(self, place: int) -> Array:
+        """See `View`."""
+        return self._column(place).each(letters)
+
     def whole(self, table: tuple[Key, ...]) -> Codes:
         """See `View`."""
         if not self.by_place or self.cut:
@@ -132,9 +142,13 @@ class _Column:
     def numbers(self) -> Array:
         """The number that each value is; NaN for what is none."""
         if self._numbers is None:
-            known = np.fromiter(map(number_of, self.keys), dtype=float, count=len(self.keys))
-            self._numbers = known[self.ids]
+            self._numbers = self.each(number_of)
         return self._numbers
+
+    def each(self, function: Callable[[Key], float]) -> Array:
+        """Return a number of each value, found once for each different one."""
+        known = np.fromiter(map(function, self.keys), dtype=float, count=len(self.keys))
+        return known[self.ids]
 
     def codes(self, table: tuple[Key, ...]) -> Codes:
         """Return the index of each value in a table."""

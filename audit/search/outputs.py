@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ ALPHABET = 3
 """Symbols whose counts and first places are features."""
 CONTINUOUS = 16
 """A place with more different numbers than this is taken for one of numbers, not of symbols."""
+MOST_PAIRED = 5
+"""Of so many numbers all differences are looked at."""
 MOST_CENTRES = 4
 """Distances from a centre are looked at where there are no more numbers than these."""
 
@@ -168,6 +171,9 @@ def _of_parts(views: Sequence[View], bits: bool) -> list[Feature]:
         found += [Feature("length")]
     if numeric > 1:
         found += [Feature(kind) for kind in ("sum", "largest", "smallest", "top")]
+        found += _differences(
+            [at for at, tally in tallies.items() if tally.numbers > CONTINUOUS and not tally.others]
+        )
     few = any(tally.numbers <= CONTINUOUS or tally.others for tally in tallies.values())
     if whole.width > 2 and few:
         found += [Feature("change")]
@@ -176,6 +182,15 @@ def _of_parts(views: Sequence[View], bits: bool) -> list[Feature]:
     for place, tally in tallies.items():
         found += _of_place(whole, place, bits, numeric, tally)
     return found
+
+
+def _differences(places: Sequence[int]) -> list[Feature]:
+    """Differences of two numbers: all where they are few, else those of neighbours."""
+    if len(places) <= MOST_PAIRED:
+        pairs = list(combinations(places, 2))
+    else:
+        pairs = list(pairwise(places))[: 2 * MOST_PAIRED]
+    return [Feature("difference", place, less=less) for less, place in pairs]
 
 
 def _alphabet(tallies: Iterable[Tally]) -> list[Key]:
@@ -219,6 +234,8 @@ def _of_place(
     table = _table(tally, MOST_VALUES if place is None else MOST_HERE)
     if table and (tally.numbers + tally.others > 1 or place is None):
         found.append(Feature("value", at, table))
+    if tally.others > CONTINUOUS:
+        found += [Feature("spelled", at), Feature("letters", at)]
     if tally.numbers > CONTINUOUS:
         if numbers <= MOST_CENTRES:
             found.append(Feature("distance", at, (), tally.middle))

@@ -128,6 +128,11 @@ class Space:
         """Coordinates of a query point; 0 where nothing is asked."""
         return 0
 
+    @property
+    def own(self) -> Dataset | None:
+        """The user's own dataset, if there is one."""
+        return None
+
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Return up to `most` pairs to begin with, those that tell most first.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ INNER = 63
 """Thresholds of a feature, at equal steps of its ranks."""
 TAILS = np.array([0.0005, 0.001, 0.002, 0.004, 0.007, 0.011])
 """And at these levels in each tail."""
+SLACK, FEW_DIGITS = 0.02, 4
+"""A threshold may be moved over such a part of the rarer side, to be written with so few digits."""
 LEVELS = np.unique(np.concatenate([TAILS, np.arange(1, INNER + 1) / (INNER + 1), 1 - TAILS]))
 
 
@@ -182,9 +185,14 @@ def neat(threshold: Threshold, column: Array) -> Threshold:
     ordered = np.sort(column)
     ordered = ordered[: _valid(ordered)]
     before = int(np.searchsorted(ordered, threshold.at))
-    slack = 0.02 * min(before, len(ordered) - before)
-    for digits in range(1, 12):
-        short = float(f"{threshold.at:.{digits}g}")
-        if abs(int(np.searchsorted(ordered, short)) - before) <= slack:
-            return Threshold(threshold.feature, threshold.side, short)
+    slack = SLACK * min(before, len(ordered) - before)
+    gap = ordered[max(0, before - 1) : before + 1].tolist()
+    middle = sum(gap) / 2 if 0 < before < len(ordered) else math.nan
+    # few digits; else what lies midway between two numbers; else more digits
+    for at, most in ((threshold.at, FEW_DIGITS), (middle, 17), (threshold.at, 12)):
+        for digits in range(1, most + 1 if math.isfinite(at) else 0):
+            short = float(f"{at:.{digits}g}")
+            moved = abs(int(np.searchsorted(ordered, short)) - before)
+            if moved <= (slack if at == threshold.at else 0):
+                return Threshold(threshold.feature, threshold.side, short)
     return threshold

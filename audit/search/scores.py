@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpassay.search.features import SINGLE, Feature
 from dpassay.search.rules import AT_LEAST, Curve, Score
 from dpassay.search.scan import Rows
-from dpassay.search.views import Array
+from dpassay.search.views import HUGE, Array
 
 BINS = 12
 """Bins of a number whose log ratios are added up."""
@@ -30,7 +30,7 @@ DIGITS = 4
 
 OWN = frozenset({"number", "value"})
 """Features of single places, which are taken for independent where log ratios are added up."""
-LEFT_OUT = frozenset({"whole", "sum", "distance"})
+LEFT_OUT = frozenset({"whole", "sum", "distance", "difference"})
 """Features that a regression does without: others say the same."""
 
 
@@ -128,14 +128,14 @@ def _codes(look: Feature) -> Array:
 def _quantiles(rows: Rows, j: int, size: int) -> Array:
     """Knots of a number: quantiles of both sides together, with few digits."""
     both: Array = np.concatenate([rows.one[j], rows.other[j]])
-    both = both[np.isfinite(both)]
+    both = both[np.abs(both) <= HUGE]
     if not len(both):
         return both
     levels = (np.arange(size) + 0.5) / size if size > KNOTS else np.linspace(0.01, 0.99, size)
     both.sort()
     found = both[(levels * len(both)).astype(np.intp)]
     spread = float(found[-1] - found[0])
-    if spread == 0:
+    if spread < 1 / HUGE:
         return both[:1]
     step = 10.0 ** (np.floor(np.log10(spread)) - 3)
     knots: Array = np.unique(np.round(found / step) * step)

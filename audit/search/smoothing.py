@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from dpassay.search.views import Array
+from dpassay.search.views import HUGE, Array
 
 TAILS = 0.0004 * 1.4 ** np.arange(11)
 LEVELS = np.unique(np.concatenate([TAILS, np.arange(2, 99) / 100, 1 - TAILS]))
@@ -75,7 +75,7 @@ def smooth(one: Array, other: Array) -> Smooth | None:
     if len(both) < FEWEST or min(len(one), len(other)) < 2:
         return None
     at = np.unique(both[(LEVELS * len(both)).astype(np.intp)])
-    at = at[np.isfinite(at)]
+    at = at[np.abs(at) <= HUGE]
     if len(at) < FEWEST_STEPS:
         return None
     x, total = (

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpassay.claims import REPLACE_ONE, answers_relation
-from dpassay.data import Labelled, numbers
+from dpassay.data import Labelled, Values, numbers
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.search import proposals_answers, proposals_records, proposals_scalars
 from dpassay.search.proposals import Proposal, Space, mixed
@@ -142,6 +142,11 @@ class Scalars(Space):
         return REPLACE_ONE
 
     @property
+    def own(self) -> Values | None:
+        """The values, if there are any."""
+        return None if self.values is None else Values(self.values)  # type: ignore[arg-type]
+
+    @property
     def words(self) -> str:
         """How many numbers, and between which limits."""
         some = f"{self.size}" if self.fixed or self.size == 1 else f"1 to {self.size}"
@@ -210,6 +215,11 @@ class Records(Space):
     def relation(self) -> str:
         """`replace-one`."""
         return REPLACE_ONE
+
+    @property
+    def own(self) -> Labelled:
+        """The records."""
+        return self.data
 
     @property
     def columns(self) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -26,6 +27,8 @@ LARGE = 2**1023
 """Integers as large as this are one value: no float is near."""
 DEEPEST, LONGEST = 6, 1000
 """Sequences within sequences are told apart so deep, and each up to so many parts."""
+SPELLED = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
+"""A number in a text."""
 SIMPLE = frozenset({str, int, float, bool, type(None)})
 """Python's own types, whose values are their own keys but for a few; see `key_of`."""
 
@@ -162,6 +165,20 @@ def number_of(key: Key) -> float:
     if isinstance(key, Special) and key.kind == "integer":
         return -math.inf if key.text else math.inf
     return math.nan
+
+
+def spelled(key: Key) -> float:
+    """Return the first number that a text spells; NaN without, and for what is no text."""
+    text = key.text if isinstance(key, Special) and key.kind == "text" else key
+    found = SPELLED.search(text) if isinstance(text, str) else None
+    return float(found.group()) if found else math.nan
+
+
+def letters(key: Key) -> float:
+    """Return how long a text is, all long ones alike; NaN for what is no text."""
+    if isinstance(key, Special):
+        return LONG_TEXT + 1.0 if key.kind == "text" else math.nan
+    return float(len(key)) if isinstance(key, str) else math.nan
 
 
 def is_number(key: Key) -> bool:

@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Codes = NDArray[np.intp]
 
+HUGE = 1e150
+"""What is larger is told apart by thresholds alone: sums and squares of it are no floats."""
 OFF = 0.02
 """So little of the width of the middle half may a median be off when it is written."""
 
@@ -80,6 +82,14 @@ class View(Protocol):
 
     def member(self, place: int, keys: tuple[Key, ...]) -> Mask:
         """Whether the value in each output's place is one of these."""
+        ...
+
+    def spelled(self, place: int) -> Array:
+        """Return the first number in the text in each output's place; NaN where there is none."""
+        ...
+
+    def letters(self, place: int) -> Array:
+        """Return the length of the text in each output's place; NaN where there is none."""
         ...
 
     def whole(self, table: tuple[Key, ...]) -> Codes:

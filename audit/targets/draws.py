@@ -47,12 +47,28 @@ def as_draws(answers: Any, size: int, queries: int, where: str) -> NDArray[Any]:
         raise TargetError(
             f"sample on {where} returned {len(found)} answers; expected `size` = {size}, one a run"
         )
+    if (
+        queries
+        and found.ndim == 1
+        and {len(each) for each in found if isinstance(each, tuple)} == {queries}
+    ):
+        found = _columns(found, queries)
     if queries and not (found.ndim == 2 and found.shape[1] == queries):
         raise TargetError(
             f"sample on {where} returned shape {found.shape}; expected (size, queries) = "
             f"({size}, {queries}), or together=True if all its answers are one output"
         )
+    if not queries and found.ndim > 1 and found.dtype.kind not in PLAIN:
+        return _objects(found)
     return found.reshape(size, -1) if found.ndim > 2 else found
+
+
+def _columns(found: NDArray[Any], queries: int) -> NDArray[Any]:
+    """Return tuples of answers, one for each query, as rows."""
+    table = np.empty((len(found), queries), dtype=object)
+    for place, each in enumerate(found):
+        table[place] = each
+    return table
 
 
 def _rows(answers: Any) -> NDArray[Any] | None:
@@ -60,7 +76,7 @@ def _rows(answers: Any) -> NDArray[Any] | None:
     if isinstance(answers, np.ndarray):
         if answers.ndim == 0:
             return None
-        return answers if answers.dtype.kind in PLAIN or answers.ndim == 2 else _objects(answers)
+        return answers
     if not isinstance(answers, (list, tuple)):
         return None
     kinds = {type(each) for each in answers}

@@ -347,10 +347,17 @@ class AuditTarget:
         size : int
             Trials of each.
         """
-        drawn = []
+        drawn, failed = [], list[TargetError]()
         for data, queries, key in pilots:
-            found = self.sample(self.prepare(data), queries, size, stream(*key), "a pilot dataset")
-            drawn += list(found.T) if self.by_query else [found]
+            where = "a pilot dataset"
+            try:
+                found = self.sample(self.prepare(data), queries, size, stream(*key), where)
+            except TargetError as error:  # a dataset that it does not take; the search passes it
+                failed.append(error)
+            else:
+                drawn += list(found.T) if self.by_query else [found]
+        if not drawn:
+            raise failed[0]
         bits = bool(getattr(self.mechanism, "bits", False))
         return self._guard("sample", "a pilot dataset", lambda: fit_encoder(drawn, bits=bits))
 

@@ -198,10 +198,8 @@ class Host:
         Unsent
             If an argument cannot be pickled.
         """
-        new = {
-            self._keys + k: each
-            for k, each in enumerate((each for each in known if id(each) not in self._kept), 1)
-        }
+        once = {id(each): each for each in known if id(each) not in self._kept}
+        new = {self._keys + k: each for k, each in enumerate(once.values(), 1)}
         keys = {id(each): key for key, each in new.items()}
 
         def name(thing: Any) -> int | None:

@@ -30,6 +30,9 @@ def search_words(rounds: Sequence[Raw]) -> tuple[str, str]:
     went = f" It went on with the worst-looking and with new ones made of them: {later}." * bool(
         later
     )
+    failed = sum(each.get("failed", 0) for each in rounds)
+    if failed:
+        went += f" {plural(failed, 'pair')} passed over: the mechanism raised an exception there."
     best = (
         f"The family of the pair that looked worst is '{clean(last['best'])}'. These runs chose "
         "pairs and events; none of them is in a bound."

@@ -9,13 +9,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay import DP, GDP, Answers, InvalidInput, PredictionStability, Scalars, Stability, audit
+from dpassay import (
+    DP,
+    GDP,
+    Answers,
+    InvalidInput,
+    Labelled,
+    PredictionStability,
+    Scalars,
+    Stability,
+    audit,
+)
 from dpassay.engine.result import Result
 from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness, replay
 from dpassay.reports.run.markdown import to_markdown
 from dpassay.reports.run.page.html import to_html
+from dpassay.search.patterns import Pattern
 
 BUDGET = 2000
 Function = Callable[..., Any]
@@ -143,10 +154,38 @@ def test_the_same_seed_gives_the_same_bytes_whoever_runs_the_trials() -> None:
 
 
 def shared_flip(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
-    """Answer the nearest label, flipped by one coin for all queries of a run."""
-    near = np.abs(queries[:, :1] - data.X[:, 0]).argmin(axis=1)
+    """Answer the label of the nearest record, flipped by one coin for all queries of a run."""
+    near = ((queries[:, None] - data.X[None]) ** 2).sum(axis=2).argmin(axis=1)
     truth, flipped = data.y[near], rng.random((size, 1)) < 1 / (1 + np.e)
     return np.where(flipped, 1 - truth, truth)
+
+
+def test_answers_of_one_run_are_audited_together() -> None:
+    """Each answer alone keeps the claim; two of them differ or agree whatever the coin was."""
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    people = Labelled(X, (X[:, 0] > 0).astype(int))
+    alone = hunted(shared_flip, people)
+    assert alone.verdict == "not refuted"
+    together = hunted(shared_flip, people, together=True)
+    assert together.verdict == "refuted"
+    witness = make_witness(together)
+    assert witness is not None
+    assert replay(witness, target=together.target).reproduced
+
+
+def test_labels_of_any_kind_at_queries() -> None:
+    """The majority in words; one vote of a few decides."""
+
+    def majority(data: Any, queries: Any, rng: np.random.Generator) -> Any:
+        votes = data.y.mean() + rng.laplace(scale=0.1)
+        return np.array(["yes" if votes > 0.5 else "no"] * len(queries))
+
+    result = hunted(majority, (np.arange(6.0)[:, None], [0, 1, 0, 1, 1, 0]))
+    assert result.verdict == "refuted"
+    assert result.evidence is not None
+    event = result.evidence.worst.event
+    assert isinstance(event, Pattern)
+    assert "'yes'" in event.words or "'no'" in event.words
 
 
 def test_other_claims_of_events() -> None:
@@ -187,3 +226,44 @@ def test_a_function_that_fails_is_an_error() -> None:
     result = hunted(broken, Answers(2))
     assert result.verdict == "error"
     assert "no such column" in result.outcome.reason + result.outcome.detail
+
+
+def test_a_dataset_that_it_does_not_take_is_passed_over_and_counted() -> None:
+    def counts(data: Any, size: int, rng: np.random.Generator) -> Any:
+        if data.min() < 0:
+            raise ValueError("counts are never negative")
+        return data.sum() + rng.laplace(scale=0.5, size=size)
+
+    result = hunted(counts, Answers(3))
+    assert result.verdict == "refuted"
+    assert result.evidence is not None
+    rounds = result.evidence.searched["search"]
+    assert sum(each["failed"] for each in rounds) > 0
+    assert rounds[0]["pairs"] + rounds[0]["failed"] <= 256
+    assert "passed over: the mechanism raised" in to_markdown(_record(result))
+
+
+def test_a_failure_on_the_users_own_data_is_an_error() -> None:
+    def few(data: Any, size: int, rng: np.random.Generator) -> Any:
+        if len(data) > 2:
+            raise ValueError("too many")
+        return data.sum() + rng.laplace(scale=0.5, size=size)
+
+    assert hunted(few, Scalars(0, 1, size=5)).verdict == "refuted"
+    result = hunted(few, Scalars(0, 1, values=[0, 0.5, 1]))
+    assert result.verdict == "error"
+    assert "ValueError" in result.outcome.reason
+
+
+@pytest.mark.parametrize("executor", ["inline", "local"])
+def test_two_classes_are_needed(executor: str) -> None:
+    """As scikit-learn's classifiers do."""
+
+    def majority(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
+        if len(set(data.y)) < 2:
+            raise ValueError("needs two classes")
+        votes = data.y.sum() - len(data.y) / 2 + rng.laplace(scale=0.5, size=(size, 1))
+        return np.repeat(votes > 0, len(queries), axis=1)
+
+    people = Labelled(np.arange(8.0)[:, None], np.array([0, 1] * 4))
+    assert hunted(majority, people, executor=executor).verdict == "refuted"

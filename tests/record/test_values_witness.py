@@ -26,7 +26,10 @@ NOTHING = np.zeros((1, 1))
 
 
 def positive(
-    data: Values, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    data: NDArray[np.float64],
+    queries: NDArray[np.float64],
+    size: int,
+    rng: np.random.Generator,
 ) -> NDArray[np.int64]:
     """Say whether the sum is above 2, and lie with probability 0.1: the loss is ln 9."""
     truth = data.sum() > 2
@@ -46,7 +49,7 @@ def answers() -> Pairs:
 def audited(pairs: Pairs, relation: str, **options: Any) -> Result:
     claim = DP(epsilon=1.0, relation=relation)
     return audit(
-        positive, claim=claim, pairs=pairs, queries=NOTHING, budget=2000, seed=3, **options
+        positive, claim=claim, pairs=pairs, queries=NOTHING, budget=1000, seed=3, **options
     )
 
 
@@ -59,17 +62,17 @@ def run_record(result: Result) -> dict[str, Any]:
         "catalogue": False,
         "complete": True,
         "data": None,
-        "budget": 2000,
+        "budget": 1000,
         "commit": "",
     }
     return make_record(facts, [result])
 
 
-@pytest.mark.parametrize("executor", ["inline", "local"])
+@pytest.mark.parametrize("executor", ["inline", pytest.param("local", marks=pytest.mark.slow)])
 def test_answers_are_audited_recorded_and_replayed(executor: Any, tmp_path: Path) -> None:
     result = audited(answers(), "answers-1", executor=executor)
     assert result.verdict == "refuted"
-    assert result.lower == pytest.approx(np.log(9), rel=0.15)
+    assert result.lower == pytest.approx(np.log(9), rel=0.2)
     path = tmp_path / "record.json"
     path.write_text(dumps(run_record(result)), encoding="utf-8")
     (entry,) = read_record(path)["results"]

@@ -7,6 +7,7 @@ import json
 import math
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from dpassay.search.values import (
     ABSENT,
     NAN,
     NUMBER,
+    Key,
     Special,
     key_from_json,
     key_of,
@@ -33,31 +35,39 @@ TOP, BOTTOM = "⊤", "⊥"
 class Hostile:
     """Answers nothing that it is asked."""
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         raise RuntimeError
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         raise RuntimeError
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         raise RuntimeError
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         raise RuntimeError
 
-    def __float__(self):
+    def __float__(self) -> float:
         raise RuntimeError
 
 
-class Sly(tuple):
+class Liar:
+    """Does not even say what it is."""
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        raise RuntimeError
+
+
+class Sly(tuple[int, ...]):
     """A sequence whose length and parts fail."""
 
     __slots__ = ()
 
-    def __len__(self):
+    def __len__(self) -> int:
         raise RuntimeError
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         raise RuntimeError
 
 
@@ -65,8 +75,8 @@ class Colour(enum.Enum):
     RED = 1
 
 
-def endless() -> list:
-    ring: list = []
+def endless() -> list[Any]:
+    ring: list[Any] = []
     ring.append(ring)
     return ring
 
@@ -104,6 +114,8 @@ ODD = [
     (),
     object(),
     Hostile(),
+    Liar(),
+    Decimal("sNaN"),
     Sly((1, 2)),
     endless(),
     lambda: 0,
@@ -127,6 +139,7 @@ def test_values_that_python_holds_to_be_equal_are_one() -> None:
 
 def test_what_is_of_no_known_kind_is_known_by_its_type() -> None:
     assert key_of(Hostile()) == key_of(Hostile()) != key_of(object())
+    assert key_of(Liar()) == key_of(Liar()) != key_of(Hostile())
     assert key_of(10**5000) == key_of(10**400) != key_of(-(10**400))
     assert isinstance(key_of(endless()), tuple)
     assert key_of(Sly((1, 2))) == (1, 2)
@@ -134,7 +147,7 @@ def test_what_is_of_no_known_kind_is_known_by_its_type() -> None:
 
 @pytest.mark.parametrize("pilot", [ODD, [1.0, 2.0, 2.0], [(TOP, 1.5), (BOTTOM,)], ["a", "b", "a"]])
 @pytest.mark.parametrize("bits", [False, True])
-def test_no_output_makes_an_encoder_fail(pilot: list, bits: bool) -> None:
+def test_no_output_makes_an_encoder_fail(pilot: list[Any], bits: bool) -> None:
     encoder = fit_encoder([pilot, pilot], bits=bits)
     for draws in (
         ODD,
@@ -201,6 +214,10 @@ LOOKS = [
     *(Feature(kind, 2) for kind in ("number", "bit")),
     Feature("number", 7),
     Feature("distance", 1, (), 0.75),
+    Feature("difference", 2, less=0),
+    Feature("difference", 2, less=9),
+    Feature("spelled", 0),
+    Feature("letters", 1),
     Feature("value", 0, (1,)),
     Feature("value", 1, (0, NAN, 2, 1)),
     Feature("value", 2, (3, NUMBER)),
@@ -237,7 +254,9 @@ def test_arrays_and_tuples_of_the_same_have_the_same_features(kind: str) -> None
 
 def test_whole_outputs_are_looked_up_as_a_dictionary_would() -> None:
     rng = np.random.default_rng(2)
-    draws = [tuple(rng.choice([TOP, BOTTOM], size=rng.integers(1, 5)).tolist()) for _ in range(400)]
+    draws: list[Any] = [
+        tuple(rng.choice([TOP, BOTTOM], size=rng.integers(1, 5)).tolist()) for _ in range(400)
+    ]
     draws += [None, TOP]
     table = (*dict.fromkeys(draws[:20]), TOP, (TOP,) * 9)
     encoder = Encoder((Feature("whole", 0, table),), parts=True)
@@ -268,6 +287,19 @@ def test_the_centre_of_a_distance_has_few_digits_but_enough() -> None:
             (look,) = [look for look in fit_encoder([some]).looks if look.kind == "distance"]
             assert look.centre == pytest.approx(centre, abs=0.15)
             assert len(repr(look.centre)) <= 15
+
+
+def test_texts_are_looked_into_where_there_are_many() -> None:
+    rng = np.random.default_rng(7)
+    encoder = fit_encoder([[f"about {each:.3f}" for each in rng.laplace(size=500)]])
+    assert encoder.names[-2:] == (
+        "the first number in the text of the answer", "the number of letters of the answer",
+    )  # fmt: skip
+    draws = ["about -0.5", "1e3 or 2", ".25", "no", "", 7, None, "9" * 400, "v1"]
+    found = encoder.features(draws)[:, -2:]
+    spelled = [-0.5, 1000, 0.25, math.nan, math.nan, math.nan, math.nan, 1e20, 1]
+    np.testing.assert_allclose(found[:, 0], spelled, rtol=1e-9)
+    np.testing.assert_array_equal(found[:, 1], [10, 8, 3, 2, 0, math.nan, math.nan, 201, 2])
 
 
 def test_bits_are_looked_at_where_they_are_asked_for() -> None:
@@ -308,7 +340,7 @@ keys = st.recursive(
 
 @given(keys)
 @settings(max_examples=60, deadline=None)
-def test_a_value_is_read_back(key: object) -> None:
+def test_a_value_is_read_back(key: Key) -> None:
     text = json.dumps(key_to_json(key), allow_nan=False)
     assert key_from_json(json.loads(text)) == key
     assert isinstance(key_words(key), str)
@@ -316,7 +348,7 @@ def test_a_value_is_read_back(key: object) -> None:
 
 @given(st.lists(keys, max_size=30), st.booleans())
 @settings(max_examples=30, deadline=None)
-def test_an_encoder_is_read_back(pilot: list, bits: bool) -> None:
+def test_an_encoder_is_read_back(pilot: list[Any], bits: bool) -> None:
     encoder = fit_encoder([[*pilot, 0.5, 0.5]], bits=bits)
     again = encoder_from_json(json.loads(json.dumps(encoder.as_json(), allow_nan=False)))
     assert again == encoder
@@ -341,12 +373,13 @@ def test_an_encoder_is_read_back(pilot: list, bits: bool) -> None:
         {"table": [10**400]},
         {"table": list(range(5000))},
         {"kind": "number"},
+        {"kind": "difference", "table": [], "less": -1},
         {"kind": "distance", "table": [], "centre": float("inf")},
         {"kind": "distance", "table": [], "centre": "0"},
         {"kind": "count", "table": [1, 2]},
     ],
 )
-def test_a_feature_that_is_none_is_refused(change: dict) -> None:
+def test_a_feature_that_is_none_is_refused(change: dict[str, Any]) -> None:
     good = {"kind": "value", "place": 0, "table": [1]}
     assert feature_from_json(good) == Feature("value", 0, (1,))
     with pytest.raises(InvalidInput):

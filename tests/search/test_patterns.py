@@ -17,12 +17,12 @@ from dpassay.search.features import CODED, SINGLE, Feature
 from dpassay.search.outputs import Encoder, encoder_from_json
 from dpassay.search.patterns import Pattern, pattern_from_json
 from dpassay.search.rules import AT_LEAST, BELOW, Curve, OneOf, Score, Threshold
-from dpassay.search.values import ABSENT, NAN, NUMBER
+from dpassay.search.values import ABSENT, NAN, NUMBER, Key
 
 TOP, BOTTOM = "⊤", "⊥"
 
 
-def places(*tables: tuple) -> Encoder:
+def places(*tables: tuple[Key, ...]) -> Encoder:
     """Return an encoder of the values in the first places, then the numbers in them."""
     values = [Feature("value", place, table) for place, table in enumerate(tables)]
     numbers = [Feature("number", place) for place in range(len(tables))]
@@ -31,9 +31,10 @@ def places(*tables: tuple) -> Encoder:
 
 SYMBOLS = (TOP, BOTTOM, NUMBER)
 THREE = places(SYMBOLS, SYMBOLS, SYMBOLS)
+CURVES = (Curve(3, (0.0, 2.0), (-1.0, 1.0)), Curve(1, (0.0, 1.0), (0.5, 0.0)))
 SCORE = Pattern(
     THREE,
-    Score((Curve(3, (0.0, 2.0), (-1.0, 1.0)), Curve(1, (0.0, 1.0), (0.5, 0.0))), BELOW, 0.25, "x"),
+    Score(CURVES, BELOW, 0.25, "x"),
 )
 
 
@@ -97,7 +98,7 @@ def test_a_score_is_the_sum_of_its_curves() -> None:
     draws = [(1.5, BOTTOM), (1.5, TOP), (9.0, TOP), ("x", TOP)]
     # 0.5 + 0, 0.5 + 0.5, 1 + 0.5, nothing + 0.5
     for at, expected in ((0.6, [1, 0, 0, 1]), (0.5, [0, 0, 0, 0]), (1.25, [1, 1, 0, 1])):
-        score = Score(SCORE.rule.curves, BELOW, at, "x")
+        score = Score(CURVES, BELOW, at, "x")
         assert Pattern(THREE, score).holds(draws).astype(int).tolist() == expected
 
 
@@ -160,7 +161,7 @@ def patterns(draw: Any) -> Pattern:
             heights = draw(st.lists(numbers, min_size=len(knots), max_size=len(knots)))
             curves.append(Curve(j, tuple(knots), tuple(heights)))
         return Pattern(encoder, Score(tuple(curves), draw(side), draw(numbers), "spline"))
-    rule = []
+    rule: list[Threshold | OneOf] = []
     for j, look in enumerate(looks):
         if look.coded:
             codes = draw(st.sets(st.integers(0, look.codes - 1), min_size=1))
@@ -183,7 +184,7 @@ def test_a_pattern_is_read_back(pattern: Pattern) -> None:
         assert again.holds(DRAWS).tolist() == pattern.holds(DRAWS).tolist()
 
 
-def spots(facts: Any, path: tuple = ()) -> list[tuple]:
+def spots(facts: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return every place in a document."""
     inner = (
         facts.items() if isinstance(facts, dict)
@@ -192,7 +193,23 @@ def spots(facts: Any, path: tuple = ()) -> list[tuple]:
     return [path] * bool(path) + [s for key, each in inner for s in spots(each, (*path, key))]
 
 
-PUT = [None, True, -1, 0, 7, 1.5, math.nan, math.inf, 10**400, "x", "__class__", [], {}, [[]], [-1]]
+PUT: list[Any] = [
+    None,
+    True,
+    -1,
+    0,
+    7,
+    1.5,
+    math.nan,
+    math.inf,
+    10**400,
+    "x",
+    "__class__",
+    [],
+    {},
+    [[]],
+    [-1],
+]
 
 
 @pytest.mark.parametrize(
@@ -219,11 +236,20 @@ def test_what_is_no_pattern_is_refused_in_one_line(pattern: Pattern) -> None:
                 assert read.words
     assert len(lines) > 100
     assert not any("\n" in line for line in lines)
-    for facts in (None, [], "pattern", {}, {"encoder": good["encoder"], "all": []}):
+    worse: list[Any] = [None, [], "pattern", {}, {"encoder": good["encoder"], "all": []}]
+    for bad in worse:
         with pytest.raises(InvalidInput):
-            pattern_from_json(facts)
+            pattern_from_json(bad)
     with pytest.raises(InvalidInput):
         encoder_from_json({"parts": True, "nested": False, "features": [{"kind": "sum"}] * 1000})
+
+
+@pytest.mark.parametrize("codes", [[1, 0], [0, 0], [4], [-1], [True], [0.0], [], None, "0"])
+def test_codes_are_ascending_and_known(codes: Any) -> None:
+    facts = Pattern(THREE, (OneOf(0, (0, 1)),)).as_json()
+    facts["all"][0]["codes"] = codes
+    with pytest.raises(InvalidInput, match="codes"):
+        pattern_from_json(facts)
 
 
 def test_curves_need_ascending_knots() -> None:

@@ -59,7 +59,7 @@ def scalars(draw: st.DrawFn) -> Scalars:
 
 
 @given(answers(), st.integers(0, 99))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_answers_move_by_no_more_than_the_sensitivity(space: Answers, seed: int) -> None:
     found = explored(space, seed)
     assert found
@@ -79,7 +79,7 @@ def test_answers_move_by_no_more_than_the_sensitivity(space: Answers, seed: int)
 
 
 @given(scalars(), st.integers(0, 99))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_one_number_between_the_limits_is_replaced(space: Scalars, seed: int) -> None:
     found = explored(space, seed)
     assert found
@@ -121,7 +121,8 @@ def test_an_equal_seed_makes_equal_proposals_and_none_twice(space: Space) -> Non
     assert len(space.more(first[:6], seeded(4), 7)) <= 7
 
 
-@pytest.mark.parametrize("space", [SPACES[2], SPACES[5]], ids=repr)
+@pytest.mark.slow
+@pytest.mark.parametrize("space", SPACES, ids=repr)
 def test_a_thousand_proposals_are_made_in_no_time(space: Space) -> None:
     """At most 0.3 ms each, the faster of two times, so that a busy machine is forgiven."""
 
@@ -135,19 +136,13 @@ def test_a_thousand_proposals_are_made_in_no_time(space: Space) -> None:
 
 
 def test_a_pair_is_the_same_from_either_side() -> None:
-    (one, *_) = Answers(3).first(seeded(), 1)
-    other = Answers(3).first(seeded(), 200)
-    assert isinstance(one.change, Shift)
-    assert isinstance(one.neighbour, Values)
-    back = [
-        each
-        for each in other
-        if isinstance(each.base, Values)
-        and each.base.values.tolist() == one.neighbour.values.tolist()
-        and isinstance(each.change, Shift)
-        and each.change.by == tuple(-step for step in one.change.by)
-    ]
-    assert not back
+    """All answers raised from 0 to 1 is all of them lowered from 1 to 0."""
+    found = Answers(3).first(seeded(), 200)
+    pairs = {
+        frozenset(side.arrays[0].tobytes() for side in (each.base, each.neighbour))
+        for each in found
+    }
+    assert len(pairs) == len(found)
 
 
 BASES = {

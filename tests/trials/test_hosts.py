@@ -6,6 +6,7 @@ What is asked is answered, and whatever else happens is one `Lost` that says wha
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import signal
 import sys
@@ -48,6 +49,16 @@ def host() -> Iterator[Callable[..., Host]]:
     yield start
     for each in opened:
         each.close()
+
+
+def test_a_thing_that_is_named_twice_is_kept_once(host: Callable[..., Host]) -> None:
+    """Two groups may have one base; when it is gone, it is forgotten once."""
+    one, data = host(), Labelled([[1.0]], [0])  # type: ignore[arg-type]
+    assert one.call("same", data, data, known=(data, data)) == {"answer": True}
+    assert one.call("count", known=(data,)) == {"answer": 1}
+    del data
+    gc.collect()
+    assert one.call("count") == {"answer": 0}
 
 
 def test_values_come_back_as_they_were() -> None:
