@@ -46,6 +46,8 @@ OFFSPRING = (32, 8, 0)
 SEARCH, ENOUGH, PART = 16, 400_000, 4
 """Trials per side of the whole search: so many times the certification trials, but of more than
 `ENOUGH` only one in `PART` of the certification trials."""
+SHARES = (4, 2, 1, 1)
+"""How the trials of the search are divided among its rounds: most pairs are lost in the first."""
 LEAST = 200
 """Trials per side and pair of a round, at least."""
 PILOTS, PILOT = 12, 200
@@ -145,11 +147,11 @@ class Search:
         alive = [Candidate(proposal=each) for each in self.space.first(rng, FIRST)]
         encoder = self._encoder([each.proposal for each in alive])
         draws = self.budget.draws
-        share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // (len(SURVIVORS) + 1)
-        rounds = len(SURVIVORS) + 1
-        for number in range(rounds):
+        share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // sum(SHARES)
+        rounds = len(SHARES)
+        for number, part in enumerate(SHARES):
             last = number == len(SURVIVORS)
-            size = int(np.clip(share // max(1, len(alive)), LEAST, self.budget.draws))
+            size = int(np.clip(part * share // max(1, len(alive)), LEAST, self.budget.draws))
             what = f"round {number + 1} of {rounds}"
             alive = self._draw(encoder, alive, size, f"search {number}", what)
             self._choose(encoder, alive, cheap=not last)
