@@ -22,6 +22,7 @@ from dpassay.data import digest
 from dpassay.engine.evidence import Evidence
 from dpassay.engine.monte_carlo import Budget, monte_carlo_evidence, screen
 from dpassay.engine.sampling import OpenExecutor
+from dpassay.engine.search_power import Round
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
 from dpassay.pairs import NOTHING_ASKED
@@ -46,6 +47,8 @@ OFFSPRING = (32, 8, 0)
 SEARCH, ENOUGH, PART = 16, 400_000, 4
 """Trials per side of the whole search: so many times the certification trials, but of more than
 `ENOUGH` only one in `PART` of the certification trials."""
+SHARES = (4, 2, 1, 1)
+"""How the trials of the search are divided among its rounds: most pairs are lost in the first."""
 LEAST = 200
 """Trials per side and pair of a round, at least."""
 PILOTS, PILOT = 12, 200
@@ -134,9 +137,10 @@ class Search:
     log: list[dict[str, Any]] = field(default_factory=list)
     spent: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
 
-    def best(self) -> Candidate:
-        """Search, and return the pair that is to be certified.
+    def best(self) -> tuple[Candidate, Encoder]:
+        """Search, and return the pair that is to be certified, and what was looked at in answers.
 
         One only: the last round has looked at the few that were left so often that the best of
         them is known, or makes no difference, and it gets all of alpha.
@@ -145,19 +149,20 @@ class Search:
         alive = [Candidate(proposal=each) for each in self.space.first(rng, FIRST)]
         encoder = self._encoder([each.proposal for each in alive])
         draws = self.budget.draws
-        share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // (len(SURVIVORS) + 1)
-        rounds = len(SURVIVORS) + 1
-        for number in range(rounds):
+        share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // sum(SHARES)
+        rounds = len(SHARES)
+        for number, part in enumerate(SHARES):
             last = number == len(SURVIVORS)
-            size = int(np.clip(share // max(1, len(alive)), LEAST, self.budget.draws))
+            size = int(np.clip(part * share // max(1, len(alive)), LEAST, self.budget.draws))
             what = f"round {number + 1} of {rounds}"
             alive = self._draw(encoder, alive, size, f"search {number}", what)
             self._choose(encoder, alive, cheap=not last)
             alive.sort(key=lambda each: -each.z)
             self._note(number, alive, size)
+            self.rounds.append(_round(alive, size, 1 if last else SURVIVORS[number]))
             if not last:
                 alive = self._next(alive, SURVIVORS[number], OFFSPRING[number], rng)
-        return self._shrunk(encoder, alive[0])
+        return self._shrunk(encoder, alive[0]), encoder
 
     def _next(
         self, ranked: list[Candidate], kept: int, more: int, rng: np.random.Generator
@@ -363,6 +368,18 @@ class Search:
         self.failed.clear()
 
 
+def _round(alive: Sequence[Candidate], size: int, kept: int) -> Round:
+    """Say what a round was, for `detectable`: how many go on whatever family they are of."""
+    families = len({each.proposal.family for each in alive})
+    return Round(
+        pairs=len(alive),
+        new=sum(len(each.one) == 1 for each in alive),
+        draws=size,
+        safe=max(1, kept // 2, kept - families),
+        queries=max(len(each.one[0]) for each in alive),
+    )
+
+
 def _places(group: Group) -> range:
     return range(len(group.pairs))
 
@@ -419,7 +436,7 @@ def searched_evidence(
         progress=progress,
         seed=seed,
     )
-    found = search.best()
+    found, encoder = search.best()
     if found.choice is None:
         raise TargetError(f"{target.name}: a search needs at least one pair to look at")
     groups, pattern = (search.alone(found),), found.choice.pattern
@@ -427,7 +444,13 @@ def searched_evidence(
     certified = SearchBudget(
         draws=budget.draws, alpha=budget.alpha, alarm=budget.alarm, stop_early=budget.stop_early
     )
-    tester = PatternEvents(scale=search.scale, promised=claim.promised, pattern=pattern)
+    tester = PatternEvents(
+        scale=search.scale,
+        promised=claim.promised,
+        pattern=pattern,
+        rounds=tuple(search.rounds),
+        numbers=any(not each.coded for each in encoder.looks),
+    )
     screened = screen(executor, groups, certified, progress)
     evidence = monte_carlo_evidence(tester, groups, screened, certified, executor, progress)
     return replace(
