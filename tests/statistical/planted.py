@@ -18,15 +18,20 @@ from dpassay.stats.scales import Ratio, Scale, scale_of
 
 Array = NDArray[np.float64]
 RELATION = "replace-one"
+ONE = DP(epsilon=1.0)
 LEAKING = 0.0
 """The number of the pair that leaks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row(Space):
-    """So many pairs in a row: dataset k is (k, 0), its neighbour (k, 1); nothing comes of them."""
+    """So many pairs in a row: dataset k is (k, 0), its neighbour (k, 1).
+
+    Whatever is called smaller than one of them leaks what the others leak.
+    """
 
     pairs: int
+    smaller_ones: int = 0
 
     @property
     def relation(self) -> str:
@@ -38,21 +43,24 @@ class Row(Space):
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         order = rng.permutation(self.pairs)[:most]
-        return [
-            proposal(Values(np.array([float(k), 0.0])), ReplaceValue(1, 1.0), "in a row", RELATION)
-            for k in order.tolist()
-        ]
+        return [_proposal(k) for k in order.tolist()]
 
     def more(
         self,
-        best: Sequence[Proposal],  # noqa: ARG002
-        rng: np.random.Generator,  # noqa: ARG002
-        most: int,  # noqa: ARG002
+        best: Sequence[Proposal],
+        rng: np.random.Generator,
+        most: int,
     ) -> list[Proposal]:
         return []
 
-    def smaller(self, found: Proposal) -> Iterator[Proposal]:  # noqa: ARG002
-        return iter(())
+    def smaller(self, found: Proposal) -> Iterator[Proposal]:
+        first = self.pairs + 1000 * found.base.values[0]
+        places = range(self.smaller_ones)
+        return (_proposal(first + k) for k in places)
+
+
+def _proposal(k: float) -> Proposal:
+    return proposal(Values(np.array([float(k), 0.0])), ReplaceValue(1, 1.0), "in a row", RELATION)
 
 
 Sampler = Callable[[float, int, np.random.Generator], Any]
@@ -65,7 +73,7 @@ class Shape:
 
     draw: Sampler
     frequency: float
-    claim: Claim = DP(epsilon=1.0)
+    claim: Claim = ONE
     budget: int = 2000
     pairs: int = 40
 
@@ -81,7 +89,7 @@ def planted(shape: Shape, leak: float) -> Callable[..., Any]:
     return function
 
 
-def label(base: Sequence[float], claim: Claim = DP(epsilon=1.0)) -> Sampler:
+def label(base: Sequence[float], claim: Claim = ONE) -> Sampler:
     """The first label becomes rarer, the others likelier by one factor."""
     law, scale = np.array(base), scale_of(claim)
 
