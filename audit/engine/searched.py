@@ -59,7 +59,7 @@ SMALLER, STEPS, WORTH = 8, 12, 0.95
 """Smaller pairs that are tried at a time, how often, and what part of the expected bound they must
 keep. Of more certification trials than `ENOUGH` none are tried: who pays for so many wants the
 bound."""
-SHARPER, MOST_SHARPER = 16, 250_000
+SHARPER, MOST_SHARPER = 16, 150_000
 """Instead, one in so many of the certification trials, and no more than that, are spent on the
 event of the pair that was found, before they are drawn."""
 

@@ -74,7 +74,7 @@ def test_the_relation_says_how_many_move() -> None:
 
 
 def test_pairs_that_move_more_are_no_neighbours() -> None:
-    base, change = Values([0.0, 0.0, 0.0]), Shift((1.0, 0.0, -1.0))
+    base, change = Values(np.zeros(3)), Shift((1.0, 0.0, -1.0))
     Pairs(base=base, changes=(change,), how="by hand", relation="answers-1-in-2")
     with pytest.raises(
         InvalidInput, match="'answers-1-in-2' or wider, as a change moves 2 answers"
