@@ -158,12 +158,13 @@ def table(
     seconds: float,
     first: int = 0,
 ) -> None:
-    """Run seed by seed, row after row, and print what was seen in the time there is."""
+    """Run all rows at a time, each in proportion, and print what was seen in the time there is."""
     began, seen, found = time.monotonic(), [0] * len(rows), [0] * len(rows)
-    for seed in range(max((runs for _, runs, _ in rows), default=0)):
+    longest = max((runs for _, runs, _ in rows), default=0)
+    for step in range(1, longest + 1):
         for k, (_, runs, refuted) in enumerate(rows):
-            if seed < runs and time.monotonic() - began < seconds:
-                found[k] += refuted(first + seed)
+            while seen[k] < step * runs // longest and time.monotonic() - began < seconds:
+                found[k] += refuted(first + seen[k])
                 seen[k] += 1
     print(
         f"\n{title} ({time.monotonic() - began:.0f} s)\n\n| mechanism | refuted | audits | most |"

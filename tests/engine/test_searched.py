@@ -181,8 +181,8 @@ def test_answers_of_one_run_are_audited_together() -> None:
     """Each answer alone keeps the claim; two of them differ or agree whatever the coin was."""
     X = np.random.default_rng(0).normal(size=(12, 2))
     people = Labelled(X, (X[:, 0] > 0).astype(int))
-    alone = hunted(shared_flip, people)
-    assert alone.verdict in ("not refuted", "inconclusive")
+    alone = hunted(shared_flip, people, detect=2.0)  # 2,000 trials are few for 256 pairs
+    assert alone.verdict == "not refuted"
     together = hunted(shared_flip, people, together=True)
     assert together.verdict == "refuted"
     witness = make_witness(together)

@@ -1,0 +1,125 @@
+"""What a searched audit would have seen: the rehearsal of its rounds."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpassay import audit
+from dpassay.engine import search_power
+from dpassay.engine.search_power import Round, SearchDesign, needed, search_sight, spreads
+from dpassay.search.worth import Goal
+from dpassay.stats.power import detectable
+from dpassay.stats.scales import Difference, Ratio, Scale, Shift
+from tests.statistical.planted import SHAPES, Row, planted
+
+ROUNDS = (
+    Round(pairs=256, new=256, draws=625, safe=57),
+    Round(pairs=96, new=32, draws=833, safe=9),
+    Round(pairs=24, new=8, draws=1666, safe=2),
+    Round(pairs=4, new=0, draws=10_000, safe=1),
+)
+DESIGN = SearchDesign(
+    scale=Ratio(),
+    promised=1.0,
+    n=20_000,
+    alpha=0.001,
+    rounds=ROUNDS,
+    pilot=2000,
+    numbers=False,
+)
+"""A default search."""
+FEW = replace(
+    DESIGN,
+    rounds=(
+        Round(pairs=12, new=12, draws=2000, safe=11),
+        Round(pairs=12, new=0, draws=2000, safe=1),
+    ),
+    n=2000,
+)
+"""A small one."""
+ALONE = (Round(pairs=1, new=1, draws=20_000, safe=1),)
+
+
+def test_the_curve_of_a_search_is_monotone_and_deterministic() -> None:
+    sight = search_sight(FEW, None)
+    points, leaks = zip(*sight.curve, strict=True)
+    assert list(points) == sorted(points, reverse=True)
+    assert list(leaks) == sorted(leaks)
+    assert 1 < leaks[0] < 1.3 < leaks[2] < leaks[-1] == math.inf
+    search_power.smallest_found.cache_clear()
+    needed.cache_clear()
+    assert search_sight(FEW, None).detectable == sight.detectable
+
+
+def test_one_pair_needs_what_its_certification_needs() -> None:
+    """Nothing is lost on the way to it; and the weaker one of two tests may be chosen."""
+    alone = replace(DESIGN, rounds=ALONE).smallest(0.73)
+    certified = max(
+        detectable(
+            scale=Ratio(), promised=1.0, n=20_000, alpha=0.001, method=method, frequency=0.73
+        )
+        for method in ("stouffer", "accuracy")
+    )
+    assert certified - 1e-3 <= alone <= certified + 0.05 * (certified - 1)
+    assert alone < DESIGN.smallest(0.73)
+
+
+@pytest.mark.parametrize("worse", [{"draws": 200}, {"safe": 1}])
+def test_more_rivals_fewer_trials_and_places_cost_power(worse: dict[str, int]) -> None:
+    rounds = (replace(ROUNDS[0], **worse), *ROUNDS[1:])
+    assert replace(DESIGN, rounds=rounds).smallest(0.73) > 1.02 * DESIGN.smallest(0.73)
+
+
+def test_an_event_of_no_more_than_delta_is_never_seen() -> None:
+    assert replace(DESIGN, scale=Ratio(0.01)).smallest(0.01) == math.inf
+
+
+def test_a_difference_of_probabilities_has_no_curve() -> None:
+    sight = search_sight(replace(DESIGN, scale=Difference(), promised=0.3), None)
+    assert sight.curve == ()
+    assert 0.3 < sight.detectable < 0.4
+
+
+@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.05), Shift(), Difference()])
+def test_many_ranks_are_those_of_the_search(scale: Scale) -> None:
+    counts = np.array([[5, 2], [40, 3], [300, 10], [3, 250]])
+    p1, p0 = (counts + 0.5).T / 401
+    each = [scale.spread(*pair) for pair in zip(p1, p0, strict=True)]
+    assert spreads(scale, p1, p0) == pytest.approx(each)
+    goal = Goal(scale, 0.5, 1000, 0.01)
+    laws = search_power._Label(DESIGN, 0.5, 2)  # noqa: SLF001
+    design = replace(DESIGN, scale=scale, promised=0.5, n=1000)
+    many = search_power._Rehearsal(design, laws)._z(*counts.T, 400)  # noqa: SLF001
+    assert many == pytest.approx([goal.power_z(x, y, 400, 400) for x, y in counts.tolist()])
+
+
+def test_a_result_waits_no_longer_than_a_moment_for_it() -> None:
+    search_power.smallest_found.cache_clear()
+    began = time.process_time()
+    search_sight(DESIGN, None)
+    assert time.process_time() - began < 3
+
+
+def test_a_searched_audit_says_what_its_search_would_have_seen() -> None:
+    shape = SHAPES["a frequent label"]
+    few, many = (
+        audit(
+            planted(shape, 1.0),
+            claim=shape.claim,
+            data=Row(pairs),
+            budget=1000,
+            confidence=0.95,
+            executor="inline",
+        ).evidence
+        for pairs in (2, 60)
+    )
+    assert few is not None
+    assert many is not None
+    assert 1 < few.detectable < many.detectable - 0.05
+    assert few.sight.design is not None
+    assert few.sight.design.rounds[0].pairs == 2

@@ -1,0 +1,64 @@
+"""`detectable` of a searched audit: leaks of exactly that size, planted at one of many pairs."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from scipy.stats import binom
+
+from dpassay import audit
+from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.guards import Guards
+from dpassay.engine.result import Result
+from dpassay.engine.testers import patterns
+from tests.statistical.planted import SHAPES, Row, Shape, planted
+
+RUNS = 40
+LEAST = int(binom.ppf(0.01, RUNS, 0.9))
+"""Fewer would be refuted in less than one case of a hundred, were 90 % right."""
+QUICK = ("a frequent label", "a 20 % label", "a 10 % label")
+
+
+def searched(shape: Shape, leak: float, seed: int, smaller: int = 8) -> Result:
+    """Audit a mechanism that leaks so much at one pair, and whose smaller pairs do not."""
+    return audit(
+        planted(shape, leak),
+        claim=shape.claim,
+        data=Row(shape.pairs, smaller),
+        budget=shape.budget,
+        confidence=0.95,
+        executor="inline",
+        seed=seed,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", QUICK)
+def test_a_leak_of_the_detectable_size_is_refuted(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shape = SHAPES[name]
+    first = searched(shape, shape.claim.promised, 10**6).evidence
+    assert first is not None
+    assert first.sight.design is not None
+    leak = first.sight.design.smallest(shape.frequency)
+    assert math.isfinite(leak)
+    for guard in ("varied", "asked_again", "confirmed"):
+        monkeypatch.setattr(Guards, guard, lambda *_: None)
+    monkeypatch.setattr(patterns, "search_sight", lambda *_: DetectionCurve(detectable=leak))
+    found = [searched(shape, leak, seed).verdict == "refuted" for seed in range(RUNS)]
+    assert sum(found) >= LEAST
+
+
+@pytest.mark.slow
+def test_what_leaks_the_claim_at_every_pair_is_seldom_refuted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 100 at 95 %, no more than chance alone exceeds once in a hundred times."""
+    shape = SHAPES["a frequent label"]
+    monkeypatch.setattr(patterns, "search_sight", lambda *_: DetectionCurve(detectable=0.0))
+    for guard in ("varied", "asked_again", "confirmed"):
+        monkeypatch.setattr(Guards, guard, lambda *_: None)
+    words = [searched(shape, 1.0, seed).verdict for seed in range(100)]
+    assert words.count("refuted") <= int(binom.isf(0.01, 100, 0.05))
