@@ -88,7 +88,10 @@ def noisy(rng: np.random.Generator) -> Function:
 
 
 def normal(rng: np.random.Generator) -> Function:
-    """Return normal noise with (1, 0.01)-differential privacy: sigma = l2 sqrt(2 ln(1.25/delta))."""
+    """Return normal noise with (1, 0.01)-differential privacy.
+
+    Its scale is the L2 sensitivity times sqrt(2 ln(1.25 / delta)).
+    """
     weights = rng.normal(size=(int(rng.integers(1, 6)), 2))
     far = np.linalg.norm(np.abs(weights).sum(axis=1))
     scale = far * np.sqrt(2 * np.log(1.25 / 0.01))

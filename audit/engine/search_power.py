@@ -7,14 +7,17 @@ computed from the binomial laws.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpassay.engine.alternatives import (
+    SHIFTS,
     Answers,
     event_at,
     move_of,
@@ -24,7 +27,7 @@ from dpassay.engine.alternatives import (
 )
 from dpassay.engine.detection import DetectionCurve, Frontier, two_digits
 from dpassay.search.worth import Goal
-from dpassay.stats.lower_bounds import choose
+from dpassay.stats.lower_bounds import Method, choose
 from dpassay.stats.power import LARGEST, POWER, counts_near, power_of
 from dpassay.stats.regions import log_noise
 from dpassay.stats.scales import Difference, Scale, Shift
@@ -40,7 +43,8 @@ LABELS = (2, 10)
 LEVELS = np.array([0.005, 0.01, 0.02, 0.05, *np.arange(1, 10) / 10, 0.95, 0.98, 0.99, 0.995])
 """Numbers are counted between these quantiles."""
 EVENTS = 3
-"""Events that leak just what is claimed, at each of the other pairs; they do so independently."""
+"""Events that leak just what is claimed, at each of the other pairs and each query; they err
+independently."""
 NEAR = 0.02
 """The leak is found up to this part of its distance to the claim, from above."""
 RARE = 0.005
@@ -196,7 +200,10 @@ class _Label(_Laws):
 
     def __init__(self, design: SearchDesign, frequency: float, labels: int) -> None:
         family = through_event(Answers(labels=labels), frequency, design.scale, design.promised)
-        self.base, self.frequency, self.other = family.base, frequency, family.other  # type: ignore[method-assign]
+        self.family, self.base, self.frequency = family, family.base, family.frequency
+
+    def other(self, leak: float) -> Array:
+        return self.family.other(leak)
 
 
 class _Noise(_Laws):
@@ -206,9 +213,7 @@ class _Noise(_Laws):
     frequency = 0.5
 
     def __init__(self, design: SearchDesign, kind: str) -> None:
-        import scipy  # noqa: PLC0415
-
-        self.noise = getattr(scipy.stats, {"Laplace": "laplace", "Gaussian": "norm"}[kind])
+        self.noise = getattr(scipy.stats, SHIFTS[kind])
         self.kind, self.scale = kind, design.scale
         self.edges = self.noise.ppf(LEVELS)
         self.base = self._law(0.0)
@@ -271,8 +276,8 @@ class _Rehearsal:
         alive = np.ones(RUNS, dtype=bool)
         rounds = self.design.rounds
         for number, each in enumerate(rounds):
-            for side, law in zip(sides, (self.laws.base, other), strict=True):
-                side += rng.multinomial(each.draws, law, size=RUNS)
+            for k, law in enumerate((self.laws.base, other)):
+                sides[k] += rng.multinomial(each.draws, law, size=RUNS)
             one = [_half(side, rng) for side in sides]
             rest = [side - half for side, half in zip(sides, one, strict=True)]
             events, directions, z = self._choose(one, rest)
@@ -301,7 +306,7 @@ class _Rehearsal:
             self._z(np.where(better, x1, x), np.where(better, y1, y), left),
         )
 
-    def _events(self, learn: list[Counts]):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    def _events(self, learn: list[Counts]) -> tuple[Callable[[Counts], Mask], list[Counts]]:
         """Return events by their place, and the counts (R, E) of all of them on both sides."""
         symbols = learn[0].shape[1]
         if self.laws.ordered:
@@ -321,7 +326,8 @@ class _Rehearsal:
             within = ranks <= (place % ends)[:, None]
             found = np.where((place < ends)[:, None], within, ~within)
             single = np.arange(symbols) == (place - 2 * ends)[:, None]
-            return np.where((place < 2 * ends)[:, None], found, single)
+            event: Mask = np.where((place < 2 * ends)[:, None], found, single)
+            return event
 
         return masks, counts
 
@@ -346,12 +352,12 @@ class _Rehearsal:
             powers.append(power_of(p1, p0, x, limit.at(x), design.n))
         return min(powers)
 
-    def _methods(self, p1: float, p0: float) -> set:  # type: ignore[type-arg]
+    def _methods(self, p1: float, p0: float) -> set[Method]:
         design, m = self.design, self.design.pilot
         x, y = m * p1, m * p0
         off_x, off_y = OFF * math.sqrt(x * (1 - p1)), OFF * math.sqrt(y * (1 - p0))
         near = [(x, y), (x + off_x, y), (x - off_x, y), (x, y + off_y), (x, y - off_y)]
-        counts = {tuple(min(m, max(0, round(each))) for each in both) for both in near}
+        counts = {(min(m, max(0, round(a))), min(m, max(0, round(b)))) for a, b in near}
         return {
             choose(a, b, m, design.n, labels=2, scale=design.scale, alpha=design.alpha)
             for a, b in counts
@@ -399,8 +405,8 @@ def needed(rounds: tuple[Round, ...], n: int) -> tuple[Array, ...]:
     """Find what a pair must rank above in each round, in so many rehearsed searches: (R,) each.
 
     All other pairs leak what the claim allows, so that they rank by chance: by the largest of
-    `EVENTS` standardised errors. What was drawn of a pair adds up; in the last round, a random half of
-    it ranks.
+    `EVENTS` standardised errors for each query. What was drawn of a pair adds up; in the last
+    round, a random half of it ranks.
     """
     rng = np.random.default_rng(71)
     events = EVENTS * max(each.queries for each in rounds)

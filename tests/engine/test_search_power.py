@@ -92,9 +92,9 @@ def test_many_ranks_are_those_of_the_search(scale: Scale) -> None:
     each = [scale.spread(*pair) for pair in zip(p1, p0, strict=True)]
     assert spreads(scale, p1, p0) == pytest.approx(each)
     goal = Goal(scale, 0.5, 1000, 0.01)
-    laws = search_power._Label(DESIGN, 0.5, 2)  # noqa: SLF001
+    laws = search_power._Label(DESIGN, 0.5, 2)
     design = replace(DESIGN, scale=scale, promised=0.5, n=1000)
-    many = search_power._Rehearsal(design, laws)._z(*counts.T, 400)  # noqa: SLF001
+    many = search_power._Rehearsal(design, laws)._z(*counts.T, 400)
     assert many == pytest.approx([goal.power_z(x, y, 400, 400) for x, y in counts.tolist()])
 
 
