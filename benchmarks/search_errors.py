@@ -183,7 +183,7 @@ def unguarded() -> None:
     """Leave out what refutes nothing."""
     for guard in ("varied", "asked_again", "confirmed"):
         setattr(Guards, guard, lambda *_: None)
-    patterns.search_sight = lambda *_: DetectionCurve(detectable=0.0)  # type: ignore[assignment]
+    setattr(patterns, "search_sight", lambda *_: DetectionCurve(detectable=0.0))  # noqa: B010
 
 
 def main() -> None:

@@ -94,7 +94,7 @@ def test_many_ranks_are_those_of_the_search(scale: Scale) -> None:
     goal = Goal(scale, 0.5, 1000, 0.01)
     laws = search_power._Label(DESIGN, 0.5, 2)
     design = replace(DESIGN, scale=scale, promised=0.5, n=1000)
-    many = search_power._Rehearsal(design, laws)._z(*counts.T, 400)
+    many = search_power._Rehearsal(design, laws)._z(counts[:, 0], counts[:, 1], 400)
     assert many == pytest.approx([goal.power_z(x, y, 400, 400) for x, y in counts.tolist()])
 
 
@@ -121,5 +121,5 @@ def test_a_searched_audit_says_what_its_search_would_have_seen() -> None:
     assert few is not None
     assert many is not None
     assert 1 < few.detectable < many.detectable - 0.05
-    assert few.sight.design is not None
+    assert isinstance(few.sight.design, SearchDesign)
     assert few.sight.design.rounds[0].pairs == 2

@@ -54,7 +54,7 @@ class Row(Space):
         return []
 
     def smaller(self, found: Proposal) -> Iterator[Proposal]:
-        first = self.pairs + 1000 * found.base.values[0]
+        first = self.pairs + 1000 * float(found.base.arrays[0][0])
         places = range(self.smaller_ones)
         return (_proposal(first + k) for k in places)
 
@@ -93,7 +93,7 @@ def label(base: Sequence[float], claim: Claim = ONE) -> Sampler:
     """The first label becomes rarer, the others likelier by one factor."""
     law, scale = np.array(base), scale_of(claim)
 
-    def draw(leak: float, size: int, rng: np.random.Generator) -> Array:
+    def draw(leak: float, size: int, rng: np.random.Generator) -> Any:
         p = float(event_at(law[0], leak, scale)) if leak else law[0]
         other = law * (1 - p) / (1 - law[0])
         other[0] = p
