@@ -482,6 +482,7 @@ def searched_evidence(
         scale=search.scale,
         promised=claim.promised,
         pattern=pattern,
+        direction=found.choice.direction,
         rounds=tuple(search.rounds),
         numbers=any(not each.coded for each in encoder.looks),
     )

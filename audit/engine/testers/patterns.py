@@ -30,6 +30,8 @@ class PatternEvents(Events):
     Parameters
     ----------
     pattern : Pattern
+    direction : {0, 1}
+        0 where it is likelier on S; the search has found that out.
     rounds : tuple of Round
         How it was found.
     numbers : bool
@@ -37,6 +39,7 @@ class PatternEvents(Events):
     """
 
     pattern: Pattern
+    direction: int
     rounds: tuple[Round, ...] = ()
     numbers: bool = False
     masks: NDArray[np.int64] = field(default_factory=SYMBOLS.copy)
@@ -47,6 +50,12 @@ class PatternEvents(Events):
     def profiled(self) -> bool:
         """No profile: delta(epsilon) is of all events."""
         return False
+
+    def rank(self, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Rank in the direction that the search has chosen; the other one is out."""
+        ranking, events = Events.rank(self, sides)
+        ranking[1 - self.direction] = -np.inf
+        return ranking, events
 
     def upper(
         self,
