@@ -340,7 +340,9 @@ class _Rehearsal:
         x = counts_near(p1, design.n)
         powers = []
         for method in self._methods(p1, p0):
-            limit = Frontier.of(method, design.scale.allowed(design.promised), design.n, design.alpha)
+            limit = Frontier.of(
+                method, design.scale.allowed(design.promised), design.n, design.alpha
+            )
             powers.append(power_of(p1, p0, x, limit.at(x), design.n))
         return min(powers)
 

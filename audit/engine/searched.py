@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from dpassay.claims import Claim
 from dpassay.data import digest
@@ -57,7 +58,9 @@ CHECKED = 10
 """One in so many certification trials, drawn before them, chooses the test and guards them."""
 SMALLER, STEPS, WORTH = 8, 12, 0.95
 """Smaller pairs that are tried at a time, how often, and what part of the expected bound they must
-keep."""
+keep, all of them together."""
+SURE = 3.0
+"""And by so many standard errors the leak must be sure to be seen."""
 
 Features = NDArray[np.float64]
 
@@ -181,10 +184,13 @@ class Search:
     def _shrunk(self, encoder: Encoder, found: Candidate) -> Candidate:
         """Return a smaller pair that shows the same, if there is one.
 
-        Only where the claim will probably be refuted: then somebody will look at the pair.
+        Only where the claim will be refuted, as good as surely, before and after: then somebody
+        will look at the pair. Else a smaller pair that leaks what is allowed may look as bad.
         """
-        if found.choice is None or found.choice.expected <= self.promised:
+        sure = SURE - float(ndtri(self.budget.alpha))
+        if found.choice is None or found.choice.power_z < sure:
             return found
+        least = WORTH * found.choice.expected
         for step in range(STEPS):
             smaller = [
                 Candidate(proposal=each)
@@ -199,9 +205,11 @@ class Search:
             except TargetError:
                 break
             self._choose(encoder, smaller, cheap=True)
-            assert found.choice is not None
-            least = WORTH * found.choice.expected
-            fit = [each for each in smaller if each.choice and each.choice.expected >= least]
+            fit = [
+                each
+                for each in smaller
+                if each.choice and each.choice.expected >= least and each.z >= sure
+            ]
             if not fit:
                 break
             found = fit[0]
