@@ -206,6 +206,11 @@ class Shift:
         """By how much it moves the answer that it moves most."""
         return max(map(abs, self.by))
 
+    @property
+    def moved(self) -> int:
+        """How many answers it moves."""
+        return sum(map(bool, self.by))
+
     def at(self, index: int) -> Shift:  # noqa: ARG002
         """Return the same: it has no place of its own."""
         return self
@@ -365,10 +370,13 @@ def change_key(change: Change, pool: Labelled | None) -> str:
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def narrowest(change: Change) -> str:
-    """Return the narrowest relation under which a change makes a neighbour."""
+def narrowest(change: Change, *, among: bool = False) -> str:
+    """Return the narrowest relation under which a change makes a neighbour.
+
+    With `among` the number of answers that it moves is told too.
+    """
     if isinstance(change, Shift):
-        return answers_relation(change.largest)
+        return answers_relation(change.largest, change.moved if among else None)
     return replace_relation(len(one_by_one(change)))
 
 

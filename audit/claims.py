@@ -19,11 +19,12 @@ SINGLE = "single prediction"
 """The unit of a claim that is about one answer at one query."""
 
 RELATIONS = (
-    f"'{REPLACE_ONE}', 'replace-k' with an integer k >= 2, or 'answers-D' with a number D > 0"
+    f"'{REPLACE_ONE}', 'replace-k' with an integer k >= 2, or 'answers-D' with a number D > 0, "
+    "'answers-D-in-m' with an integer m >= 1 besides"
 )
 """What a relation may be; `replace-k`: two datasets of the same size that differ in at most k
 records; `answers-D`: two vectors of as many true answers, each answer of the one within D of that
-of the other."""
+of the other; `answers-D-in-m`: and at most m of them differ."""
 
 Status = Literal["printed", "corrected", "own", "measured"]
 
@@ -67,15 +68,27 @@ def answers_moved(relation: str) -> float | None:
     return moved if 0 < moved < math.inf else None
 
 
-def answers_relation(sensitivity: float) -> str:
+def answers_among(relation: str) -> int | None:
+    """Return how many true answers may differ at most, m of `answers-D-in-m`.
+
+    None where all of them may, and for a relation of records.
+    """
+    number = _number(_ANSWERS, relation, 2)
+    return None if number is None else int(number)
+
+
+def answers_relation(sensitivity: float, among: int | None = None) -> str:
     """Return the relation of vectors of true answers that differ by at most so much in each.
 
     Parameters
     ----------
     sensitivity : float
         Finite and > 0.
+    among : int, optional
+        In how many answers they differ at most, >= 1; all of them by default.
     """
-    return f"answers-{float(sensitivity)!r}".removesuffix(".0")
+    relation = f"answers-{float(sensitivity)!r}".removesuffix(".0")
+    return relation if among is None else f"{relation}-in-{among}"
 
 
 def check_relation(relation: str) -> None:
@@ -89,21 +102,22 @@ def within(narrow: str, wide: str) -> bool:
     moved, most = answers_moved(narrow), answers_moved(wide)
     if moved is None or most is None:
         return moved is most and records_replaced(narrow) <= records_replaced(wide)
-    return moved <= most
+    few, many = answers_among(narrow), answers_among(wide)
+    return moved <= most and (many is None or (few is not None and few <= many))
 
 
 _RECORDS = r"replace-(one|[2-9]|[1-9][0-9]+)"
-_ANSWERS = r"answers-((?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e[+-][0-9]+)?)"
+_ANSWERS = r"answers-((?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e[+-][0-9]+)?)(?:-in-([1-9][0-9]*))?"
 
 
-def _number(pattern: str, relation: object) -> str | None:
-    return _parsed(pattern, relation) if isinstance(relation, str) else None
+def _number(pattern: str, relation: object, place: int = 1) -> str | None:
+    return _parsed(pattern, relation, place) if isinstance(relation, str) else None
 
 
 @lru_cache(maxsize=64)
-def _parsed(pattern: str, relation: str) -> str | None:
+def _parsed(pattern: str, relation: str, place: int) -> str | None:
     found = re.fullmatch(pattern, relation)
-    return None if found is None else found[1]
+    return None if found is None else found[place]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +129,8 @@ class Promise:
     relation : str
         The neighbour relation: `replace-one`, which is the one the papers use, or `replace-k` with
         k = 2, 3, ...: datasets that differ in at most k records; or `answers-D` with a number D:
-        vectors of true answers, each of which differs by at most D.
+        vectors of true answers, each of which differs by at most D; or `answers-D-in-m`, where at
+        most m of them differ.
     unit : str
         What is released: `single prediction`, a transcript, a value.
     coins : str

@@ -25,7 +25,7 @@ from dpassay.changes import (
     narrowest,
     one_by_one,
 )
-from dpassay.claims import REPLACE_ONE, check_relation, replace_relation, within
+from dpassay.claims import REPLACE_ONE, answers_among, check_relation, replace_relation, within
 from dpassay.data import Dataset, Labelled, Lines, Values
 from dpassay.errors import InvalidInput, is_count, require
 from dpassay.seeds import stream
@@ -125,7 +125,7 @@ class Pairs:
             require(fits(change, self.base), "change", str(change), _allowed(change, self.base))
         check_relation(self.relation)
         for change in self.changes:
-            narrow = narrowest(change)
+            narrow = narrowest(change, among=answers_among(self.relation) is not None)
             allowed = f"'{narrow}' or wider, as a change {_does(change)}"
             require(within(narrow, self.relation), "relation", self.relation, allowed)
         require(isinstance(self.key, str), "key", self.key, "a text")
@@ -160,7 +160,9 @@ def _allowed(change: Change, base: Dataset) -> str:
 
 def _does(change: Change) -> str:
     if isinstance(change, Shift):
-        return f"moves an answer by {change.largest:.6g}"
+        if change.moved == 1:
+            return f"moves an answer by {change.largest:.6g}"
+        return f"moves {change.moved} answers, one of them by {change.largest:.6g}"
     return f"replaces {len(one_by_one(change))} records"
 
 

@@ -42,6 +42,7 @@ class Moments:
 
     dimension: int
     additive: ClassVar[bool] = False
+    rounds: ClassVar[bool] = False
 
     @property
     def size(self) -> int:

@@ -31,6 +31,8 @@ ROUNDING = 1e-3
 """More than the numerical error of a statistic, as a logarithm."""
 LOTS = {"single": 8, "confirm": 4}
 """New processes that single rows, and the replay of a refutation, are spread over."""
+CONFIRMED, CONFIRMED_PART = 200_000, 20
+"""Of more trials than that, the replay of a refutation draws so many again, or one in so many."""
 SINGLES = 25
 """Calls of one row per process and dataset, at most; not more in all than half the certification
 trials."""
@@ -133,9 +135,10 @@ class Guards:
     def confirmed(self, group: int, pair: int) -> None:
         """Raise `TargetError` unless fresh trials are like those that refuted the claim.
 
-        As many trials of the same pair as before.
+        As many trials of the same pair as before, and no more than are needed to see it.
         """
-        self._like_before("confirm", (group, pair), -(-self.draws // LOTS["confirm"]), {}, CONFIRM)
+        draws = min(self.draws, max(CONFIRMED, self.draws // CONFIRMED_PART))
+        self._like_before("confirm", (group, pair), -(-draws // LOTS["confirm"]), {}, CONFIRM)
 
     def _like_before(
         self, phase: str, place: Place, size: int, again: dict[Piece, int], cause: str

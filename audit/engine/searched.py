@@ -45,22 +45,29 @@ SURVIVORS = (64, 16, 4)
 """Pairs that go on after each round but the last."""
 OFFSPRING = (32, 8, 0)
 """New pairs that are made of the best ones after each of these rounds."""
-SEARCH, ENOUGH, PART = 16, 400_000, 4
+SEARCH, ENOUGH, PART = 16, 400_000, 16
 """Trials per side of the whole search: so many times the certification trials, but of more than
 `ENOUGH` only one in `PART` of the certification trials."""
 SHARES = (4, 2, 1, 1)
 """How the trials of the search are divided among its rounds: most pairs are lost in the first."""
 LEAST = 200
 """Trials per side and pair of a round, at least."""
+CERTAIN = 5.0
+"""A leak so many standard errors above the claim is refuted next to surely, at any confidence."""
 PILOTS, PILOT = 12, 200
 """Pairs whose answers the encoder is fitted on, and trials on each side of them."""
-CHECKED = 10
-"""One in so many certification trials, drawn before them, chooses the test and guards them."""
+CHECKED, MOST_CHECKED = 10, 100_000
+"""One in so many certification trials, but no more than that, drawn before them, chooses the test
+and guards them."""
 SMALLER, STEPS, WORTH = 8, 12, 0.95
 """Smaller pairs that are tried at a time, how often, and what part of the expected bound they must
-keep, all of them together."""
+keep, all of them together. Of more certification trials than `ENOUGH` none are tried: who pays for
+so many wants the bound."""
 SURE = 3.0
 """And by so many standard errors the leak must be sure to be seen."""
+SHARPER, MOST_SHARPER = 16, 150_000
+"""Instead, one in so many of the certification trials, and no more than that, are spent on the
+event of the pair that was found, before they are drawn."""
 
 Features = NDArray[np.float64]
 
@@ -105,9 +112,18 @@ class Candidate:
     rounds: int = 0
 
     @property
-    def z(self) -> float:
-        """What pairs are ranked by; see `dpassay.search.events.Choice`."""
-        return -math.inf if self.choice is None else self.choice.power_z
+    def rank(self) -> tuple[float, float]:
+        """What pairs are ranked by: the greater, the worse it looks."""
+        return (-math.inf, -math.inf) if self.choice is None else rank_of(self.choice)
+
+
+def rank_of(choice: Choice) -> tuple[float, float]:
+    """Rank by the power to refute; where that is next to certain, by the bound to be expected.
+
+    A small leak that is seen often lies more standard errors above the claim than a large one that
+    is seen rarely; once both will be found, the large one is what the claim is worst wrong about.
+    """
+    return min(choice.power_z, CERTAIN), choice.expected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -160,12 +176,14 @@ class Search:
             what = f"round {number + 1} of {rounds}"
             alive = self._draw(encoder, alive, size, f"search {number}", what)
             self._choose(encoder, alive, cheap=not last)
-            alive.sort(key=lambda each: -each.z)
+            alive.sort(key=lambda each: each.rank, reverse=True)
             self._note(number, alive, size)
             self.rounds.append(_round(alive, size, 1 if last else SURVIVORS[number]))
             if not last:
                 alive = self._next(alive, SURVIVORS[number], OFFSPRING[number], rng)
-        return self._shrunk(encoder, alive[0]), encoder
+        if draws <= ENOUGH:
+            return self._shrunk(encoder, alive[0]), encoder
+        return self._sharpened(encoder, alive[0]), encoder
 
     def _next(
         self, ranked: list[Candidate], kept: int, more: int, rng: np.random.Generator
@@ -180,6 +198,13 @@ class Search:
         parents = [each.proposal for each in ranked[:8]]
         new = self.space.more(parents, rng, more) if more else []
         return [*survivors, *(Candidate(proposal=each) for each in new)]
+
+    def _sharpened(self, encoder: Encoder, found: Candidate) -> Candidate:
+        """Return the same pair with an event that more trials chose."""
+        size = min(self.budget.draws // SHARPER, MOST_SHARPER)
+        drawn = self._draw(encoder, [found], size, "sharpen", "looking closer")
+        self._choose(encoder, drawn, cheap=False)
+        return found
 
     def _shrunk(self, encoder: Encoder, found: Candidate) -> Candidate:
         """Return a smaller pair that shows the same, if there is one.
@@ -208,7 +233,7 @@ class Search:
             fit = [
                 each
                 for each in smaller
-                if each.choice and each.choice.expected >= least and each.z >= sure
+                if each.choice and each.choice.expected >= least and each.choice.power_z >= sure
             ]
             if not fit:
                 break
@@ -218,15 +243,16 @@ class Search:
     def _encoder(self, proposals: Sequence[Proposal]) -> Encoder:
         """Fit the encoder on both sides of pairs that lie far apart in the list."""
         places = np.unique(np.linspace(0, len(proposals) - 1, PILOTS).astype(int))
-        pilots = []
+        pilots = {}
         for place in places.tolist():
             pairs, queries = proposals[place].pairs, proposals[place].queries
             base = pairs.base
             for data in (base, pairs.changes[0].apply(base)):
                 key = (self.seed, self.target.name, data.digest, digest(queries), "pilot")
-                pilots.append((data, self._asked(queries), key))
+                pilots[key] = data, self._asked(queries), key
         self.spent.append(PILOT * len(pilots))
-        return self.target.encoder(pilots, PILOT)
+        # each dataset once: numbers that come twice are taken for values of their own
+        return self.target.encoder(list(pilots.values()), PILOT)
 
     def _draw(
         self, encoder: Encoder, some: list[Candidate], size: int, phase: str, what: str
@@ -326,7 +352,7 @@ class Search:
                 for query in range(len(one))
             ]
             each.rounds = len(each.one)
-            each.query = max(range(len(choices)), key=lambda query: choices[query].power_z)
+            each.query = max(range(len(choices)), key=lambda query: rank_of(choices[query]))
             each.choice = choices[each.query]
 
     def _asked(self, queries: Features) -> Features:
@@ -404,8 +430,8 @@ class SearchBudget(Budget):
     """A budget whose pairs are found already: a few trials choose the tests of their events."""
 
     def screening(self, groups: tuple[Group, ...]) -> int:  # noqa: ARG002
-        """One in `CHECKED` of the certification trials."""
-        return max(LEAST, self.draws // CHECKED)
+        """One in `CHECKED` of the certification trials; no more than `MOST_CHECKED`."""
+        return min(max(LEAST, self.draws // CHECKED), MOST_CHECKED)
 
     def finalists(self, groups: tuple[Group, ...]) -> int:  # noqa: ARG002
         """Every group has one pair and one query."""

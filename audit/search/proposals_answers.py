@@ -41,6 +41,8 @@ class Maker:
         Limits of the answers, in their own units.
     relation : str
         The neighbour relation.
+    moved : int
+        So many answers are moved at most.
     """
 
     size: int
@@ -48,11 +50,12 @@ class Maker:
     low: float
     high: float
     relation: str
+    moved: int
 
     def make(self, base: Vector, by: Vector, family: str) -> Proposal | None:
         """Return the pair of a base and a move, in units of the sensitivity.
 
-        None where nothing moves, or an answer leaves its limits.
+        None where nothing moves, too much does, or an answer leaves its limits.
         """
         start = base * self.unit
         moved = np.clip(by, -1.0, 1.0) * self.unit
@@ -60,7 +63,8 @@ class Maker:
         inside = (
             min(start.min(), end.min()) >= self.low and max(start.max(), end.max()) <= self.high
         )
-        if not (inside and np.isfinite(end).all() and (end != start).any()):
+        few = bool((end != start).any()) and np.count_nonzero(moved) <= self.moved
+        if not (inside and np.isfinite(end).all() and few):
             return None
         return proposal(Values(start), Shift(tuple(moved.tolist())), family, self.relation)
 
@@ -127,7 +131,7 @@ class Maker:
     ) -> Iterator[Proposal]:
         """Go on for ever with random bases and moves."""
         while True:
-            base, by = self._random_base(rng), move(rng)
+            base, by = self._random_base(rng), self._few(rng, move(rng))
             found = self.make(_lifted(base, by), by, family)
             yield self._inside(rng, family) if found is None else found
 
@@ -141,6 +145,13 @@ class Maker:
         found = self.make(np.full(self.size, start), by, family)
         assert found is not None
         return found
+
+    def _few(self, rng: np.random.Generator, by: Vector) -> Vector:
+        """Leave no more answers moved than may be."""
+        places = np.flatnonzero(by)
+        if len(places) > self.moved:
+            by[rng.choice(places, len(places) - self.moved, replace=False)] = 0.0
+        return by
 
     def _random_signs(self, rng: np.random.Generator) -> Vector:
         return np.where(rng.random(self.size) < 0.5, -1.0, 1.0)

@@ -36,6 +36,9 @@ class Answers(Space):
         By how much an answer may differ between neighbours; finite and > 0.
     low, high : float
         Limits of the answers; none by default. Answers below 0 are tried too unless `low` is 0.
+    moved : int, optional
+        How many answers may differ between neighbours, from 1 to `size`; all of them by default. A
+        record that is counted in one bin of a histogram moves one.
 
     Raises
     ------
@@ -47,9 +50,12 @@ class Answers(Space):
     sensitivity: float = 1.0
     low: float = -math.inf
     high: float = math.inf
+    moved: int | None = None
 
     def __post_init__(self) -> None:
         require(is_count(self.size), "size", self.size, "an integer >= 1")
+        few = self.moved is None or (is_count(self.moved) and self.moved <= self.size)
+        require(few, "moved", self.moved, f"an integer from 1 to {self.size}")
         moved, low, high = map(as_real, (self.sensitivity, self.low, self.high))
         require(0 < moved < math.inf, "sensitivity", self.sensitivity, "a finite number > 0")
         require(
@@ -61,14 +67,16 @@ class Answers(Space):
 
     @property
     def relation(self) -> str:
-        """`answers-D`, D being the sensitivity."""
-        return answers_relation(self.sensitivity)
+        """`answers-D`, D being the sensitivity; `answers-D-in-m` where at most m answers move."""
+        return answers_relation(self.sensitivity, self.moved)
 
     @property
     def words(self) -> str:
         """Their number, and how far neighbours are apart."""
         what = "1 true answer" if self.size == 1 else f"{self.size} true answers"
         each = "which" if self.size == 1 else "each of which"
+        if self.size > 1 and self.moved is not None:
+            each = "one of which" if self.moved == 1 else f"up to {self.moved} of which"
         return f"{what}, {each} a change moves by at most {self.sensitivity:g}"
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
@@ -91,6 +99,7 @@ class Answers(Space):
             low=self.low,
             high=self.high,
             relation=self.relation,
+            moved=self.size if self.moved is None else int(self.moved),
         )
 
 

@@ -108,7 +108,9 @@ def draw_blocks(
     """
     calls, marks = [], []
     for block in which:
-        rng, rounding, seen = stream(*key, block), stream(*key, block, "rounding"), []
+        rng, seen = stream(*key, block), []
+        # making a stream takes as long as drawing some thousand numbers from it
+        rounding = stream(*key, block, "rounding") if coding.rounds else rng
         asked = rows_of_calls(size, range(block, block + 1), rows)
         drawn = [
             target.sample(state, group.queries, trials, rng, where(change)) for trials in asked

@@ -34,6 +34,11 @@ class Coding(Protocol):
         ...
 
     @property
+    def rounds(self) -> bool:
+        """Whether it draws from the generator of `count`."""
+        ...
+
+    @property
     def size(self) -> int:
         """Number of symbols."""
         ...
@@ -61,6 +66,7 @@ class Labels:
 
     labels: tuple[int, ...]
     additive: ClassVar[bool] = True
+    rounds: ClassVar[bool] = False
 
     @property
     def size(self) -> int:
@@ -100,6 +106,7 @@ class Bins:
 
     edges: NDArray[np.float64]
     additive: ClassVar[bool] = True
+    rounds: ClassVar[bool] = False
 
     @property
     def size(self) -> int:
@@ -131,6 +138,7 @@ class Rounded:
     low: float
     high: float
     additive: ClassVar[bool] = True
+    rounds: ClassVar[bool] = True
 
     @property
     def size(self) -> int:
@@ -158,6 +166,7 @@ class Pilot:
     """The quantiles of one block instead of counts."""
 
     additive: ClassVar[bool] = False
+    rounds: ClassVar[bool] = False
 
     @property
     def size(self) -> int:

@@ -35,6 +35,7 @@ class Kept:
     by_query: bool
     rows: int
     additive: ClassVar[bool] = False
+    rounds: ClassVar[bool] = False
 
     @property
     def size(self) -> int:
@@ -75,6 +76,7 @@ class Matches:
     pattern: Pattern
     by_query: bool
     additive: ClassVar[bool] = True
+    rounds: ClassVar[bool] = False
 
     @property
     def size(self) -> int:

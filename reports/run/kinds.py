@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import Any, ClassVar
 
-from dpassay.claims import answers_moved
+from dpassay.claims import answers_among, answers_moved
 from dpassay.reports.shared.numbers import allowance, clean, plain, promise
 
 Raw = Mapping[str, Any]
@@ -74,13 +74,19 @@ class Words:
     def relation(self) -> str:
         """The neighbour relation, in a few words."""
         if self.moved is not None:
-            return f"answers within {promise(self.moved)}"
+            few = "" if self.among is None else f"{self._few} of the "
+            return f"{few}answers within {promise(self.moved)}"
         return clean(self.claim["relation"])
 
     @property
     def moved(self) -> float | None:
         """By how much each true answer may differ; None where neighbours differ in records."""
         return answers_moved(self.claim["relation"])
+
+    @property
+    def among(self) -> int | None:
+        """How many true answers may differ; None where all may."""
+        return answers_among(self.claim["relation"])
 
     @property
     def records(self) -> str:
@@ -92,15 +98,26 @@ class Words:
     def changing(self) -> str:
         """What makes a neighbour, as the subject of a sentence."""
         if self.moved is not None:
-            return f"moving each true answer by at most {promise(self.moved)}"
+            return f"moving {self._answers} by at most {promise(self.moved)}"
         return f"replacing {self.records}"
 
     @property
     def changed(self) -> str:
         """The same, as it was done."""
         if self.moved is not None:
-            return f"each true answer moved by at most {promise(self.moved)}"
+            return f"{self._answers} moved by at most {promise(self.moved)}"
         return f"{self.records} replaced"
+
+    @property
+    def _answers(self) -> str:
+        """The answers that move, where answers do."""
+        if self.among is None:
+            return "each true answer"
+        return f"{self._few} true answer{'s' if self.among > 1 else ''}"
+
+    @property
+    def _few(self) -> str:
+        return "one" if self.among == 1 else f"up to {self.among}"
 
     def short(self, number: str) -> str:
         """The claimed numbers for a table.

@@ -1,0 +1,85 @@
+"""What a search spends, and what it prefers, where there are many trials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay import DP, Answers, audit
+from dpassay.engine import searched
+from dpassay.engine.searched import SearchBudget, rank_of
+from dpassay.search.events import Choice
+from dpassay.search.outputs import Encoder, fit_encoder
+from dpassay.search.patterns import Pattern
+from dpassay.search.rules import Threshold
+from dpassay.targets import guard
+
+PILOT = np.arange(40.0)
+
+
+def choice(power_z: float, expected: float) -> Choice:
+    pattern = Pattern(
+        fit_encoder([PILOT]).only(fit_encoder([PILOT]).looks[:1]), (Threshold(0, "at least", 1.0),)
+    )
+    return Choice(pattern, 0, 0.5, 0.1, expected, power_z)
+
+
+def test_of_leaks_that_will_surely_be_refuted_the_largest_comes_first() -> None:
+    often, large = choice(40.0, 2.4), choice(8.0, 9.0)
+    assert rank_of(large) > rank_of(often)
+
+
+def test_else_the_one_that_is_refuted_more_surely_comes_first() -> None:
+    surer, larger = choice(4.0, 1.2), choice(3.0, 9.0)
+    assert rank_of(surer) > rank_of(larger)
+
+
+def test_many_trials_are_not_screened_by_as_many() -> None:
+    many = SearchBudget(draws=10_000_000, alpha=0.1)
+    assert many.screening(()) == 100_000
+    assert SearchBudget(draws=20_000, alpha=0.1).screening(()) == 2000
+
+
+def noisy(data: Any, size: int, rng: np.random.Generator) -> Any:
+    return data[0] + rng.laplace(size=size)
+
+
+def test_the_pilot_looks_at_each_dataset_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pilots: list[Any] = []
+
+    def fit(drawn: list[Any], **how: Any) -> Encoder:
+        pilots.extend(drawn)
+        return fit_encoder(drawn, **how)
+
+    monkeypatch.setattr(guard, "fit_encoder", fit)
+    audit(noisy, claim=DP(epsilon=1.0), data=Answers(1), budget=200, executor="inline")
+    values = np.concatenate(pilots)
+    assert len(pilots) > 2
+    assert len(np.unique(values)) == len(values)
+
+
+def test_few_of_many_trials_do_not_certify(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With constants a hundredth as large, so that it takes a hundredth of the time."""
+    from dpassay.engine import guards
+
+    for module, name, value in (
+        (searched, "ENOUGH", 4_000),
+        (searched, "LEAST", 4),
+        (searched, "MOST_CHECKED", 1_000),
+        (guards, "CONFIRMED", 2_000),
+    ):
+        monkeypatch.setattr(module, name, value)
+    runs = 0
+
+    def counted(data: Any, size: int, rng: np.random.Generator) -> Any:
+        nonlocal runs
+        runs += size
+        return data[0] + rng.laplace(scale=0.5, size=size)
+
+    budget = 70_000
+    how: dict[str, Any] = {"budget": budget, "confidence": 0.9, "executor": "inline"}
+    result = audit(counted, claim=DP(epsilon=1.0), data=Answers(1), **how)
+    assert result.verdict == "refuted"
+    assert 2 * budget >= 0.7 * runs
