@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PROPERTY = "dpassay"
 """Name of the property that a report carries from the test, also from another process, to the
 summary."""
-ONE_OF = "one of the pairs looked at"
+ONE_OF, BEGAN = "one of the pairs looked at", "one of the pairs that the search began with"
 KEYS = ("seed", "confidence", "budget", "stop_early", "jobs")
 """Options of `dpassay.config.options` that a test, or the command line of pytest, may set."""
 
@@ -137,7 +137,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         seen = f"detectable {written(float(facts['detectable']), way=UP)}"
         terminalreporter.write_line(f"{known}, {seen}, seed {facts['seed']}")
         if facts["through"]:
-            pair = "the pair that the search certified" if facts.get("searched") else ONE_OF
+            pair = BEGAN if facts.get("searched") else ONE_OF
             terminalreporter.write_line(f"    detectable at {pair}, {facts['through']}")
     terminalreporter.write_line("Not refuted does not mean private.")
 

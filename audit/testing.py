@@ -102,7 +102,10 @@ class Assayed:
         weak = word == "inconclusive" if detectable is None else self.result.detectable > detectable
         if weak or self.result.still:
             asked = "" if detectable is None else f" (asked: {detectable:g})"
-            cure = "look at pairs that matter" if self.result.still else "raise the budget"
+            given = not self.facts()["searched"]
+            cure = (
+                "look at pairs that matter" if self.result.still and given else "raise the budget"
+            )
             raise AssertionError(
                 f"{self.result.claim} of {self.result.target.name} is not refuted, but the audit "
                 f"could only see {self.result.seen}{asked}: {cure}\n  {reason}"

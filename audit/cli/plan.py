@@ -77,7 +77,7 @@ def action(arguments: argparse.Namespace) -> int:
     wanted = wanted_of(arguments, config, mode=settings.mode)
     if not wanted.of_pairs:
         raise InvalidInput(
-            "--search: what a search can see is not known before it has found its pair; for its "
+            "--search: what a search can see is not known before it has run; for its "
             "cost use dpassay run --search ... --dry-run"
         )
     data = data_of(config)

@@ -20,6 +20,7 @@ from dpassay.engine.searched import (
     PILOT,
     PILOTS,
     SEARCH,
+    SHARES,
     SMALLER,
     STEPS,
     SURVIVORS,
@@ -77,10 +78,11 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
     """
     proposals = space.first(stream(seed, target.name, "search"), FIRST)
     draws = budget.draws
-    share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // (len(SURVIVORS) + 1)
+    share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // sum(SHARES)
     rounds, alive = [], len(proposals)
-    for kept, more in (*zip(SURVIVORS, OFFSPRING, strict=True), (0, 0)):
-        rounds.append((alive, min(max(share // max(1, alive), LEAST), draws)))
+    after = (*zip(SURVIVORS, OFFSPRING, strict=True), (0, 0))
+    for part, (kept, more) in zip(SHARES, after, strict=True):
+        rounds.append((alive, min(max(part * share // max(1, alive), LEAST), draws)))
         alive = min(kept, alive) + more
     search = 2 * sum(pairs * trials for pairs, trials in rounds) + 2 * PILOTS * PILOT
     certification = 2 * (draws + max(LEAST, draws // CHECKED))

@@ -195,8 +195,14 @@ def _sampled(
     if claim.promised >= most:
         return Verdict(word="not refuted", reason=f"{found}, which cannot be exceeded")
     if evidence.still and not claim.coupled:
-        cells = f"no lower bound on the {quantity}{part} at a certified cell is above 0"
-        advice = "choose pairs and queries where a record matters"
+        searched = "search" in evidence.searched
+        at = "the pair that the search found" if searched else "a certified cell"
+        cells = f"no lower bound on the {quantity}{part} at {at} is above 0"
+        advice = (
+            "raise the budget, or see that the data are such that a change matters"
+            if searched
+            else "choose pairs and queries where a record matters"
+        )
         return Verdict(
             word="inconclusive", reason=f"the audit saw nothing move: {cells}; {advice}; {allowed}"
         )

@@ -92,7 +92,7 @@ def print_summary(
         sight = any(each.status is HELD and each.sampled for each in shown)
         sought = [is_searched(each) for each in record["results"]]
         examined = (
-            "at the pair that was certified; the search may have missed a worse one"
+            "at the pairs that the search began with"
             if sought and all(sought)
             else "at the examined pairs and queries"
         )

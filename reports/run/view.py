@@ -470,8 +470,8 @@ def _at(results: Sequence[ResultView]) -> str:
     """Say at which pairs 'detectable' holds."""
     sought = {result.sought for result in results if result.sampled}
     if sought == {True}:
-        return "at the pair that was certified, which the search may fail to find"
-    apart = "; of a searched result, at its certified pair" if True in sought else ""
+        return "at one of the pairs that the search began with"
+    apart = ", or of those that the search began with" if True in sought else ""
     return f"at one of the examined pairs{apart}"
 
 

@@ -479,17 +479,17 @@ def _seen(result: Raw) -> Part | None:
     refuted = (
         "would have led the audit to refute the claim with probability 0.9, screening included"
     )
-    where = (
-        "at the pair that was certified"
-        if is_searched(result)
-        else f"at one of the {pairs} looked at"
-    )
+    where = f"at one of the {pairs} looked at"
+    if is_searched(result):
+        began = plural(searched["search"][0]["pairs"], "pair")
+        where = f"at one of the {began} that the search began with"
+        refuted = refuted.replace("screening included", "the search included")
     texts = [f"{_capital(seen)}, {where},{part} {refuted}."]
     if is_searched(result):
-        texts = [text.replace(", screening included", "") for text in texts]
-        texts.append("Whether the search finds such a pair is not in this number.")
+        texts.append(REHEARSED)
     if frequency is not None:
-        whence = "assumed, since the screening saw nothing move" if sight["assumed"] else CAPPED
+        capped = CERTIFIED if is_searched(result) else CAPPED
+        whence = "assumed, since the screening saw nothing move" if sight["assumed"] else capped
         texts.append(
             f"This probability, on the side where the answer is likelier, is {whence}. "
             f"{_rarer(sight['curve'][1:])}"
@@ -497,6 +497,11 @@ def _seen(result: Raw) -> Part | None:
     return Part(title="What would have been seen", texts=tuple(text.strip() for text in texts))
 
 
+REHEARSED = (
+    "For this number the rounds of the search were rehearsed on drawn counts, with all other pairs "
+    "at the claim."
+)
+CERTIFIED = "that of the certified event, rounded down to two digits and capped"
 CAPPED = (
     "that of the answer that looked worst, rounded down to two digits and capped: for labels at "
     "the point beyond which, at the smallest leak that the certification alone would refute, the "
@@ -706,7 +711,7 @@ def _searched(result: Raw) -> Part | None:
         _silent(result),
         PART_SHOWS_NOTHING if looked_at(result) else SHOWS_NOTHING,
     )
-    told = search_words(searched["search"]) if "search" in searched else ()
+    told: tuple[str, ...] = search_words(searched["search"]) if "search" in searched else ()
     if told and (among := space_words(result)):
         together = " All answers of a run were looked at together." * bool(
             searched.get("together", False)

@@ -156,7 +156,7 @@ def test_a_search_from_the_command_line_to_the_replay(
     assert main(["replay", str(witness)]) == 1
     assert "is refuted here" in capsys.readouterr().out
     assert main(["explain", result["id"], "--record", "one/record.json"]) == 0
-    assert "A search found it" in capsys.readouterr().out
+    assert "A search found the pair" in " ".join(capsys.readouterr().out.split())
     assert main(["report", "one/record.json", "--out", "again"]) == 0
     again = (code / "again" / "report.md").read_text(encoding="utf-8")
     assert again == (code / "one" / "report.md").read_text(encoding="utf-8")

@@ -429,17 +429,19 @@ def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
 
 
 def _sought(raw: Raw, brief: Brief) -> Iterator[str]:
-    """Say what a search looked at; what would have been seen is known of its last pair alone."""
+    """Say what a search looked at; and would have seen."""
     among = space_words(raw)
     yield f"Searched{f' among {among}' if among else ''}: {brief.looked}."
     through = through_words((raw.get("sight") or {}).get("frequency"))
+    pairs = plural(raw["searched"]["search"][0]["pairs"], "pair")
     seen = (
         f"a leak {brief.sight.replace(' ', FIXED)} would have been refuted with probability 0.9"
         f"{', ' if through else ''}{through}"
         if brief.sight
         else "no leak, however large, would have been refuted with probability 0.9"
     )
-    yield f"At the certified pair {seen}. The search may have missed a worse pair."
+    yield f"At one of the {pairs} that it began with, {seen}, the search included."
+    yield "There may be worse pairs."
 
 
 def _capital(text: str) -> str:

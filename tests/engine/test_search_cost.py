@@ -1,0 +1,42 @@
+"""What a search would cost is what it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpassay import DP, Answers, audit
+from dpassay.engine.monte_carlo import Budget
+from dpassay.engine.search_cost import search_cost
+from dpassay.mechanism import FunctionMechanism
+from dpassay.targets.guard import AuditTarget
+
+
+def quiet(data: Any, size: int, rng: np.random.Generator) -> Any:
+    return data[0] + rng.laplace(scale=4.0, size=size)
+
+
+def test_rounds_and_runs_are_those_of_the_search() -> None:
+    claim, space, budget = DP(epsilon=1.0, relation="answers-1"), Answers(1), 600
+    mechanism = FunctionMechanism(
+        function=quiet, claims=(claim,), takes=("data", "size", "rng"), free=True
+    )
+    name = f"{__name__}:quiet"
+    target = AuditTarget(
+        name=name, address=name, parameters={}, mechanism=mechanism, claims=(claim,)
+    )
+    foretold = search_cost(target, space, Budget(draws=budget, alpha=1e-3), 0)
+    result = audit(
+        quiet, claim=DP(epsilon=1.0), data=space, budget=budget, seed=0, executor="inline"
+    )
+    assert result.evidence is not None
+    rounds = [(each["pairs"], each["draws"]) for each in result.evidence.searched["search"]]
+    # how many new pairs are found from the second round on is not known before
+    assert rounds[0] == foretold.rounds[0]
+    assert len(rounds) == len(foretold.rounds)
+    assert all(pairs <= most for (pairs, _), (most, _) in zip(rounds, foretold.rounds, strict=True))
+    assert rounds[-1] == foretold.rounds[-1]
+    assert len(result.evidence.searched["search"][0]["families"]) == foretold.families
+    assert result.evidence.trials <= foretold.search + foretold.certification
+    assert foretold.seconds >= 0
