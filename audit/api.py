@@ -24,7 +24,7 @@ from dpassay.targets.calls import taken
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.moved import known_as
-from dpassay.targets.resolve import can_be_rebuilt, declared, parameters_of
+from dpassay.targets.resolve import can_be_rebuilt, declared, of_events, parameters_of
 from dpassay.trials.executors import Kind
 
 
@@ -113,7 +113,7 @@ def audit(
         address=address,
         parameters=parameters,
         mechanism=subject,
-        claims=declared(name, subject)[:1] if claim is None else (claim,),
+        claims=_own_claim(name, subject, space) if claim is None else (claim,),
     )
     searched = _group(pairs, queries, mode) if space is None else space
     settings = Settings(
@@ -157,6 +157,10 @@ def _subject(
     if is_mechanism(mechanism):
         if told:
             raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
+        if together:
+            raise InvalidInput("together: goes with a function; a mechanism answers each query")
+        if bits:
+            raise InvalidInput("bits: goes with a function")
         subject: Mechanism = mechanism
         return subject if space is None else Freed(subject)
     if claim is None:
@@ -167,16 +171,24 @@ def _subject(
         raise InvalidInput("labels, numbers: a function answers the ones or the others, not both")
     if told and space is not None:
         raise InvalidInput("labels, numbers: not with data; its answers may be anything")
+    takes = taken(mechanism, f"mechanism = {getattr(mechanism, '__name__', 'function')}")
+    joint = together and space is not None and "queries" in takes
     return FunctionMechanism(
         function=mechanism,
         claims=(claim,),
         labels=(0, 1) if labels is None else labels,
         numbers=numbers,
-        takes=taken(mechanism, f"mechanism = {getattr(mechanism, '__name__', 'function')}"),
+        takes=takes,
         free=space is not None,
-        together=space.columns if space is not None and together else 0,
+        together=space.columns if space is not None and joint else 0,
         bits=bits,
     )
+
+
+def _own_claim(name: str, subject: Mechanism, space: Space | None) -> tuple[Claim, ...]:
+    """Return the first claim of a mechanism, the first that a search can be held against."""
+    own = declared(name, subject)
+    return (own if space is None else of_events(own, name))[:1]
 
 
 def _group(pairs: Pairs | None, queries: ArrayLike | None, mode: str) -> Group | None:

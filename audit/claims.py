@@ -206,6 +206,11 @@ class Promise:
         """
         return 1.0 if self.share else math.inf
 
+    @property
+    def of_events(self) -> bool:
+        """Whether it is about events, so that a search can be held against it."""
+        return not (self.computed or self.means or self.coupled)
+
     def misfit(self, numbers: tuple[float, float] | None, name: str) -> str:  # noqa: ARG002
         """Why it cannot be about what `name` answers, numbers in such limits or labels (None).
 

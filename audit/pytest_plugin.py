@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 PROPERTY = "dpassay"
 """Name of the property that a report carries from the test, also from another process, to the
 summary."""
+ONE_OF = "one of the pairs looked at"
 KEYS = ("seed", "confidence", "budget", "stop_early", "jobs")
 """Options of `dpassay.config.options` that a test, or the command line of pytest, may set."""
 
@@ -136,9 +137,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         seen = f"detectable {written(float(facts['detectable']), way=UP)}"
         terminalreporter.write_line(f"{known}, {seen}, seed {facts['seed']}")
         if facts["through"]:
-            terminalreporter.write_line(
-                f"    detectable at one of the pairs looked at, {facts['through']}"
-            )
+            pair = "the pair that the search certified" if facts.get("searched") else ONE_OF
+            terminalreporter.write_line(f"    detectable at {pair}, {facts['through']}")
     terminalreporter.write_line("Not refuted does not mean private.")
 
 

@@ -110,6 +110,7 @@ class Assayed:
 
     def facts(self) -> dict[str, Any]:
         """What a summary or a JUnit file shows."""
+        evidence = self.result.evidence
         return {
             "mechanism": self.result.target.name,
             "claim": str(self.result.claim),
@@ -118,6 +119,7 @@ class Assayed:
             "lower": lower_number(self.lower, self.result.claim.promised),
             "upper": upper_number(self.upper),
             "detectable": upper_number(self.detectable),
+            "searched": evidence is not None and "search" in evidence.searched,
             "through": through_words(self.result.sight.frequency),
             "confidence": self.confidence,
             "seed": self.result.seed,

@@ -28,7 +28,13 @@ EXAMPLES = examples(
         "what would be in force with another seed and profile",
     ),
 )
-OPEN = {"detect": "1.5 times the claim", "out": "none", "data": "breast-cancer", "label": "its own"}
+OPEN = {
+    "detect": "1.5 times the claim",
+    "out": "none",
+    "search": "none",
+    "data": "breast-cancer",
+    "label": "its own",
+}
 """What it means that a key has no value."""
 
 
@@ -98,6 +104,8 @@ def _told(mechanism: Configured) -> str:
             "claim " + ", ".join(f"{name} = {value:g}" for name, value in mechanism.claim.items())
         )
     lines += [f"answers {mechanism.answers}"] if mechanism.answers else []
+    lines += [f"search {mechanism.search}"] if mechanism.search else []
+    lines += ["all answers of a run together"] if mechanism.together else []
     shown = {
         name: value if isinstance(value, str) else written(value)
         for name, value in mechanism.parameters.items()

@@ -13,9 +13,11 @@ from dpassay.cli.exit_codes import Exit
 from dpassay.cli.shared import console
 from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.planning import Cost, cost, draws_needed, ladder, measure
+from dpassay.engine.search_cost import SearchCost, search_cost
 from dpassay.engine.settings import Settings
 from dpassay.engine.wording import seen_words
 from dpassay.numerics import upper_number
+from dpassay.reports.shared.numbers import plural
 from dpassay.targets.groups import Group, groups_for
 from dpassay.targets.guard import AuditTarget
 
@@ -34,27 +36,68 @@ def dry_run(
             "trials"
         )
         return Exit.NOTHING
-    plans = list(_plans(targets, data, settings))
+    given = [each for each in targets if each.space is None]
+    every = sum(len(target.claims) for target in targets)
+    plans = list(_plans(given, data, settings, every))
+    searches = list(_searches(targets, settings))
     if as_json:
-        print_json(
-            [
-                {"mechanism": name, "claim": str(claim), "law": law} | cost_json(each)
-                for name, claim, law, each in plans
-            ]
-        )
+        planned = [
+            {"mechanism": name, "claim": str(claim), "law": law} | cost_json(each)
+            for name, claim, law, each in plans
+        ]
+        sought = [
+            {"mechanism": target.name, "claim": str(claim), "search": asdict(each)}
+            for target, claim, each in searches
+        ]
+        print_json([*planned, *sought])
         return Exit.NOTHING
     out = console()
     for name, claim, law, each in plans:
         for line in _words(name, claim, each, law=law):
             out.print(line)
+    for target, claim, search in searches:
+        for line in _search_words(target, claim, search):
+            out.print(line)
     return Exit.NOTHING
 
 
+def _searches(
+    targets: list[AuditTarget], settings: Settings
+) -> Iterator[tuple[AuditTarget, Claim, SearchCost]]:
+    """Yield what each claim would cost whose worst pair is searched for."""
+    budget = Budget(draws=settings.budget, alpha=1 - settings.confidence)
+    for target in targets:
+        if target.space is None:
+            continue
+        each = search_cost(target, target.space, budget, settings.seed)
+        for claim in target.claims:
+            yield target, claim, each
+
+
+def _search_words(target: AuditTarget, claim: Claim, each: SearchCost) -> Iterator[str]:
+    space = "" if target.space is None else target.space.words
+    yield f"{target.name}, {claim}: a search among {space}"
+    yield (
+        f"  search: {plural(each.pairs, 'pair')} in {plural(each.families, 'family')}; at most "
+        f"{each.search:,} runs in {len(each.rounds)} rounds"
+    )
+    for number, (pairs, trials) in enumerate(each.rounds, 1):
+        yield f"    round {number}: {plural(pairs, 'pair')}, {trials:,} trials per side"
+    yield (
+        f"  certification: the worst pair, {each.draws:,} trials per side; at most "
+        f"{each.certification:,} runs"
+    )
+    yield (
+        f"  if it looks broken, a smaller pair is looked for: at most {each.shrinking:,} runs more"
+    )
+    yield f"  about {each.seconds:,.0f} s on one core for the runs, besides what learns from them"
+
+
 def _plans(
-    targets: list[AuditTarget], data: Group | None, settings: Settings
+    targets: list[AuditTarget], data: Group | None, settings: Settings, every: int
 ) -> Iterator[tuple[str, Claim, bool, Cost]]:
     """Yield what each claim would cost: name, claim, whether its law is known, cost."""
-    share = (1 - settings.confidence) / max(1, sum(len(target.claims) for target in targets))
+    share = (1 - settings.confidence) / max(1, every)
     budget = Budget(draws=settings.budget, alpha=share, stop_early=settings.stop_early)
     for target in targets:
         groups = groups_for(target, data)

@@ -10,16 +10,18 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from dpassay.claims import SPELLED, SPELLINGS, Claim
 from dpassay.claims import spelled as claim_of
+from dpassay.cli.searches import SEARCH, Searches, Sought, searched, searches_of
 from dpassay.config.guesses import claim_meant, range_meant
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured
 from dpassay.config.values import assignment, listed, spelled, table_of, value_of, written
+from dpassay.data import Labelled
 from dpassay.engine.apart import CAN_FORK
 from dpassay.errors import InvalidInput
 from dpassay.targets.catalogue import ENTRIES
@@ -54,6 +56,8 @@ class Wanted:
         What plain functions answer.
     mode : str
         How they are audited, see `dpassay.engine.settings.Settings`.
+    searches : Searches
+        Which of them have their worst pair searched for.
     """
 
     mechanisms: tuple[Configured, ...]
@@ -62,6 +66,18 @@ class Wanted:
     claim: dict[str, float] | None = None
     answers: Answers | None = None
     mode: str = "monte-carlo"
+    searches: Searches = field(default_factory=Searches)
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether some of them are looked at on pairs that are given, not searched for."""
+        return any(self.searches.search(each) is None for each in self.mechanisms)
+
+    @property
+    def of_records(self) -> bool:
+        """Whether some of them are looked at on labelled records."""
+        found = map(self.searches.search, self.mechanisms)
+        return any(each is None or each.of_records for each in found)
 
 
 def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wanted:
@@ -73,6 +89,12 @@ def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wa
         If a parameter, a claim or answers cannot be read.
     """
     named = tuple(Configured(target=target) for target in arguments.targets) or config.mechanisms
+    searches = searches_of(config, mode=mode)
+    if not named and (searches.said or searches.of_run):
+        raise InvalidInput(
+            f"{SEARCH} = '{config.search}' ({config.origin('search')}): needs a TARGET, or "
+            "mechanisms in dpassay.toml; the catalogue as a whole is not searched"
+        )
     return Wanted(
         mechanisms=named or tuple(Configured(target=target) for target in ENTRIES),
         named=bool(named),
@@ -80,6 +102,7 @@ def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wa
         claim=None if arguments.claim is None else _claim_numbers(arguments.claim),
         answers=_answers(arguments.answers, "--answers"),
         mode=mode,
+        searches=searches,
     )
 
 
@@ -99,7 +122,9 @@ def parameters_of(assignments: list[str], learner: str | None) -> dict[str, Any]
 
 
 @contextmanager
-def opened(wanted: Wanted, records: int, limits: Limits | None) -> Iterator[list[AuditTarget]]:
+def opened(
+    wanted: Wanted, records: int | Labelled, limits: Limits | None
+) -> Iterator[list[AuditTarget]]:
     """Give what `targets_of` does, and end the processes that it has opened."""
     built: list[AuditTarget] = []
     try:
@@ -111,13 +136,16 @@ def opened(wanted: Wanted, records: int, limits: Limits | None) -> Iterator[list
                 target.hosts.close()
 
 
-def targets_of(wanted: Wanted, records: int, limits: Limits | None = None) -> Iterator[AuditTarget]:
+def targets_of(
+    wanted: Wanted, records: int | Labelled, limits: Limits | None = None
+) -> Iterator[AuditTarget]:
     """Yield the mechanisms that are asked for, each with its claims.
 
     Built-in ones whose claims depend on the number n of records are told it, unless it was said. A
     user's own are imported and built in processes of their own, which have these limits; without
-    limits in this one. Of the catalogue as a whole those are left out that no trials can say
-    anything about, where trials are asked for.
+    limits in this one. A search among records needs these themselves, not only how many. Of the
+    catalogue as a whole those are left out that no trials can say anything about, where trials are
+    asked for.
 
     Raises
     ------
@@ -126,18 +154,21 @@ def targets_of(wanted: Wanted, records: int, limits: Limits | None = None) -> It
     """
     every, parameters = wanted.mechanisms, wanted.parameters
     taken: set[str] = set()
+    size = records if isinstance(records, int) else len(records)
     for each in every:
+        with _placed(each):
+            sought = wanted.searches.of(each, records if isinstance(records, Labelled) else None)
         known = replace(
             each,
-            parameters=sized(
-                each.target, each.parameters, records, fixed=wanted.mode != "exhaustive"
-            ),
+            parameters=sized(each.target, each.parameters, size, fixed=wanted.mode != "exhaustive"),
         )
-        build = partial(_chosen, known, wanted, several=len(every) > 1)
+        build = partial(_chosen, known, wanted, sought, several=len(every) > 1)
         if limits is None or not _is_foreign(each, parameters):
             target = build()
         else:
-            target = introduced(each.called, build, limits, _fallback(each, wanted))
+            target = introduced(each.called, build, limits, _fallback(each, wanted, sought))
+        if sought is not None:
+            target = replace(target, space=sought.space)
         has = parameters if isinstance(target, Isolated) and target.lost else target.parameters
         taken |= parameters.keys() & has.keys()
         if wanted.mode != "monte-carlo":
@@ -151,7 +182,9 @@ def targets_of(wanted: Wanted, records: int, limits: Limits | None = None) -> It
             )
 
 
-def _chosen(each: Configured, wanted: Wanted, *, several: bool) -> AuditTarget:
+def _chosen(
+    each: Configured, wanted: Wanted, sought: Sought | None, *, several: bool
+) -> AuditTarget:
     """Build one mechanism; where there are several, with those of the parameters that it has."""
     own = {
         name: value
@@ -159,7 +192,7 @@ def _chosen(each: Configured, wanted: Wanted, *, several: bool) -> AuditTarget:
         if not several or accepts(each.target, name)
     }
     with _placed(each):
-        return _built(each, own, wanted.claim, wanted.answers)
+        return _built(each, own, wanted.claim, wanted.answers, sought)
 
 
 def _is_foreign(each: Configured, parameters: Mapping[str, Any]) -> bool:
@@ -174,7 +207,7 @@ def _is_foreign(each: Configured, parameters: Mapping[str, Any]) -> bool:
     )
 
 
-def _fallback(each: Configured, wanted: Wanted) -> AuditTarget | None:
+def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditTarget | None:
     """Return what is known of a user's mechanism that could not be built, if it has a claim."""
     numbers = each.claim if wanted.claim is None else wanted.claim
     if numbers is None:
@@ -184,6 +217,8 @@ def _fallback(each: Configured, wanted: Wanted) -> AuditTarget | None:
             _answers(each.answers, "answers") if wanted.answers is None else wanted.answers
         ) or Answers()
         claim = _claim(numbers, _source(each, wanted.claim), labels=answers.numbers is None)
+    if sought is not None:
+        claim = replace(claim, relation=sought.space.relation)
     has = {"labels": answers.labels} if answers.numbers is None else {"numbers": answers.numbers}
     return AuditTarget(
         name=each.called,
@@ -206,17 +241,25 @@ def _placed(each: Configured) -> Iterator[None]:
 
 
 def _built(
-    each: Configured, given: dict[str, Any], said: dict[str, float] | None, answers: Answers | None
+    each: Configured,
+    given: dict[str, Any],
+    said: dict[str, float] | None,
+    answers: Answers | None,
+    sought: Sought | None,
 ) -> AuditTarget:
     """Build one mechanism; what the command line says goes before what is configured for it."""
     option = "answers" if answers is None and each.where else "--answers"
     answers = _answers(each.answers, "answers") if answers is None else answers
+    parameters = each.parameters | given
+    numbers = each.claim if said is None else said
+    if sought is not None:
+        asked = None if numbers is None else _claim(numbers, _source(each, said), labels=True)
+        declared = "" if answers is None else option
+        return searched(each, parameters, asked, sought, option=declared)
     if answers is not None and not is_function(each.target):
         raise InvalidInput(
             f"{option}: only for a plain function; '{each.target}' names its own answers"
         )
-    parameters = each.parameters | given
-    numbers = each.claim if said is None else said
     if numbers is None:
         return resolve(each.target, parameters, None, answers, name=each.called)
     known = answers or answers_of(each.target, parameters)

@@ -12,7 +12,7 @@ from typing import Any
 from dpassay.config.load import Config, load_config
 from dpassay.config.options import COMMAND_LINE, OPTIONS
 from dpassay.csv_files import shown
-from dpassay.data import BUILT_IN, Table, load, split
+from dpassay.data import BUILT_IN, Labelled, Table, load, split
 from dpassay.engine.exhaustive import Domain
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, require
@@ -22,10 +22,11 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials.isolated import Isolated
 
 TRIALS_ONLY = ("budget", "detect", "stop_early", "jobs")
+SEARCHED = ("search", "together")
 IDLE_OPTIONS = {
     "auto": ("n", "domain"),
     "monte-carlo": ("n", "domain"),
-    "exact": ("n", "domain", *TRIALS_ONLY),
+    "exact": ("n", "domain", *TRIALS_ONLY, *SEARCHED),
     "exhaustive": (
         "data",
         "label",
@@ -34,6 +35,7 @@ IDLE_OPTIONS = {
         "train_queries",
         "neighbours",
         *TRIALS_ONLY,
+        *SEARCHED,
     ),
 }
 """Options that would change nothing in a mode; they are refused, not ignored."""
@@ -150,6 +152,19 @@ def data_of(config: Config) -> Group:
     return Group(
         pairs=pairs, queries=parts.queries, kind="data", reason=pairs.how, source=parts.source
     )
+
+
+def records_of(config: Config) -> tuple[Labelled, dict[str, Any]]:
+    """Return the training records of the data that are asked for, and where they came from.
+
+    Raises
+    ------
+    InvalidInput
+        As `read_table` does.
+    """
+    sizes = {"train": config.train, "queries": config.queries}
+    parts = split(read_table(config), **sizes, seed=config.seed)
+    return parts.train, parts.source
 
 
 def _not_two(table: Table) -> str:

@@ -73,11 +73,15 @@ def action(arguments: argparse.Namespace) -> int:
     if len(arguments.targets) != 1:
         said = f" = '{' '.join(arguments.targets)}'" if arguments.targets else " is missing"
         raise InvalidInput(f"TARGET{said}: must be exactly one mechanism")
-    data = data_of(config)
     settings = settings_of(replace(config, mode="monte-carlo"))
-    with opened(
-        wanted_of(arguments, config, mode=settings.mode), len(data.pairs.base), settings.limits
-    ) as (target,):
+    wanted = wanted_of(arguments, config, mode=settings.mode)
+    if not wanted.of_pairs:
+        raise InvalidInput(
+            "--search: what a search can see is not known before it has found its pair; for its "
+            "cost use dpassay run --search ... --dry-run"
+        )
+    data = data_of(config)
+    with opened(wanted, len(data.pairs.base), settings.limits) as (target,):
         check([target], data, settings)
         costs = costs_of(target, data, settings)
     if arguments.json:

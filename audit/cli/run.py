@@ -12,10 +12,11 @@ from typing import Any
 
 from dpassay.cli.costs import dry_run
 from dpassay.cli.exit_codes import EVERY, of_run
-from dpassay.cli.mechanisms import opened, wanted_of
+from dpassay.cli.mechanisms import Wanted, opened, wanted_of
 from dpassay.cli.options import (
     data_of,
     in_force,
+    records_of,
     refuse_idle_limits,
     said_by_variables,
     settings_of,
@@ -41,6 +42,7 @@ from dpassay.cli.shared import (
     write_sidecars,
 )
 from dpassay.config.load import Config
+from dpassay.data import Labelled
 from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
 from dpassay.engine.run import Baseline, assay
@@ -157,8 +159,7 @@ def action(arguments: argparse.Namespace) -> int:
             "given (dpassay init)"
         )
     settings = settings_of(config, resume=arguments.resume)
-    data = None if settings.mode == "exhaustive" else data_of(config)
-    records = settings.domain.n if settings.domain else len(data.pairs.base) if data else 0
+    data, records, source = _data(config, wanted, settings)
     with opened(
         wanted, records, None if settings.executor == "inline" else settings.limits
     ) as targets:
@@ -176,7 +177,7 @@ def action(arguments: argparse.Namespace) -> int:
         )
     command = command_of(arguments.words, said_by_variables(arguments, config))
     record = make_record(
-        _facts(config, command, data, catalogue=not wanted.named, complete=complete), results
+        _facts(config, command, source, catalogue=not wanted.named, complete=complete), results
     )
     listed = () if arguments.targets else config.mechanisms
     add_places(record, {each.id: each.target.address for each in results}, listed)
@@ -184,15 +185,35 @@ def action(arguments: argparse.Namespace) -> int:
     return of_run(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
+def _data(
+    config: Config, wanted: Wanted, settings: Settings
+) -> tuple[Group | None, int | Labelled, dict[str, Any] | None]:
+    """Return pairs and queries, the records or how many, and where they came from.
+
+    Only what somebody looks at is read: a search brings its own pairs.
+    """
+    if settings.domain is not None:
+        return None, settings.domain.n, None
+    if wanted.of_pairs:
+        data = data_of(config)
+        return data, data.pairs.base, data.source
+    return None, *(records_of(config) if wanted.of_records else (0, None))
+
+
 def _facts(
-    config: Config, command: str, data: Group | None, *, catalogue: bool, complete: bool
+    config: Config,
+    command: str,
+    source: dict[str, Any] | None,
+    *,
+    catalogue: bool,
+    complete: bool,
 ) -> dict[str, Any]:
     settings = {key: getattr(config, key) for key in ("seed", "confidence", "budget", "profile")}
     return settings | {
         "command": command,
         "catalogue": catalogue,
         "complete": complete,
-        "data": None if data is None else data.source,
+        "data": source,
         "commit": commit(),
     }
 
@@ -201,7 +222,9 @@ def _foretell(targets: list[AuditTarget], data: Group | None, settings: Settings
     """Say before the start that sampling takes long, if its size alone tells."""
     if settings.domain is None:
         sampled = (
-            each.name for each in targets if settings.mode == "monte-carlo" or not each.has_law
+            each.name
+            for each in targets
+            if each.space is None and (settings.mode == "monte-carlo" or not each.has_law)
         )
         foretell(sampled, settings.budget, 0 if data is None else len(data.queries))
 

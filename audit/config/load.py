@@ -38,6 +38,10 @@ class Config:
         File of the accepted record that later ones are compared with.
     tolerance : float
         Part of a claim by which a bound may rise before that is a regression.
+    search : str, optional
+        What a search draws from, see `dpassay.config.searches`; by default nothing is searched for.
+    together : bool
+        Whether all answers of a run are one output of it, in a search of records.
     data, label : str, optional
         CSV file and its column of labels; scikit-learn's breast cancer set by default.
     train, queries : int
@@ -67,6 +71,8 @@ class Config:
     out: str | None = OPTIONS["out"].default
     baseline: str = OPTIONS["baseline"].default
     tolerance: float = OPTIONS["tolerance"].default
+    search: str | None = OPTIONS["search"].default
+    together: bool = OPTIONS["together"].default
     data: str | None = OPTIONS["data"].default
     label: str | None = OPTIONS["label"].default
     train: int = OPTIONS["train"].default

@@ -13,10 +13,12 @@ from typing import Any
 from dpassay.claims import SPELLINGS
 from dpassay.config.guesses import NAMES as OF_CLAIMS
 from dpassay.config.guesses import claim_meant
+from dpassay.config.searches import ALLOWED, search_meant, search_text
 from dpassay.config.values import is_value, spelled
 from dpassay.errors import InvalidInput, is_real, near, require
 
 LONGEST_NAME = 60
+SWITCHED = "true or false"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +34,10 @@ class Configured:
         default.
     answers : str, optional
         What a plain function answers, as after `--answers`.
+    search : str, optional
+        What its worst pair is searched for among, as after `--search`.
+    together : bool, optional
+        Whether all answers of a run are one output of it.
     parameters : dict
         Its parameters: texts as after `-p`, lists and tables.
     name : str, optional
@@ -43,6 +49,8 @@ class Configured:
     target: str
     claim: dict[str, float] | None = None
     answers: str | None = None
+    search: str | None = None
+    together: bool | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
     name: str | None = None
     where: str = ""
@@ -56,7 +64,7 @@ class Configured:
         """What was written down, without what was left open."""
         written = {
             name: getattr(self, name)
-            for name in ("target", "name", "claim", "answers", "parameters")
+            for name in ("target", "name", "claim", "answers", "search", "together", "parameters")
         }
         return {name: value for name, value in written.items() if value}
 
@@ -98,8 +106,11 @@ def known(keys: Mapping[str, Any], names: Any, where: str) -> None:
             raise InvalidInput(f"{where}: {key}: no such key; {hint}")
 
 
+KEYS = ("target", "claim", "answers", "search", "together", "parameters", "name")
+
+
 def _entry(entry: dict[str, Any], where: str) -> Configured:
-    known(entry, ("target", "claim", "answers", "parameters", "name"), where)
+    known(entry, KEYS, where)
     if "target" not in entry:
         raise InvalidInput(
             f"{where}: target is missing: must be a name of `dpassay list`, or module:object of "
@@ -120,10 +131,18 @@ def _entry(entry: dict[str, Any], where: str) -> Configured:
     for parameter, value in parameters.items():
         allowed = "a number, a text, true, false, or a list or table of these"
         require(is_value(value), f"{where}: parameters.{parameter}", value, allowed)
+    search, together = entry.get("search"), entry.get("together")
+    require(
+        together is None or isinstance(together, bool), f"{where}: together", together, SWITCHED
+    )
+    if search is not None and (meant := search_meant(search)):
+        require(False, f"{where}: search", search, f"{ALLOWED}; {meant}")
     return Configured(
         target=entry["target"],
         claim=_claim(entry.get("claim"), where),
         answers=entry.get("answers"),
+        search=None if search is None else search_text(search),
+        together=together,
         parameters={parameter: spelled(value) for parameter, value in parameters.items()},
         name=name,
         where=where,

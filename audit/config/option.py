@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from dpassay.config.searches import ALLOWED, search_meant, search_text
 from dpassay.config.values import listed
 from dpassay.errors import is_count, is_real, near, require
 
@@ -160,6 +161,14 @@ def switch(key: str, **row: Any) -> Option:
     holds = lambda value: isinstance(value, bool)  # noqa: E731
     usual: dict[str, Any] = {"default": False, "shown": "false", "switch": True}
     return Option(key=key, kind=kind, holds=holds, allowed="true or false", **usual | row)
+
+
+def space(key: str, **row: Any) -> Option:
+    """Return the row of what a search draws from; it is kept as a text."""
+    holds = lambda value: search_meant(value) == ""  # noqa: E731
+    return Option(
+        key=key, kind=search_text, holds=holds, allowed=ALLOWED, **{"meant": search_meant} | row
+    )
 
 
 def sides(key: str, **row: Any) -> Option:

@@ -18,6 +18,7 @@ from dpassay.config.option import (
     one_of,
     several,
     sides,
+    space,
     switch,
     text,
 )
@@ -130,6 +131,20 @@ OPTIONS: dict[str, Option] = {
             default=0.05,
             metavar="PART",
             help="part of a claim by which a bound may rise before it is a regression",
+        ),
+        space(
+            "search",
+            shown="none: pairs come from the data and from the mechanism",
+            metavar="SPACE",
+            help=(
+                "search for the worst pair among such data: answers,size=5,sensitivity=1 (vectors "
+                "of true answers), scalars,low=0,high=1,size=10 (lists of numbers) or records "
+                "(like those of the data); the answers may be of any kind"
+            ),
+        ),
+        switch(
+            "together",
+            help="with a search of records: all answers of one run are one output",
         ),
         text(
             "data",

@@ -21,6 +21,8 @@ neighbours = "one+flip"         # per training record: one, flip, one+flip or al
 # baseline = "dpassay-baseline.json"   # file of `dpassay baseline accept` and `baseline check`
 # tolerance = 0.05              # part of a claim by which a bound may rise without a regression
 
+# search = "records"            # search for the worst pair: records, answers,size=5 or scalars,...
+# together = true               # with a search of records: all answers of a run are one output
 # data = "people.csv"           # CSV file with a header; default: scikit-learn's breast cancer data
 # label = "income"              # its column of labels; there must be two different labels
 # train = 400                   # training records, at most

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,14 @@ KNOTS = 1.08
 them."""
 
 
+class Plan(Protocol):
+    """What an audit would see, as a function of how frequent the leaking event is."""
+
+    def smallest(self, frequency: float) -> float:
+        """Return the smallest leak that is refuted with probability 0.9; inf where none is."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectionCurve:
     """What an audit would have seen.
@@ -74,14 +82,14 @@ class DetectionCurve:
         every event.
     assumed : bool
         Whether the frequency is a default, since the screening saw nothing move.
-    design : Design or None
+    design : Plan or None
         What the curve is computed from, once somebody asks for it; None where there is none.
     """
 
     detectable: float
     frequency: float | None = None
     assumed: bool = False
-    design: Design | None = None
+    design: Plan | None = None
 
     @property
     def curve(self) -> tuple[tuple[float, float], ...]:
@@ -91,7 +99,7 @@ class DetectionCurve:
         found, worst = [], 0.0
         for point in (self.frequency, *(point for point in FREQUENCIES if point < self.frequency)):
             # rarer is harder
-            worst = max(worst, smallest_seen(self.design, point) if math.isfinite(worst) else worst)
+            worst = max(worst, self.design.smallest(point) if math.isfinite(worst) else worst)
             found.append((point, worst))
         return tuple(found)
 
@@ -127,6 +135,10 @@ class Design:
     alpha: float
     screening: Screening
 
+    def smallest(self, frequency: float) -> float:
+        """Return `smallest_seen`."""
+        return smallest_seen(self, frequency)
+
 
 def sight(design: Design, frequency: float | None) -> DetectionCurve:
     """Say what an audit would have seen.
@@ -143,9 +155,7 @@ def sight(design: Design, frequency: float | None) -> DetectionCurve:
     -------
     Sight
     """
-    at = (
-        usual_frequency(design) if frequency is None else _two_digits(min(frequency, _most(design)))
-    )
+    at = usual_frequency(design) if frequency is None else two_digits(min(frequency, _most(design)))
     if not design.scale.rarer_is_harder:
         return DetectionCurve(detectable=smallest_seen(design, usual_frequency(design)))
     return DetectionCurve(
@@ -165,8 +175,8 @@ def usual_frequency(design: Design) -> float:
     """
     labels = design.answers.labels
     if labels == 2 or not design.scale.rarer_is_harder:
-        return _two_digits(_worst_face(design))
-    return _two_digits(1 / labels if labels else 0.5)
+        return two_digits(_worst_face(design))
+    return two_digits(1 / labels if labels else 0.5)
 
 
 @lru_cache(maxsize=1024)
@@ -247,7 +257,7 @@ def _worst_face(design: Design) -> float:
     return worst_frequency(leak, design.scale)
 
 
-def _two_digits(share: float) -> float:
+def two_digits(share: float) -> float:
     """Round down to two digits, beyond a half of what is left to 1, so that few differ."""
     part = max(1 - share if share > 0.5 else share, LEAST)
     unit = 10.0 ** (math.floor(math.log10(part)) - 1)

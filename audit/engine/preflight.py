@@ -29,29 +29,59 @@ def check(targets: Sequence[AuditTarget], data: Group | Space | None, settings: 
             "claim about means"
         )
     for target in targets:
-        if settings.mode in ("exact", "exhaustive") and not target.has_law:
-            raise InvalidInput(
-                f"mode '{settings.mode}': {target.name} has no exact law (no method "
-                "distribution); use monte-carlo"
-            )
-        for claim in target.claims:
-            _check_claim(target, claim, settings)
-            if settings.mode == "exhaustive" and settings.domain is not None:
-                settings.domain.check(claim)
-            elif isinstance(data, Group) and not within(data.pairs.relation, claim.relation):
-                raise InvalidInput(
-                    f"pairs: are neighbours under '{data.pairs.relation}'; must be under "
-                    f"'{claim.relation}', of which the claim {claim} of {target.name} speaks"
-                )
+        space = target.space or (data if isinstance(data, Space) else None)
+        if space is not None:
+            _check_search(target, space, settings)
+        else:
+            _check_pairs(target, data if isinstance(data, Group) else None, settings)
+
+
+def _check_pairs(target: AuditTarget, data: Group | None, settings: Settings) -> None:
+    """Raise `InvalidInput` if a mechanism and the pairs that it is looked at on cannot go together.
+
+    These are the user's pairs, its own, or those of a domain.
+    """
+    if settings.mode in ("exact", "exhaustive") and not target.has_law:
+        raise InvalidInput(
+            f"mode '{settings.mode}': {target.name} has no exact law (no method "
+            "distribution); use monte-carlo"
+        )
+    for claim in target.claims:
+        _check_claim(target, claim, settings)
         if settings.mode == "exhaustive" and settings.domain is not None:
-            target.check(settings.domain.dataset((0,) * settings.domain.n))
-        elif isinstance(data, Group) and not target.alone:
-            target.check(data.pairs.base)
-        elif (data is None or isinstance(data, Group)) and not target.has_worst_cases:
+            settings.domain.check(claim)
+        elif data is not None and not within(data.pairs.relation, claim.relation):
             raise InvalidInput(
-                f"{target.name}: no pairs to audit; it names no worst cases of its own, so give "
-                "it data"
+                f"pairs: are neighbours under '{data.pairs.relation}'; must be under "
+                f"'{claim.relation}', of which the claim {claim} of {target.name} speaks"
             )
+    if settings.mode == "exhaustive" and settings.domain is not None:
+        target.check(settings.domain.dataset((0,) * settings.domain.n))
+    elif data is not None and not target.alone:
+        target.check(data.pairs.base)
+    elif data is None and not target.has_worst_cases:
+        raise InvalidInput(
+            f"{target.name}: no pairs to audit; it names no worst cases of its own, so give it data"
+        )
+
+
+def _check_search(target: AuditTarget, space: Space, settings: Settings) -> None:
+    """Raise `InvalidInput` if pairs of a space cannot be held against the claims."""
+    if settings.mode in ("exact", "exhaustive"):
+        raise InvalidInput(
+            f"mode '{settings.mode}': a search samples ({target.name}); use auto or monte-carlo"
+        )
+    for claim in target.claims:
+        if not claim.of_events:
+            raise InvalidInput(
+                f"{target.name}: {claim}: a search goes with claims of kind DP, GDP and Stability"
+            )
+        if not within(space.relation, claim.relation):
+            raise InvalidInput(
+                f"search: proposes neighbours under '{space.relation}'; must be under "
+                f"'{claim.relation}', of which the claim {claim} of {target.name} speaks"
+            )
+        _check_claim(target, claim, settings)
 
 
 def _check_claim(target: AuditTarget, claim: Claim, settings: Settings) -> None:

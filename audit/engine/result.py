@@ -100,10 +100,12 @@ class Result:
         else:
             least, allowed = apart(self.lower, claimed, DOWN)
             most = written(self.upper, way=UP)
-            numbers = (
-                f"{quantity} at least {least}, at most {most} at the certified cells (claimed: at "
-                f"most {allowed})"
+            where = (
+                " at the pair that a search found"
+                if "search" in self.evidence.searched
+                else f", at most {most} at the certified cells"
             )
+            numbers = f"{quantity} at least {least}{where} (claimed: at most {allowed})"
         seen = "" if exact is not None else f"; detectable: {written(self.detectable, way=UP)}"
         return (
             f"{self.claim} of {self.target.name}: {self.verdict}{how}",

@@ -87,9 +87,10 @@ def assay(
     for target in targets:
         mode: Mode | None = None
         held: Holder | TargetError
+        looked = target.space or data
         with (
             one_thread(),
-            apart(target, data if isinstance(data, Group) else None, settings) as subject,
+            apart(target, looked if isinstance(looked, Group) else None, settings) as subject,
             ExitStack() as open_until_judged,
         ):
             try:
@@ -99,7 +100,7 @@ def assay(
                 accepted = partial(baseline, target)
                 mode, held = _measure(
                     subject,
-                    data,
+                    looked,
                     settings,
                     share,
                     open_executor,
@@ -141,10 +142,15 @@ def _measure(
         stop_early=settings.stop_early,
     )
     if isinstance(data, Space):
-        hunt = partial(searched_evidence, target, data)
-        return "monte-carlo", lambda claim: hunt(
-            claim, budget, open_executor, progress, settings.seed
-        )
+        among = {"space": data.words} | ({"together": True} if target.joint else {})
+
+        def hunt(claim: Claim) -> Evidence:
+            found = searched_evidence(
+                target, data, claim, budget, open_executor, progress, settings.seed
+            )
+            return replace(found, searched=found.searched | among)
+
+        return "monte-carlo", hunt
     if settings.mode == "exhaustive" and settings.domain is not None:
         return "exhaustive", _exhaustive(target, settings.domain, progress)
     groups = groups_for(target, data)

@@ -16,12 +16,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from dpassay.claims import Claim
 from dpassay.data import digest
 from dpassay.engine.evidence import Evidence
 from dpassay.engine.monte_carlo import Budget, monte_carlo_evidence, screen
 from dpassay.engine.sampling import OpenExecutor
+from dpassay.engine.search_power import Round
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
 from dpassay.pairs import NOTHING_ASKED
@@ -46,6 +48,8 @@ OFFSPRING = (32, 8, 0)
 SEARCH, ENOUGH, PART = 16, 400_000, 16
 """Trials per side of the whole search: so many times the certification trials, but of more than
 `ENOUGH` only one in `PART` of the certification trials."""
+SHARES = (4, 2, 1, 1)
+"""How the trials of the search are divided among its rounds: most pairs are lost in the first."""
 LEAST = 200
 """Trials per side and pair of a round, at least."""
 CERTAIN = 5.0
@@ -57,11 +61,13 @@ CHECKED, MOST_CHECKED = 10, 100_000
 and guards them."""
 SMALLER, STEPS, WORTH = 8, 12, 0.95
 """Smaller pairs that are tried at a time, how often, and what part of the expected bound they must
-keep. Of more certification trials than `ENOUGH` none are tried: who pays for so many wants the
-bound."""
+keep, all of them together. Of more certification trials than `ENOUGH` none are tried: who pays for
+so many wants the bound."""
 SHARPER, MOST_SHARPER = 16, 150_000
 """Instead, one in so many of the certification trials, and no more than that, are spent on the
 event of the pair that was found, before they are drawn."""
+SURE = 3.0
+"""And by so many standard errors the leak must be sure to be seen."""
 
 Features = NDArray[np.float64]
 
@@ -150,9 +156,10 @@ class Search:
     log: list[dict[str, Any]] = field(default_factory=list)
     spent: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
 
-    def best(self) -> Candidate:
-        """Search, and return the pair that is to be certified.
+    def best(self) -> tuple[Candidate, Encoder]:
+        """Search, and return the pair that is to be certified, and what was looked at in answers.
 
         One only: the last round has looked at the few that were left so often that the best of
         them is known, or makes no difference, and it gets all of alpha.
@@ -161,21 +168,21 @@ class Search:
         alive = [Candidate(proposal=each) for each in self.space.first(rng, FIRST)]
         encoder = self._encoder([each.proposal for each in alive])
         draws = self.budget.draws
-        share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // (len(SURVIVORS) + 1)
-        rounds = len(SURVIVORS) + 1
-        for number in range(rounds):
+        share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // sum(SHARES)
+        rounds = len(SHARES)
+        for number, part in enumerate(SHARES):
             last = number == len(SURVIVORS)
-            size = int(np.clip(share // max(1, len(alive)), LEAST, self.budget.draws))
+            size = int(np.clip(part * share // max(1, len(alive)), LEAST, self.budget.draws))
             what = f"round {number + 1} of {rounds}"
             alive = self._draw(encoder, alive, size, f"search {number}", what)
             self._choose(encoder, alive, cheap=not last)
             alive.sort(key=lambda each: each.rank, reverse=True)
             self._note(number, alive, size)
+            self.rounds.append(_round(alive, size, 1 if last else SURVIVORS[number]))
             if not last:
                 alive = self._next(alive, SURVIVORS[number], OFFSPRING[number], rng)
-        if draws <= ENOUGH:
-            return self._shrunk(encoder, alive[0])
-        return self._sharpened(encoder, alive[0])
+        closer = self._shrunk if draws <= ENOUGH else self._sharpened
+        return closer(encoder, alive[0]), encoder
 
     def _next(
         self, ranked: list[Candidate], kept: int, more: int, rng: np.random.Generator
@@ -201,9 +208,11 @@ class Search:
     def _shrunk(self, encoder: Encoder, found: Candidate) -> Candidate:
         """Return a smaller pair that shows the same, if there is one.
 
-        Only where the claim will probably be refuted: then somebody will look at the pair.
+        Only where the claim will be refuted, as good as surely, before and after: then somebody
+        will look at the pair. Else a smaller pair that leaks what is allowed may look as bad.
         """
-        if found.choice is None or found.choice.expected <= self.promised:
+        sure = SURE - float(ndtri(self.budget.alpha))
+        if found.choice is None or found.choice.power_z < sure:
             return found
         least = WORTH * found.choice.expected
         for step in range(STEPS):
@@ -220,7 +229,7 @@ class Search:
             except TargetError:
                 break
             self._choose(encoder, smaller, cheap=True)
-            fit = [each for each in smaller if each.choice and each.choice.expected >= least]
+            fit = [each for each in smaller if _shows(each.choice, least, sure)]
             if not fit:
                 break
             found = fit[0]
@@ -388,6 +397,23 @@ class Search:
         self.failed.clear()
 
 
+def _round(alive: Sequence[Candidate], size: int, kept: int) -> Round:
+    """Say what a round was, for `detectable`: how many go on whatever family they are of."""
+    families = len({each.proposal.family for each in alive})
+    return Round(
+        pairs=len(alive),
+        new=sum(len(each.one) == 1 for each in alive),
+        draws=size,
+        safe=max(1, kept // 2, kept - families),
+        queries=max(len(each.one[0]) for each in alive),
+    )
+
+
+def _shows(choice: Choice | None, least: float, sure: float) -> bool:
+    """Whether a smaller pair shows a leak as large as that, as surely."""
+    return choice is not None and choice.expected >= least and choice.power_z >= sure
+
+
 def _places(group: Group) -> range:
     return range(len(group.pairs))
 
@@ -444,7 +470,7 @@ def searched_evidence(
         progress=progress,
         seed=seed,
     )
-    found = search.best()
+    found, encoder = search.best()
     if found.choice is None:
         raise TargetError(f"{target.name}: a search needs at least one pair to look at")
     groups, pattern = (search.alone(found),), found.choice.pattern
@@ -452,7 +478,13 @@ def searched_evidence(
     certified = SearchBudget(
         draws=budget.draws, alpha=budget.alpha, alarm=budget.alarm, stop_early=budget.stop_early
     )
-    tester = PatternEvents(scale=search.scale, promised=claim.promised, pattern=pattern)
+    tester = PatternEvents(
+        scale=search.scale,
+        promised=claim.promised,
+        pattern=pattern,
+        rounds=tuple(search.rounds),
+        numbers=any(not each.coded for each in encoder.looks),
+    )
     screened = screen(executor, groups, certified, progress)
     evidence = monte_carlo_evidence(tester, groups, screened, certified, executor, progress)
     return replace(

@@ -144,6 +144,8 @@ class RiseLimit:
     least : float
         The smallest leak of that cell that would have been called a rise with probability 0.9; inf
         where none would.
+    searched : bool
+        Whether the pairs of the new record were searched for, so that each run may find others.
     """
 
     id: str
@@ -152,6 +154,7 @@ class RiseLimit:
     of: int
     before: tuple[float, float]
     least: float
+    searched: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Every field, for programs."""
@@ -632,6 +635,7 @@ def _rise_limit(old: Raw, new: Raw, tolerance: float, alpha: float) -> RiseLimit
         of=len(old["per_query"]),
         before=before,
         least=least,
+        searched="search" in new["searched"],
     )
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from dpassay.changes import Change, change_from_json, changed_lines
-from dpassay.claims import Claim, claim_from_json
+from dpassay.claims import Claim, answers_moved, claim_from_json
 from dpassay.data import Dataset, Labelled, Values, load, points, split
 from dpassay.engine.apart import CAN_FORK
 from dpassay.engine.evidence import Cell, Event, Evidence, HalfLine
@@ -270,8 +270,21 @@ def in_words(result: Result, cell: Cell | None = None) -> str:
         )
         seen = f"{event} {'happened' if learned else 'was given'} in {runs}"
     reason = f" Chosen because {group.reason}." if group.kind in ("own", "learned") else ""
-    reason = f" A search found it, {group.pairs.how}." if group.kind == "searched" else reason
+    reason = f" A search found the pair, {group.pairs.how}." if group.kind == "searched" else reason
+    if group.kind == "searched":
+        return f"S: {_searched(base, group.pairs.relation)}. S': {change}. {at}{seen}.{reason}"
     return f"S: {shown} ({where}). S': {change}. {at}{seen}.{reason}"
+
+
+def _searched(base: Dataset, relation: str) -> str:
+    """Write down a dataset that a search proposed, if it is small."""
+    if not isinstance(base, Values):
+        return _size(base) if base.arrays[0].size > MOST_SHOWN else _contents(base)
+    what = "true answer" if answers_moved(relation) is not None else "number"
+    several = "s" if len(base) > 1 else ""
+    if base.arrays[0].size > MOST_SHOWN:
+        return f"{len(base)} {what}{several}"
+    return f"the {what}{several} {', '.join(f'{value:.6g}' for value in base.values)}"
 
 
 def _size(base: Dataset) -> str:

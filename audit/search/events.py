@@ -110,26 +110,52 @@ def choose_pattern(
     require(fewest >= 4, "pilot", fewest, "at least 4 outputs on each side")
     goal = Goal(scale, promised, n, alpha)
     learn, select = _halves(one, other, rng)
+    if cheap:
+        return _crossed(encoder, learn, select, goal)
+    seen = _proposed(encoder, learn, select, goal, cheap=False)
+    simple = [each for each in seen if each.candidate.effort == 0][:SMOOTHED]
+    others = [each for each in seen if each.candidate.effort > 0][:SMOOTHED]
+    best = _simplest([_smoothed(each, select, goal) for each in simple + others], goal)
+    best = _settled(best, learn, select, goal)
+    best = _simplest([best, *_alone(best, select, goal)], goal)
+    expected, power_z = goal.expected(*best.counts), goal.power_z(*best.counts)
+    return _choice(encoder, best, goal, expected, power_z)
+
+
+def _proposed(
+    encoder: Encoder, learn: Rows, select: Rows, goal: Goal, *, cheap: bool
+) -> list[_Seen]:
+    """Return what one half proposes as the other sees it, the best first."""
     candidates = propose(learn, encoder.looks, goal, cheap=cheap)
     if not candidates:
         candidates = [Candidate((Threshold(0, AT_LEAST, 0.0),), 0, -math.inf)]
-    seen = sorted((_look(each, select, goal) for each in candidates), key=lambda s: -s.worth)
-    if not cheap:
-        simple = [each for each in seen if each.candidate.effort == 0][:SMOOTHED]
-        others = [each for each in seen if each.candidate.effort > 0][:SMOOTHED]
-        seen = [_smoothed(each, select, goal) for each in simple + others]
-    best = _simplest(seen, goal)
-    if not cheap:
-        best = _settled(best, learn, select, goal)
-        best = _simplest([best, *_alone(best, select, goal)], goal)
-    counts = best.counts
+    return sorted((_look(each, select, goal) for each in candidates), key=lambda s: -s.worth)
+
+
+def _crossed(encoder: Encoder, one: Rows, other: Rows, goal: Goal) -> Choice:
+    """Let either half choose among what the other proposes.
+
+    The better of the two events is taken. The pair is ranked by both, since they rest on all of the
+    pilot: a half alone ranks pairs as if half as much had been drawn.
+    """
+    found = [
+        _simplest(_proposed(encoder, learn, select, goal, cheap=True), goal)
+        for learn, select in ((one, other), (other, one))
+    ]
+    z = sum(goal.power_z(*each.counts) for each in found) / 2
+    half = min(found[0].m1, found[0].m0)
+    best = max(found, key=lambda each: each.worth)
+    return _choice(encoder, best, goal, max(0.0, best.worth), z * goal.doubled(half))
+
+
+def _choice(encoder: Encoder, best: _Seen, goal: Goal, expected: float, power_z: float) -> Choice:
     return Choice(
         pattern=_pattern(encoder, best.candidate.rule),
         direction=best.candidate.direction,
         p1=goal.share(best.x, best.m1),
         p0=goal.share(best.y, best.m0),
-        expected=max(0.0, best.worth) if cheap else goal.expected(*counts),
-        power_z=goal.power_z(*counts),
+        expected=expected,
+        power_z=power_z,
     )
 
 

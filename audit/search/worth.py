@@ -108,6 +108,10 @@ class Goal:
             return -math.inf
         return (leak - self.promised) / spread
 
+    def doubled(self, m: int) -> float:
+        """Return by what factor `power_z` grows when the same shares are seen in 2 m outputs."""
+        return math.sqrt((1 / self.n + 1 / m) / (1 / self.n + 1 / (2 * m)))
+
     def expected(self, x: float, y: float, m1: int, m0: int) -> float:
         """Return the bound of n trials in which the pilot's shares are seen again."""
         n = self.n

@@ -12,6 +12,8 @@ CALLED = f"({', '.join(ORDER)})"
 """What a function is called with."""
 SHORTER = {3: ("data", "size", "rng"), 2: ("data", "rng")}
 """What it is called with if it takes fewer arguments, of whatever names."""
+POINTS = ("q", "query", "point", "points", "x", "xs", "test")
+"""Names for query points, of the second of three arguments."""
 CALLS = f"{CALLED}, (data, queries, rng), (data, size, rng) or (data, rng)"
 
 
@@ -44,8 +46,10 @@ def taken(function: Any, what: str) -> tuple[str, ...]:
         wanted: tuple[str, ...] = ("data", *known)
     elif len(names) >= len(ORDER):
         wanted = ORDER
+    elif len(names) == 3 and names[1].lower() in POINTS and known in ((), ("rng",)):
+        wanted = ("data", "queries", "rng")
     else:
-        wanted = () if known else SHORTER.get(len(names), ())
+        wanted = SHORTER.get(len(names), ()) if known in ((), ("rng",)) else ()
     shown = f"({', '.join(each.name for each in parameters)})"
     if not wanted or len(needed) > len(wanted):
         raise InvalidInput(f"{what}: takes {shown}; must take {CALLS}")

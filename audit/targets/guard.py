@@ -31,6 +31,7 @@ from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase, offers
 from dpassay.pairs import Change, one_by_one
 from dpassay.search.outputs import Encoder, fit_encoder
+from dpassay.search.proposals import Space
 from dpassay.seeds import stream
 from dpassay.targets.adapter import full, given, is_trainer
 from dpassay.targets.draws import as_draws
@@ -70,6 +71,8 @@ class AuditTarget:
     alone : bool
         Whether its own pairs are all that it is asked about: a reading whose number n of records is
         part of what is false, or a mechanism that says so.
+    space : Space, optional
+        What its pairs are searched for among; its answers are free then.
     """
 
     name: str
@@ -78,6 +81,7 @@ class AuditTarget:
     mechanism: Mechanism
     claims: tuple[Claim, ...]
     alone: bool = False
+    space: Space | None = None
     labels: tuple[int, ...] = field(init=False)
     numbers: tuple[float, float] | None = field(init=False)
 

@@ -10,7 +10,7 @@ from typing import Any
 from dpassay.claims import REPLACE_ONE, Claim
 from dpassay.errors import InvalidInput, near
 from dpassay.mechanism import FunctionMechanism, Mechanism
-from dpassay.targets.adapter import full, is_mechanism
+from dpassay.targets.adapter import Freed, full, is_mechanism
 from dpassay.targets.calls import CALLED, taken
 from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS, Entry, Refuted
 from dpassay.targets.guard import AuditTarget
@@ -22,13 +22,14 @@ from dpassay.targets.misnamed import meant
 class Answers:
     """What a function may answer: labels, real numbers between limits, or anything.
 
-    `free` and `together` are those of `FunctionMechanism`.
+    `free`, `together` and `bits` are those of `FunctionMechanism`.
     """
 
     labels: tuple[int, ...] = (0, 1)
     numbers: tuple[float, float] | None = None
     free: bool = False
     together: int = 0
+    bits: bool = False
 
 
 def answers_of(target: str, parameters: Mapping[str, Any]) -> Answers:
@@ -121,13 +122,17 @@ def resolve(
             numbers=given_answers.numbers,
             takes=takes,
             free=given_answers.free,
-            together=given_answers.together,
+            together=given_answers.together if "queries" in takes else 0,
+            bits=given_answers.bits,
         )
     else:
         raise InvalidInput(
             f"target = '{target}': must be a mechanism or a function, not {type(found).__name__}"
         )
     claims = claims or declared(target, mechanism)
+    if answers is not None and answers.free:
+        claims = of_events(claims, target)
+        mechanism = mechanism if isinstance(mechanism, FunctionMechanism) else Freed(mechanism)
     entry = ENTRIES.get(target)
     fixed = (
         entry is not None and "n" in entry.parameters and given.get("n") == entry.parameters["n"]
@@ -141,6 +146,23 @@ def resolve(
         claims=claims,
         alone=alone,
     )
+
+
+def of_events(claims: tuple[Claim, ...], target: str) -> tuple[Claim, ...]:
+    """Return the claims that a search can be held against.
+
+    Raises
+    ------
+    InvalidInput
+        If there are none.
+    """
+    found = tuple(claim for claim in claims if claim.of_events)
+    if not found:
+        raise InvalidInput(
+            f"search: '{target}' claims {', '.join(map(str, claims)) or 'nothing'}; a search goes "
+            "with claims of kind DP, GDP and Stability"
+        )
+    return found
 
 
 CLAIMED = ("epsilon", "delta", "mu", "gamma")

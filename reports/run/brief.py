@@ -413,9 +413,14 @@ def _seen(result: Raw, cell: Raw) -> str:
         return f"{_capital(change)}: {query}the mean prediction went from {before} to {after}."
     of = f" of {count(trials['draws'])} runs" if trials else ""
     before, after = shares(one, other, _breaks(result))
-    went = f"from {before} to {after}{of}"
-    named = f"'{answer}'" if is_pattern(cell["event"]) else f"the answer {answer}"
-    return f"{_capital(change)}: {query}{named} went {went}."
+    went = f"went from {before} to {after}{of}"
+    if is_pattern(cell["event"]):  # its words are a clause: 'the answer is below 3'
+        of = of or " of the runs"
+        return (
+            f"{_capital(change)}: {query}{answer} in {before}{of} before the change, in {after} "
+            "after it."
+        )
+    return f"{_capital(change)}: {query}the answer {answer} {went}."
 
 
 def _place(result: Raw, cell: Raw) -> tuple[str, str, str]:
@@ -526,7 +531,7 @@ def _looked(result: Raw) -> str:
         return ""
     if "search" in searched:
         found = plural(searched["certified_cells"], "pair")
-        return f"{searched_pairs(searched['search'])}; {found} certified"
+        return f"{searched_pairs(searched['search'])}; {found} certified on fresh runs"
     asked, parts = searched.get("asked", True), searched.get("parts", ())
     data = [part for part in parts if part["kind"] == "data"]
     own, learned = (

@@ -66,6 +66,12 @@ def _none_shown(comparison: Raw) -> str:
 def seen(limit: Raw) -> str:
     """Say which rise of an entry's leak would have been seen, and which not."""
     name, of = clean(limit["id"]), plural(limit["of"], "cell")
+    if not limit["cells"] and limit.get("searched", False):
+        return (
+            f"{name}: the search found another pair than the baseline's, whose {of} was not "
+            "counted again, so no rise there could have been seen; replay the baseline's witness "
+            "to count it again"
+        )
     if not limit["cells"]:
         return (
             f"{name}: none of the baseline's {of} was counted again, so no rise could have been "

@@ -45,3 +45,44 @@ def searched_pairs(rounds: Sequence[Raw]) -> str:
     first = rounds[0]
     families = plural(len(first["families"]), "family")
     return f"{plural(first['pairs'], 'pair')} in {families}"
+
+
+def is_searched(result: Raw) -> bool:
+    """Whether the pairs of a result were searched for."""
+    return "search" in (result["searched"] or {})
+
+
+def space_words(result: Raw) -> str:
+    """Say what a search's datasets look like; empty where an older record does not say."""
+    return clean((result["searched"] or {}).get("space", ""))
+
+
+def one_output(result: Raw) -> bool:
+    """Whether a search took all that one run returns as one output."""
+    searched = result["searched"] or {}
+    return is_searched(result) and (
+        searched.get("together", False) or not searched.get("asked", True)
+    )
+
+
+def spaces_of(results: Sequence[Raw]) -> str:
+    """Say what all results without other data were searched among; empty where they differ."""
+    found = {space_words(each) if is_searched(each) else "" for each in results}
+    return found.pop() if len(found) == 1 else ""
+
+
+def without_data(results: Sequence[Raw]) -> str:
+    """Say where the pairs of a run without data come from."""
+    searched = [is_searched(each) for each in results if each["searched"] is not None]
+    if searched and all(searched):
+        among = spaces_of([each for each in results if each["searched"] is not None])
+        return f"pairs were searched for{f' among {among}' if among else ''}"
+    own = "the mechanisms' own worst cases or an enumerated domain"
+    return f"{own}, or pairs that were searched for" if any(searched) else own
+
+
+SEARCHED_METHOD = (
+    "Trials of the search chose the pair and the event{few}. Separate, fresh trials certified "
+    "them. The search spends none of α, because none of its trials is in the bound."
+)
+"""How the bound of a searched result was made."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, lead
+from dpassay.reports.run.search_words import is_searched
 from dpassay.reports.run.view import CAVEAT, INTERRUPTED
 from dpassay.reports.run.words import FOLDER
 from dpassay.reports.shared.numbers import INFINITY
@@ -89,7 +90,13 @@ def print_summary(
         _wrapped(console, INTERRUPTED)
     if any(each.status in {HELD, MISSED} for each in found):
         sight = any(each.status is HELD and each.sampled for each in shown)
-        where = " 'Would see' holds at the examined pairs and queries." if sight else ""
+        sought = [is_searched(each) for each in record["results"]]
+        examined = (
+            "at the pair that was certified; the search may have missed a worse one"
+            if sought and all(sought)
+            else "at the examined pairs and queries"
+        )
+        where = f" 'Would see' holds {examined}." if sight else ""
         _wrapped(console, f"{CAVEAT}{where}")
 
 

@@ -30,6 +30,7 @@ from dpassay.reports.run.queries import (
     shortlist,
     worst_rows,
 )
+from dpassay.reports.run.search_words import is_searched, without_data
 from dpassay.reports.run.words import Part, blurred, claim_short, looked_at, parts_of
 from dpassay.reports.shared.numbers import (
     MISSING,
@@ -139,6 +140,7 @@ class ResultView:
     bar: float | None
     upper: float | None
     sampled: bool
+    sought: bool
     parts: tuple[Part, ...]
     queries: tuple[QueryView, ...]
     query_table: Table | None
@@ -241,7 +243,7 @@ def make_view(record: Raw) -> View:
         findings=findings_table(findings),
         findings_words=_findings_words(findings, sum(result.bar is not None for result in results)),
         notions=notions_table(record["results"]),
-        facts=_facts(run),
+        facts=_facts(record),
         command=clean(run["command"]),
     )
 
@@ -306,6 +308,7 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         bar=lower if leak is None else leak,
         upper=upper,
         sampled=sampled,
+        sought=is_searched(result),
         parts=parts_of(result, status, run, () if profile is None else profile.words),
         queries=queries,
         query_table=query_table(
@@ -457,10 +460,19 @@ def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) 
                 "through a rarer answer only a larger leak, or none, would be refuted with "
                 "probability 0.9"
             )
-            notes.append(f"{of} is a leak at one of the examined pairs, {which}; {rarer}.")
+            notes.append(f"{of} is a leak {_at(known)}, {which}; {rarer}.")
     elif known:
         notes.append("Every number was computed from an exact law; none was sampled.")
     return tuple(notes)
+
+
+def _at(results: Sequence[ResultView]) -> str:
+    """Say at which pairs 'detectable' holds."""
+    sought = {result.sought for result in results if result.sampled}
+    if sought == {True}:
+        return "at the pair that was certified, which the search may fail to find"
+    apart = "; of a searched result, at its certified pair" if True in sought else ""
+    return f"at one of the examined pairs{apart}"
 
 
 def _findings_words(findings: Sequence[Finding], audited: int) -> tuple[str, ...]:
@@ -487,7 +499,8 @@ def _findings_words(findings: Sequence[Finding], audited: int) -> tuple[str, ...
     return tuple(texts)
 
 
-def _facts(run: Raw) -> tuple[tuple[str, str], ...]:
+def _facts(record: Raw) -> tuple[tuple[str, str], ...]:
+    run = record["run"]
     packages = ", ".join(
         f"{clean(name)} {clean(version)}" for name, version in sorted(run["packages"].items())
     )
@@ -498,14 +511,15 @@ def _facts(run: Raw) -> tuple[tuple[str, str], ...]:
         ("confidence", percent(run["confidence"])),
         ("profile", clean(run["profile"])),
         ("budget", f"{count(run['budget'])} certification trials per side and finalist"),
-        ("data", _data(run["data"])),
+        ("data", _data(record)),
         ("packages", packages or MISSING),
     )
 
 
-def _data(data: Raw | None) -> str:
+def _data(record: Raw) -> str:
+    data = record["run"]["data"]
     if data is None:
-        return "none; the mechanisms' own worst cases or an enumerated domain"
+        return f"none; {without_data(record['results'])}"
     rest = {key: entry for key, entry in data.items() if key not in {"name", "kind"}}
     words = ", ".join(f"{clean(key)} {_fact(entry)}" for key, entry in sorted(rest.items()))
     name = clean(data.get("name", "unnamed"))

@@ -13,7 +13,13 @@ from dpassay.engine.wording import seen_words, stopped_words
 from dpassay.numerics import UP, VISIBLE, written
 from dpassay.record.files import witness_file
 from dpassay.reports.run.kinds import KINDS, words_of
-from dpassay.reports.run.search_words import search_words
+from dpassay.reports.run.search_words import (
+    SEARCHED_METHOD,
+    is_searched,
+    one_output,
+    search_words,
+    space_words,
+)
 from dpassay.reports.shared.numbers import (
     above,
     allowance,
@@ -149,7 +155,9 @@ def _claim(result: Raw) -> tuple[str, ...]:
     claim, part = result["claim"], looked_at(result)
     unit = clean(claim["unit"])
     scope = f"Unit: {unit}. Coins: {clean(claim['coins'])}."
-    if "single prediction" in unit:
+    if one_output(result):
+        scope = f"Coins: {clean(claim['coins'])}. All that one run returns is one output."
+    elif "single prediction" in unit:
         scope += f" {ONE_BY_ONE}{_several(claim, result['witness'], result['parameters'])}"
     said = (
         words_of(claim).sentence(taken(fixed_n(result))),
@@ -264,7 +272,8 @@ def _counts(result: Raw) -> Part | None:
         return None
     one, other = ("S", "S'") if witness["direction"] == "S to S'" else ("S'", "S")
     event, trials = event_words(witness["event"]), witness["trials"]
-    total = f"The mechanism ran {count(result['trials'])} times in all, screening included."
+    besides = "search" if is_searched(result) else "screening"
+    total = f"The mechanism ran {count(result['trials'])} times in all, {besides} included."
     if not event:
         of = "No trials" if trials is None else f"{count(trials['draws'])} runs on each side"
         number_of = f"{words.amount} (see the unit)"
@@ -418,6 +427,9 @@ def _sampled(result: Raw) -> tuple[str, ...]:
         f"The same trials of S may serve several cells, and the {bounds} of a cell "
         "come from the same trials; α is divided among them."
     )
+    if is_searched(result):
+        few = f"; {count(screening)} more per side chose the test" if screening is not None else ""
+        screening_words = SEARCHED_METHOD.format(few=few)
     methods = " or ".join(
         sorted({clean(method_name(cell["method"])) for cell in result["per_query"]})
     )
@@ -432,8 +444,11 @@ def _sampled(result: Raw) -> tuple[str, ...]:
     )
     if value(result["upper"]) == math.inf:
         certified_words += (
-            "The largest leak of the certified cells has no finite upper bound: an event that was "
-            "not looked at, or that never occurred on one side, may leak any amount."
+            "The leak of the certified pair has no finite upper bound: an event that was not "
+            "looked at may leak any amount."
+            if is_searched(result)
+            else "The largest leak of the certified cells has no finite upper bound: an event that "
+            "was not looked at, or that never occurred on one side, may leak any amount."
         )
     else:
         certified_words += (
@@ -464,7 +479,15 @@ def _seen(result: Raw) -> Part | None:
     refuted = (
         "would have led the audit to refute the claim with probability 0.9, screening included"
     )
-    texts = [f"{_capital(seen)}, at one of the {pairs} looked at,{part} {refuted}."]
+    where = (
+        "at the pair that was certified"
+        if is_searched(result)
+        else f"at one of the {pairs} looked at"
+    )
+    texts = [f"{_capital(seen)}, {where},{part} {refuted}."]
+    if is_searched(result):
+        texts = [text.replace(", screening included", "") for text in texts]
+        texts.append("Whether the search finds such a pair is not in this number.")
     if frequency is not None:
         whence = "assumed, since the screening saw nothing move" if sight["assumed"] else CAPPED
         texts.append(
@@ -684,6 +707,11 @@ def _searched(result: Raw) -> Part | None:
         PART_SHOWS_NOTHING if looked_at(result) else SHOWS_NOTHING,
     )
     told = search_words(searched["search"]) if "search" in searched else ()
+    if told and (among := space_words(result)):
+        together = " All answers of a run were looked at together." * bool(
+            searched.get("together", False)
+        )
+        told = (f"Pairs were searched for among {among}.{together}", *told)
     size = f"Certified: {size}" if told else size
     return Part(
         title="What was searched", texts=(*told, size, *(f"{_capital(each)}." for each in how))

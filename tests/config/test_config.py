@@ -28,6 +28,8 @@ stop_early = true
 out = "pages"
 baseline = "accepted.json"
 tolerance = 0.25
+search = { name = "answers", size = 5 }
+together = true
 data = "people.csv"
 label = "income"
 train = 50
@@ -47,6 +49,8 @@ EVERY_VALUE: dict[str, Any] = {
     "out": "pages",
     "baseline": "accepted.json",
     "tolerance": 0.25,
+    "search": "answers,size=5",
+    "together": True,
     "data": "people.csv",
     "label": "income",
     "train": 50,

@@ -36,6 +36,7 @@ from dpassay.stats.bounds import Bound
 from dpassay.stats.eprocess import log_e, log_e_of, threshold
 from dpassay.stats.scales import scale_of
 from tests.core.toys import Sampled, flip_group, target_of
+from tests.engine.test_searched import LEAKS, hunted
 from tests.statistical import dependent
 from tests.statistical.test_guards import DEPENDENT, PAIRS, audited
 
@@ -422,3 +423,16 @@ def test_half_lines_of_numbers_stop_early_too() -> None:
 def test_wrong_values_are_refused() -> None:
     with pytest.raises(InvalidInput, match="stop_early = 'yes': must be True or False"):
         run(response(1.0), stop_early="yes")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["a number", "a text", "a sequence"])
+def test_a_searched_audit_stops_early_and_is_replayed(name: str) -> None:
+    function, data = LEAKS[name]
+    result = hunted(function, data, budget=20_000, stop_early=True)
+    _, stopped = evidence_of(result)
+    assert stopped.trials <= 5000
+    witness = make_witness(result)
+    assert witness is not None
+    found = replay(witness, target=result.target, group=_group(result))
+    assert (found.reproduced, found.refuted) == (True, True)

@@ -46,7 +46,8 @@ TIGHT: dict[str, tuple[Callable[..., Any], Answers]] = {
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"FIRST": 12, "SURVIVORS": (4,), "OFFSPRING": (2,), "LEAST": 100}.items():
+    small = {"FIRST": 12, "SURVIVORS": (4,), "OFFSPRING": (2,), "SHARES": (2, 1), "LEAST": 100}
+    for name, value in small.items():
         monkeypatch.setattr(searched, name, value)
 
 

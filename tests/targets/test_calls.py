@@ -20,6 +20,8 @@ WAYS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "a parameter besides": (lambda x, size, rng, epsilon=1.0: None, ("data", "size", "rng")),
     "three of other names": (lambda x, number, source: None, ("data", "size", "rng")),
     "two of other names": (lambda table, generator: None, ("data", "rng")),
+    "another name for queries": (lambda data, q, rng: None, ("data", "queries", "rng")),
+    "another name for size": (lambda data, number, rng: None, ("data", "size", "rng")),
     "any number": (lambda *given: None, FOUR),
 }
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.engine.alternatives import Answers
-from dpassay.engine.detection import Design, DetectionCurve, sight
+from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Event
+from dpassay.engine.search_power import Round, SearchDesign, search_sight
 from dpassay.engine.testers.events import Events, Tests
 from dpassay.engine.testers.interface import Looked
 from dpassay.search.patterns import Pattern
@@ -30,9 +30,15 @@ class PatternEvents(Events):
     Parameters
     ----------
     pattern : Pattern
+    rounds : tuple of Round
+        How it was found.
+    numbers : bool
+        Whether the answers have numbers in them.
     """
 
     pattern: Pattern
+    rounds: tuple[Round, ...] = ()
+    numbers: bool = False
     masks: NDArray[np.int64] = field(default_factory=SYMBOLS.copy)
     labels: tuple[int, ...] = (0, 1)
     complete: bool = False
@@ -69,14 +75,15 @@ class PatternEvents(Events):
     def sight(
         self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening
     ) -> DetectionCurve:
-        """Say what would have been seen at the pairs and through the events that were certified."""
+        """Say what the search and the certification would have seen, at one of the first pairs."""
         worst = max(looked, key=lambda each: each.apparent)
-        design = Design(
+        design = SearchDesign(
             scale=self.scale,
             promised=self.promised,
-            answers=Answers(labels=2),
             n=n,
             alpha=alpha,
-            screening=screening,
+            rounds=self.rounds,
+            pilot=screening.draws,
+            numbers=self.numbers,
         )
-        return sight(design, worst.frequency if worst.apparent > 0 else None)
+        return search_sight(design, worst.frequency if worst.apparent > 0 else None)

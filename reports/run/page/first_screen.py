@@ -12,6 +12,7 @@ from dpassay.engine.wording import through_words
 from dpassay.numerics import DOWN, UP, percent, plain, written
 from dpassay.reports.run.brief import LEAKS, Brief
 from dpassay.reports.run.kinds import words_of
+from dpassay.reports.run.search_words import is_searched, space_words, without_data
 from dpassay.reports.run.view import ResultView
 from dpassay.reports.run.words import folder, looked_at
 from dpassay.reports.shared.numbers import clean, plural, value
@@ -176,14 +177,15 @@ def card(raw: Raw, brief: Brief, result: ResultView, run: Raw) -> Card:
     )
 
 
-def origin(run: Raw) -> tuple[str, ...]:
+def origin(record: Raw) -> tuple[str, ...]:
     """Say who made a record from what: version, commit and data; no date."""
+    run = record["run"]
     data = run["data"]
     told = [f"dpassay {clean(run['version'])}"]
     if run["commit"] is not None:
         told.append(f"commit {clean(run['commit'])[:10]}")
     if data is None:
-        return (*told, "no data: the mechanisms' own worst cases or an enumerated domain")
+        return (*told, f"no data: {without_data(record['results'])}")
     size = [plural(data["records"], "record")] if isinstance(data.get("records"), int) else []
     split = data.get("split")
     asked = split.get("queries") if isinstance(split, Mapping) else None
@@ -403,6 +405,9 @@ def _refuted_too(raw: Raw, brief: Brief) -> str:
 def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
     if not brief.looked:
         return
+    if is_searched(raw):
+        yield from _sought(raw, brief)
+        return
     part = f", of the part of the release that was looked at ({result.part})" if result.part else ""
     yield f"Looked at: {brief.looked}{part}."
     if raw["mode"] == "exhaustive":
@@ -421,6 +426,20 @@ def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
         yield "No leak there, however large, would have been refuted with probability 0.9."
     worst = next((each for each in result.parts if each.title == "Worst over all datasets"), None)
     yield worst.texts[0] if worst else "Blind elsewhere."
+
+
+def _sought(raw: Raw, brief: Brief) -> Iterator[str]:
+    """Say what a search looked at; what would have been seen is known of its last pair alone."""
+    among = space_words(raw)
+    yield f"Searched{f' among {among}' if among else ''}: {brief.looked}."
+    through = through_words((raw.get("sight") or {}).get("frequency"))
+    seen = (
+        f"a leak {brief.sight.replace(' ', FIXED)} would have been refuted with probability 0.9"
+        f"{', ' if through else ''}{through}"
+        if brief.sight
+        else "no leak, however large, would have been refuted with probability 0.9"
+    )
+    yield f"At the certified pair {seen}. The search may have missed a worse pair."
 
 
 def _capital(text: str) -> str:

@@ -60,7 +60,7 @@ def to_html(record: Mapping[str, Any]) -> str:
     common = {
         "view": view,
         "lead": lead(record) if view.results else view.headline,
-        "origin": origin(record["run"]),
+        "origin": origin(record),
         "confidence": percent(record["run"]["confidence"]),
         "published": published,
         "units": units_words({result.unit for result in view.results}),

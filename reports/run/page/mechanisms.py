@@ -64,7 +64,7 @@ def _page(record: Raw, view: View, group: Group, before: Group | None, after: Gr
         view=view,
         group=group,
         lead=lead_of([entry.brief for entry in entries]),
-        origin=origin(run),
+        origin=origin(record),
         complete=run["complete"],
         cards=[_card(entry, group, run) for entry in _shown(entries)],
         pictures=pictures,

@@ -170,11 +170,13 @@ def test_claims_have_one_number(make: Any) -> None:
 
 
 def test_who_and_what_but_no_date(make: Any) -> None:
-    run = make.record()["run"]
-    assert origin(run) == ("dpassay 0.1.0", "commit 0123abc", "iris, 150 records")
-    assert origin(run | {"data": None, "commit": None})[1].startswith("no data")
+    record = make.record()
+    run = record["run"]
+    assert origin(record) == ("dpassay 0.1.0", "commit 0123abc", "iris, 150 records")
+    none = record | {"run": run | {"data": None, "commit": None}}
+    assert origin(none)[1].startswith("no data")
     named = run["data"] | {"split": {"queries": 5}}
-    assert origin(run | {"data": named})[-1] == "iris, 150 records, 5 queries"
+    assert origin(record | {"run": run | {"data": named}})[-1] == "iris, 150 records, 5 queries"
 
 
 def test_a_claim_that_another_dataset_breaks_is_not_to_be_kept(make: Any) -> None:

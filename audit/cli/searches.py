@@ -1,0 +1,169 @@
+"""Which mechanisms have their worst pair searched for, and what that takes of the run's data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dpassay.claims import REPLACE_ONE, Claim
+from dpassay.config.load import Config
+from dpassay.config.mechanisms import Configured
+from dpassay.config.options import OPTIONS
+from dpassay.config.searches import Search, search_of
+from dpassay.data import Labelled
+from dpassay.errors import InvalidInput
+from dpassay.search.proposals import Space
+from dpassay.targets.catalogue import ENTRIES
+from dpassay.targets.guard import AuditTarget
+from dpassay.targets.resolve import Answers, is_function, resolve
+
+SEARCH, TOGETHER = OPTIONS["search"].flag, OPTIONS["together"].flag
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """What one mechanism's worst pair is searched for among.
+
+    Parameters
+    ----------
+    search : Search
+    space : Space
+    together : bool
+        Whether all answers of a run are one output.
+    """
+
+    search: Search
+    space: Space
+    together: bool
+
+    @property
+    def answers(self) -> Answers:
+        """What a function may answer: anything."""
+        joint = self.space.columns if self.together else 0
+        return Answers(free=True, together=joint, bits=self.search.bits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searches:
+    """What is searched for, as the command line, a mechanism's entry and the run say it.
+
+    Parameters
+    ----------
+    said, of_run : str or None
+        What the command line says, which goes before what an entry says; what the file or a
+        variable says of all mechanisms, which goes after.
+    together_said : bool or None
+    together_of_run : bool
+        The same of `--together`.
+    """
+
+    said: str | None = None
+    of_run: str | None = None
+    together_said: bool | None = None
+    together_of_run: bool = False
+
+    def search(self, each: Configured) -> Search | None:
+        """Return what one mechanism's pair is searched for among; None where it is not."""
+        if self.said is not None:
+            return search_of(self.said, SEARCH)
+        if each.search is not None:
+            return search_of(each.search, "search")
+        return None if self.of_run is None else search_of(self.of_run, "search")
+
+    def of(self, each: Configured, records: Labelled | None) -> Sought | None:
+        """Return the same with the records that it takes.
+
+        Raises
+        ------
+        InvalidInput
+            If its answers are to be taken together and it is asked at no points.
+        """
+        search = self.search(each)
+        asked = each.together if self.together_said is None else self.together_said
+        option = TOGETHER if self.together_said is not None else "together"
+        if asked and (search is None or not search.of_records):
+            raise InvalidInput(
+                f"{option}: requires {SEARCH} records, whose queries have several answers"
+            )
+        if search is None:
+            return None
+        together = self.together_of_run if asked is None else asked
+        space = search.space(records)
+        return Sought(search=search, space=space, together=together and search.of_records)
+
+
+def searches_of(config: Config, *, mode: str) -> Searches:
+    """Return what is searched for under what is in force.
+
+    Nothing where laws are computed: a search samples.
+    """
+    if mode in ("exact", "exhaustive"):
+        return Searches()
+    search, together = config.said("search"), config.said("together")
+    return Searches(
+        said=config.search if search else None,
+        of_run=None if search else config.search,
+        together_said=config.together if together else None,
+        together_of_run=False if together else config.together,
+    )
+
+
+def searched(
+    each: Configured,
+    parameters: dict[str, Any],
+    claim: Claim | None,
+    sought: Sought,
+    *,
+    option: str,
+) -> AuditTarget:
+    """Build a mechanism whose pairs are searched for.
+
+    Parameters
+    ----------
+    each : Configured
+    parameters : dict
+    claim : Claim, optional
+        Its own claims by default, those that a search can be held against.
+    sought : Sought
+    option : str
+        How its answers were declared, empty where they were not: a search takes any.
+
+    Raises
+    ------
+    InvalidInput
+        If it cannot be called with such data, or something does not go with a search.
+    """
+    name, search = each.target, sought.search
+    if option:
+        raise InvalidInput(f"{option}: has no effect with {SEARCH}; its answers may be anything")
+    if name in ENTRIES and not search.of_records:
+        raise InvalidInput(
+            f"{search.argument} = '{search.said}': must be records; '{name}' takes labelled records"
+        )
+    if sought.together and not is_function(name):
+        raise InvalidInput(
+            f"{TOGETHER}: only for a plain function; '{name}' answers each query by itself"
+        )
+    if search.bits and not is_function(name):
+        raise InvalidInput(f"bits: only for a plain function; '{name}' is none")
+    claims = None if claim is None else (replace(claim, relation=sought.space.relation),)
+    target = resolve(name, parameters, claims, sought.answers, name=each.called)
+    if _sized(target) and not search.fixed:
+        raise InvalidInput(
+            f"{search.argument} = '{search.said}': must be records,fixed=true; '{name}' speaks of "
+            "datasets of one size"
+        )
+    return replace(target, claims=tuple(_among(claim, sought.space) for claim in target.claims))
+
+
+def _among(claim: Claim, space: Space) -> Claim:
+    """Make a claim speak of a space's neighbours, unless it names its own."""
+    own = claim.relation != REPLACE_ONE
+    return claim if own else replace(claim, relation=space.relation)
+
+
+def _sized(target: AuditTarget) -> bool:
+    """Whether a mechanism speaks of datasets of one size alone."""
+    given: Any = target.given
+    known = getattr(given, "fixed_n", None), target.parameters.get("n")
+    return any(each is not None for each in known)

@@ -1,0 +1,207 @@
+"""What a search draws from, in the one small language for parameters.
+
+`answers,size=5`, `scalars,low=0,high=1`, `records` or `{name="answers", size=5}`. See
+`dpassay.search.spaces`, which says what the parameters mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dpassay.config.values import listed, named_table, named_text
+from dpassay.errors import InvalidInput, is_real, near
+
+if TYPE_CHECKING:
+    from dpassay.data import Labelled
+    from dpassay.search.proposals import Space
+
+ALLOWED = "answers,size=N or scalars,low=A,high=B or records"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How a parameter is read from a text, and what it must be."""
+
+    read: Callable[[str], Any]
+    holds: Callable[[Any], bool]
+    allowed: str
+
+
+def _whole(text: str) -> int:
+    return int(text.replace("_", ""))
+
+
+def _truth(text: str) -> bool:
+    return {"true": True, "false": False}[text.lower()]
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(each) for each in listed(text)]
+
+
+WHOLE = Kind(_whole, lambda value: type(value) is int, "an integer")
+NUMBER = Kind(float, is_real, "a number")
+TRUTH = Kind(_truth, lambda value: type(value) is bool, "true or false")
+LIST = Kind(
+    _numbers,
+    lambda value: isinstance(value, list) and all(map(is_real, value)),
+    "a list of numbers like [0, 0.5, 1]",
+)
+PARAMETERS: dict[str, dict[str, Kind]] = {
+    "answers": {"size": WHOLE, "sensitivity": NUMBER, "low": NUMBER, "high": NUMBER, "bits": TRUTH},
+    "scalars": {
+        "low": NUMBER,
+        "high": NUMBER,
+        "size": WHOLE,
+        "values": LIST,
+        "fixed": TRUTH,
+        "bits": TRUTH,
+    },
+    "records": {"fixed": TRUTH, "asked": WHOLE, "bits": TRUTH},
+}
+"""What each kind of data is told; `bits` is about the answers, see `FunctionMechanism`."""
+NEEDED = {"answers": ("size",), "scalars": ("low", "high"), "records": ()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """What a search draws from, as it was said.
+
+    Parameters
+    ----------
+    name : {"answers", "scalars", "records"}
+    parameters : dict
+        In their types.
+    argument : str
+        Where it was said, for messages.
+    said : str
+        As it was said.
+    """
+
+    name: str
+    parameters: dict[str, Any]
+    argument: str
+    said: str
+
+    @property
+    def of_records(self) -> bool:
+        """Whether it takes the labelled records of the run's data."""
+        return self.name == "records"
+
+    @property
+    def fixed(self) -> bool:
+        """Whether every dataset that it proposes has as many records."""
+        return bool(self.parameters.get("fixed", False))
+
+    @property
+    def bits(self) -> bool:
+        """Whether the low bits of floats are looked at too."""
+        return bool(self.parameters.get("bits", False))
+
+    def space(self, records: Labelled | None) -> Space:
+        """Return what it draws from; `records` are those of the run's data."""
+        from dpassay.search import spaces
+
+        told = {key: value for key, value in self.parameters.items() if key != "bits"}
+        if self.name == "answers":
+            return spaces.Answers(**told)
+        if self.name == "scalars":
+            return spaces.Scalars(**told)
+        assert records is not None  # those of the run: see `of_records`
+        return spaces.Records(records, **told)
+
+
+def search_of(given: str | Mapping[str, Any], argument: str) -> Search:
+    """Read what a search draws from.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such kind of data or parameter, one is missing, or a value is not allowed.
+    """
+    said = given if isinstance(given, str) else _said(given, argument)
+    try:
+        return _read(given, argument, said)
+    except InvalidInput as error:
+        raise InvalidInput(f"{argument} = '{said}': must be {ALLOWED}; {error}") from None
+
+
+def search_text(given: str | Mapping[str, Any]) -> str:
+    """Return the text that stands for a search in configurations: `answers,size=5`.
+
+    Raises
+    ------
+    InvalidInput
+        As `search_of` does.
+    """
+    search_of(given, "search")
+    return named_text(given, "search")
+
+
+def search_meant(given: Any) -> str:
+    """Say what is wrong with a search; empty where nothing is."""
+    if not isinstance(given, (str, Mapping)):
+        return 'write it in quotes, or as a table like {name="answers", size=5}'
+    try:
+        _read(given, "search", "")
+    except InvalidInput as error:
+        return str(error)
+    return ""
+
+
+def _said(given: Mapping[str, Any], argument: str) -> str:
+    try:
+        return named_text(given, argument)
+    except InvalidInput:
+        return str(dict(given))
+
+
+def _read(given: str | Mapping[str, Any], argument: str, said: str) -> Search:
+    name, parameters = _named(given)
+    if name not in PARAMETERS:
+        close = near(name, PARAMETERS)
+        hint = f"; did you mean '{close}'?" if close else f"; known: {', '.join(PARAMETERS)}"
+        raise InvalidInput(f"'{name}' is no such kind of data{hint}")
+    known = PARAMETERS[name]
+    for key in parameters:
+        if key not in known:
+            close = near(key, known)
+            hint = f"did you mean '{close}'?" if close else f"it has {', '.join(known)}"
+            raise InvalidInput(f"'{key}' is no parameter of {name}; {hint}")
+    for key in NEEDED[name]:
+        if key not in parameters:
+            raise InvalidInput(f"{key} is missing")
+    values = {key: _value(key, value, known[key]) for key, value in parameters.items()}
+    found = Search(name=name, parameters=values, argument=argument, said=said)
+    if not found.of_records:
+        found.space(None)  # says what is out of range
+    elif values.get("asked", 1) < 1:
+        raise InvalidInput(f"asked = {values['asked']}: must be an integer >= 1")
+    return found
+
+
+def _named(given: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return name and parameters; a call as in Python is told how it is written here."""
+    call = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", given) if isinstance(given, str) else None
+    if call:
+        rest = f",{call[2].replace(' ', '')}" if "=" in call[2] else ""
+        raise InvalidInput(f"did you mean '{call[1].lower()}{rest}'?")
+    try:
+        return named_table(given, "search")
+    except InvalidInput as error:
+        raise InvalidInput(str(error).partition(": ")[2] or str(error)) from None
+
+
+def _value(key: str, value: Any, kind: Kind) -> Any:
+    found = value
+    if isinstance(value, str):
+        try:
+            found = kind.read(value)
+        except (ValueError, KeyError, TypeError):
+            found = None
+    if found is None or not kind.holds(found):
+        raise InvalidInput(f"{key} = {value!r}: must be {kind.allowed}")
+    return found

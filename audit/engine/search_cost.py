@@ -1,0 +1,111 @@
+"""What a search would cost, before it is made."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.engine.monte_carlo import Budget
+from dpassay.engine.searched import (
+    CHECKED,
+    ENOUGH,
+    FIRST,
+    LEAST,
+    OFFSPRING,
+    PART,
+    PILOT,
+    PILOTS,
+    SEARCH,
+    SMALLER,
+    STEPS,
+    SURVIVORS,
+)
+from dpassay.pairs import NOTHING_ASKED
+from dpassay.search.proposals import Space
+from dpassay.seeds import stream
+from dpassay.targets.guard import AuditTarget
+
+TIMED = (20, 200, 1200)
+"""Trials that are timed; the first call, which may load things, does not count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchCost:
+    """What a search of one mechanism against one claim would do.
+
+    Parameters
+    ----------
+    pairs : int
+        Pairs of the first round.
+    families : int
+        Kinds of pairs among them.
+    rounds : tuple of (int, int)
+        Pairs of each round, and trials on each side of one, at most.
+    search : int
+        Trials of the mechanism in all rounds, at most.
+    shrinking : int
+        More of them, at most, if the claim looks broken: a smaller pair is looked for.
+    draws : int
+        Certification trials per side: the `--budget`.
+    certification : int
+        Trials of the certification, with those that choose its test.
+    seconds : float
+        An estimate of the time on one core for all but shrinking, from a few timed trials.
+    """
+
+    pairs: int
+    families: int
+    rounds: tuple[tuple[int, int], ...]
+    search: int
+    shrinking: int
+    draws: int
+    certification: int
+    seconds: float
+
+
+def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) -> SearchCost:
+    """Say what a search would do and take.
+
+    Raises
+    ------
+    TargetError
+        If the mechanism fails on the pair that is timed.
+    """
+    proposals = space.first(stream(seed, target.name, "search"), FIRST)
+    draws = budget.draws
+    share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // (len(SURVIVORS) + 1)
+    rounds, alive = [], len(proposals)
+    for kept, more in (*zip(SURVIVORS, OFFSPRING, strict=True), (0, 0)):
+        rounds.append((alive, min(max(share // max(1, alive), LEAST), draws)))
+        alive = min(kept, alive) + more
+    search = 2 * sum(pairs * trials for pairs, trials in rounds) + 2 * PILOTS * PILOT
+    certification = 2 * (draws + max(LEAST, draws // CHECKED))
+    first = proposals[0]
+    asked = first.queries.reshape(1, -1) if target.joint else first.queries
+    asked = NOTHING_ASKED if target.mechanism.without_query else asked
+    each = _seconds(target, first.base, asked)
+    return SearchCost(
+        pairs=len(proposals),
+        families=len({each.family for each in proposals}),
+        rounds=tuple(rounds),
+        search=search,
+        shrinking=2 * STEPS * SMALLER * max(LEAST, draws // 4),
+        draws=draws,
+        certification=certification,
+        seconds=each * (search + certification),
+    )
+
+
+def _seconds(target: AuditTarget, base: Any, asked: NDArray[np.float64]) -> float:
+    """Time one trial: the difference between many and few, since each call begins with more."""
+    taken = []
+    for size in TIMED:
+        started = time.perf_counter()
+        target.encoder([(base, asked, (0, "plan", size))], size)
+        taken.append(time.perf_counter() - started)
+    _, few, many = taken
+    return max(0.0, (many - few) / (TIMED[2] - TIMED[1]))
