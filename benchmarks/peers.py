@@ -466,12 +466,12 @@ def page(facts: dict[str, Any]) -> str:
         f"(c): {CERTIFIED:.0%} of the samples certify, and the distance to the true epsilon is at "
         f"most {LIMIT:g} times that of the best single event of the best pair, known in advance "
         "and counted with all samples (its bound: limit). (e): at most "
-        f"{OVERHEAD * 1e9:.0f} ns a sample beyond raw sampling."
+        f"{OVERHEAD * 1e9:.0f} ns a sample beyond raw sampling. {facts['note']}"
     )
     grown = (
         "(d): the bound where there is no true epsilon, by the budget (trials per side), and by "
         "how much it grows when the budget grows by a factor of e; 1 is what n trials without a "
-        "count on the other side give."
+        f"count on the other side give. Medians of {facts['growth_seeds']} seeds."
     )
     heads = "mechanism|peer|its bound|ours|seconds allowed|ours|raw|limit|certifying|ns a sample"
     lines = [
@@ -578,7 +578,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "date": datetime.now(tz=UTC).date().isoformat(),
         "machine": machine(),
         "seeds": told.seeds,
+        "note": "",
         "rows": rows,
+        "growth_seeds": min(told.seeds, 5),
         "growth": growth(min(told.seeds, 5)),
     }
     print(page(facts))
