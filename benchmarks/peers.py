@@ -43,6 +43,8 @@ CERTIFIED = 0.7
 """Part of the samples that certify, at least; the rest may go into the search."""
 TENTH, NEAR, SAME = 0.1, 0.95, 0.002
 LIMIT, OVERHEAD, SLACK = 1.25, 20e-9, 1.5
+MORE = 1.02
+"""Samples, in units of those of the peer, that are as many."""
 FULL, TRIES = 0.92, 4
 """A budget is right if an audit takes at least this part of its samples; so often it is tried."""
 BUDGETS = (20_000, 200_000, 2_000_000)
@@ -416,8 +418,14 @@ def judged(row: Row, full: dict[str, float], tenth: dict[str, float]) -> dict[st
     return {
         "allowed": allowed,
         "limit": limit,
-        "a": full["bound"] >= best.bound - SAME and full["seconds"] <= allowed,
-        "b": tenth["bound"] >= NEAR * best.bound if finite else None,
+        "a": full["bound"] >= best.bound - SAME
+        and full["seconds"] <= allowed
+        and full["samples"] <= MORE * best.samples,
+        "b": (
+            tenth["bound"] >= NEAR * best.bound and tenth["samples"] <= MORE * TENTH * best.samples
+            if finite
+            else None
+        ),
         "c": (
             row.true - full["bound"] <= LIMIT * (row.true - limit)  # type: ignore[operator]
             and full["certified"] >= CERTIFIED
@@ -471,7 +479,7 @@ def page(facts: dict[str, Any]) -> str:
     grown = (
         "(d): the bound where there is no true epsilon, by the budget (trials per side), and by "
         "how much it grows when the budget grows by a factor of e; 1 is what n trials without a "
-        f"count on the other side give. Medians of {facts['growth_seeds']} seeds."
+        f"count on the other side give. Seeds: {facts['growth_seeds']}."
     )
     heads = "mechanism|peer|its bound|ours|seconds allowed|ours|raw|limit|certifying|ns a sample"
     lines = [
