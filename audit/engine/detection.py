@@ -155,9 +155,7 @@ def sight(design: Design, frequency: float | None) -> DetectionCurve:
     -------
     Sight
     """
-    at = (
-        usual_frequency(design) if frequency is None else two_digits(min(frequency, _most(design)))
-    )
+    at = usual_frequency(design) if frequency is None else two_digits(min(frequency, _most(design)))
     if not design.scale.rarer_is_harder:
         return DetectionCurve(detectable=smallest_seen(design, usual_frequency(design)))
     return DetectionCurve(

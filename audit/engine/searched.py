@@ -63,11 +63,11 @@ SMALLER, STEPS, WORTH = 8, 12, 0.95
 """Smaller pairs that are tried at a time, how often, and what part of the expected bound they must
 keep, all of them together. Of more certification trials than `ENOUGH` none are tried: who pays for
 so many wants the bound."""
+SURE = 3.0
+"""And by so many standard errors the leak must be sure to be seen."""
 SHARPER, MOST_SHARPER = 16, 150_000
 """Instead, one in so many of the certification trials, and no more than that, are spent on the
 event of the pair that was found, before they are drawn."""
-SURE = 3.0
-"""And by so many standard errors the leak must be sure to be seen."""
 
 Features = NDArray[np.float64]
 
@@ -181,8 +181,9 @@ class Search:
             self.rounds.append(_round(alive, size, 1 if last else SURVIVORS[number]))
             if not last:
                 alive = self._next(alive, SURVIVORS[number], OFFSPRING[number], rng)
-        closer = self._shrunk if draws <= ENOUGH else self._sharpened
-        return closer(encoder, alive[0]), encoder
+        if draws <= ENOUGH:
+            return self._shrunk(encoder, alive[0]), encoder
+        return self._sharpened(encoder, alive[0]), encoder
 
     def _next(
         self, ranked: list[Candidate], kept: int, more: int, rng: np.random.Generator
@@ -229,7 +230,11 @@ class Search:
             except TargetError:
                 break
             self._choose(encoder, smaller, cheap=True)
-            fit = [each for each in smaller if _shows(each.choice, least, sure)]
+            fit = [
+                each
+                for each in smaller
+                if each.choice and each.choice.expected >= least and each.choice.power_z >= sure
+            ]
             if not fit:
                 break
             found = fit[0]
@@ -407,11 +412,6 @@ def _round(alive: Sequence[Candidate], size: int, kept: int) -> Round:
         safe=max(1, kept // 2, kept - families),
         queries=max(len(each.one[0]) for each in alive),
     )
-
-
-def _shows(choice: Choice | None, least: float, sure: float) -> bool:
-    """Whether a smaller pair shows a leak as large as that, as surely."""
-    return choice is not None and choice.expected >= least and choice.power_z >= sure
 
 
 def _places(group: Group) -> range:
