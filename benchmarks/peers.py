@@ -43,6 +43,8 @@ CERTIFIED = 0.7
 """Part of the samples that certify, at least; the rest may go into the search."""
 TENTH, NEAR, SAME = 0.1, 0.95, 0.002
 LIMIT, OVERHEAD, SLACK = 1.25, 20e-9, 1.5
+MORE = 1.02
+"""Samples, in units of those of the peer, that are as many."""
 FULL, TRIES = 0.92, 4
 """A budget is right if an audit takes at least this part of its samples; so often it is tried."""
 BUDGETS = (20_000, 200_000, 2_000_000)
@@ -416,8 +418,14 @@ def judged(row: Row, full: dict[str, float], tenth: dict[str, float]) -> dict[st
     return {
         "allowed": allowed,
         "limit": limit,
-        "a": full["bound"] >= best.bound - SAME and full["seconds"] <= allowed,
-        "b": tenth["bound"] >= NEAR * best.bound if finite else None,
+        "a": full["bound"] >= best.bound - SAME
+        and full["seconds"] <= allowed
+        and full["samples"] <= MORE * best.samples,
+        "b": (
+            tenth["bound"] >= NEAR * best.bound and tenth["samples"] <= MORE * TENTH * best.samples
+            if finite
+            else None
+        ),
         "c": (
             row.true - full["bound"] <= LIMIT * (row.true - limit)  # type: ignore[operator]
             and full["certified"] >= CERTIFIED
@@ -466,12 +474,12 @@ def page(facts: dict[str, Any]) -> str:
         f"(c): {CERTIFIED:.0%} of the samples certify, and the distance to the true epsilon is at "
         f"most {LIMIT:g} times that of the best single event of the best pair, known in advance "
         "and counted with all samples (its bound: limit). (e): at most "
-        f"{OVERHEAD * 1e9:.0f} ns a sample beyond raw sampling."
+        f"{OVERHEAD * 1e9:.0f} ns a sample beyond raw sampling. {facts['note']}"
     )
     grown = (
         "(d): the bound where there is no true epsilon, by the budget (trials per side), and by "
         "how much it grows when the budget grows by a factor of e; 1 is what n trials without a "
-        "count on the other side give."
+        f"count on the other side give. Seeds: {facts['growth_seeds']}."
     )
     heads = "mechanism|peer|its bound|ours|seconds allowed|ours|raw|limit|certifying|ns a sample"
     lines = [
@@ -578,7 +586,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "date": datetime.now(tz=UTC).date().isoformat(),
         "machine": machine(),
         "seeds": told.seeds,
+        "note": "",
         "rows": rows,
+        "growth_seeds": min(told.seeds, 5),
         "growth": growth(min(told.seeds, 5)),
     }
     print(page(facts))
