@@ -53,6 +53,12 @@ class Candidate:
             found = found & condition.of(columns[condition.feature])
         return found
 
+    def roundabout(self, looks: Sequence[Feature]) -> bool:
+        """Whether a condition is about a distance, which takes a second number to read."""
+        if isinstance(self.rule, Score):
+            return False
+        return any(looks[each.feature].kind == "distance" for each in self.rule)
+
     @property
     def threshold(self) -> Threshold | None:
         """The last threshold of the rule; None without."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from dpassay.errors import require
 from dpassay.search.candidates import Candidate, propose
+from dpassay.search.features import Feature
 from dpassay.search.outputs import Encoder
 from dpassay.search.patterns import Pattern
 from dpassay.search.rules import AT_LEAST, BELOW, Condition, OneOf, Score, Threshold
@@ -115,9 +116,11 @@ def choose_pattern(
     seen = _proposed(encoder, learn, select, goal, cheap=False)
     simple = [each for each in seen if each.candidate.effort == 0][:SMOOTHED]
     others = [each for each in seen if each.candidate.effort > 0][:SMOOTHED]
-    best = _simplest([_smoothed(each, select, goal) for each in simple + others], goal)
+    best = _simplest(
+        [_smoothed(each, select, goal) for each in simple + others], encoder.looks, goal
+    )
     best = _settled(best, learn, select, goal)
-    best = _simplest([best, *_alone(best, select, goal)], goal)
+    best = _simplest([best, *_alone(best, select, goal)], encoder.looks, goal)
     expected, power_z = goal.expected(*best.counts), goal.power_z(*best.counts)
     return _choice(encoder, best, goal, expected, power_z)
 
@@ -139,7 +142,7 @@ def _crossed(encoder: Encoder, one: Rows, other: Rows, goal: Goal) -> Choice:
     pilot: a half alone ranks pairs as if half as much had been drawn.
     """
     found = [
-        _simplest(_proposed(encoder, learn, select, goal, cheap=True), goal)
+        _simplest(_proposed(encoder, learn, select, goal, cheap=True), encoder.looks, goal)
         for learn, select in ((one, other), (other, one))
     ]
     z = sum(goal.power_z(*each.counts) for each in found) / 2
@@ -263,10 +266,11 @@ def _smoothed(seen: _Seen, rows: Rows, goal: Goal, curve: Smooth | None = None) 
     return replace(seen, x=x, y=y, worth=worth)
 
 
-def _simplest(seen: Sequence[_Seen], goal: Goal) -> _Seen:
+def _simplest(seen: Sequence[_Seen], looks: Sequence[Feature], goal: Goal) -> _Seen:
     """Return the best of the simplest that cost little against the best of all.
 
-    Or no more than chance may account for: `CHANCE` standard errors of the difference.
+    Or no more than chance may account for: `CHANCE` standard errors of the difference. Among those
+    as simple, numbers come before distances that tell hardly more.
     """
     best = max(seen, key=lambda each: each.worth)
     slack = SIMPLER * abs(best.worth)
@@ -283,6 +287,12 @@ def _simplest(seen: Sequence[_Seen], goal: Goal) -> _Seen:
     effort = min(each.candidate.effort for each in good)
     good = [each for each in good if each.candidate.effort == effort]
     most = max(each.worth for each in good)
+    direct = [
+        each
+        for each in good
+        if not each.candidate.roundabout(looks) and most - each.worth <= SIMPLER * abs(most)
+    ]
+    good = direct or good
     return max(good, key=lambda each: each.worth + SAME * abs(most) * each.named)
 
 

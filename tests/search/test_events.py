@@ -153,6 +153,21 @@ def test_noise_that_grows_with_the_data_is_found_by_the_distance() -> None:
     assert limit(Ratio(), p1, p0) > 2
 
 
+@pytest.mark.parametrize("cheap", [True, False])
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_one_tail_is_not_told_by_a_distance(seed: int, cheap: bool) -> None:
+    """Pilots lie about 11, and the events in one tail: 'below 0.02', not '10.98 away from 11'."""
+    one: Draw = lambda rng, m: 1 + rng.gumbel(size=m)  # noqa: E731
+    other: Draw = lambda rng, m: 2 + rng.gumbel(size=m)  # noqa: E731
+    rng = np.random.default_rng(seed)
+    encoder = fit_encoder([rng.gumbel(11, 1, 400), rng.gumbel(12, 1, 400)])
+    assert any("distance" in name for name in encoder.names)
+    features = [encoder.features(draw(rng, 2_000)) for draw in (one, other)]
+    goal: dict[str, Any] = {"promised": 1.0, "n": 20_000, "alpha": 0.001, "cheap": cheap}
+    choice = choose_pattern(encoder, *features, scale=Ratio(), rng=rng, **goal)
+    assert choice.pattern.words.startswith("the answer is below ")
+
+
 def test_the_coordinate_of_a_histogram_is_named() -> None:
     centre = np.array([0.0, 0.0, 1.0, 0.0, 0.0])
     one: Draw = lambda rng, m: rng.laplace(0, 1, (m, 5))  # noqa: E731
