@@ -23,10 +23,9 @@ from dpassay.attacks.repeated.attacked import TRANSCRIPTS, attack_repeatedly
 from dpassay.attacks.repeated.run import ladder
 from dpassay.attacks.scores.interface import Attack
 from dpassay.attacks.scores.registry import ATTACKS
-from dpassay.cli.exit_codes import EVERY, of_attack
-from dpassay.cli.mechanisms import parameters_of
-from dpassay.cli.options import in_force, read_table, said_by_variables, transcripts_of
-from dpassay.cli.parser import (
+from dpassay.cli.arguments.mechanisms import parameters_of
+from dpassay.cli.arguments.options import in_force, read_table, said_by_variables, transcripts_of
+from dpassay.cli.arguments.parser import (
     Parser,
     add_option,
     add_options,
@@ -36,6 +35,7 @@ from dpassay.cli.parser import (
     codes,
     examples,
 )
+from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.progress import announce, bars
 from dpassay.cli.service import service_action
 from dpassay.cli.shared import command_of, commit, console, deliver_attacks

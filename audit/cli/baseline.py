@@ -7,10 +7,10 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+from dpassay.cli.arguments.options import in_force
+from dpassay.cli.arguments.parser import Parser, add_option, examples
 from dpassay.cli.compare import CODES, KINDS, add_pages, deliver
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.options import in_force
-from dpassay.cli.parser import Parser, add_option, examples
 from dpassay.cli.records import run_record
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput

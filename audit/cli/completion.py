@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from dpassay.cli.arguments.parser import Parser, examples
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.parser import Parser, examples
 
 SHELLS = ("bash", "zsh", "fish")
 DESCRIPTION = (

@@ -13,7 +13,7 @@ from dpassay.cli.exit_codes import Exit
 from dpassay.cli.shared import console
 from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.planning import Cost, cost, draws_needed, ladder, measure
-from dpassay.engine.search_cost import SearchCost, search_cost
+from dpassay.engine.searching.cost import SearchCost, search_cost
 from dpassay.engine.settings import Settings
 from dpassay.engine.wording import seen_words
 from dpassay.numerics import upper_number

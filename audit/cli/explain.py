@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from dpassay.cli.arguments.parser import Parser, examples
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.parser import Parser, examples
 from dpassay.cli.records import run_record
 from dpassay.cli.shared import console
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpassay.claims import SINGLE
+from dpassay.cli.arguments.parser import Parser, add_mechanism, add_output, examples
 from dpassay.cli.costs import print_json
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.parser import Parser, add_mechanism, add_output, examples
 from dpassay.cli.shared import console
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget

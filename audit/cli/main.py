@@ -11,8 +11,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
+from dpassay.cli.arguments.parser import Parser, codes
 from dpassay.cli.exit_codes import EVERY, Exit
-from dpassay.cli.parser import Parser, codes
 from dpassay.errors import DpassayError, InvalidInput, TargetError
 
 DEBUG = "--debug"

@@ -7,11 +7,9 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from dpassay.cli.costs import cost_json, costs_of, plain_table, print_json
-from dpassay.cli.exit_codes import Exit
-from dpassay.cli.mechanisms import opened, wanted_of
-from dpassay.cli.options import data_of, in_force, settings_of
-from dpassay.cli.parser import (
+from dpassay.cli.arguments.mechanisms import opened, wanted_of
+from dpassay.cli.arguments.options import data_of, in_force, settings_of
+from dpassay.cli.arguments.parser import (
     Parser,
     add_data,
     add_option,
@@ -21,6 +19,8 @@ from dpassay.cli.parser import (
     add_targets,
     examples,
 )
+from dpassay.cli.costs import cost_json, costs_of, plain_table, print_json
+from dpassay.cli.exit_codes import Exit
 from dpassay.cli.shared import console
 from dpassay.config.load import Config
 from dpassay.engine.preflight import check

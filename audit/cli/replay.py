@@ -10,8 +10,8 @@ from typing import Any
 
 from dpassay.claims import claim_from_json
 from dpassay.cli import records
+from dpassay.cli.arguments.parser import Parser, codes, examples
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.parser import Parser, codes, examples
 from dpassay.record.witness import Replay, replay
 
 DESCRIPTION = "Repeat one witness: the same pair, query and event, with the same seed."

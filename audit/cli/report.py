@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from dpassay.cli.arguments.parser import Parser, examples
 from dpassay.cli.exit_codes import Exit, of_attack, of_run
-from dpassay.cli.parser import Parser, examples
 from dpassay.cli.records import any_record
 from dpassay.config.values import listed
 from dpassay.errors import InvalidInput

@@ -10,10 +10,8 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
-from dpassay.cli.costs import dry_run
-from dpassay.cli.exit_codes import EVERY, of_run
-from dpassay.cli.mechanisms import Wanted, opened, wanted_of
-from dpassay.cli.options import (
+from dpassay.cli.arguments.mechanisms import Wanted, opened, wanted_of
+from dpassay.cli.arguments.options import (
     data_of,
     in_force,
     records_of,
@@ -21,7 +19,7 @@ from dpassay.cli.options import (
     said_by_variables,
     settings_of,
 )
-from dpassay.cli.parser import (
+from dpassay.cli.arguments.parser import (
     Parser,
     add_data,
     add_options,
@@ -32,6 +30,8 @@ from dpassay.cli.parser import (
     codes,
     examples,
 )
+from dpassay.cli.costs import dry_run
+from dpassay.cli.exit_codes import EVERY, of_run
 from dpassay.cli.progress import Log, bars, foretell, silently
 from dpassay.cli.shared import (
     clear,

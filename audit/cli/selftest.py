@@ -11,8 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.progress import bars
 from dpassay.cli.shared import console, readers_may_leave
 from dpassay.config.options import OPTIONS

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.progress import bars
 from dpassay.cli.shared import console, readers_may_leave
 from dpassay.config.options import OPTIONS

@@ -20,7 +20,7 @@ from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
 from dpassay.engine.sampling import Accepted, OpenExecutor, Sampling
-from dpassay.engine.searched import searched_evidence
+from dpassay.engine.searching.evidence import searched_evidence
 from dpassay.engine.settings import Settings
 from dpassay.engine.verdicts import Verdict, decide
 from dpassay.errors import TargetError

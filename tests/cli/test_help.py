@@ -11,7 +11,7 @@ from dpassay.attacks.experiment.canaries import KINDS
 from dpassay.attacks.experiment.poisoning import ADVERSARIES
 from dpassay.attacks.repeated.run import LEAST_TRANSCRIPTS
 from dpassay.claims import LARGEST
-from dpassay.cli import options
+from dpassay.cli.arguments import options
 from dpassay.cli.main import COMMANDS, main, parse
 from dpassay.config.options import COMMAND_LINE
 from dpassay.errors import InvalidInput

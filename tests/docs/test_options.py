@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dpassay import pairs
+from dpassay.cli.arguments.parser import TABLE
 from dpassay.cli.main import main, parse
-from dpassay.cli.parser import TABLE
 from dpassay.cli.shared import command_of
 from dpassay.config.load import Config
 from dpassay.config.options import NEIGHBOURS, OPTIONS

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from dpassay import DP, Answers, audit
-from dpassay.engine import searched
-from dpassay.engine.searched import SearchBudget, rank_of
+from dpassay.engine.searching import search as searched
+from dpassay.engine.searching.candidates import rank_of
+from dpassay.engine.searching.evidence import SearchBudget
 from dpassay.search.events import Choice
 from dpassay.search.outputs import Encoder, fit_encoder
 from dpassay.search.patterns import Pattern

@@ -20,8 +20,8 @@ from dpassay import (
     Stability,
     audit,
 )
-from dpassay.engine import searched
 from dpassay.engine.result import Result
+from dpassay.engine.searching import search as searched
 from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness, replay

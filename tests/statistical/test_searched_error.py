@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import binom
 
 from dpassay import DP, Answers, audit
-from dpassay.engine import searched
+from dpassay.engine.searching import search as searched
 
 pytestmark = pytest.mark.slow
 

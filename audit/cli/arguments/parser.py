@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from dpassay.cli.mistyped import command_meant, option_meant, value_meant
+from dpassay.cli.arguments.mistyped import command_meant, option_meant, value_meant
 from dpassay.config.option import Option
 from dpassay.config.options import COMMAND_LINE, OPTIONS
 from dpassay.errors import InvalidInput

@@ -1,4 +1,4 @@
-"""Searched: pairs, queries and events are looked for, then certified on fresh trials.
+"""The search for the pair, query and event that break a claim.
 
 Successive halving. Every round spends about the same number of trials on fewer pairs; what is
 learned of a pair adds up over the rounds. None of these trials certifies anything: the patterns
@@ -8,35 +8,30 @@ likes, and its own error probability is nothing.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from dpassay.claims import Claim
 from dpassay.data import digest
-from dpassay.engine.evidence import Evidence
-from dpassay.engine.monte_carlo import Budget, monte_carlo_evidence, screen
+from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.sampling import OpenExecutor
 from dpassay.engine.search_power import Round
-from dpassay.engine.testers.patterns import PatternEvents
+from dpassay.engine.searching.candidates import Candidate, Features, Told, rank_of, round_of
 from dpassay.errors import TargetError
 from dpassay.pairs import NOTHING_ASKED
-from dpassay.search.events import Choice, choose_pattern
+from dpassay.search.events import choose_pattern
 from dpassay.search.outputs import Encoder
 from dpassay.search.proposals import Proposal, Space
 from dpassay.seeds import stream
-from dpassay.stats.alpha import Spending
-from dpassay.stats.scales import Scale, scale_of
+from dpassay.stats.scales import Scale
 from dpassay.targets.groups import Group, Progress
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import block_of
-from dpassay.trials.kept import Kept, Matches
+from dpassay.trials.kept import Kept
 from dpassay.trials.tasks import Task
 
 FIRST = 256
@@ -52,13 +47,8 @@ SHARES = (4, 2, 1, 1)
 """How the trials of the search are divided among its rounds: most pairs are lost in the first."""
 LEAST = 200
 """Trials per side and pair of a round, at least."""
-CERTAIN = 5.0
-"""A leak so many standard errors above the claim is refuted next to surely, at any confidence."""
 PILOTS, PILOT = 12, 200
 """Pairs whose answers the encoder is fitted on, and trials on each side of them."""
-CHECKED, MOST_CHECKED = 10, 100_000
-"""One in so many certification trials, but no more than that, drawn before them, chooses the test
-and guards them."""
 SMALLER, STEPS, WORTH = 8, 12, 0.95
 """Smaller pairs that are tried at a time, how often, and what part of the expected bound they must
 keep, all of them together. Of more certification trials than `ENOUGH` none are tried: who pays for
@@ -68,62 +58,6 @@ SURE = 3.0
 SHARPER, MOST_SHARPER = 16, 150_000
 """Instead, one in so many of the certification trials, and no more than that, are spent on the
 event of the pair that was found, before they are drawn."""
-
-Features = NDArray[np.float64]
-
-
-@dataclass(slots=True)
-class Told:
-    """Tells how far a round is."""
-
-    progress: Progress
-    what: str
-    total: int
-    done: int = 0
-
-    def more(self) -> None:
-        """One more pair is done."""
-        self.done += 1
-        self.progress(self.what, self.done, self.total)
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class Candidate:
-    """A pair with what has been drawn of it, and the best event of its best query.
-
-    Parameters
-    ----------
-    proposal : Proposal
-    one, other : list of array (q, n, F)
-        Features on S and on S', round by round.
-    query : int
-        Where it looks worst.
-    choice : Choice or None
-        Its event there.
-    rounds : int
-        Rounds whose trials it was chosen by.
-    """
-
-    proposal: Proposal
-    one: list[Features] = field(default_factory=list)
-    other: list[Features] = field(default_factory=list)
-    query: int = 0
-    choice: Choice | None = None
-    rounds: int = 0
-
-    @property
-    def rank(self) -> tuple[float, float]:
-        """What pairs are ranked by: the greater, the worse it looks."""
-        return (-math.inf, -math.inf) if self.choice is None else rank_of(self.choice)
-
-
-def rank_of(choice: Choice) -> tuple[float, float]:
-    """Rank by the power to refute; where that is next to certain, by the bound to be expected.
-
-    A small leak that is seen often lies more standard errors above the claim than a large one that
-    is seen rarely; once both will be found, the large one is what the claim is worst wrong about.
-    """
-    return min(choice.power_z, CERTAIN), choice.expected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -178,7 +112,7 @@ class Search:
             self._choose(encoder, alive, cheap=not last)
             alive.sort(key=lambda each: each.rank, reverse=True)
             self._note(number, alive, size)
-            self.rounds.append(_round(alive, size, 1 if last else SURVIVORS[number]))
+            self.rounds.append(round_of(alive, size, 1 if last else SURVIVORS[number]))
             if not last:
                 alive = self._next(alive, SURVIVORS[number], OFFSPRING[number], rng)
         if draws <= ENOUGH:
@@ -402,18 +336,6 @@ class Search:
         self.failed.clear()
 
 
-def _round(alive: Sequence[Candidate], size: int, kept: int) -> Round:
-    """Say what a round was, for `detectable`: how many go on whatever family they are of."""
-    families = len({each.proposal.family for each in alive})
-    return Round(
-        pairs=len(alive),
-        new=sum(len(each.one) == 1 for each in alive),
-        draws=size,
-        safe=max(1, kept // 2, kept - families),
-        queries=max(len(each.one[0]) for each in alive),
-    )
-
-
 def _places(group: Group) -> range:
     return range(len(group.pairs))
 
@@ -423,73 +345,3 @@ def _features(calls: Features, size: int, width: int) -> Features:
     blocks, queries, _ = calls.shape
     rows = calls.reshape(blocks, queries, -1, width).swapaxes(0, 1)
     return rows.reshape(queries, -1, width)[:, :size]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchBudget(Budget):
-    """A budget whose pairs are found already: a few trials choose the tests of their events."""
-
-    def screening(self, groups: tuple[Group, ...]) -> int:  # noqa: ARG002
-        """One in `CHECKED` of the certification trials; no more than `MOST_CHECKED`."""
-        return min(max(LEAST, self.draws // CHECKED), MOST_CHECKED)
-
-    def finalists(self, groups: tuple[Group, ...]) -> int:  # noqa: ARG002
-        """Every group has one pair and one query."""
-        return 1
-
-    def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
-        """All of alpha on one lower bound."""
-        return replace(Budget.spending(self, groups, profiled=profiled), bounded=False)
-
-
-def searched_evidence(
-    target: AuditTarget,
-    space: Space,
-    claim: Claim,
-    budget: Budget,
-    open_executor: OpenExecutor,
-    progress: Progress,
-    seed: int,
-) -> Evidence:
-    """Search, certify what was found, and say what was looked at.
-
-    Raises
-    ------
-    TargetError
-        If the mechanism fails, or the claim is not about events.
-    """
-    if claim.computed or claim.means or claim.coupled:
-        raise TargetError(f"{claim}: a search goes with claims of kind DP, GDP and Stability")
-    search = Search(
-        target=target,
-        space=space,
-        scale=scale_of(claim),
-        promised=claim.promised,
-        budget=budget,
-        open_executor=open_executor,
-        progress=progress,
-        seed=seed,
-    )
-    found, encoder = search.best()
-    if found.choice is None:
-        raise TargetError(f"{target.name}: a search needs at least one pair to look at")
-    groups, pattern = (search.alone(found),), found.choice.pattern
-    executor = open_executor(groups, (Matches(pattern=pattern, by_query=target.by_query),))
-    certified = SearchBudget(
-        draws=budget.draws, alpha=budget.alpha, alarm=budget.alarm, stop_early=budget.stop_early
-    )
-    tester = PatternEvents(
-        scale=search.scale,
-        promised=claim.promised,
-        pattern=pattern,
-        direction=found.choice.direction,
-        rounds=tuple(search.rounds),
-        numbers=any(not each.coded for each in encoder.looks),
-    )
-    screened = screen(executor, groups, certified, progress)
-    evidence = monte_carlo_evidence(tester, groups, screened, certified, executor, progress)
-    return replace(
-        evidence,
-        trials=evidence.trials + sum(search.spent),
-        searched=evidence.searched | {"search": search.log},
-    )

@@ -16,7 +16,7 @@ from typing import Any
 
 from dpassay.claims import SPELLED, SPELLINGS, Claim
 from dpassay.claims import spelled as claim_of
-from dpassay.cli.searches import SEARCH, Searches, Sought, searched, searches_of
+from dpassay.cli.arguments.searches import SEARCH, Searches, Sought, searched, searches_of
 from dpassay.config.guesses import claim_meant, range_meant
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.engine.monte_carlo import Budget
-from dpassay.engine.searched import (
-    CHECKED,
+from dpassay.engine.searching.evidence import CHECKED
+from dpassay.engine.searching.search import (
     ENOUGH,
     FIRST,
     LEAST,

@@ -1,0 +1,1 @@
+"""What a command line says: its parsers, options, mechanisms and searches."""

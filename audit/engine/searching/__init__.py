@@ -1,0 +1,1 @@
+"""Searched audits: pairs, queries and events are looked for, then certified."""

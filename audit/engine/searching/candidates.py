@@ -1,0 +1,86 @@
+"""Candidates: pairs in a search, with what has been drawn of them, and how they are ranked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.engine.search_power import Round
+from dpassay.search.events import Choice
+from dpassay.search.proposals import Proposal
+from dpassay.targets.groups import Progress
+
+Features = NDArray[np.float64]
+
+CERTAIN = 5.0
+"""A leak so many standard errors above the claim is refuted next to surely, at any confidence."""
+
+
+@dataclass(slots=True)
+class Told:
+    """Tells how far a round is."""
+
+    progress: Progress
+    what: str
+    total: int
+    done: int = 0
+
+    def more(self) -> None:
+        """One more pair is done."""
+        self.done += 1
+        self.progress(self.what, self.done, self.total)
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Candidate:
+    """A pair with what has been drawn of it, and the best event of its best query.
+
+    Parameters
+    ----------
+    proposal : Proposal
+    one, other : list of array (q, n, F)
+        Features on S and on S', round by round.
+    query : int
+        Where it looks worst.
+    choice : Choice or None
+        Its event there.
+    rounds : int
+        Rounds whose trials it was chosen by.
+    """
+
+    proposal: Proposal
+    one: list[Features] = field(default_factory=list)
+    other: list[Features] = field(default_factory=list)
+    query: int = 0
+    choice: Choice | None = None
+    rounds: int = 0
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """What pairs are ranked by: the greater, the worse it looks."""
+        return (-math.inf, -math.inf) if self.choice is None else rank_of(self.choice)
+
+
+def rank_of(choice: Choice) -> tuple[float, float]:
+    """Rank by the power to refute; where that is next to certain, by the bound to be expected.
+
+    A small leak that is seen often lies more standard errors above the claim than a large one that
+    is seen rarely; once both will be found, the large one is what the claim is worst wrong about.
+    """
+    return min(choice.power_z, CERTAIN), choice.expected
+
+
+def round_of(alive: Sequence[Candidate], size: int, kept: int) -> Round:
+    """Say what a round was, for `detectable`: how many go on whatever family they are of."""
+    families = len({each.proposal.family for each in alive})
+    return Round(
+        pairs=len(alive),
+        new=sum(len(each.one) == 1 for each in alive),
+        draws=size,
+        safe=max(1, kept // 2, kept - families),
+        queries=max(len(each.one[0]) for each in alive),
+    )

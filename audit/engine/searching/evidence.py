@@ -1,0 +1,93 @@
+"""Searched evidence: what a search has found is certified on fresh trials."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dpassay.claims import Claim
+from dpassay.engine.evidence import Evidence
+from dpassay.engine.monte_carlo import Budget, monte_carlo_evidence, screen
+from dpassay.engine.sampling import OpenExecutor
+from dpassay.engine.searching.search import LEAST, Search
+from dpassay.engine.testers.patterns import PatternEvents
+from dpassay.errors import TargetError
+from dpassay.search.proposals import Space
+from dpassay.stats.alpha import Spending
+from dpassay.stats.scales import scale_of
+from dpassay.targets.groups import Group, Progress
+from dpassay.targets.guard import AuditTarget
+from dpassay.trials.kept import Matches
+
+CHECKED, MOST_CHECKED = 10, 100_000
+"""One in so many certification trials, but no more than that, drawn before them, chooses the test
+and guards them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchBudget(Budget):
+    """A budget whose pairs are found already: a few trials choose the tests of their events."""
+
+    def screening(self, groups: tuple[Group, ...]) -> int:  # noqa: ARG002
+        """One in `CHECKED` of the certification trials; no more than `MOST_CHECKED`."""
+        return min(max(LEAST, self.draws // CHECKED), MOST_CHECKED)
+
+    def finalists(self, groups: tuple[Group, ...]) -> int:  # noqa: ARG002
+        """Every group has one pair and one query."""
+        return 1
+
+    def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
+        """All of alpha on one lower bound."""
+        return replace(Budget.spending(self, groups, profiled=profiled), bounded=False)
+
+
+def searched_evidence(
+    target: AuditTarget,
+    space: Space,
+    claim: Claim,
+    budget: Budget,
+    open_executor: OpenExecutor,
+    progress: Progress,
+    seed: int,
+) -> Evidence:
+    """Search, certify what was found, and say what was looked at.
+
+    Raises
+    ------
+    TargetError
+        If the mechanism fails, or the claim is not about events.
+    """
+    if claim.computed or claim.means or claim.coupled:
+        raise TargetError(f"{claim}: a search goes with claims of kind DP, GDP and Stability")
+    search = Search(
+        target=target,
+        space=space,
+        scale=scale_of(claim),
+        promised=claim.promised,
+        budget=budget,
+        open_executor=open_executor,
+        progress=progress,
+        seed=seed,
+    )
+    found, encoder = search.best()
+    if found.choice is None:
+        raise TargetError(f"{target.name}: a search needs at least one pair to look at")
+    groups, pattern = (search.alone(found),), found.choice.pattern
+    executor = open_executor(groups, (Matches(pattern=pattern, by_query=target.by_query),))
+    certified = SearchBudget(
+        draws=budget.draws, alpha=budget.alpha, alarm=budget.alarm, stop_early=budget.stop_early
+    )
+    tester = PatternEvents(
+        scale=search.scale,
+        promised=claim.promised,
+        pattern=pattern,
+        direction=found.choice.direction,
+        rounds=tuple(search.rounds),
+        numbers=any(not each.coded for each in encoder.looks),
+    )
+    screened = screen(executor, groups, certified, progress)
+    evidence = monte_carlo_evidence(tester, groups, screened, certified, executor, progress)
+    return replace(
+        evidence,
+        trials=evidence.trials + sum(search.spent),
+        searched=evidence.searched | {"search": search.log},
+    )
