@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpassay import DP, Answers, audit
+from dpassay.engine.searching import evidence
 from dpassay.engine.searching import search as searched
 from dpassay.engine.searching.candidates import rank_of
 from dpassay.engine.searching.evidence import SearchBudget
@@ -68,7 +69,8 @@ def test_few_of_many_trials_do_not_certify(monkeypatch: pytest.MonkeyPatch) -> N
     for module, name, value in (
         (searched, "ENOUGH", 4_000),
         (searched, "LEAST", 4),
-        (searched, "MOST_CHECKED", 1_000),
+        (evidence, "LEAST", 4),
+        (evidence, "MOST_CHECKED", 1_000),
         (guards, "CONFIRMED", 2_000),
     ):
         monkeypatch.setattr(module, name, value)
