@@ -16,6 +16,8 @@ from dpassay.targets.groups import Progress
 
 Features = NDArray[np.float64]
 
+WORTH = 0.95
+"""What part of the bound to be expected a smaller pair must keep."""
 CERTAIN = 5.0
 """A leak so many standard errors above the claim is refuted next to surely, at any confidence."""
 
@@ -84,3 +86,10 @@ def round_of(alive: Sequence[Candidate], size: int, kept: int) -> Round:
         safe=max(1, kept // 2, kept - families),
         queries=max(len(each.one[0]) for each in alive),
     )
+
+
+def keeps(smaller: Candidate, pair: Candidate) -> bool:
+    """Whether hardly less is to be expected of a smaller pair, as far as both could be drawn."""
+    if smaller.choice is None or pair.choice is None:
+        return False
+    return smaller.choice.expected >= WORTH * pair.choice.expected

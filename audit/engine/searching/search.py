@@ -14,13 +14,12 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from dpassay.data import digest
 from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.sampling import OpenExecutor
 from dpassay.engine.search_power import Round
-from dpassay.engine.searching.candidates import Candidate, Features, Told, rank_of, round_of
+from dpassay.engine.searching.candidates import Candidate, Features, Told, keeps, rank_of, round_of
 from dpassay.errors import TargetError
 from dpassay.pairs import NOTHING_ASKED
 from dpassay.search.events import choose_pattern
@@ -49,12 +48,11 @@ LEAST = 200
 """Trials per side and pair of a round, at least."""
 PILOTS, PILOT = 12, 200
 """Pairs whose answers the encoder is fitted on, and trials on each side of them."""
-SMALLER, STEPS, WORTH = 8, 12, 0.95
-"""Smaller pairs that are tried at a time, how often, and what part of the expected bound they must
-keep, all of them together. Of more certification trials than `ENOUGH` none are tried: who pays for
-so many wants the bound."""
+SMALLER, STEPS = 8, 12
+"""Smaller pairs that are tried at a time, and how often. Of more certification trials than `ENOUGH`
+none are tried: who pays for so many wants the bound."""
 SURE = 3.0
-"""And by so many standard errors the leak must be sure to be seen."""
+"""Only what will exceed the claim by so many standard errors is made smaller."""
 SHARPER, MOST_SHARPER = 16, 150_000
 """Instead, one in so many of the certification trials, and no more than that, are spent on the
 event of the pair that was found, before they are drawn."""
@@ -144,35 +142,50 @@ class Search:
         """Return a smaller pair that shows the same, if there is one.
 
         Only where the claim will be refuted, as good as surely, before and after: then somebody
-        will look at the pair. Else a smaller pair that leaks what is allowed may look as bad.
+        will look at the pair. Else a smaller pair that leaks what is allowed may look as bad. The
+        pair itself is drawn again beside the smaller ones: from fewer trials less is to be
+        expected, and more of what came first of many. What is taken is looked at more closely.
         """
-        sure = SURE - float(ndtri(self.budget.alpha))
-        if found.choice is None or found.choice.power_z < sure:
+        if not self._sure(found):
             return found
-        least = WORTH * found.choice.expected
+        fresh: Candidate | None = None
         for step in range(STEPS):
-            smaller = [
+            same, size = Candidate(proposal=found.proposal), max(LEAST, self.budget.draws // 4)
+            some = [
                 Candidate(proposal=each)
                 for each in islice(self.space.smaller(found.proposal), SMALLER)
             ]
-            if not smaller:
+            if not some:
                 break
-            size = max(LEAST, self.budget.draws // 4)
             try:
-                what = "looking for a smaller pair"
-                smaller = self._draw(encoder, smaller, size, f"shrink {step}", what)
+                self._look(encoder, [*some, same], size, f"shrink {step}", cheap=True)
+                smaller = next((each for each in some if keeps(each, same)), None)
+                if smaller is None:
+                    break
+                both = [smaller] if fresh else [smaller, same]
+                self._look(encoder, both, self.budget.draws, f"shrunk {step}", cheap=False)
             except TargetError:
                 break
-            self._choose(encoder, smaller, cheap=True)
-            fit = [
-                each
-                for each in smaller
-                if each.choice and each.choice.expected >= least and each.choice.power_z >= sure
-            ]
-            if not fit:
+            if not (self._sure(smaller) and keeps(smaller, fresh or same)):
                 break
-            found = fit[0]
+            found = fresh = smaller
         return found
+
+    def _sure(self, each: Candidate) -> bool:
+        """Whether the bound to be expected of a pair exceeds the claim by `SURE` errors."""
+        choice = each.choice
+        if choice is None or choice.power_z <= 0:
+            return False
+        leak = float(self.scale.between(choice.p1, choice.p0))
+        error = (leak - self.promised) / choice.power_z
+        return choice.expected - self.promised >= SURE * error
+
+    def _look(
+        self, encoder: Encoder, some: list[Candidate], size: int, phase: str, *, cheap: bool
+    ) -> None:
+        """Draw candidates for shrinking, and choose their events."""
+        drawn = self._draw(encoder, some, size, phase, "looking for a smaller pair")
+        self._choose(encoder, drawn, cheap=cheap)
 
     def _encoder(self, proposals: Sequence[Proposal]) -> Encoder:
         """Fit the encoder on both sides of pairs that lie far apart in the list."""
