@@ -57,7 +57,7 @@ def once(factory: pytest.TempPathFactory, name: str, fill: Callable[[Path], None
     root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with (root / f"{name}.lock").open("a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not lock.tell():
+        if not lock.seek(0, os.SEEK_END):  # whoever held the lock may have written meanwhile
             fill(root / name)
             lock.write("full")
     return root / name
