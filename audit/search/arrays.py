@@ -15,6 +15,7 @@ from dpassay.search.views import (
     Mask,
     Tally,
     by_frequency,
+    first_hit,
     follow_tree,
     middle_of,
     tally_of,
@@ -24,6 +25,8 @@ LONGEST_LIST = 4096
 """Whole numbers in a shorter range are looked up in a list."""
 FEW = 4
 """So few values are compared one after the other."""
+MOST_BITS, LISTED_BITS = 52, 12
+"""Rows of so many truth values are taken for binary numbers; of so many all are listed."""
 
 
 class Numbers:
@@ -67,6 +70,10 @@ class Numbers:
             missing = table.index(ABSENT) if ABSENT in table else len(table)
             return np.full(self.n, missing, dtype=np.intp)
         rest = table.index(NUMBER) if NUMBER in table else len(table)
+        if column.dtype.kind == "b":
+            # Python holds False and 0, True and 1 to be equal
+            no, yes = (table.index(key) if key in table else rest for key in (False, True))
+            return np.where(column, np.intp(yes), np.intp(no))
         codes = np.full(self.n, rest, dtype=np.intp)
         plain = [k for k, key in enumerate(table) if isinstance(key, (bool, int, float))]
         if len(plain) <= FEW:
@@ -95,6 +102,17 @@ class Numbers:
             found = found | _equal(column, key)
         return found
 
+    def hits(self, key: Key) -> Mask:
+        """See `View`."""
+        values = self._table()
+        if key == NUMBER:
+            return np.ones(values.shape, dtype=bool)
+        if key == NAN:
+            return np.asarray(np.isnan(values))
+        if not isinstance(key, (bool, int, float)):
+            return np.zeros(values.shape, dtype=bool)
+        return _equal(values, key)
+
     def spelled(self, place: int) -> Array:  # noqa: ARG002
         """See `View`; numbers are no texts."""
         return np.full(self.n, np.nan)
@@ -110,6 +128,8 @@ class Numbers:
             for k, key in enumerate(table)
             if isinstance(key, tuple) and len(key) == self.width and all(map(is_number, key))
         }
+        if self.array.dtype.kind == "b" and 0 < self.width <= MOST_BITS:
+            return _words(self.array, rows, len(table))
         if len(rows) > FEW or any(NAN in key for key in rows.values()):
             return follow_tree(self, rows, len(table))
         codes = np.full(self.n, len(table), dtype=np.intp)
@@ -131,7 +151,7 @@ class Numbers:
     def first_change(self) -> Array:
         """See `View`."""
         values = self._table()
-        return _first(_differ(values, values[:, :1]), np.full(self.n, self.width))
+        return first_hit(_differ(values, values[:, :1]), self.lengths())
 
     def tally(self, place: int | None) -> Tally:
         """See `View`."""
@@ -181,6 +201,27 @@ def _listed(
     return np.asarray(codes[np.clip(column, low, high).astype(np.intp) - least])
 
 
+def _words(rows: NDArray[np.bool_], named: dict[int, tuple[Key, ...]], other: int) -> Codes:
+    """Return which of the named rows each row of truth values is, as numbers in base two."""
+    digits = 2.0 ** np.arange(rows.shape[1])
+    words = (rows.astype(float) @ digits).astype(np.int64)
+    known = {
+        int(sum(digit for digit, part in zip(digits, key, strict=True) if part)): k
+        for k, key in named.items()
+        if all(part in (0, 1) for part in key)
+    }
+    if not known:
+        return np.full(len(rows), other, dtype=np.intp)
+    if rows.shape[1] <= LISTED_BITS:
+        codes = np.full(2 ** rows.shape[1], other, dtype=np.intp)
+        codes[list(known)] = list(known.values())
+        return np.asarray(codes[words])
+    values = np.array(sorted(known), dtype=np.int64)
+    at = np.minimum(np.searchsorted(values, words), len(values) - 1)
+    places = np.array([known[value] for value in values.tolist()], dtype=np.intp)
+    return np.where(values[at] == words, places[at], other)
+
+
 def _equal(column: NDArray[Any], key: Key) -> Mask:
     """Whether each number is this one; whole numbers are compared as such."""
     number = number_of(key)
@@ -201,10 +242,3 @@ def _differ(values: NDArray[Any], first: NDArray[Any]) -> Mask:
     both_nan = np.isnan(values) & np.isnan(first)
     found: Mask = (values != first) & ~both_nan
     return found
-
-
-def _first(hit: Mask, length: NDArray[Any]) -> Array:
-    """Return the first place of each row, counted from 1, that is hit; one past its end if none."""
-    if not hit.shape[1]:
-        return length + 1.0
-    return np.where(hit.any(axis=1), hit.argmax(axis=1) + 1, length + 1).astype(float)

@@ -132,7 +132,7 @@ def _proposed(
     candidates = propose(learn, encoder.looks, goal, cheap=cheap)
     if not candidates:
         candidates = [Candidate((Threshold(0, AT_LEAST, 0.0),), 0, -math.inf)]
-    return sorted((_look(each, select, goal) for each in candidates), key=lambda s: -s.worth)
+    return sorted(_looked(candidates, select, goal), key=lambda seen: -seen.worth)
 
 
 def _crossed(encoder: Encoder, one: Rows, other: Rows, goal: Goal) -> Choice:
@@ -142,7 +142,7 @@ def _crossed(encoder: Encoder, one: Rows, other: Rows, goal: Goal) -> Choice:
     pilot: a half alone ranks pairs as if half as much had been drawn.
     """
     found = [
-        _simplest(_proposed(encoder, learn, select, goal, cheap=True), encoder.looks, goal)
+        _proposed(encoder, learn, select, goal, cheap=True)[0]
         for learn, select in ((one, other), (other, one))
     ]
     z = sum(goal.power_z(*each.counts) for each in found) / 2
@@ -232,14 +232,24 @@ class _Seen:
         return math.sqrt(variance)
 
 
+def _looked(candidates: Sequence[Candidate], rows: Rows, goal: Goal) -> list[_Seen]:
+    """Look where candidates hold."""
+    held = [(each.holds(rows.one), each.holds(rows.other)) for each in candidates]
+    held = [
+        pair[::-1] if each.direction else pair for each, pair in zip(candidates, held, strict=True)
+    ]
+    sizes = [[len(one), len(other)] for one, other in held]
+    counts = [[int(one.sum()), int(other.sum())] for one, other in held]
+    worth = goal.worth(*np.transpose(counts), *np.transpose(sizes)).tolist()
+    return [
+        _Seen(each, x, y, one, other, value)
+        for each, (one, other), (x, y), value in zip(candidates, held, counts, worth, strict=True)
+    ]
+
+
 def _look(candidate: Candidate, rows: Rows, goal: Goal) -> _Seen:
-    """Look where a candidate holds."""
-    likelier, other = candidate.holds(rows.one), candidate.holds(rows.other)
-    if candidate.direction:
-        likelier, other = other, likelier
-    x, y = int(likelier.sum()), int(other.sum())
-    worth = float(goal.worth(x, y, len(likelier), len(other)))
-    return _Seen(candidate, x, y, likelier, other, worth)
+    """Look where one candidate holds."""
+    return _looked([candidate], rows, goal)[0]
 
 
 def _curve(candidate: Candidate, rows: Rows) -> Smooth | None:

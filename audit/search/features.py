@@ -18,7 +18,7 @@ from dpassay.search.values import (
     key_words,
     plain_number,
 )
-from dpassay.search.views import Array, View
+from dpassay.search.views import Array, View, first_hit
 
 SINGLE = -1
 """The place of an output that has no parts."""
@@ -192,17 +192,12 @@ def _difference(feature: Feature, view: View) -> Array:
 
 
 def _count(feature: Feature, view: View) -> Array:
-    total = np.zeros(view.n)
-    for place in range(view.width):
-        total += view.codes(place, feature.table) == 0
-    return total
+    found: Array = view.hits(feature.table[0]).sum(axis=1, dtype=float)
+    return found
 
 
 def _first(feature: Feature, view: View) -> Array:
-    found = view.lengths() + 1
-    for place in reversed(range(view.width)):
-        found[view.codes(place, feature.table) == 0] = place + 1
-    return found
+    return first_hit(view.hits(feature.table[0]), view.lengths())
 
 
 def _sum(feature: Feature, view: View) -> Array:  # noqa: ARG001

@@ -77,6 +77,13 @@ class Objects:
         """See `View`."""
         return self.codes(place, keys) < len(keys)
 
+    def hits(self, key: Key) -> Mask:
+        """See `View`."""
+        found = np.zeros((self.n, self.width), dtype=bool)
+        for place in range(self.width):
+            found[:, place] = self.codes(place, (key,)) == 0
+        return found
+
     def spelled(self, place: int) -> Array:
         """See `View`."""
         return self._column(place).each(spelled)

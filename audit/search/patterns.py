@@ -163,7 +163,9 @@ def _curve_from_json(facts: Any, encoder: Encoder) -> Curve:
         and all(one < other for one, other in pairwise(knots))
     )
     require(valid, "pattern: knots", knots, "ascending finite numbers, each with a finite height")
-    return Curve(index, tuple(map(float, knots)), tuple(map(float, heights)))
+    look = encoder.looks[index]
+    coded = look.coded and knots == list(range(look.codes))
+    return Curve(index, tuple(map(float, knots)), tuple(map(float, heights)), coded)
 
 
 def _joined(conditions: Sequence[tuple[Condition, Feature]]) -> str:

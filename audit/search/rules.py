@@ -122,14 +122,19 @@ class Curve:
         Ascending.
     heights : tuple of float
         As many.
+    listed : bool
+        Whether the feature is coded and the knots are all its codes: heights are looked up.
     """
 
     feature: int
     knots: tuple[float, ...]
     heights: tuple[float, ...]
+    listed: bool = False
 
     def of(self, column: Array) -> Array:
         """Return its part of the score, from the feature's numbers."""
+        if self.listed:
+            return np.asarray(self.heights)[column.astype(np.intp)]
         found = np.interp(column, self.knots, self.heights)
         return np.where(np.isnan(found), MISSING_SCORE, found)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,8 @@ TAILS = np.array([0.0005, 0.001, 0.002, 0.004, 0.007, 0.011])
 SLACK, FEW_DIGITS = 0.02, 4
 """A threshold may be moved over such a part of the rarer side, to be written with so few digits."""
 LEVELS = np.unique(np.concatenate([TAILS, np.arange(1, INNER + 1) / (INNER + 1), 1 - TAILS]))
+FEW, FEW_LEVELS = 1000, np.unique([0.004, 0.011, *np.arange(1, 32) / 32, 0.989, 0.996])
+"""Of fewer numbers than that these levels are enough: a few lie between two of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +65,6 @@ class Found:
     worth: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Tried:
-    """Conditions on one feature and their counts on the two sides."""
-
-    conditions: Sequence[Condition]
-    x: NDArray[np.int64]
-    y: NDArray[np.int64]
-
-
 def scan(rows: Rows, looks: Sequence[Feature], goal: Goal, only: int | None = None) -> list[Found]:
     """Return the best conditions of each feature and direction, the best of all first.
 
@@ -84,71 +77,89 @@ def scan(rows: Rows, looks: Sequence[Feature], goal: Goal, only: int | None = No
     only : {0, 1}, optional
         The one direction that is asked for.
     """
-    tried = [(_sets if look.coded else _thresholds)(j, look, rows) for j, look in enumerate(looks)]
-    tried = [each for each in tried if len(each.x)]
+    coded = [j for j, look in enumerate(looks) if look.coded]
+    numbers = [j for j, look in enumerate(looks) if not look.coded]
+    tried: list[_Sets | _Thresholds] = []
+    if coded:
+        tried += _sets(coded, [looks[j].codes for j in coded], rows)
+    if numbers:
+        tried += _thresholds(numbers, rows)
+    tried.sort(key=lambda each: each.feature)
     if not tried:
         return []
-    x, y = np.concatenate([t.x for t in tried]), np.concatenate([t.y for t in tried])
-    begins = np.cumsum([0] + [len(t.x) for t in tried])
+    x, y = np.concatenate([each.counts for each in tried], axis=1)
+    ends = np.cumsum([each.counts.shape[1] for each in tried]).tolist()
     found = []
-    for direction in (0, 1) if only is None else (only,):
-        worth = (
-            goal.worth(y, x, rows.m0, rows.m1) if direction else goal.worth(x, y, rows.m1, rows.m0)
-        )
-        for each, begin, end in zip(tried, begins, begins[1:], strict=False):
+    for direction, worth in _worth(x, y, rows, goal, (0, 1) if only is None else (only,)):
+        for each, begin, end in zip(tried, [0, *ends], ends, strict=False):
             best = int(worth[begin:end].argmax())
-            found.append(Found(each.conditions[best], direction, float(worth[begin + best])))
+            found.append(Found(each.condition(best), direction, float(worth[begin + best])))
     return sorted(found, key=lambda each: -each.worth)
 
 
-class _Sides(Sequence[Condition]):
-    """Thresholds on a feature: each at least, then each below; made when they are asked for."""
+def _worth(
+    x: NDArray[np.int64], y: NDArray[np.int64], rows: Rows, goal: Goal, ways: Sequence[int]
+) -> Iterator[tuple[int, Array]]:
+    """Return the worth of counts in each direction that is asked for, in one go."""
+    ahead = np.concatenate([(x, y)[way] for way in ways])
+    behind = np.concatenate([(y, x)[way] for way in ways])
+    m1 = np.repeat([(rows.m1, rows.m0)[way] for way in ways], len(x))
+    m0 = np.repeat([(rows.m0, rows.m1)[way] for way in ways], len(x))
+    return zip(ways, np.split(goal.worth(ahead, behind, m1, m0), len(ways)), strict=True)
 
-    def __init__(self, feature: int, at: Array) -> None:
-        self.feature, self.at = feature, at
 
-    def __len__(self) -> int:
-        return 2 * len(self.at)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Thresholds:
+    """Thresholds on a feature: each at least, then each below; and their counts (2, 2 L)."""
 
-    def __getitem__(self, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN204
+    feature: int
+    at: Array
+    counts: NDArray[np.int64]
+
+    def condition(self, k: int) -> Condition:
+        """Return one of them."""
         side = AT_LEAST if k < len(self.at) else BELOW
         return Threshold(self.feature, side, float(self.at[k % len(self.at)]))
 
 
-def _thresholds(j: int, look: Feature, rows: Rows) -> _Tried:  # noqa: ARG001
+def _thresholds(numbers: Sequence[int], rows: Rows) -> list[_Thresholds]:
     """Thresholds at quantiles, on both sides."""
-    one, other = np.sort(rows.one[j]), np.sort(rows.other[j])
-    one, other = one[: _valid(one)], other[: _valid(other)]
-    both = np.concatenate([one, other])
-    if not len(both):
-        return _Tried([], np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    both.sort()
-    at = both[(LEVELS * len(both)).astype(np.intp)]
-    at = at[np.isfinite(at) & np.append(True, at[1:] != at[:-1])]
-    x, y = np.searchsorted(one, at), np.searchsorted(other, at)
-    return _Tried(
-        _Sides(j, at),
-        np.concatenate([len(one) - x, x]),
-        np.concatenate([len(other) - y, y]),
-    )
+    one, other = (np.sort(side[numbers], axis=1) for side in (rows.one, rows.other))
+    both = np.sort(np.concatenate([one, other], axis=1), axis=1)
+    found = []
+    for j, left, right, ordered in zip(numbers, one, other, both, strict=True):
+        sides = left[: _valid(left)], right[: _valid(right)]
+        valid = sum(map(len, sides))
+        if not valid:
+            continue
+        at = ordered[((LEVELS if valid >= FEW else FEW_LEVELS) * valid).astype(np.intp)]
+        at = at[np.isfinite(at)]
+        if not len(at):
+            continue
+        counts = np.empty((2, 2 * len(at)), dtype=np.int64)
+        for side, line in zip(sides, counts, strict=True):
+            line[len(at) :] = below = side.searchsorted(at)
+            line[: len(at)] = len(side) - below
+        found.append(_Thresholds(j, at, counts))
+    return found
 
 
 def _valid(ordered: Array) -> int:
     """How many numbers there are; NaN are sorted to the end."""
     n = len(ordered)
-    return int(np.searchsorted(ordered, np.nan)) if n and np.isnan(ordered[-1]) else n
+    return n if not n or ordered[-1] == ordered[-1] else int(ordered.searchsorted(np.nan))
 
 
-class _Unions(Sequence[Condition]):
-    """Sets of codes: the first k in an order, the last k, and each alone."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sets:
+    """Sets of codes: each alone, the first k in an order, the last k; and their counts."""
 
-    def __init__(self, feature: int, order: NDArray[np.intp]) -> None:
-        self.feature, self.order = feature, order
+    feature: int
+    order: NDArray[np.intp]
+    counts: NDArray[np.int64]
 
-    def __len__(self) -> int:
-        return 3 * len(self.order) - 2
-
-    def __getitem__(self, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN204
+    def condition(self, k: int) -> Condition:
+        """Return one of them."""
         size = len(self.order)
         if k < size:
             chosen = self.order[k : k + 1]
@@ -159,18 +170,30 @@ class _Unions(Sequence[Condition]):
         return OneOf(self.feature, tuple(sorted(chosen.tolist())))
 
 
-def _sets(j: int, look: Feature, rows: Rows) -> _Tried:
-    """Single values, and unions in the order of their smoothed likelihood ratios."""
-    x = np.bincount(rows.one[j].astype(np.intp), minlength=look.codes)
-    y = np.bincount(rows.other[j].astype(np.intp), minlength=look.codes)
-    ratio = np.log((x + 1) / rows.m1) - np.log((y + 1) / rows.m0)
-    order = np.argsort(-ratio, kind="stable")
-    x, y = x[order], y[order]
-    return _Tried(
-        _Unions(j, order),
-        np.concatenate([x, np.cumsum(x)[:-1], np.cumsum(x[::-1])[::-1][1:]]),
-        np.concatenate([y, np.cumsum(y)[:-1], np.cumsum(y[::-1])[::-1][1:]]),
+def _sets(coded: Sequence[int], sizes: Sequence[int], rows: Rows) -> list[_Sets]:
+    """Single values, and unions in the order of their smoothed likelihood ratios.
+
+    All features are counted at once: each has a range of codes of its own.
+    """
+    ends = np.cumsum(sizes)
+    begins = ends - sizes
+    x, y = (
+        np.bincount((side[coded].astype(np.intp) + begins[:, None]).ravel(), minlength=ends[-1])
+        for side in (rows.one, rows.other)
     )
+    ratio = np.log((x + 1) / rows.m1) - np.log((y + 1) / rows.m0)
+    order = np.lexsort((-ratio, np.repeat(np.arange(len(coded)), sizes)))
+    x, y = x[order], y[order]
+    up = [np.cumsum(x), np.cumsum(y)]
+    found = []
+    for j, begin, end in zip(coded, begins.tolist(), ends.tolist(), strict=True):
+        counts = []
+        for single, total in zip((x, y), up, strict=True):
+            first = total[begin : end - 1] - (total[begin - 1] if begin else 0)
+            here = single[begin:end]
+            counts.append(np.concatenate([here, first, first[-1:] + here[-1:] - first]))
+        found.append(_Sets(j, order[begin:end] - begin, np.array(counts)))
+    return found
 
 
 def neat(threshold: Threshold, column: Array) -> Threshold:

@@ -47,7 +47,7 @@ def binned(rows: Rows, looks: Sequence[Feature]) -> Score | None:
             continue
         knots = _codes(look) if look.coded else _quantiles(rows, j, BINS)
         if len(knots) > 1:
-            curves.append(_curve(j, knots, _log_ratio(rows, j, knots)))
+            curves.append(_curve(j, knots, _log_ratio(rows, j, knots), look.coded))
     return Score(tuple(curves), AT_LEAST, 0.0, "binned") if len(curves) > 1 else None
 
 
@@ -85,10 +85,10 @@ def regressions(rows: Rows, looks: Sequence[Feature], ranked: Sequence[int]) -> 
         }
         knots = {j: at for j, at in knots.items() if len(at) > 1}
         if len(knots) > 1 and any(looks[j].place != SINGLE for j in knots):
-            yield _regression(few, knots, kind)
+            yield _regression(few, knots, kind, looks)
 
 
-def _regression(rows: Rows, knots: dict[int, Array], kind: str) -> Score:
+def _regression(rows: Rows, knots: dict[int, Array], kind: str, looks: Sequence[Feature]) -> Score:
     """Ridge logistic regression on the hat functions of the knots."""
     from sklearn.exceptions import ConvergenceWarning  # a second to import
     from sklearn.linear_model import LogisticRegression
@@ -102,7 +102,10 @@ def _regression(rows: Rows, knots: dict[int, Array], kind: str) -> Score:
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(np.concatenate(hats, axis=1), labels)
     heights = np.split(model.coef_[0], np.cumsum([len(at) for at in knots.values()])[:-1])
-    curves = [_curve(j, at, height) for (j, at), height in zip(knots.items(), heights, strict=True)]
+    curves = [
+        _curve(j, at, height, looks[j].coded)
+        for (j, at), height in zip(knots.items(), heights, strict=True)
+    ]
     return Score(tuple(curves), AT_LEAST, 0.0, kind)
 
 
@@ -142,7 +145,7 @@ def _quantiles(rows: Rows, j: int, size: int) -> Array:
     return knots
 
 
-def _curve(j: int, knots: Array, heights: Array) -> Curve:
+def _curve(j: int, knots: Array, heights: Array, coded: bool) -> Curve:
     """A curve whose numbers have few digits."""
     short: NDArray[np.float64] = np.round(heights, DIGITS)
-    return Curve(j, tuple(knots.tolist()), tuple((short + 0.0).tolist()))
+    return Curve(j, tuple(knots.tolist()), tuple((short + 0.0).tolist()), coded)

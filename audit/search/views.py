@@ -84,6 +84,10 @@ class View(Protocol):
         """Whether the value in each output's place is one of these."""
         ...
 
+    def hits(self, key: Key) -> Mask:
+        """Whether the value in each place is this one (n, places); any number for `NUMBER`."""
+        ...
+
     def spelled(self, place: int) -> Array:
         """Return the first number in the text in each output's place; NaN where there is none."""
         ...
@@ -114,6 +118,13 @@ class View(Protocol):
     def tally(self, place: int | None) -> Tally:
         """Count the values in a place, or the whole outputs (None)."""
         ...
+
+
+def first_hit(hit: Mask, lengths: Array) -> Array:
+    """Return the first place of each row, counted from 1, that is hit; one past its end if none."""
+    if not hit.shape[1]:
+        return lengths + 1.0
+    return np.where(hit.any(axis=1), hit.argmax(axis=1) + 1.0, lengths + 1.0)
 
 
 def follow_tree(view: View, rows: dict[int, tuple[Key, ...]], other: int) -> Codes:

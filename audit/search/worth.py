@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from dpassay.search.views import Array
-from dpassay.stats.bounds import Counts
-from dpassay.stats.lower_bounds import choose, lower_bound
+from dpassay.stats.lower_bounds import expected_bounds
 from dpassay.stats.scales import Scale
 
 CAUTION = 1.0
@@ -51,7 +50,7 @@ class Goal:
         return (count + 0.5) / (trials + 1)
 
     def worth(
-        self, x: ArrayLike, y: ArrayLike, m1: int, m0: int, *, caution: float = CAUTION
+        self, x: ArrayLike, y: ArrayLike, m1: ArrayLike, m0: ArrayLike, *, caution: float = CAUTION
     ) -> Array:
         """Return about the bound that n trials will give, less a caution for chance in the pilot.
 
@@ -63,7 +62,7 @@ class Goal:
         x, y : array
             Counts of events out of `m1` on the side on which they are likelier, and of `m0` on the
             other.
-        m1, m0 : int
+        m1, m0 : int or array
         caution : float
             So many standard errors of the pilot are taken off too.
 
@@ -72,10 +71,11 @@ class Goal:
         array
             On the scale; -inf where nothing is to be expected.
         """
+        m1, m0 = np.asarray(m1), np.asarray(m0)
         p1 = (np.asarray(x, dtype=float) + 0.5) / (m1 + 1)
         p0 = (np.asarray(y, dtype=float) + 0.5) / (m0 + 1)
         z = max(LEAST_Z, -float(ndtri(self.alpha)))
-        rows = (z / (z / math.sqrt(self.n) + caution / math.sqrt(min(m1, m0)))) ** 2
+        rows = (z / (z / math.sqrt(self.n) + caution / np.sqrt(np.minimum(m1, m0)))) ** 2
         gain, loss = self.scale.gain, self.scale.loss
         with np.errstate(invalid="ignore", divide="ignore"):
             up, down = gain(p1), loss(p0)
@@ -114,15 +114,16 @@ class Goal:
 
     def expected(self, x: float, y: float, m1: int, m0: int) -> float:
         """Return the bound of n trials in which the pilot's shares are seen again."""
-        n = self.n
-        one, other = round(n * self.share(x, m1)), round(n * self.share(y, m0))
-        method = choose(one, other, n, n, labels=3, scale=self.scale, alpha=self.alpha)
-        counts = Counts(x=one, n1=n, y=other, n0=n)
-        return lower_bound(method, counts, scale=self.scale, alpha=self.alpha).value
+        p1, p0 = self.share(x, m1), self.share(y, m0)
+        values = expected_bounds(
+            p1, p0, self.n, labels=3, scale=self.scale, alpha=self.alpha
+        ).values()
+        return max(values)
 
 
-def _wilson(p: Array, n: float, z: float) -> NDArray[np.float64]:
+def _wilson(p: Array, n: ArrayLike, z: float) -> NDArray[np.float64]:
     """Wilson's limit of a probability from a share of n trials, the lower one for negative z."""
+    n = np.asarray(n)
     middle = p + z * z / (2 * n)
     found: NDArray[np.float64] = (middle + z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))) / (
         1 + z * z / n

@@ -120,9 +120,32 @@ def choose(
     {"stouffer", "fisher", "clopper-pearson", "accuracy"}
         The first of them where they tie.
     """
-    expected = Counts(
-        x=round(n * (x + 0.5) / (pilot + 1)), n1=n, y=round(n * (y + 0.5) / (pilot + 1)), n0=n
-    )
+    p1, p0 = (x + 0.5) / (pilot + 1), (y + 0.5) / (pilot + 1)
+    values = expected_bounds(p1, p0, n, labels=labels, scale=scale, alpha=alpha)
+    return max(values, key=lambda method: values[method])
+
+
+def expected_bounds(
+    p1: float, p0: float, n: int, *, labels: int, scale: Scale, alpha: float
+) -> dict[Method, float]:
+    """Return the bound that each test would give if the counts were what is to be expected.
+
+    Parameters
+    ----------
+    p1, p0 : float
+        Probabilities of the event on the two sides.
+    n : int
+        Certification trials per side.
+    labels, scale, alpha
+        As for `choose`.
+
+    Returns
+    -------
+    dict
+        In the order of preference; where both counts are frequent Stouffer's alone (and the
+        accuracy test's), by its asymptotic form.
+    """
+    expected = Counts(x=round(n * p1), n1=n, y=round(n * p0), n0=n)
     frequent = all(FREQUENT <= count <= n - FREQUENT for count in (expected.x, expected.y))
     values: dict[Method, float] = {}
     if frequent:
@@ -134,7 +157,7 @@ def choose(
             values[method] = lower_bound(method, expected, scale=scale, alpha=alpha).value
     if labels == 2:
         values["accuracy"] = accuracy_lower(expected.x, expected.y, n, scale=scale, alpha=alpha)
-    return max(values, key=lambda method: values[method])
+    return values
 
 
 def _asymptotic(p1: float, p0: float, n: int, scale: Scale, alpha: float) -> float:

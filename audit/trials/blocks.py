@@ -20,9 +20,11 @@ from dpassay.trials.encoders import Coding
 BLOCK = 1000
 """Trials in a block; a block has its own random stream, so that blocks can be drawn in any
 order."""
-MANY, WIDE = 1_000_000, 10_000
+MANY, WIDE = 1_000_000, 100_000
 """Of more trials than that, a block holds so many: what a block costs besides its trials is then
 next to nothing."""
+ROWS = 10_000
+"""Trials of a call of `sample`, at most: arrays of more leave the processor's cache."""
 CALLS = {"pilot": 20, "certify": 20, "fresh": 20, "confirm": 5}
 """Calls of `sample` that the trials of a task are spread over at least, so that calls can be held
 against one another."""
@@ -138,7 +140,7 @@ def rows_of(phase: str, size: int) -> int:
     A phase may name its lot: `certify 2`.
     """
     calls = CALLS.get(phase.partition(" ")[0], 1)
-    return 1 if phase == "single" else min(block_of(size), max(1, size // calls))
+    return 1 if phase == "single" else min(ROWS, block_of(size), max(1, size // calls))
 
 
 def rows_of_calls(size: int, which: range, rows: int) -> list[int]:

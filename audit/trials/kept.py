@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dpassay.search.outputs import Encoder
 from dpassay.search.patterns import Pattern
+from dpassay.search.remembered import Remembered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,13 +30,20 @@ class Kept:
         Whether the answers of the queries are columns; else a row is one answer.
     rows : int
         Trials in a block.
+    remembered : Remembered
+        Features of outputs that came before.
     """
 
     encoder: Encoder
     by_query: bool
     rows: int
+    remembered: Remembered = field(init=False)
     additive: ClassVar[bool] = False
     rounds: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Make the memory."""
+        object.__setattr__(self, "remembered", Remembered(self.encoder.features))
 
     @property
     def size(self) -> int:
@@ -56,7 +64,7 @@ class Kept:
         columns = draws.T if self.by_query else [draws]
         found = np.full((len(columns), self.size), np.nan)
         for row, column in zip(found, columns, strict=True):
-            features = self.encoder.features(column).ravel()
+            features = self.remembered(column).ravel()
             row[: features.size] = features
         return found, b""
 
@@ -71,12 +79,19 @@ class Matches:
         The event.
     by_query : bool
         See `Kept`.
+    remembered : Remembered
+        Outputs that came before, and whether it holds for them.
     """
 
     pattern: Pattern
     by_query: bool
+    remembered: Remembered = field(init=False)
     additive: ClassVar[bool] = True
     rounds: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Make the memory."""
+        object.__setattr__(self, "remembered", Remembered(self.pattern.holds))
 
     @property
     def size(self) -> int:
@@ -95,7 +110,7 @@ class Matches:
     ) -> tuple[NDArray[np.int64], bytes]:
         """Count the answers for which the event holds."""
         columns = list(draws.T) if self.by_query else [draws]
-        held = np.stack([self.pattern.holds(column) for column in columns])
+        held = np.stack([self.remembered(column) for column in columns])
         hits = held.sum(axis=1, dtype=np.int64)
         digest = hashlib.blake2b(np.packbits(held).tobytes(), digest_size=16).digest()
         return np.stack([held.shape[1] - hits, hits], axis=1), digest

@@ -8,12 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
 from dpassay import audit
 from dpassay.engine import search_power
+from dpassay.engine.alternatives import event_at
 from dpassay.engine.search_power import Round, SearchDesign, needed, search_sight, spreads
 from dpassay.search.worth import Goal
-from dpassay.stats.power import detectable
+from dpassay.stats.lower_bounds import largest_rejecting
+from dpassay.stats.power import counts_near, detectable, power_of
 from dpassay.stats.scales import Difference, Ratio, Scale, Shift
 from tests.statistical.planted import SHAPES, Row, planted
 
@@ -73,6 +76,26 @@ def test_one_pair_needs_what_its_certification_needs() -> None:
 def test_more_rivals_fewer_trials_and_places_cost_power(worse: dict[str, int]) -> None:
     rounds = (replace(ROUNDS[0], **worse), *ROUNDS[1:])
     assert replace(DESIGN, rounds=rounds).smallest(0.73) > 1.02 * DESIGN.smallest(0.73)
+
+
+@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.01), Shift(), Difference()])
+@pytest.mark.parametrize("p1", [0.7, 0.2])
+@pytest.mark.parametrize("alpha", [0.1, 0.001])
+def test_where_counts_are_large_a_normal_law_gives_the_power(
+    scale: Scale, p1: float, alpha: float
+) -> None:
+    n, promised = 400_000, 0.15
+    design = replace(DESIGN, scale=scale, promised=promised, n=n, alpha=alpha)
+    rehearsal = search_power._Rehearsal(design, search_power._Label(design, 0.2, 2))
+    error = scale.spread(p1, event_at(p1, promised, scale)) / math.sqrt(n)
+    for apart in (0.0, 1.0, 2.0):
+        leak = promised + error * (apart - float(ndtri(alpha)))
+        p0 = event_at(p1, leak, scale)
+        assert n * min(p0, p1, 1 - p1) > search_power.NORMAL
+        x = counts_near(p1, n)
+        y = largest_rejecting("stouffer", x, n, allowed=scale.allowed(promised), alpha=alpha)
+        power = power_of(p1, p0, x, y, n)
+        assert rehearsal._normal_power(p1, p0) == pytest.approx(power, abs=0.015)
 
 
 def test_an_event_of_no_more_than_delta_is_never_seen() -> None:

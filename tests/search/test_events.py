@@ -153,9 +153,8 @@ def test_noise_that_grows_with_the_data_is_found_by_the_distance() -> None:
     assert limit(Ratio(), p1, p0) > 2
 
 
-@pytest.mark.parametrize("cheap", [True, False])
 @pytest.mark.parametrize("seed", [3, 4, 5])
-def test_one_tail_is_not_told_by_a_distance(seed: int, cheap: bool) -> None:
+def test_one_tail_is_not_told_by_a_distance(seed: int) -> None:
     """Pilots lie about 11, and the events in one tail: 'below 0.02', not '10.98 away from 11'."""
     one: Draw = lambda rng, m: 1 + rng.gumbel(size=m)  # noqa: E731
     other: Draw = lambda rng, m: 2 + rng.gumbel(size=m)  # noqa: E731
@@ -163,7 +162,7 @@ def test_one_tail_is_not_told_by_a_distance(seed: int, cheap: bool) -> None:
     encoder = fit_encoder([rng.gumbel(11, 1, 400), rng.gumbel(12, 1, 400)])
     assert any("distance" in name for name in encoder.names)
     features = [encoder.features(draw(rng, 2_000)) for draw in (one, other)]
-    goal: dict[str, Any] = {"promised": 1.0, "n": 20_000, "alpha": 0.001, "cheap": cheap}
+    goal: dict[str, Any] = {"promised": 1.0, "n": 20_000, "alpha": 0.001}
     choice = choose_pattern(encoder, *features, scale=Ratio(), rng=rng, **goal)
     assert choice.pattern.words.startswith("the answer is below ")
 
