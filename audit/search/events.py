@@ -309,16 +309,63 @@ def _simplest(seen: Sequence[_Seen], looks: Sequence[Feature], goal: Goal) -> _S
 def _settled(seen: _Seen, learn: Rows, select: Rows, goal: Goal) -> _Seen:
     """Set the last threshold by smoothed counts of all rows; a score's by those not learned on."""
     rows = select if isinstance(seen.candidate.rule, Score) else learn.with_rows(select)
-    curve = _curve(seen.candidate, rows)
+    moved = _moved(seen.candidate, rows, goal)
+    return seen if moved is None else _smoothed(_look(moved, select, goal), select, goal)
+
+
+def _moved(candidate: Candidate, rows: Rows, goal: Goal) -> Candidate | None:
+    """Return a candidate with its last threshold where smoothed counts of rows are worth most."""
+    curve = _curve(candidate, rows)
     if curve is None:
-        return seen
-    before = _look(seen.candidate, rows, goal)
+        return None
+    before = _look(candidate, rows, goal)
     if _smoothed(before, rows, goal, curve).x == before.x:
-        return seen
-    threshold, direction = _best(curve, rows, goal, seen.candidate)
-    axis = np.concatenate([seen.candidate.axis(rows.one), seen.candidate.axis(rows.other)])
-    moved = seen.candidate.moved(neat(threshold, axis), direction)
-    return _smoothed(_look(moved, select, goal), select, goal)
+        return None
+    threshold, direction = _best(curve, rows, goal, candidate)
+    axis = np.concatenate([candidate.axis(rows.one), candidate.axis(rows.other)])
+    return candidate.moved(neat(threshold, axis), direction)
+
+
+def settled(
+    choice: Choice,
+    one: Array,
+    other: Array,
+    *,
+    scale: Scale,
+    promised: float,
+    n: int,
+    alpha: float,
+) -> Choice:
+    """Set the last threshold of a chosen event by more outputs.
+
+    Parameters
+    ----------
+    choice : Choice
+        By conditions, the last of which has a threshold.
+    one, other : array (m, F)
+        What its pattern's encoder finds in further outputs on the two datasets.
+    scale, promised, n, alpha
+        As for `choose_pattern`.
+
+    Returns
+    -------
+    Choice
+        The same where the outputs give no reason to move it.
+    """
+    goal, rule = Goal(scale, promised, n, alpha), choice.pattern.rule
+    rows = Rows(one.T, other.T, len(one), len(other))
+    moved = _moved(Candidate(rule, choice.direction, choice.expected), rows, goal)
+    if moved is None:
+        return choice
+    seen = _smoothed(_look(moved, rows, goal), rows, goal)
+    return Choice(
+        pattern=replace(choice.pattern, rule=moved.rule),
+        direction=moved.direction,
+        p1=goal.share(seen.x, seen.m1),
+        p0=goal.share(seen.y, seen.m0),
+        expected=goal.expected(*seen.counts),
+        power_z=goal.power_z(*seen.counts),
+    )
 
 
 def _alone(seen: _Seen, rows: Rows, goal: Goal) -> list[_Seen]:

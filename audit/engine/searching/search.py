@@ -22,9 +22,10 @@ from dpassay.engine.search_power import Round
 from dpassay.engine.searching.candidates import Candidate, Features, Told, keeps, rank_of, round_of
 from dpassay.errors import TargetError
 from dpassay.pairs import NOTHING_ASKED
-from dpassay.search.events import choose_pattern
+from dpassay.search.events import choose_pattern, settled
 from dpassay.search.outputs import Encoder
 from dpassay.search.proposals import Proposal, Space
+from dpassay.search.rules import Score, Threshold
 from dpassay.seeds import stream
 from dpassay.stats.scales import Scale
 from dpassay.targets.groups import Group, Progress
@@ -56,6 +57,9 @@ SURE = 3.0
 SHARPER, MOST_SHARPER = 16, 150_000
 """Instead, one in so many of the certification trials, and no more than that, are spent on the
 event of the pair that was found, before they are drawn."""
+SETTLED, MOST_SETTLED, RARE = 8, 1_000_000, 10_000
+"""And where so many trials would show it less often than this, one in so many, and no more than
+that, on its threshold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -136,7 +140,29 @@ class Search:
         size = min(self.budget.draws // SHARPER, MOST_SHARPER)
         drawn = self._draw(encoder, [found], size, "sharpen", "looking closer")
         self._choose(encoder, drawn, cheap=False)
+        self._settle(found, size)
         return found
+
+    def _settle(self, found: Candidate, size: int) -> None:
+        """Set the threshold of an event that was rarely seen by more trials."""
+        choice = found.choice
+        if choice is None or isinstance(choice.pattern.rule, Score):
+            return
+        threshold = isinstance(choice.pattern.rule[-1], Threshold)
+        if not threshold or size * min(choice.p1, choice.p0) >= RARE:
+            return
+        fresh = Candidate(proposal=found.proposal)
+        more = min(self.budget.draws // SETTLED, MOST_SETTLED)
+        self._draw(choice.pattern.encoder, [fresh], more, "settle", "looking closer")
+        found.choice = settled(
+            choice,
+            fresh.one[0][found.query],
+            fresh.other[0][found.query],
+            scale=self.scale,
+            promised=self.promised,
+            n=self.budget.draws,
+            alpha=self.budget.alpha,
+        )
 
     def _shrunk(self, encoder: Encoder, found: Candidate) -> Candidate:
         """Return a smaller pair that shows the same, if there is one.
