@@ -20,7 +20,7 @@ from dpassay.pairs import Pairs
 from dpassay.search.proposals import Space
 from dpassay.search.spaces import space_of
 from dpassay.targets.adapter import Freed, is_mechanism
-from dpassay.targets.calls import taken
+from dpassay.targets.calls import named, taken
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.moved import known_as
@@ -179,6 +179,7 @@ def _subject(
         labels=(0, 1) if labels is None else labels,
         numbers=numbers,
         takes=takes,
+        named=named(mechanism),
         free=space is not None,
         together=space.columns if space is not None and joint else 0,
         bits=bits,

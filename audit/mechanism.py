@@ -338,6 +338,8 @@ class FunctionMechanism(Mechanism):
     takes : tuple of str
         Which of `ORDER` it is called with. One without `size` is run once a call; one without
         `queries` releases the same whatever is asked.
+    named : tuple of str
+        Which of these are passed by name, as they are keyword-only.
     free : bool
         See `Mechanism`.
     together : int
@@ -352,6 +354,7 @@ class FunctionMechanism(Mechanism):
     labels: tuple[int, ...] = (0, 1)
     numbers: tuple[float, float] | None = None
     takes: tuple[str, ...] = ORDER
+    named: tuple[str, ...] = ()
     free: bool = False
     together: int = 0
     bits: bool = False
@@ -368,11 +371,12 @@ class FunctionMechanism(Mechanism):
         data = state.values if isinstance(state, Values) else state
         asked = queries.reshape(-1, self.together) if self.together else queries
         given = {"data": data, "queries": asked, "size": size, "rng": rng}
+        one = tuple(given[name] for name in self.takes if name not in self.named)
+        more = {name: given[name] for name in self.takes if name in self.named}
         if "size" in self.takes:
-            answers = self.function(*(given[name] for name in self.takes))
+            answers = self.function(*one, **more)
         else:
-            one = tuple(given[name] for name in self.takes)
-            answers = [self.function(*one) for _ in range(size)]
+            answers = [self.function(*one, **more) for _ in range(size)]
         if self.free:
             return answers
         found = np.asarray(answers)

@@ -45,6 +45,10 @@ NUMBERS = "declare the range of numbers with numbers=(least, greatest), --answer
 LABELS = "declare other labels with labels=(-1, 1), --answers=-1,1"
 NAMES = "answer labels by their number, 0, 1, ... in sorted order"
 TABLE = "data.X are its features, data.y its labels"
+COPIED = (
+    "writes into what it is given, which is read-only; copy it first: data = data.copy(), of "
+    "records X = data.X.copy()"
+)
 """What is said of answers and calls that new users often make."""
 FEW = 8
 """So many labels are few."""
@@ -432,10 +436,16 @@ class AuditTarget:
             raise
         except (Exception, SystemExit, GeneratorExit) as error:
             detail = told(error)
-            hint = f" ({TABLE})" if "'Labelled' object" in first_line(detail) else ""
+            hint = self._hint(error, first_line(detail))
             raise TargetError(
                 f"{method} on {where} raised {type(error).__name__}{hint}", detail
             ) from error
+
+    def _hint(self, error: BaseException, line: str) -> str:
+        """Say what was done wrong, of what is often done wrong."""
+        if isinstance(error, ValueError) and "read-only" in line:
+            return f" ({self.name} {COPIED})"
+        return f" ({TABLE})" if "'Labelled' object" in line else ""
 
 
 def _turned(shape: tuple[int, ...], expected: tuple[int, int]) -> str:

@@ -11,7 +11,7 @@ from dpassay.claims import REPLACE_ONE, Claim
 from dpassay.errors import InvalidInput, near
 from dpassay.mechanism import FunctionMechanism, Mechanism
 from dpassay.targets.adapter import Freed, full, is_mechanism
-from dpassay.targets.calls import CALLED, taken
+from dpassay.targets.calls import CALLED, named, taken
 from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS, Entry, Refuted
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import load_object
@@ -121,6 +121,7 @@ def resolve(
             labels=given_answers.labels,
             numbers=given_answers.numbers,
             takes=takes,
+            named=named(found),
             free=given_answers.free,
             together=given_answers.together if "queries" in takes else 0,
             bits=given_answers.bits,
