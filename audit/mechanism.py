@@ -18,6 +18,9 @@ from dpassay.data import Labelled, Values, points
 from dpassay.laws import Law
 from dpassay.pairs import Change, Compared, Pairs
 
+if TYPE_CHECKING:
+    from dpassay.search.declared import Output
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WorstCase:
@@ -347,6 +350,8 @@ class FunctionMechanism(Mechanism):
         `queries` then holds these points one after the other. 0 where every answer is its own.
     bits : bool
         Whether events of the low bits of its numbers are looked for too (Mironov 2012).
+    output : Output, optional
+        What one run returns, see `dpassay.search.declared`; a pilot shows it by default.
     """
 
     function: Callable[..., Any]
@@ -358,6 +363,7 @@ class FunctionMechanism(Mechanism):
     free: bool = False
     together: int = 0
     bits: bool = False
+    output: Output | None = None
 
     @property
     def without_query(self) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 from dpassay.config.option import (
     Option,
     count,
+    declared,
     number,
     one_of,
     several,
@@ -145,6 +146,15 @@ OPTIONS: dict[str, Option] = {
         switch(
             "together",
             help="with a search of records: all answers of one run are one output",
+        ),
+        declared(
+            "output",
+            shown="a few runs show it",
+            metavar="KIND",
+            help=(
+                "with a search: what one run returns: label (never read as a number), number, "
+                "vector, sequence, text, or all values that occur, like yes,no"
+            ),
         ),
         text(
             "data",

@@ -85,7 +85,8 @@ def _names(parameters: list[inspect.Parameter]) -> list[str]:
 
 def _shown(parameters: list[inspect.Parameter]) -> str:
     """Write parameters as in a definition, without defaults."""
-    marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    stars = ("VAR_POSITIONAL", "VAR_KEYWORD")
+    marks = {getattr(inspect.Parameter, kind): "*" * (1 + k) for k, kind in enumerate(stars)}
     shown = [f"{marks.get(each.kind, '')}{each.name}" for each in parameters]
     kinds = [each.kind for each in parameters]
     if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:

@@ -30,6 +30,7 @@ from dpassay.errors import (
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase, offers
 from dpassay.pairs import Change, one_by_one
+from dpassay.search.declared import Output
 from dpassay.search.outputs import Encoder, fit_encoder
 from dpassay.search.proposals import Space
 from dpassay.seeds import stream
@@ -321,13 +322,16 @@ class AuditTarget:
         """
         if self.mechanism.free:
             asked = 0 if self.mechanism.without_query or self.joint else len(queries)
-            return self._guard(
+            found = self._guard(
                 "sample",
                 where,
                 lambda: as_draws(
                     self.mechanism.sample(state, queries, size, rng), size, asked, where
                 ),
             )
+            if self.output is not None:
+                self.output.check(found, where, by_query=self.by_query)
+            return found
         draws = self._guard(
             "sample", where, lambda: np.asarray(self.mechanism.sample(state, queries, size, rng))
         )
@@ -337,6 +341,12 @@ class AuditTarget:
     def joint(self) -> bool:
         """Whether the answers of several queries are one output."""
         return bool(getattr(self.mechanism, "together", 0))
+
+    @property
+    def output(self) -> Output | None:
+        """What its free answers were declared to be; None where nothing was."""
+        found = getattr(self.mechanism, "output", None)
+        return found if isinstance(found, Output) else None
 
     @property
     def by_query(self) -> bool:
@@ -361,13 +371,17 @@ class AuditTarget:
             try:
                 found = self.sample(self.prepare(data), queries, size, stream(*key), where)
             except TargetError as error:  # a dataset that it does not take; the search passes it
+                if error.undeclared:
+                    raise
                 failed.append(error)
             else:
                 drawn += list(found.T) if self.by_query else [found]
         if not drawn:
             raise failed[0]
         bits = bool(getattr(self.mechanism, "bits", False))
-        return self._guard("sample", "a pilot dataset", lambda: fit_encoder(drawn, bits=bits))
+        return self._guard(
+            "sample", "a pilot dataset", lambda: fit_encoder(drawn, bits=bits, output=self.output)
+        )
 
     def _checked(self, draws: NDArray[Any], size: int, queries: int, where: str) -> NDArray[Any]:
         """Return the answers of a mechanism, if they are what it may answer."""

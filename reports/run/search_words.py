@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpassay.reports.shared.numbers import clean, count, plural
+from dpassay.search.declared import output_from_json
 
 Raw = Mapping[str, Any]
 
@@ -55,6 +56,12 @@ def is_searched(result: Raw) -> bool:
 def space_words(result: Raw) -> str:
     """Say what a search's datasets look like; empty where an older record does not say."""
     return clean((result["searched"] or {}).get("space", ""))
+
+
+def declared_words(searched: Raw) -> str:
+    """Say what one run was declared to return; empty where nothing was."""
+    found = output_from_json(searched.get("output"))
+    return "" if found is None else f" A run returns {clean(found.words)}, as declared."
 
 
 def one_output(result: Raw) -> bool:

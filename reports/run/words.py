@@ -15,6 +15,7 @@ from dpassay.record.files import witness_file
 from dpassay.reports.run.kinds import KINDS, words_of
 from dpassay.reports.run.search_words import (
     SEARCHED_METHOD,
+    declared_words,
     is_searched,
     one_output,
     search_words,
@@ -716,7 +717,8 @@ def _searched(result: Raw) -> Part | None:
         together = " All answers of a run were looked at together." * bool(
             searched.get("together", False)
         )
-        told = (f"Pairs were searched for among {among}.{together}", *told)
+        output = declared_words(searched)
+        told = (f"Pairs were searched for among {among}.{together}{output}", *told)
     size = f"Certified: {size}" if told else size
     return Part(
         title="What was searched", texts=(*told, size, *(f"{_capital(each)}." for each in how))

@@ -30,6 +30,7 @@ baseline = "accepted.json"
 tolerance = 0.25
 search = { name = "answers", size = 5 }
 together = true
+output = ["yes", "no"]
 data = "people.csv"
 label = "income"
 train = 50
@@ -51,6 +52,7 @@ EVERY_VALUE: dict[str, Any] = {
     "tolerance": 0.25,
     "search": "answers,size=5",
     "together": True,
+    "output": '["yes", "no"]',
     "data": "people.csv",
     "label": "income",
     "train": 50,

@@ -22,7 +22,7 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials.isolated import Isolated
 
 TRIALS_ONLY = ("budget", "detect", "stop_early", "jobs")
-SEARCHED = ("search", "together")
+SEARCHED = ("search", "together", "output")
 IDLE_OPTIONS = {
     "auto": ("n", "domain"),
     "monte-carlo": ("n", "domain"),

@@ -164,7 +164,9 @@ class Search:
                     break
                 both = [smaller] if fresh else [smaller, same]
                 self._look(encoder, both, self.budget.draws, f"shrunk {step}", cheap=False)
-            except TargetError:
+            except TargetError as error:
+                if error.undeclared:
+                    raise
                 break
             if not (self._sure(smaller) and keeps(smaller, fresh or same)):
                 break
@@ -214,7 +216,8 @@ class Search:
         Raises
         ------
         TargetError
-            If it raised one on the user's own data, or on all of them.
+            If it raised one on the user's own data, or on all of them; or returned what was not
+            declared.
         """
         shared: dict[tuple[str, str], list[Candidate]] = {}
         for each in some:
@@ -224,6 +227,8 @@ class Search:
         try:
             self._draw_all(encoder, list(shared.values()), size, phase, told)
         except TargetError as error:
+            if error.undeclared:
+                raise
             return self._draw_each(encoder, list(shared.values()), size, phase, error)
         return some
 
@@ -244,6 +249,8 @@ class Search:
                 try:
                     self._draw_all(encoder, [[each]], size, phase, told)
                 except TargetError as failed:
+                    if failed.undeclared:
+                        raise
                     own = self.space.own
                     if own is not None and each.proposal.base.digest == own.digest:
                         raise
