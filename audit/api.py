@@ -47,6 +47,7 @@ def audit(
     budget: int = BUDGET,
     detect: float | None = None,
     stop_early: bool = False,
+    search_seconds: float | None = None,
     domain: Domain | None = None,
     jobs: int = 1,
     executor: Kind | None = None,
@@ -91,6 +92,9 @@ def audit(
         numbers.
     mode, seed, confidence, budget, detect, stop_early : object
         See `Settings`.
+    search_seconds : float, optional
+        After so many seconds, > 0, the search ends and the worst pair so far is certified. Goes
+        with `data`. See `Settings`.
     domain, jobs, executor, shard_timeout, memory : object
         See `Settings`.
 
@@ -111,6 +115,8 @@ def audit(
     declared_output = output_of(output)
     if data is None and (together or bits or output is not None):
         raise InvalidInput("together, bits, output: go with data, where answers may be anything")
+    if data is None and search_seconds is not None:
+        raise InvalidInput("search_seconds: goes with data, which a search draws from")
     space = _space(data, pairs=pairs, queries=queries, domain=domain)
     if space is not None and claim is not None and claim.relation == REPLACE_ONE:
         claim = replace(claim, relation=space.relation)
@@ -133,6 +139,7 @@ def audit(
         budget=budget,
         detect=detect,
         stop_early=stop_early,
+        search_seconds=search_seconds,
         domain=domain,
         jobs=jobs,
         executor=executor,

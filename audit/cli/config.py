@@ -33,6 +33,7 @@ OPEN = {
     "out": "none",
     "search": "none",
     "output": "a few runs show it",
+    "search_seconds": "no limit",
     "data": "breast-cancer",
     "label": "its own",
 }

@@ -156,6 +156,15 @@ OPTIONS: dict[str, Option] = {
                 "vector, sequence, text, or all values that occur, like yes,no"
             ),
         ),
+        number(
+            "search_seconds",
+            lambda value: 0 < value <= sys.float_info.max,
+            "a finite number > 0",
+            shown="no limit",
+            metavar="SECONDS",
+            help="end a search after so many seconds, and certify what it has found; then what it "
+            "finds depends on the machine",
+        ),
         text(
             "data",
             shown="scikit-learn's breast cancer data",

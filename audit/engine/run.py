@@ -149,7 +149,14 @@ def _measure(
 
         def hunt(claim: Claim) -> Evidence:
             found = searched_evidence(
-                target, data, claim, budget, open_executor, progress, settings.seed
+                target,
+                data,
+                claim,
+                budget,
+                open_executor,
+                progress,
+                settings.seed,
+                settings.search_seconds,
             )
             return replace(found, searched=found.searched | among)
 

@@ -17,6 +17,7 @@ from dpassay.reports.run.search_words import (
     SEARCHED_METHOD,
     declared_words,
     is_searched,
+    limit_words,
     one_output,
     search_words,
     space_words,
@@ -713,6 +714,7 @@ def _searched(result: Raw) -> Part | None:
         PART_SHOWS_NOTHING if looked_at(result) else SHOWS_NOTHING,
     )
     told: tuple[str, ...] = search_words(searched["search"]) if "search" in searched else ()
+    told = (*told, ended) if (ended := limit_words(searched)) else told
     if told and (among := space_words(result)):
         together = " All answers of a run were looked at together." * bool(
             searched.get("together", False)

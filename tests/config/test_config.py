@@ -31,6 +31,7 @@ tolerance = 0.25
 search = { name = "answers", size = 5 }
 together = true
 output = ["yes", "no"]
+search_seconds = 30
 data = "people.csv"
 label = "income"
 train = 50
@@ -53,6 +54,7 @@ EVERY_VALUE: dict[str, Any] = {
     "search": "answers,size=5",
     "together": True,
     "output": '["yes", "no"]',
+    "search_seconds": 30.0,
     "data": "people.csv",
     "label": "income",
     "train": 50,
