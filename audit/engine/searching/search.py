@@ -435,7 +435,7 @@ class Search:
         how = f"family '{found.proposal.family}'"
         pairs = replace(group.pairs, how=how)
         asked = not self.target.mechanism.without_query
-        return replace(group, pairs=pairs, asked=asked)
+        return replace(group, pairs=pairs, asked=asked, made_up=self.space.own is None)
 
     def _note(self, number: int, ranked: list[Candidate], size: int) -> None:
         families: dict[str, int] = {}
