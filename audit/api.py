@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -17,10 +17,11 @@ from dpassay.engine.settings import ModeWanted, Settings
 from dpassay.errors import InvalidInput, require
 from dpassay.mechanism import FunctionMechanism, Mechanism
 from dpassay.pairs import Pairs
+from dpassay.search.declared import Output, output_of
 from dpassay.search.proposals import Space
 from dpassay.search.spaces import space_of
 from dpassay.targets.adapter import Freed, is_mechanism
-from dpassay.targets.calls import taken
+from dpassay.targets.calls import named, taken
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.moved import known_as
@@ -35,6 +36,7 @@ def audit(
     data: Any = None,
     together: bool = False,
     bits: bool = False,
+    output: Any = None,
     pairs: Pairs | None = None,
     queries: ArrayLike | None = None,
     labels: tuple[int, ...] | None = None,
@@ -45,6 +47,7 @@ def audit(
     budget: int = BUDGET,
     detect: float | None = None,
     stop_early: bool = False,
+    search_seconds: float | None = None,
     domain: Domain | None = None,
     jobs: int = 1,
     executor: Kind | None = None,
@@ -72,6 +75,12 @@ def audit(
     bits : bool
         Whether the low bits of floats are looked at too: noise added in floating point gives away
         the answer there (Mironov 2012). Goes with `data` and a function.
+    output : str or list of values, optional
+        What one run returns, at each query where it is asked at queries: 'label' (any value,
+        compared whole, never as a number), 'number', 'vector' (numbers), 'sequence' (a tuple, list
+        or array of any length), 'text', or the list of all values that occur, 2 to 256. A pilot
+        shows it by default. A run that returns something else ends the audit as `error`. Goes with
+        `data`.
     pairs : Pairs, optional
         Neighbouring datasets, from `replace_one` say; the mechanism's own worst cases come on top.
     queries : array (q, d), optional
@@ -83,6 +92,9 @@ def audit(
         numbers.
     mode, seed, confidence, budget, detect, stop_early : object
         See `Settings`.
+    search_seconds : float, optional
+        After so many seconds, > 0, the search ends and the worst pair so far is certified. Goes
+        with `data`. See `Settings`.
     domain, jobs, executor, shard_timeout, memory : object
         See `Settings`.
 
@@ -100,12 +112,16 @@ def audit(
             f"mechanism = {mechanism.__name__}: must be an object, not its class; call it with "
             "its parameters"
         )
-    if data is None and (together or bits):
-        raise InvalidInput("together, bits: go with data, where answers may be anything")
+    declared_output = output_of(output)
+    if data is None and (together or bits or output is not None):
+        raise InvalidInput("together, bits, output: go with data, where answers may be anything")
+    if data is None and search_seconds is not None:
+        raise InvalidInput("search_seconds: goes with data, which a search draws from")
     space = _space(data, pairs=pairs, queries=queries, domain=domain)
     if space is not None and claim is not None and claim.relation == REPLACE_ONE:
         claim = replace(claim, relation=space.relation)
-    subject = _subject(mechanism, claim, labels, numbers, space, together=together, bits=bits)
+    free = _Free(together=together, bits=bits, output=declared_output)
+    subject = _subject(mechanism, claim, labels, numbers, space, free)
     name, address = _address(mechanism)
     parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(subject)
     target = AuditTarget(
@@ -123,6 +139,7 @@ def audit(
         budget=budget,
         detect=detect,
         stop_early=stop_early,
+        search_seconds=search_seconds,
         domain=domain,
         jobs=jobs,
         executor=executor,
@@ -130,6 +147,15 @@ def audit(
         memory=memory,
     )
     return next(assay([target], searched, settings))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Free:
+    """What is said of answers that may be anything."""
+
+    together: bool
+    bits: bool
+    output: Output | None
 
 
 def _space(data: Any, **others: Any) -> Space | None:
@@ -148,21 +174,19 @@ def _subject(
     labels: tuple[int, ...] | None,
     numbers: tuple[float, float] | None,
     space: Space | None,
-    *,
-    together: bool,
-    bits: bool,
+    free: _Free,
 ) -> Mechanism:
     """Return what is audited: a mechanism itself, or a function with what it is called with."""
     told = labels is not None or numbers is not None
     if is_mechanism(mechanism):
         if told:
             raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
-        if together:
+        if free.together:
             raise InvalidInput("together: goes with a function; a mechanism answers each query")
-        if bits:
+        if free.bits:
             raise InvalidInput("bits: goes with a function")
         subject: Mechanism = mechanism
-        return subject if space is None else Freed(subject)
+        return subject if space is None else Freed(subject, free.output)
     if claim is None:
         raise InvalidInput(
             "claim is missing: a function has no claim of its own; add claim=DP(epsilon=...)"
@@ -172,16 +196,18 @@ def _subject(
     if told and space is not None:
         raise InvalidInput("labels, numbers: not with data; its answers may be anything")
     takes = taken(mechanism, f"mechanism = {getattr(mechanism, '__name__', 'function')}")
-    joint = together and space is not None and "queries" in takes
+    joint = free.together and space is not None and "queries" in takes
     return FunctionMechanism(
         function=mechanism,
         claims=(claim,),
         labels=(0, 1) if labels is None else labels,
         numbers=numbers,
         takes=takes,
+        named=named(mechanism),
         free=space is not None,
         together=space.columns if space is not None and joint else 0,
-        bits=bits,
+        bits=free.bits,
+        output=free.output,
     )
 
 

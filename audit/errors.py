@@ -63,6 +63,15 @@ class TargetError(DpassayError, RuntimeError):
     def __reduce__(self) -> tuple[type[TargetError], tuple[str, str]]:
         return type(self), (self.cause, self.detail)
 
+    @property
+    def undeclared(self) -> bool:
+        """Whether it returned something else than the user declared: no search passes over that."""
+        return self.cause.startswith(UNDECLARED)
+
+
+UNDECLARED = "output = "
+"""How the cause of such an error begins, also that from another process; no other does."""
+
 
 AuditeeError = TargetError
 """What it was called before dpassay 0.2."""

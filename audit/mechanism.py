@@ -18,6 +18,9 @@ from dpassay.data import Labelled, Values, points
 from dpassay.laws import Law
 from dpassay.pairs import Change, Compared, Pairs
 
+if TYPE_CHECKING:
+    from dpassay.search.declared import Output
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WorstCase:
@@ -338,6 +341,8 @@ class FunctionMechanism(Mechanism):
     takes : tuple of str
         Which of `ORDER` it is called with. One without `size` is run once a call; one without
         `queries` releases the same whatever is asked.
+    named : tuple of str
+        Which of these are passed by name, as they are keyword-only.
     free : bool
         See `Mechanism`.
     together : int
@@ -345,6 +350,8 @@ class FunctionMechanism(Mechanism):
         `queries` then holds these points one after the other. 0 where every answer is its own.
     bits : bool
         Whether events of the low bits of its numbers are looked for too (Mironov 2012).
+    output : Output, optional
+        What one run returns, see `dpassay.search.declared`; a pilot shows it by default.
     """
 
     function: Callable[..., Any]
@@ -352,9 +359,11 @@ class FunctionMechanism(Mechanism):
     labels: tuple[int, ...] = (0, 1)
     numbers: tuple[float, float] | None = None
     takes: tuple[str, ...] = ORDER
+    named: tuple[str, ...] = ()
     free: bool = False
     together: int = 0
     bits: bool = False
+    output: Output | None = None
 
     @property
     def without_query(self) -> bool:
@@ -368,11 +377,12 @@ class FunctionMechanism(Mechanism):
         data = state.values if isinstance(state, Values) else state
         asked = queries.reshape(-1, self.together) if self.together else queries
         given = {"data": data, "queries": asked, "size": size, "rng": rng}
+        one = tuple(given[name] for name in self.takes if name not in self.named)
+        more = {name: given[name] for name in self.takes if name in self.named}
         if "size" in self.takes:
-            answers = self.function(*(given[name] for name in self.takes))
+            answers = self.function(*one, **more)
         else:
-            one = tuple(given[name] for name in self.takes)
-            answers = [self.function(*one) for _ in range(size)]
+            answers = [self.function(*one, **more) for _ in range(size)]
         if self.free:
             return answers
         found = np.asarray(answers)

@@ -32,6 +32,8 @@ OPEN = {
     "detect": "1.5 times the claim",
     "out": "none",
     "search": "none",
+    "output": "a few runs show it",
+    "search_seconds": "no limit",
     "data": "breast-cancer",
     "label": "its own",
 }
@@ -106,6 +108,7 @@ def _told(mechanism: Configured) -> str:
     lines += [f"answers {mechanism.answers}"] if mechanism.answers else []
     lines += [f"search {mechanism.search}"] if mechanism.search else []
     lines += ["all answers of a run together"] if mechanism.together else []
+    lines += [f"output {mechanism.output}"] if mechanism.output else []
     shown = {
         name: value if isinstance(value, str) else written(value)
         for name, value in mechanism.parameters.items()

@@ -56,7 +56,7 @@ def dry_run(
         for line in _words(name, claim, each, law=law):
             out.print(line)
     for target, claim, search in searches:
-        for line in _search_words(target, claim, search):
+        for line in _search_words(target, claim, search, settings.search_seconds):
             out.print(line)
     return Exit.NOTHING
 
@@ -74,7 +74,9 @@ def _searches(
             yield target, claim, each
 
 
-def _search_words(target: AuditTarget, claim: Claim, each: SearchCost) -> Iterator[str]:
+def _search_words(
+    target: AuditTarget, claim: Claim, each: SearchCost, seconds: float | None
+) -> Iterator[str]:
     space = "" if target.space is None else target.space.words
     yield f"{target.name}, {claim}: a search among {space}"
     yield (
@@ -91,6 +93,8 @@ def _search_words(target: AuditTarget, claim: Claim, each: SearchCost) -> Iterat
         f"  if it looks broken, a smaller pair is looked for: at most {each.shrinking:,} runs more"
     )
     yield f"  about {each.seconds:,.0f} s on one core for the runs, besides what learns from them"
+    if seconds is not None:
+        yield f"  the search ends after {seconds:g} s at the latest, before the certification"
 
 
 def _plans(

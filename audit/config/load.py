@@ -42,6 +42,10 @@ class Config:
         What a search draws from, see `dpassay.config.searches`; by default nothing is searched for.
     together : bool
         Whether all answers of a run are one output of it, in a search of records.
+    output : str, optional
+        What one run returns, see `dpassay.config.outputs`; by default a few runs show it.
+    search_seconds : float, optional
+        Seconds after which a search ends.
     data, label : str, optional
         CSV file and its column of labels; scikit-learn's breast cancer set by default.
     train, queries : int
@@ -73,6 +77,8 @@ class Config:
     tolerance: float = OPTIONS["tolerance"].default
     search: str | None = OPTIONS["search"].default
     together: bool = OPTIONS["together"].default
+    output: str | None = OPTIONS["output"].default
+    search_seconds: float | None = OPTIONS["search_seconds"].default
     data: str | None = OPTIONS["data"].default
     label: str | None = OPTIONS["label"].default
     train: int = OPTIONS["train"].default

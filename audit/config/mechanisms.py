@@ -13,12 +13,16 @@ from typing import Any
 from dpassay.claims import SPELLINGS
 from dpassay.config.guesses import NAMES as OF_CLAIMS
 from dpassay.config.guesses import claim_meant
+from dpassay.config.outputs import ALLOWED as OUTPUTS
+from dpassay.config.outputs import output_meant, output_text
 from dpassay.config.searches import ALLOWED, search_meant, search_text
 from dpassay.config.values import is_value, spelled
 from dpassay.errors import InvalidInput, is_real, near, require
 
 LONGEST_NAME = 60
 SWITCHED = "true or false"
+MOST_LISTED = 12
+"""So many keys are listed in a message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +42,8 @@ class Configured:
         What its worst pair is searched for among, as after `--search`.
     together : bool, optional
         Whether all answers of a run are one output of it.
+    output : str, optional
+        What one run returns, as after `--output`.
     parameters : dict
         Its parameters: texts as after `-p`, lists and tables.
     name : str, optional
@@ -51,6 +57,7 @@ class Configured:
     answers: str | None = None
     search: str | None = None
     together: bool | None = None
+    output: str | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
     name: str | None = None
     where: str = ""
@@ -62,10 +69,7 @@ class Configured:
 
     def as_json(self) -> dict[str, Any]:
         """What was written down, without what was left open."""
-        written = {
-            name: getattr(self, name)
-            for name in ("target", "name", "claim", "answers", "search", "together", "parameters")
-        }
+        written = {name: getattr(self, name) for name in ("target", "name", *KEYS[1:-1])}
         return {name: value for name, value in written.items() if value}
 
 
@@ -101,12 +105,19 @@ def known(keys: Mapping[str, Any], names: Any, where: str) -> None:
     for key in keys:
         if key not in names:
             close = near(key, names)
-            hint = f"did you mean '{close}'?" if close else f"known keys: {', '.join(names)}"
+            hint = f"did you mean '{close}'?" if close else f"known keys: {_first(names)}"
             hint = "it stands in claim = { ... }" if key in OF_CLAIMS and "claim" in names else hint
             raise InvalidInput(f"{where}: {key}: no such key; {hint}")
 
 
-KEYS = ("target", "claim", "answers", "search", "together", "parameters", "name")
+def _first(names: Any) -> str:
+    """List names; of many, the first."""
+    listed = list(names)
+    more = ", ... (`dpassay config --show` lists them)" if len(listed) > MOST_LISTED else ""
+    return f"{', '.join(listed[:MOST_LISTED])}{more}"
+
+
+KEYS = ("target", "claim", "answers", "search", "together", "output", "parameters", "name")
 
 
 def _entry(entry: dict[str, Any], where: str) -> Configured:
@@ -137,12 +148,16 @@ def _entry(entry: dict[str, Any], where: str) -> Configured:
     )
     if search is not None and (meant := search_meant(search)):
         require(False, f"{where}: search", search, f"{ALLOWED}; {meant}")
+    output = entry.get("output")
+    if output is not None and (meant := output_meant(output)):
+        require(False, f"{where}: output", output, f"{OUTPUTS}; {meant}")
     return Configured(
         target=entry["target"],
         claim=_claim(entry.get("claim"), where),
         answers=entry.get("answers"),
         search=None if search is None else search_text(search),
         together=together,
+        output=None if output is None else output_text(output),
         parameters={parameter: spelled(value) for parameter, value in parameters.items()},
         name=name,
         where=where,

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from dpassay.config.outputs import ALLOWED as OUTPUTS
+from dpassay.config.outputs import output_meant, output_text
 from dpassay.config.searches import ALLOWED, search_meant, search_text
 from dpassay.config.values import listed
 from dpassay.errors import is_count, is_real, near, require
@@ -168,6 +170,14 @@ def space(key: str, **row: Any) -> Option:
     holds = lambda value: search_meant(value) == ""  # noqa: E731
     return Option(
         key=key, kind=search_text, holds=holds, allowed=ALLOWED, **{"meant": search_meant} | row
+    )
+
+
+def declared(key: str, **row: Any) -> Option:
+    """Return the row of what one run returns; it is kept as a text."""
+    holds = lambda value: output_meant(value) == ""  # noqa: E731
+    return Option(
+        key=key, kind=output_text, holds=holds, allowed=OUTPUTS, **{"meant": output_meant} | row
     )
 
 

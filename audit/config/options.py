@@ -14,6 +14,7 @@ from typing import Any
 from dpassay.config.option import (
     Option,
     count,
+    declared,
     number,
     one_of,
     several,
@@ -145,6 +146,24 @@ OPTIONS: dict[str, Option] = {
         switch(
             "together",
             help="with a search of records: all answers of one run are one output",
+        ),
+        declared(
+            "output",
+            shown="a few runs show it",
+            metavar="KIND",
+            help=(
+                "with a search: what one run returns: label (never read as a number), number, "
+                "vector, sequence, text, or all values that occur, like yes,no"
+            ),
+        ),
+        number(
+            "search_seconds",
+            lambda value: 0 < value <= sys.float_info.max,
+            "a finite number > 0",
+            shown="no limit",
+            metavar="SECONDS",
+            help="end a search after so many seconds, and certify what it has found; then what it "
+            "finds depends on the machine",
         ),
         text(
             "data",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -20,13 +21,17 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+WIDTH = 80
+"""Columns of a terminal."""
 VALUES = re.compile(r" by \(x = [^()]*\)|(?<= replaced) by -?\d+(?:\.\d+)?(?:e[+-]\d+)?")
 """How a change names the record that it puts in, where that is in no pool and so has no number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Result:
-    """Verdict and evidence on one claim; printed as three lines that hold no record of any dataset.
+    """Verdict and evidence on one claim; printed as lines that hold no record of the user's.
+
+    Three lines; where a search found what refutes the claim, the pair and the event besides.
 
     Parameters
     ----------
@@ -56,7 +61,11 @@ class Result:
     draws: int
 
     def __repr__(self) -> str:
-        return "\n  ".join(self._lines())
+        head, numbers, reason = self._lines()
+        found = _found_lines(self)
+        if not found:
+            return f"{head}\n  {numbers}\n  {reason}"
+        return "\n".join([head, *map(_wrapped, (numbers, *found, reason))])
 
     def _repr_html_(self) -> str:
         """The card that a notebook shows."""
@@ -210,6 +219,26 @@ class Result:
         import pandas as pd
 
         return pd.DataFrame({} if self.evidence is None else dict(self.evidence.table))
+
+
+def _found_lines(result: Result) -> tuple[str, ...]:
+    """Say what a search has found, where it refutes the claim; in words of the reports."""
+    if result.evidence is None or "search" not in result.evidence.searched:
+        return ()
+    lines: tuple[str, ...] = import_module("dpassay.reports.run.found").found_lines(result)
+    return lines
+
+
+def _wrapped(line: str) -> str:
+    """Break a long line between words, for a terminal of 80 columns."""
+    return textwrap.fill(
+        line,
+        WIDTH,
+        initial_indent="  ",
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _shown_by(name: str, *arguments: Any) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache, partial
+from typing import Any
 
 from dpassay.claims import Claim
 from dpassay.engine.apart import apart
@@ -142,11 +143,20 @@ def _measure(
         stop_early=settings.stop_early,
     )
     if isinstance(data, Space):
-        among = {"space": data.words} | ({"together": True} if target.joint else {})
+        among: dict[str, Any] = {"space": data.words}
+        among |= {"together": True} if target.joint else {}
+        among |= {} if target.output is None else {"output": target.output.as_json()}
 
         def hunt(claim: Claim) -> Evidence:
             found = searched_evidence(
-                target, data, claim, budget, open_executor, progress, settings.seed
+                target,
+                data,
+                claim,
+                budget,
+                open_executor,
+                progress,
+                settings.seed,
+                settings.search_seconds,
             )
             return replace(found, searched=found.searched | among)
 

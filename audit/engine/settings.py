@@ -58,6 +58,9 @@ class Settings:
         Whether a Monte Carlo audit ends its trials as soon as an e-process refutes the claim. The
         e-process and the bounds of a claim that it refutes take a quarter of alpha from the other
         bounds. Claims about means run on: nothing proven stops them early.
+    search_seconds : float, optional
+        Seconds, > 0, after which a search for pairs ends and what it has found is certified; no
+        limit by default. What it finds then depends on the machine.
     domain : Domain, optional
         What `exhaustive` enumerates.
     jobs : int
@@ -80,6 +83,7 @@ class Settings:
     budget: int = BUDGET
     detect: float | None = None
     stop_early: bool = False
+    search_seconds: float | None = None
     domain: Domain | None = None
     jobs: int = 1
     executor: Kind | None = None
@@ -104,6 +108,13 @@ class Settings:
         )
         detect = None if self.detect is None else as_real(self.detect)
         require(detect is None or 0 < detect < math.inf, "detect", self.detect, "a number > 0")
+        known = None if self.search_seconds is None else as_real(self.search_seconds)
+        require(
+            known is None or 0 < known < math.inf,
+            "search_seconds",
+            self.search_seconds,
+            "a finite number > 0",
+        )
         require(isinstance(self.stop_early, bool), "stop_early", self.stop_early, "True or False")
         require(
             is_count(self.jobs, 1) and self.jobs <= MOST_JOBS,
@@ -141,7 +152,9 @@ class Settings:
             "memory": memory,
         }
         for name, value in (
-            plain | {"confidence": confidence, "detect": detect, "shard_timeout": limit}
+            plain
+            | {"confidence": confidence, "detect": detect, "shard_timeout": limit}
+            | {"search_seconds": known}
         ).items():
             object.__setattr__(self, name, value)
 

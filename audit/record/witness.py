@@ -38,6 +38,7 @@ from dpassay.numerics import (
 from dpassay.pairs import Pairs
 from dpassay.record.files import read_document, schema_at
 from dpassay.record.schemas import fault, read_schema
+from dpassay.search.declared import output_from_json
 from dpassay.search.patterns import Pattern, pattern_from_json
 from dpassay.stats.betting import GRID
 from dpassay.stats.bounds import Bound, Counts
@@ -136,11 +137,7 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
         "numbers": None
         if result.target.numbers is None
         else [number(limit) for limit in result.target.numbers],
-        **(
-            {"free": {"together": int(getattr(result.target.mechanism, "together", 0))}}
-            if result.target.mechanism.free
-            else {}
-        ),
+        **({"free": _free(result.target)} if result.target.mechanism.free else {}),
         "claim": result.claim.as_json(),
         "expected": result.claim.expected,
         "mode": evidence.mode,
@@ -158,6 +155,12 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
         **_stopped(evidence, cell),
         "words": in_words(result, cell),
     }
+
+
+def _free(target: AuditTarget) -> dict[str, Any]:
+    """What is known of answers that may be anything."""
+    declared = {} if target.output is None else {"output": target.output.as_json()}
+    return {"together": int(getattr(target.mechanism, "together", 0))} | declared
 
 
 def _dataset_json(base: Dataset) -> dict[str, Any]:
@@ -698,6 +701,7 @@ def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> Audi
         numbers=None if numbers is None else (float(numbers[0]), float(numbers[1])),
         free=free is not None,
         together=0 if free is None else free["together"],
+        output=None if free is None else output_from_json(free.get("output")),
     )
     build = partial(
         resolve, witness["target"], witness["parameters"], (claim,), answers, name=witness["name"]

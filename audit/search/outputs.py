@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from dpassay.errors import InvalidInput, require
+from dpassay.search.declared import Output
 from dpassay.search.features import SINGLE, Feature, feature_from_json
 from dpassay.search.reading import pooled, view_of
 from dpassay.search.values import ABSENT, NUMBER, Key, is_number, key_of
-from dpassay.search.views import Array, Tally, View
+from dpassay.search.views import Array, Tally, View, by_frequency
 
 MOST_FEATURES = 40
 """More than this are not looked at."""
@@ -115,7 +116,9 @@ def encoder_from_json(facts: Any) -> Encoder:
     return Encoder(tuple(feature_from_json(each) for each in features), parts, nested)
 
 
-def fit_encoder(pilot: Sequence[Any], *, bits: bool = False) -> Encoder:
+def fit_encoder(
+    pilot: Sequence[Any], *, bits: bool = False, output: Output | None = None
+) -> Encoder:
     """Find out what can be told apart in outputs.
 
     Parameters
@@ -125,6 +128,8 @@ def fit_encoder(pilot: Sequence[Any], *, bits: bool = False) -> Encoder:
         looked at, `MOST_PILOT` in all.
     bits : bool
         Whether the bit patterns of floats are looked at too (Mironov 2012).
+    output : Output, optional
+        What an output was declared to be; the pilot does not change that.
 
     Returns
     -------
@@ -140,9 +145,39 @@ def fit_encoder(pilot: Sequence[Any], *, bits: bool = False) -> Encoder:
     few = [draws[:each] for draws in pilot]
     require(any(len(draws) for draws in few), "pilot", len(few), "at least one output")
     parts, nested = _structure(few)
+    if output is not None:
+        parts, nested = output.parts, nested and output.kind == "sequence"
     views = [view_of(draws, parts=parts, nested=nested) for draws in few if len(draws)]
-    looks = _of_parts(views, bits) if parts else _of_place(pooled(views), None, bits, 1)
+    if output is not None and output.whole:
+        looks = [Feature("value", SINGLE, output.values or _labels(few))]
+    else:
+        looks = _of_parts(views, bits) if parts else _of_place(pooled(views), None, bits, 1)
+    if output is not None:
+        declared = _declared(output, views)
+        looks = [*declared, *(look for look in looks if look not in declared)]
     return Encoder(tuple(looks[:MOST_FEATURES] or [Feature("length")]), parts, nested)
+
+
+def _labels(pilot: Iterable[Any]) -> tuple[Key, ...]:
+    """Return the most frequent outputs, each compared as a whole, numbers too."""
+    seen: Counter[Key] = Counter()
+    for draws in pilot:
+        seen.update(map(key_of, draws.tolist() if isinstance(draws, np.ndarray) else draws))
+    return tuple(key for key, _ in by_frequency(seen.items())[:MOST_VALUES])
+
+
+def _declared(output: Output, views: Sequence[View]) -> list[Feature]:
+    """Return the features that outputs of a declared kind have, whatever the pilot shows."""
+    if output.kind == "number":
+        return [Feature("number", SINGLE)]
+    if output.kind == "text":
+        return [Feature("spelled", SINGLE), Feature("letters", SINGLE)]
+    if output.kind == "sequence":
+        return [Feature("length")]
+    if output.kind == "vector":
+        width = max(view.width for view in views)
+        return [Feature("number", place) for place in _places(views, width)]
+    return []
 
 
 def _structure(pilot: Iterable[Any]) -> tuple[bool, bool]:

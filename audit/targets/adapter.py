@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dpassay.claims import Claim
 from dpassay.mechanism import Mechanism, Trainer
 from dpassay.pairs import Change
+from dpassay.search.declared import Output
 
 TRAINING = tuple(name for name in vars(Trainer) if not name.startswith("_"))
 """What a trainer has besides the members of a mechanism."""
@@ -51,12 +52,14 @@ class Freed(Mechanism):
     ----------
     given : object
         It has some of the members of `Mechanism`.
+    output : Output, optional
+        What it answers, where that was declared.
     """
 
     free = True
 
-    def __init__(self, given: Any) -> None:
-        self.given = given
+    def __init__(self, given: Any, output: Output | None = None) -> None:
+        self.given, self.output = given, output
         self._full = full(given)
 
     @property

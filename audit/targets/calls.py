@@ -20,7 +20,8 @@ CALLS = f"{CALLED}, (data, queries, rng), (data, size, rng) or (data, rng)"
 def taken(function: Any, what: str) -> tuple[str, ...]:
     """Return what a function is to be called with, some of `ORDER`.
 
-    By the names of its parameters where these say it, else by their number.
+    By the names of its parameters where these say it, else by their number. Keyword-only ones
+    count where their names are those of `ORDER`; see `named`.
 
     Parameters
     ----------
@@ -37,8 +38,12 @@ def taken(function: Any, what: str) -> tuple[str, ...]:
     parameters = _parameters(function)
     if parameters is None:
         return ORDER
-    names = [each.name for each in parameters if each.kind in POSITIONAL]
-    needed = [each.name for each in parameters if each.default is each.empty]
+    names = _names(parameters)
+    needed = [
+        each.name
+        for each in parameters
+        if each.default is each.empty and each.kind is not each.VAR_KEYWORD
+    ]
     if any(each.kind is each.VAR_POSITIONAL for each in parameters):
         return ORDER
     known = tuple(name for name in names if name in ORDER[1:])
@@ -50,12 +55,43 @@ def taken(function: Any, what: str) -> tuple[str, ...]:
         wanted = ("data", "queries", "rng")
     else:
         wanted = SHORTER.get(len(names), ()) if known in ((), ("rng",)) else ()
-    shown = f"({', '.join(each.name for each in parameters)})"
+    shown = _shown(parameters)
     if not wanted or len(needed) > len(wanted):
         raise InvalidInput(f"{what}: takes {shown}; must take {CALLS}")
     if set(known) == set(ORDER[1:]) and not _ordered(known):
         raise InvalidInput(f"{what}: takes {shown}; must take {CALLED}, in this order")
     return wanted
+
+
+def named(function: Any) -> tuple[str, ...]:
+    """Return what of `ORDER` a function takes by name alone: its keyword-only parameters."""
+    known = _parameters(function) or []
+    return tuple(
+        each.name for each in known if each.kind is each.KEYWORD_ONLY and each.name in ORDER
+    )
+
+
+def _names(parameters: list[inspect.Parameter]) -> list[str]:
+    """Return the names of parameters in the order of `ORDER`, keyword-only ones among them."""
+    names = [each.name for each in parameters if each.kind in POSITIONAL]
+    alone = [
+        each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.name in ORDER
+    ]
+    rest = names[1:] if "data" not in alone else names
+    if not alone or not (set(rest) <= set(ORDER) and _ordered(tuple(rest))):
+        return names + sorted(alone, key=ORDER.index)
+    return names[: len(names) - len(rest)] + sorted(rest + alone, key=ORDER.index)
+
+
+def _shown(parameters: list[inspect.Parameter]) -> str:
+    """Write parameters as in a definition, without defaults."""
+    stars = ("VAR_POSITIONAL", "VAR_KEYWORD")
+    marks = {getattr(inspect.Parameter, kind): "*" * (1 + k) for k, kind in enumerate(stars)}
+    shown = [f"{marks.get(each.kind, '')}{each.name}" for each in parameters]
+    kinds = [each.kind for each in parameters]
+    if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        shown.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    return f"({', '.join(shown)})"
 
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -48,6 +48,9 @@ class Group:
     asked : bool
         Whether the queries are asked; False where what is looked at depends on none, and one point
         stands for them.
+    made_up : bool
+        Whether its datasets are a search's own, made from a description of the data: nothing of the
+        user's is in them.
     digest : str
         SHA-256 of the base dataset before anybody has worked with it.
     """
@@ -58,6 +61,7 @@ class Group:
     reason: str
     source: dict[str, Any] | None = None
     asked: bool = True
+    made_up: bool = False
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:

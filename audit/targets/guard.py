@@ -30,6 +30,7 @@ from dpassay.errors import (
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase, offers
 from dpassay.pairs import Change, one_by_one
+from dpassay.search.declared import Output
 from dpassay.search.outputs import Encoder, fit_encoder
 from dpassay.search.proposals import Space
 from dpassay.seeds import stream
@@ -45,6 +46,10 @@ NUMBERS = "declare the range of numbers with numbers=(least, greatest), --answer
 LABELS = "declare other labels with labels=(-1, 1), --answers=-1,1"
 NAMES = "answer labels by their number, 0, 1, ... in sorted order"
 TABLE = "data.X are its features, data.y its labels"
+COPIED = (
+    "writes into what it is given, which is read-only; copy it first: data = data.copy(), of "
+    "records X = data.X.copy()"
+)
 """What is said of answers and calls that new users often make."""
 FEW = 8
 """So many labels are few."""
@@ -317,13 +322,16 @@ class AuditTarget:
         """
         if self.mechanism.free:
             asked = 0 if self.mechanism.without_query or self.joint else len(queries)
-            return self._guard(
+            found = self._guard(
                 "sample",
                 where,
                 lambda: as_draws(
                     self.mechanism.sample(state, queries, size, rng), size, asked, where
                 ),
             )
+            if self.output is not None:
+                self.output.check(found, where, by_query=self.by_query)
+            return found
         draws = self._guard(
             "sample", where, lambda: np.asarray(self.mechanism.sample(state, queries, size, rng))
         )
@@ -333,6 +341,12 @@ class AuditTarget:
     def joint(self) -> bool:
         """Whether the answers of several queries are one output."""
         return bool(getattr(self.mechanism, "together", 0))
+
+    @property
+    def output(self) -> Output | None:
+        """What its free answers were declared to be; None where nothing was."""
+        found = getattr(self.mechanism, "output", None)
+        return found if isinstance(found, Output) else None
 
     @property
     def by_query(self) -> bool:
@@ -357,13 +371,17 @@ class AuditTarget:
             try:
                 found = self.sample(self.prepare(data), queries, size, stream(*key), where)
             except TargetError as error:  # a dataset that it does not take; the search passes it
+                if error.undeclared:
+                    raise
                 failed.append(error)
             else:
                 drawn += list(found.T) if self.by_query else [found]
         if not drawn:
             raise failed[0]
         bits = bool(getattr(self.mechanism, "bits", False))
-        return self._guard("sample", "a pilot dataset", lambda: fit_encoder(drawn, bits=bits))
+        return self._guard(
+            "sample", "a pilot dataset", lambda: fit_encoder(drawn, bits=bits, output=self.output)
+        )
 
     def _checked(self, draws: NDArray[Any], size: int, queries: int, where: str) -> NDArray[Any]:
         """Return the answers of a mechanism, if they are what it may answer."""
@@ -432,10 +450,16 @@ class AuditTarget:
             raise
         except (Exception, SystemExit, GeneratorExit) as error:
             detail = told(error)
-            hint = f" ({TABLE})" if "'Labelled' object" in first_line(detail) else ""
+            hint = self._hint(error, first_line(detail))
             raise TargetError(
                 f"{method} on {where} raised {type(error).__name__}{hint}", detail
             ) from error
+
+    def _hint(self, error: BaseException, line: str) -> str:
+        """Say what was done wrong, of what is often done wrong."""
+        if isinstance(error, ValueError) and "read-only" in line:
+            return f" ({self.name} {COPIED})"
+        return f" ({TABLE})" if "'Labelled' object" in line else ""
 
 
 def _turned(shape: tuple[int, ...], expected: tuple[int, int]) -> str:

@@ -10,8 +10,9 @@ from typing import Any
 from dpassay.claims import REPLACE_ONE, Claim
 from dpassay.errors import InvalidInput, near
 from dpassay.mechanism import FunctionMechanism, Mechanism
+from dpassay.search.declared import Output
 from dpassay.targets.adapter import Freed, full, is_mechanism
-from dpassay.targets.calls import CALLED, taken
+from dpassay.targets.calls import CALLED, named, taken
 from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS, Entry, Refuted
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import load_object
@@ -22,7 +23,7 @@ from dpassay.targets.misnamed import meant
 class Answers:
     """What a function may answer: labels, real numbers between limits, or anything.
 
-    `free`, `together` and `bits` are those of `FunctionMechanism`.
+    `free`, `together`, `bits` and `output` are those of `FunctionMechanism`.
     """
 
     labels: tuple[int, ...] = (0, 1)
@@ -30,6 +31,7 @@ class Answers:
     free: bool = False
     together: int = 0
     bits: bool = False
+    output: Output | None = None
 
 
 def answers_of(target: str, parameters: Mapping[str, Any]) -> Answers:
@@ -121,9 +123,11 @@ def resolve(
             labels=given_answers.labels,
             numbers=given_answers.numbers,
             takes=takes,
+            named=named(found),
             free=given_answers.free,
             together=given_answers.together if "queries" in takes else 0,
             bits=given_answers.bits,
+            output=given_answers.output,
         )
     else:
         raise InvalidInput(
@@ -132,7 +136,8 @@ def resolve(
     claims = claims or declared(target, mechanism)
     if answers is not None and answers.free:
         claims = of_events(claims, target)
-        mechanism = mechanism if isinstance(mechanism, FunctionMechanism) else Freed(mechanism)
+        if not isinstance(mechanism, FunctionMechanism):
+            mechanism = Freed(mechanism, answers.output)
     entry = ENTRIES.get(target)
     fixed = (
         entry is not None and "n" in entry.parameters and given.get("n") == entry.parameters["n"]

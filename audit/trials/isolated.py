@@ -19,6 +19,7 @@ from dpassay.errors import InvalidInput, TargetError, told
 from dpassay.laws import Law
 from dpassay.mechanism import FunctionMechanism, Mechanism, Reachable, WorstCase, offers
 from dpassay.pairs import Change
+from dpassay.search.declared import output_from_json
 from dpassay.search.outputs import Encoder, encoder_from_json
 from dpassay.targets.adapter import TRAINING, given, is_trainer
 from dpassay.targets.coupled import Coupled, coupled
@@ -363,6 +364,7 @@ class Desk:
             "without_query": bool(mechanism.without_query),
             "free": bool(mechanism.free),
             "together": int(getattr(mechanism, "together", 0)),
+            "output": None if subject.output is None else subject.output.as_json(),
             "one_query": bool(mechanism.one_query),
             "looked_at": str(mechanism.looked_at),
             "fixed_n": None if mechanism.fixed_n is None else int(mechanism.fixed_n),
@@ -584,6 +586,7 @@ def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
         if facts["numbers"] is None
         else {"numbers": tuple(facts["numbers"])}
     )
+    has["output"] = output_from_json(facts["output"])
     mechanism = StandIn(has)
     return Isolated(
         name=facts["name"],

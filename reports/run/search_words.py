@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpassay.reports.shared.numbers import clean, count, plural
+from dpassay.search.declared import output_from_json
 
 Raw = Mapping[str, Any]
 
@@ -55,6 +56,25 @@ def is_searched(result: Raw) -> bool:
 def space_words(result: Raw) -> str:
     """Say what a search's datasets look like; empty where an older record does not say."""
     return clean((result["searched"] or {}).get("space", ""))
+
+
+def limit_words(searched: Raw) -> str:
+    """Say that time ended a search; empty where it did not."""
+    limit = searched.get("limit", {"ended": False})
+    if not limit["ended"]:
+        return ""
+    seconds = f"{float(limit['seconds']):g}"
+    return (
+        f"The time limit of {seconds} s ended the search. What it looked at until then depends on "
+        "the machine: another run with this seed may find another pair. The bound does not: it is "
+        "on fresh runs, which a replay draws again."
+    )
+
+
+def declared_words(searched: Raw) -> str:
+    """Say what one run was declared to return; empty where nothing was."""
+    found = output_from_json(searched.get("output"))
+    return "" if found is None else f" A run returns {clean(found.words)}, as declared."
 
 
 def one_output(result: Raw) -> bool:

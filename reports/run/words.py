@@ -15,7 +15,9 @@ from dpassay.record.files import witness_file
 from dpassay.reports.run.kinds import KINDS, words_of
 from dpassay.reports.run.search_words import (
     SEARCHED_METHOD,
+    declared_words,
     is_searched,
+    limit_words,
     one_output,
     search_words,
     space_words,
@@ -712,11 +714,13 @@ def _searched(result: Raw) -> Part | None:
         PART_SHOWS_NOTHING if looked_at(result) else SHOWS_NOTHING,
     )
     told: tuple[str, ...] = search_words(searched["search"]) if "search" in searched else ()
+    told = (*told, ended) if (ended := limit_words(searched)) else told
     if told and (among := space_words(result)):
         together = " All answers of a run were looked at together." * bool(
             searched.get("together", False)
         )
-        told = (f"Pairs were searched for among {among}.{together}", *told)
+        output = declared_words(searched)
+        told = (f"Pairs were searched for among {among}.{together}{output}", *told)
     size = f"Certified: {size}" if told else size
     return Part(
         title="What was searched", texts=(*told, size, *(f"{_capital(each)}." for each in how))

@@ -30,6 +30,8 @@ baseline = "accepted.json"
 tolerance = 0.25
 search = { name = "answers", size = 5 }
 together = true
+output = ["yes", "no"]
+search_seconds = 30
 data = "people.csv"
 label = "income"
 train = 50
@@ -51,6 +53,8 @@ EVERY_VALUE: dict[str, Any] = {
     "tolerance": 0.25,
     "search": "answers,size=5",
     "together": True,
+    "output": '["yes", "no"]',
+    "search_seconds": 30.0,
     "data": "people.csv",
     "label": "income",
     "train": 50,

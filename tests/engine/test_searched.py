@@ -219,7 +219,7 @@ def test_other_claims_of_events() -> None:
     [
         ({"labels": (0, 1)}, "labels, numbers: not with data"),
         ({"queries": [[0.0]]}, "data, queries: go apart"),
-        ({"data": None, "together": True}, "together, bits: go with data"),
+        ({"data": None, "together": True}, "together, bits, output: go with data"),
         ({"data": "people"}, "data"),
         ({"data": [1.0, 1.0]}, "all numbers are equal"),
         ({"claim": None}, "claim is missing"),

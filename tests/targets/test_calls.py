@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dpassay.errors import InvalidInput
-from dpassay.targets.calls import taken
+from dpassay.mechanism import FunctionMechanism
+from dpassay.targets.calls import named, taken
 
 FOUR = ("data", "queries", "size", "rng")
 WAYS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
@@ -23,6 +25,11 @@ WAYS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "another name for queries": (lambda data, q, rng: None, ("data", "queries", "rng")),
     "another name for size": (lambda data, number, rng: None, ("data", "size", "rng")),
     "any number": (lambda *given: None, FOUR),
+    "rng by name": (lambda data, *, rng: None, ("data", "rng")),
+    "some by name, in any order": (lambda table, *, rng, size: None, ("data", "size", "rng")),
+    "all by name": (lambda *, data, rng=None: None, ("data", "rng")),
+    "queries by name": (lambda data, size, rng, *, queries: None, FOUR),
+    "more that need not be given": (lambda data, rng, **more: None, ("data", "rng")),
 }
 
 
@@ -48,3 +55,36 @@ REFUSED: dict[str, Callable[..., Any]] = {
 def test_one_that_fits_no_way_is_refused(way: str) -> None:
     with pytest.raises(InvalidInput, match=r"^f: takes \(.*\); must take \(data, queries, size"):
         taken(REFUSED[way], "f")
+
+
+def test_what_stands_by_name_alone_is_shown_as_it_is_written() -> None:
+    def function(data: Any, *, generator: Any) -> None: ...
+
+    told = r"^f: takes \(data, \*, generator\); must take"
+    with pytest.raises(InvalidInput, match=told):
+        taken(function, "f")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_it_is_called_as_it_says(way: str) -> None:
+    """The call itself must not fail, and must pass what the names say."""
+    function, wanted = WAYS[way]
+    mechanism = FunctionMechanism(
+        function=function, claims=(), takes=wanted, named=named(function), free=True
+    )
+    mechanism.sample(np.zeros(1), np.zeros((1, 1)), 2, np.random.default_rng(0))
+
+
+def test_what_is_passed_by_name_arrives_under_that_name() -> None:
+    def function(data: Any, *, rng: Any, size: Any) -> Any:
+        return [(float(data[0]), type(rng).__name__)] * size
+
+    mechanism = FunctionMechanism(
+        function=function,
+        claims=(),
+        takes=taken(function, "f"),
+        named=named(function),
+        free=True,
+    )
+    told = mechanism.sample(np.ones(1), np.zeros((1, 1)), 3, np.random.default_rng(0))
+    assert told == [(1.0, "Generator")] * 3

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel
+from dpassay.search.spaces import Answers
 from dpassay.targets.guard import AuditTarget
 from tests.core.toys import Sampled, TableMechanism, WithWorstCase, flip_group, target_of
 
@@ -34,6 +36,32 @@ def answering(answer: Any) -> AuditTarget:
         return answer
 
     return target_of(FunctionMechanism(function=function, claims=(DP(epsilon=1.0),)))
+
+
+def writing(data: Any, size: int, rng: np.random.Generator) -> Any:
+    data[0] = 0.0
+    return data[0] + rng.laplace(size=size)
+
+
+def sorting(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
+    data.X.sort(axis=0)
+    return rng.integers(2, size=(size, len(queries)))
+
+
+@pytest.mark.parametrize(
+    ("function", "data"),
+    [(writing, Answers(2)), (sorting, ([[0.0], [1.0], [2.0]], [0, 1, 0]))],
+)
+def test_a_function_that_writes_into_its_data_is_told_to_copy_them(
+    function: Any, data: Any
+) -> None:
+    found = audit(function, claim=DP(epsilon=1.0), data=data, budget=100, executor="inline")
+    assert found.verdict == "error"
+    assert re.search(
+        rf"raised ValueError \(\S*test_guard:{function.__name__} writes into what it is given, "
+        r"which is read-only; copy it first: data = data\.copy\(\)",
+        found.outcome.reason,
+    )
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials.isolated import Isolated
 
 TRIALS_ONLY = ("budget", "detect", "stop_early", "jobs")
-SEARCHED = ("search", "together")
+SEARCHED = ("search", "together", "output", "search_seconds")
 IDLE_OPTIONS = {
     "auto": ("n", "domain"),
     "monte-carlo": ("n", "domain"),
@@ -99,13 +99,18 @@ def settings_of(config: Config, *, resume: bool = False) -> Settings:
     limits = {key: alone[key] for key in ("executor", "shard_timeout", "memory")}
     shared: dict[str, Any] = {
         key: getattr(config, key)
-        for key in ("mode", "seed", "confidence", "budget", "detect", "stop_early", "jobs")
+        for key in (
+            *("mode", "seed", "confidence", "budget", "detect", "stop_early", "jobs"),
+            "search_seconds",
+        )
     }
     return Settings(**shared, **limits, domain=domain)
 
 
 def refuse_idle_limits(config: Config, targets: Sequence[AuditTarget], settings: Settings) -> None:
-    """Raise `InvalidInput` if limits are given to processes of which there are none."""
+    """Raise `InvalidInput` if limits are given to processes or searches of which there are none."""
+    if config.said("search_seconds") and all(target.space is None for target in targets):
+        raise InvalidInput(f"{_flag('search_seconds')}: requires {_flag('search')}")
     if settings.kind == "local" or any(isinstance(target, Isolated) for target in targets):
         return
     for key in ("shard_timeout", "memory"):

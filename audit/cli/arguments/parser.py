@@ -197,7 +197,7 @@ def add_subject(command: Any) -> None:
             "for any number (default: 0,1)"
         ),
     )
-    add_options(what, "search", "together")
+    add_options(what, "search", "together", "output", "search_seconds")
 
 
 def add_sizes(command: Any) -> None:

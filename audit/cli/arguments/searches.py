@@ -9,15 +9,18 @@ from dpassay.claims import REPLACE_ONE, Claim
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured
 from dpassay.config.options import OPTIONS
+from dpassay.config.outputs import output_said
 from dpassay.config.searches import Search, search_of
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
+from dpassay.search.declared import Output, output_of
 from dpassay.search.proposals import Space
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import Answers, is_function, resolve
 
 SEARCH, TOGETHER = OPTIONS["search"].flag, OPTIONS["together"].flag
+OUTPUT, ANSWERS = OPTIONS["output"].flag, "--answers"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,17 +33,20 @@ class Sought:
     space : Space
     together : bool
         Whether all answers of a run are one output.
+    output : Output, optional
+        What one run returns, where that was declared.
     """
 
     search: Search
     space: Space
     together: bool
+    output: Output | None = None
 
     @property
     def answers(self) -> Answers:
         """What a function may answer: anything."""
         joint = self.space.columns if self.together else 0
-        return Answers(free=True, together=joint, bits=self.search.bits)
+        return Answers(free=True, together=joint, bits=self.search.bits, output=self.output)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +61,16 @@ class Searches:
     together_said : bool or None
     together_of_run : bool
         The same of `--together`.
+    output_said, output_of_run : str or None
+        The same of `--output`.
     """
 
     said: str | None = None
     of_run: str | None = None
     together_said: bool | None = None
     together_of_run: bool = False
+    output_said: str | None = None
+    output_of_run: str | None = None
 
     def search(self, each: Configured) -> Search | None:
         """Return what one mechanism's pair is searched for among; None where it is not."""
@@ -76,7 +86,8 @@ class Searches:
         Raises
         ------
         InvalidInput
-            If its answers are to be taken together and it is asked at no points.
+            If its answers are to be taken together and it is asked at no points, or its output is
+            declared and nothing is searched for.
         """
         search = self.search(each)
         asked = each.together if self.together_said is None else self.together_said
@@ -85,11 +96,24 @@ class Searches:
             raise InvalidInput(
                 f"{option}: requires {SEARCH} records, whose queries have several answers"
             )
+        output = each.output if self.output_said is None else self.output_said
+        if search is None and output is not None:
+            option = OUTPUT if self.output_said is not None else "output"
+            raise InvalidInput(
+                f"{option} = '{output}': requires {SEARCH}; without one, {ANSWERS} says what a "
+                "function answers"
+            )
         if search is None:
             return None
+        output = self.output_of_run if output is None else output
         together = self.together_of_run if asked is None else asked
         space = search.space(records)
-        return Sought(search=search, space=space, together=together and search.of_records)
+        return Sought(
+            search=search,
+            space=space,
+            together=together and search.of_records,
+            output=None if output is None else output_of(output_said(output)),
+        )
 
 
 def searches_of(config: Config, *, mode: str) -> Searches:
@@ -100,11 +124,14 @@ def searches_of(config: Config, *, mode: str) -> Searches:
     if mode in ("exact", "exhaustive"):
         return Searches()
     search, together = config.said("search"), config.said("together")
+    output = config.said("output")
     return Searches(
         said=config.search if search else None,
         of_run=None if search else config.search,
         together_said=config.together if together else None,
         together_of_run=False if together else config.together,
+        output_said=config.output if output else None,
+        output_of_run=None if output else config.output,
     )
 
 

@@ -8,6 +8,7 @@ from dpassay.claims import Claim
 from dpassay.engine.evidence import Evidence
 from dpassay.engine.monte_carlo import Budget, monte_carlo_evidence, screen
 from dpassay.engine.sampling import OpenExecutor
+from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.search import LEAST, Search
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
@@ -48,8 +49,16 @@ def searched_evidence(
     open_executor: OpenExecutor,
     progress: Progress,
     seed: int,
+    seconds: float | None = None,
 ) -> Evidence:
     """Search, certify what was found, and say what was looked at.
+
+    Parameters
+    ----------
+    target, space, claim, budget, open_executor, progress, seed
+        See `Search`.
+    seconds : float, optional
+        After so many the search ends; no limit by default. The certification is not in it.
 
     Raises
     ------
@@ -67,6 +76,7 @@ def searched_evidence(
         open_executor=open_executor,
         progress=progress,
         seed=seed,
+        deadline=Deadline(seconds=seconds),
     )
     found, encoder = search.best()
     if found.choice is None:
@@ -89,5 +99,5 @@ def searched_evidence(
     return replace(
         evidence,
         trials=evidence.trials + sum(search.spent),
-        searched=evidence.searched | {"search": search.log},
+        searched=evidence.searched | {"search": search.log} | search.deadline.as_json(),
     )

@@ -20,6 +20,7 @@ from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.sampling import OpenExecutor
 from dpassay.engine.search_power import Round
 from dpassay.engine.searching.candidates import Candidate, Features, Told, keeps, rank_of, round_of
+from dpassay.engine.searching.deadline import Deadline
 from dpassay.errors import TargetError
 from dpassay.pairs import NOTHING_ASKED
 from dpassay.search.events import choose_pattern, settled
@@ -60,6 +61,10 @@ event of the pair that was found, before they are drawn."""
 SETTLED, MOST_SETTLED, RARE = 8, 1_000_000, 10_000
 """And where so many trials would show it less often than this, one in so many, and no more than
 that, on its threshold."""
+PORTIONS = 16
+"""Where time is limited, the clock is looked at so many times in a round."""
+Bases = dict[tuple[str, str], Features]
+"""What was drawn of base datasets in a round."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,6 +84,8 @@ class Search:
     budget : Budget
     open_executor, progress : callable
     seed : int
+    deadline : Deadline
+        When the search ends; the first of `PORTIONS` of the pairs is looked at in any case.
     """
 
     target: AuditTarget
@@ -89,6 +96,7 @@ class Search:
     open_executor: OpenExecutor
     progress: Progress
     seed: int
+    deadline: Deadline
     log: list[dict[str, Any]] = field(default_factory=list)
     spent: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
@@ -105,13 +113,15 @@ class Search:
         encoder = self._encoder([each.proposal for each in alive])
         draws = self.budget.draws
         share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // sum(SHARES)
-        rounds = len(SHARES)
         for number, part in enumerate(SHARES):
             last = number == len(SURVIVORS)
             size = int(np.clip(part * share // max(1, len(alive)), LEAST, self.budget.draws))
-            what = f"round {number + 1} of {rounds}"
-            alive = self._draw(encoder, alive, size, f"search {number}", what)
-            self._choose(encoder, alive, cheap=not last)
+            survivors = sum(each.rounds > 0 for each in alive)
+            looked = self._round(encoder, alive, size, number)
+            self._left_out(len(looked), survivors)
+            if not looked:
+                return self._early(encoder, alive), encoder
+            alive = looked
             alive.sort(key=lambda each: each.rank, reverse=True)
             self._note(number, alive, size)
             self.rounds.append(round_of(alive, size, 1 if last else SURVIVORS[number]))
@@ -120,6 +130,63 @@ class Search:
         if draws <= ENOUGH:
             return self._shrunk(encoder, alive[0]), encoder
         return self._sharpened(encoder, alive[0]), encoder
+
+    def _round(
+        self, encoder: Encoder, alive: list[Candidate], size: int, number: int
+    ) -> list[Candidate]:
+        """Draw candidates and choose their events; in `PORTIONS` where time is limited.
+
+        A round then has its share of the time.
+
+        Returns
+        -------
+        list of Candidate
+            Those that were looked at, in their order; fewer where time was up. None only where the
+            time of the whole search was up before a later round began.
+        """
+        part = sum(SHARES[: number + 1]) / sum(SHARES)
+        told = self._told(f"round {number + 1} of {len(SHARES)}", len(alive))
+        step = max(1, len(alive) // (1 if self.deadline.seconds is None else PORTIONS))
+        looked: list[Candidate] = []
+        bases: Bases | None = None if self.deadline.seconds is None else {}
+        failure: TargetError | None = None
+        for first in range(0, len(alive), step):
+            if (number or first) and self.deadline.stops(part if looked else 1.0):
+                break
+            some = alive[first : first + step]
+            try:
+                drawn = self._draw(encoder, some, size, f"search {number}", told, bases)
+            except TargetError as error:
+                if error.undeclared or bases is None or any(map(self._is_own, some)):
+                    raise
+                failure = error
+                self.failed.append(len(some))
+                continue
+            self._choose(encoder, drawn, cheap=number < len(SURVIVORS), first=len(looked))
+            looked += drawn
+        if failure is not None and not looked and not (number and self.deadline.ended):
+            raise failure
+        return looked
+
+    def _early(self, encoder: Encoder, alive: list[Candidate]) -> Candidate:
+        """Return the best of those that have been looked at, with an event chosen for good."""
+        ranked = sorted(
+            (each for each in alive if each.choice), key=lambda each: each.rank, reverse=True
+        )
+        best = ranked[: SURVIVORS[-1]]
+        self._choose(encoder, best, cheap=False)
+        return max(best, key=lambda each: each.rank)
+
+    def _left_out(self, looked: int, survivors: int) -> None:
+        """Note that a round did not look at all survivors of the round before it.
+
+        The better half of them comes first, in the order of the ranks: of these, as many were safe
+        as were looked at.
+        """
+        if self.deadline.ended and self.rounds and looked < survivors:
+            half, before = SURVIVORS[len(self.rounds) - 1] // 2, self.rounds[-1]
+            safe = max(1, min(looked, half, before.safe))
+            self.rounds[-1] = replace(before, safe=safe)
 
     def _next(
         self, ranked: list[Candidate], kept: int, more: int, rng: np.random.Generator
@@ -137,8 +204,10 @@ class Search:
 
     def _sharpened(self, encoder: Encoder, found: Candidate) -> Candidate:
         """Return the same pair with an event that more trials chose."""
+        if self.deadline.stops():
+            return found
         size = min(self.budget.draws // SHARPER, MOST_SHARPER)
-        drawn = self._draw(encoder, [found], size, "sharpen", "looking closer")
+        drawn = self._draw(encoder, [found], size, "sharpen", self._told("looking closer", 1))
         self._choose(encoder, drawn, cheap=False)
         self._settle(found, size)
         return found
@@ -153,7 +222,8 @@ class Search:
             return
         fresh = Candidate(proposal=found.proposal)
         more = min(self.budget.draws // SETTLED, MOST_SETTLED)
-        self._draw(choice.pattern.encoder, [fresh], more, "settle", "looking closer")
+        told = self._told("looking closer", 1)
+        self._draw(choice.pattern.encoder, [fresh], more, "settle", told)
         found.choice = settled(
             choice,
             fresh.one[0][found.query],
@@ -176,6 +246,8 @@ class Search:
             return found
         fresh: Candidate | None = None
         for step in range(STEPS):
+            if self.deadline.stops():
+                break
             same, size = Candidate(proposal=found.proposal), max(LEAST, self.budget.draws // 4)
             some = [
                 Candidate(proposal=each)
@@ -190,7 +262,9 @@ class Search:
                     break
                 both = [smaller] if fresh else [smaller, same]
                 self._look(encoder, both, self.budget.draws, f"shrunk {step}", cheap=False)
-            except TargetError:
+            except TargetError as error:
+                if error.undeclared:
+                    raise
                 break
             if not (self._sure(smaller) and keeps(smaller, fresh or same)):
                 break
@@ -210,7 +284,8 @@ class Search:
         self, encoder: Encoder, some: list[Candidate], size: int, phase: str, *, cheap: bool
     ) -> None:
         """Draw candidates for shrinking, and choose their events."""
-        drawn = self._draw(encoder, some, size, phase, "looking for a smaller pair")
+        told = self._told("looking for a smaller pair", len(some))
+        drawn = self._draw(encoder, some, size, phase, told)
         self._choose(encoder, drawn, cheap=cheap)
 
     def _encoder(self, proposals: Sequence[Proposal]) -> Encoder:
@@ -228,9 +303,17 @@ class Search:
         return self.target.encoder(list(pilots.values()), PILOT)
 
     def _draw(
-        self, encoder: Encoder, some: list[Candidate], size: int, phase: str, what: str
+        self,
+        encoder: Encoder,
+        some: list[Candidate],
+        size: int,
+        phase: str,
+        told: Told,
+        bases: Bases | None = None,
     ) -> list[Candidate]:
         """Draw both sides of every candidate; those with one base share its trials.
+
+        Also with those whose base is among `bases`, where what is drawn of a base is kept.
 
         Returns
         -------
@@ -240,17 +323,18 @@ class Search:
         Raises
         ------
         TargetError
-            If it raised one on the user's own data, or on all of them.
+            If it raised one on the user's own data, or on all of them; or returned what was not
+            declared.
         """
         shared: dict[tuple[str, str], list[Candidate]] = {}
         for each in some:
-            place = each.proposal.pairs.base.digest, digest(each.proposal.queries)
-            shared.setdefault(place, []).append(each)
-        told = Told(self.progress, f"searching, {what}", len(some))
+            shared.setdefault(_base(each), []).append(each)
         try:
-            self._draw_all(encoder, list(shared.values()), size, phase, told)
+            self._draw_all(encoder, list(shared.values()), size, phase, told, bases)
         except TargetError as error:
-            return self._draw_each(encoder, list(shared.values()), size, phase, error)
+            if error.undeclared:
+                raise
+            return self._draw_each(encoder, list(shared.values()), size, phase, error, bases)
         return some
 
     def _draw_each(
@@ -260,6 +344,7 @@ class Search:
         size: int,
         phase: str,
         error: TargetError,
+        bases: Bases | None,
     ) -> list[Candidate]:
         """Draw candidate by candidate, and pass over those that fail."""
         drawn = []
@@ -268,10 +353,11 @@ class Search:
             for each in candidates:
                 del each.one[each.rounds :], each.other[each.rounds :]
                 try:
-                    self._draw_all(encoder, [[each]], size, phase, told)
+                    self._draw_all(encoder, [[each]], size, phase, told, bases)
                 except TargetError as failed:
-                    own = self.space.own
-                    if own is not None and each.proposal.base.digest == own.digest:
+                    if failed.undeclared:
+                        raise
+                    if self._is_own(each):
                         raise
                     error = failed
                 else:
@@ -288,27 +374,47 @@ class Search:
         size: int,
         phase: str,
         told: Told,
+        bases: Bases | None,
     ) -> None:
         """Draw groups of candidates that share a base."""
         groups = tuple(map(self._group, members))
         rows, width = block_of(size), len(encoder.names)
         kept = Kept(encoder=encoder, by_query=self.target.by_query, rows=rows)
-        self.spent.append(size * sum(1 + len(candidates) for candidates in members))
+        held = {} if bases is None else bases
+        known = [held.get(_base(candidates[0])) for candidates in members]
+        sides = [
+            (g, pair)
+            for g, group in enumerate(groups)
+            for pair in (*([None] if known[g] is None else []), *_places(group))
+        ]
+        self.spent.append(size * len(sides))
         executor = self.open_executor(groups, (kept,) * len(groups))
-        sides = [(g, pair) for g, group in enumerate(groups) for pair in (None, *_places(group))]
         drawn = executor.drawn(
             [Task(group=g, pair=pair, phase=phase, size=size) for g, pair in sides]
         )
-        for candidates in members:
-            base = _features(next(drawn).calls, size, width)
+        for candidates, base in zip(members, known, strict=True):
+            if base is None:
+                base = _features(next(drawn).calls, size, width)  # noqa: PLW2901
+                held[_base(candidates[0])] = base
             for each in candidates:
                 each.one.append(base)
                 each.other.append(_features(next(drawn).calls, size, width))
                 told.more()
 
-    def _choose(self, encoder: Encoder, some: Iterable[Candidate], *, cheap: bool) -> None:
-        """Choose the best event of each candidate, over its queries."""
-        for place, each in enumerate(some):
+    def _told(self, what: str, total: int) -> Told:
+        """Return what tells how far something is."""
+        return Told(self.progress, f"searching, {what}", total)
+
+    def _is_own(self, each: Candidate) -> bool:
+        """Whether the dataset is the user's own."""
+        own = self.space.own
+        return own is not None and each.proposal.base.digest == own.digest
+
+    def _choose(
+        self, encoder: Encoder, some: Iterable[Candidate], *, cheap: bool, first: int = 0
+    ) -> None:
+        """Choose the best event of each candidate, over its queries; `first` numbers the first."""
+        for place, each in enumerate(some, first):
             one, other = (np.concatenate(side, axis=1) for side in (each.one, each.other))
             choices = [
                 choose_pattern(
@@ -356,7 +462,7 @@ class Search:
         how = f"family '{found.proposal.family}'"
         pairs = replace(group.pairs, how=how)
         asked = not self.target.mechanism.without_query
-        return replace(group, pairs=pairs, asked=asked)
+        return replace(group, pairs=pairs, asked=asked, made_up=self.space.own is None)
 
     def _note(self, number: int, ranked: list[Candidate], size: int) -> None:
         families: dict[str, int] = {}
@@ -373,6 +479,11 @@ class Search:
             }
         )
         self.failed.clear()
+
+
+def _base(each: Candidate) -> tuple[str, str]:
+    """Return what candidates have in common that share a base and its queries."""
+    return each.proposal.pairs.base.digest, digest(each.proposal.queries)
 
 
 def _places(group: Group) -> range:

@@ -1,0 +1,219 @@
+"""Declared outputs: what a user says that one run returns, and whether it does.
+
+A declaration is a kind, which says how outputs are read whatever a pilot shows of them, or the list
+of all values that occur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.errors import UNDECLARED, InvalidInput, TargetError, near
+from dpassay.search.reading import view_of
+from dpassay.search.values import (
+    SIMPLE,
+    Key,
+    is_number,
+    key_from_json,
+    key_of,
+    key_to_json,
+    key_words,
+)
+
+KINDS = {
+    "label": "any value",
+    "number": "a number",
+    "vector": "a sequence of numbers",
+    "sequence": "a tuple, list or array",
+    "text": "a text",
+}
+"""What a run may be declared to return, and what it must then be."""
+VALUES = "values"
+"""The kind of a list of values."""
+ALLOWED = f"{', '.join(KINDS)}, or a list of two or more values"
+MOST_VALUES = 256
+"""So many values can be declared."""
+LISTS = (list, tuple, range, set, frozenset, np.ndarray)
+SHOWN = 80
+"""Characters of a value that a message shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What one run returns, as it was declared.
+
+    Parameters
+    ----------
+    kind : str
+        'label' (compared whole, never as a number), 'number', 'vector' (numbers, place by place),
+        'sequence' (parts of any kind and their number), 'text', or 'values' (one of a list).
+    values : tuple of Key
+        Those of 'values', 2 to `MOST_VALUES`; else empty.
+    """
+
+    kind: str
+    values: tuple[Key, ...] = ()
+
+    @property
+    def parts(self) -> bool:
+        """Whether the parts of an output are looked at place by place."""
+        return self.kind in {"vector", "sequence"}
+
+    @property
+    def whole(self) -> bool:
+        """Whether outputs are only ever compared as a whole."""
+        return self.kind in {"label", VALUES}
+
+    @property
+    def said(self) -> str:
+        """What was declared, as in Python."""
+        return f"[{', '.join(map(key_words, self.values))}]" if self.values else f"'{self.kind}'"
+
+    @property
+    def words(self) -> str:
+        """What a run must return."""
+        return f"one of {_listed(self.values)}" if self.values else KINDS[self.kind]
+
+    def check(self, draws: NDArray[Any], where: str, *, by_query: bool) -> None:
+        """Raise `TargetError` at the first run that returned something else.
+
+        Parameters
+        ----------
+        draws : array (n,) or (n, d)
+            See `dpassay.targets.draws.as_draws`.
+        where : str
+            The dataset, in words.
+        by_query : bool
+            Whether each column holds the outputs at one query.
+        """
+        columns = list(draws.T) if by_query else [draws]
+        for query, column in enumerate(columns):
+            run = self._stranger(column)
+            if run is not None:
+                at = f" at query {query}" if by_query else ""
+                shown = key_words(key_of(column[run]))
+                shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
+                raise TargetError(
+                    f"{UNDECLARED}{self.said[: 2 * SHOWN]}: sample on {where} returned {shown} "
+                    f"in run {run}{at}; must be {self.words}"
+                )
+
+    def _stranger(self, draws: NDArray[Any]) -> int | None:
+        """Return the first run whose output was not declared; None where all were."""
+        if self.kind == "label":
+            return None
+        if self.values:
+            found = view_of(draws, parts=False, nested=False).codes(0, self.values)
+            return _first(found >= len(self.values))
+        if draws.dtype.kind in "biuf":
+            single = draws.ndim == 1 or draws.shape[1] == 1
+            known = single if self.kind == "number" else draws.ndim > 1 and self.parts
+            return None if known or not len(draws) else 0
+        return _first_unfit(draws.tolist(), FITS[self.kind])
+
+    def as_json(self) -> Any:
+        """What `output_from_json` reads: the kind, or the list of values."""
+        return list(map(key_to_json, self.values)) if self.values else self.kind
+
+
+def output_of(given: Any, argument: str = "output") -> Output | None:
+    """Read a declaration; None declares nothing.
+
+    Parameters
+    ----------
+    given : str, list, tuple, range, set, array (n,) or None
+        One of `KINDS`, or the values.
+    argument : str
+        What it is called in the message.
+
+    Raises
+    ------
+    InvalidInput
+        If it is anything else, or the values are fewer than two or more than `MOST_VALUES`.
+    """
+    if given is None or isinstance(given, Output):
+        return given
+    if isinstance(given, str) and given in KINDS:
+        return Output(kind=given)
+    if not isinstance(given, LISTS):
+        close = near(given, KINDS) if isinstance(given, str) else ""
+        hint = f"; did you mean '{close}'?" if close else ""
+        raise InvalidInput(f"{argument} = {_short(given)}: must be {ALLOWED}{hint}")
+    keys = list(dict.fromkeys(map(key_of, given)))
+    if isinstance(given, (set, frozenset)):
+        keys.sort(key=repr)
+    if len(keys) < 2:
+        raise InvalidInput(f"{argument} = {_short(given)}: must be {ALLOWED}; all are alike")
+    if len(keys) > MOST_VALUES:
+        raise InvalidInput(
+            f"{argument}: has {len(keys)} values; must be at most {MOST_VALUES}; did you mean "
+            f"'{'number' if all(map(is_number, keys)) else 'label'}'?"
+        )
+    return Output(kind=VALUES, values=tuple(keys))
+
+
+def output_from_json(facts: Any) -> Output | None:
+    """Read back what `Output.as_json` wrote; None where nothing was declared.
+
+    Raises
+    ------
+    InvalidInput
+        If it is anything else.
+    """
+    if isinstance(facts, list) and 2 <= len(facts) <= MOST_VALUES:
+        keys = tuple(map(key_from_json, facts))
+        if len(set(keys)) == len(keys):
+            return Output(kind=VALUES, values=keys)
+    elif facts is None or (isinstance(facts, str) and facts in KINDS):
+        return output_of(facts)
+    raise InvalidInput(f"output = {_short(facts)}: must be {ALLOWED}")
+
+
+def _is_vector(key: Key) -> bool:
+    return isinstance(key, tuple) and all(map(is_number, key))
+
+
+def _is_text(key: Key) -> bool:
+    return isinstance(key_to_json(key), str) or getattr(key, "kind", "") == "text"
+
+
+FITS: dict[str, Callable[[Key], bool]] = {
+    "number": is_number,
+    "vector": _is_vector,
+    "sequence": lambda key: isinstance(key, tuple) or getattr(key, "kind", "") == "sequence",
+    "text": _is_text,
+}
+"""What an output of a kind is known by."""
+
+
+def _first_unfit(values: Sequence[Any], fits: Callable[[Key], bool]) -> int | None:
+    """Return the place of the first value that does not fit, each different one looked at once."""
+    simple = set(map(type, values)) <= SIMPLE
+    known: dict[Any, bool] = {}
+    for place, value in enumerate(values if simple else map(key_of, values)):
+        if value not in known:
+            known[value] = fits(key_of(value))
+        if not known[value]:
+            return place
+    return None
+
+
+def _first(hit: NDArray[np.bool_]) -> int | None:
+    return int(hit.argmax()) if hit.any() else None
+
+
+def _listed(values: Iterable[Key]) -> str:
+    """Name the first of some values."""
+    told = ", ".join(map(key_words, values))
+    return told if len(told) <= SHOWN else f"{told[:SHOWN]}..."
+
+
+def _short(given: Any) -> str:
+    """Write what was given, in short."""
+    shown = repr(given)
+    return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."

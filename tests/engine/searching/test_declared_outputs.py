@@ -1,0 +1,145 @@
+"""`output=`: what one run returns is declared, kept in record and witness, and held to."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay import DP, Answers, InvalidInput, audit
+from dpassay.engine.result import Result
+from dpassay.engine.searching import search as searched
+from dpassay.mechanism import Mechanism
+from dpassay.record.run_record import make_record
+from dpassay.record.schemas import fault
+from dpassay.record.witness import make_witness, replay
+from dpassay.reports.run.markdown import to_markdown
+
+SHORT = {"FIRST": 32, "SURVIVORS": (8, 4), "OFFSPRING": (4, 0), "SHARES": (4, 2, 1)}
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in SHORT.items():
+        monkeypatch.setattr(searched, name, value)
+
+
+def hunted(function: Any, data: Any, **more: Any) -> Result:
+    settings: dict[str, Any] = {"budget": 1000, "confidence": 0.99, "executor": "inline"} | more
+    return audit(function, claim=DP(epsilon=1.0), data=data, **settings)
+
+
+def account(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """Ten account numbers without an order; one of them is given away by a positive answer."""
+    numbers = np.array([907, 12, 655, 401, 833, 278, 540, 166, 999, 721])
+    p = np.full(10, 0.1)
+    p[3] = 0.3 if data[0] > 0 else 0.01
+    return rng.choice(numbers, p=p / p.sum(), size=size)
+
+
+def verdicts(data: Any, rng: np.random.Generator) -> str:
+    return "yes" if data[0] + rng.laplace(scale=0.3) > 0.5 else "no"
+
+
+WORDS = {
+    "label": "any value",
+    "number": "a number",
+    "text": "a text",
+    "['no', 'yes', 'never']": "one of 'no', 'yes', 'never'",
+}
+
+
+def shown(result: Result) -> Any:
+    assert result.evidence is not None
+    return result.evidence.worst.event
+
+
+@pytest.mark.parametrize(
+    ("function", "output"),
+    [
+        (account, "label"),
+        (account, "number"),
+        (verdicts, "text"),
+        (verdicts, ["no", "yes", "never"]),
+    ],
+)
+def test_record_and_witness_keep_the_declaration_and_replay(function: Any, output: Any) -> None:
+    result = hunted(function, Answers(1), output=output)
+    assert result.verdict == "refuted"
+    facts = {"seed": 0, "confidence": 0.99, "budget": 1000, "profile": "default"}
+    more = {"command": "", "catalogue": False, "complete": True, "data": None, "commit": None}
+    record = json.loads(json.dumps(make_record(facts | more, [result])))
+    assert not fault(record, "record")
+    assert record["results"][0]["searched"]["output"] == output
+    words = WORDS[str(output)]
+    assert f"A run returns {words}, as declared." in to_markdown(record).replace("\\", "")
+    witness = json.loads(json.dumps(make_witness(result)))
+    assert not fault(witness, "witness")
+    assert witness["free"]["output"] == output
+    assert replay(witness, target=result.target).reproduced
+
+
+def test_a_label_has_no_thresholds() -> None:
+    event = shown(hunted(account, Answers(1), output="label"))
+    assert event.words == "the answer is 401"
+    assert [look.kind for look in event.encoder.looks] == ["value"]
+
+
+def test_the_process_of_its_own_knows_the_declaration() -> None:
+    here, apart = (
+        hunted(account, Answers(1), output="label", executor=executor)
+        for executor in ("inline", None)
+    )
+    assert make_witness(apart) == make_witness(here)
+
+
+def test_a_value_that_was_not_declared_ends_the_audit_however_rare() -> None:
+    """A pair on which the function fails is passed over; not one that it answers unexpectedly."""
+
+    def rare(data: Any, rng: np.random.Generator) -> str:
+        if data[0] > 0 and rng.random() < 0.02:
+            return "out of range"
+        return "yes" if rng.random() < 0.5 else "no"
+
+    result = hunted(rare, Answers(1), output=["yes", "no"])
+    assert result.verdict == "error"
+    assert result.outcome.reason.startswith("output = ['yes', 'no']: sample on ")
+    assert "returned 'out of range' in run " in result.outcome.reason
+    assert "; must be one of 'yes', 'no'" in result.outcome.reason
+
+
+@pytest.mark.parametrize("executor", ["inline", None])
+def test_what_only_a_later_round_shows_is_an_error_too(executor: Any) -> None:
+    def later(data: Any, size: int, rng: np.random.Generator) -> Any:
+        found = rng.random(size)
+        return found if size <= 200 else np.append(found[:-1], np.nan).astype(str)
+
+    result = hunted(later, Answers(1), output="number", executor=executor)
+    assert result.verdict == "error"
+    assert result.outcome.reason.startswith("output = 'number': sample on ")
+
+
+class Own(Mechanism):
+    """A mechanism that answers codes."""
+
+    output = "not a declaration"
+
+    def sample(self, state: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
+        return rng.integers(5, 7, size=(size, len(queries)))
+
+
+def test_answers_of_a_mechanism_are_declared_too() -> None:
+    people = np.arange(6.0)[:, None], [0, 1, 0, 1, 1, 0]
+    assert hunted(Own(), people).verdict != "error"
+    assert hunted(Own(), people, output=[5, 6]).verdict != "error"
+    refused = hunted(Own(), people, output=[5, 7])
+    assert "returned 6 in run" in refused.outcome.reason
+
+
+def test_a_declaration_needs_data_and_must_be_one() -> None:
+    with pytest.raises(InvalidInput, match=r"^together, bits, output: go with data"):
+        hunted(verdicts, None, output="text")
+    with pytest.raises(InvalidInput, match=r"^output = 'texts': must be .*; did you mean 'text'"):
+        hunted(verdicts, Answers(1), output="texts")

@@ -1,0 +1,203 @@
+"""`search_seconds=`: time ends a search; what it has found is certified as ever.
+
+The clock is one that the audited function itself moves, so that no test depends on the machine.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay import DP, Answers, InvalidInput, Scalars, audit
+from dpassay.engine.result import Result
+from dpassay.engine.search_power import SearchDesign
+from dpassay.engine.searching import deadline
+from dpassay.engine.searching import search as searched
+from dpassay.engine.searching.deadline import Deadline
+from dpassay.record.run_record import make_record, result_json
+from dpassay.record.schemas import fault
+from dpassay.record.witness import make_witness, replay
+from dpassay.reports.run.markdown import to_markdown
+
+SHORT = {"FIRST": 64, "SURVIVORS": (16, 4), "OFFSPRING": (8, 0), "SHARES": (4, 2, 2)}
+
+
+class Clock:
+    """Seconds are runs of the audited function."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    for name, value in SHORT.items():
+        monkeypatch.setattr(searched, name, value)
+    found = Clock()
+    monkeypatch.setattr(deadline, "clock", found)
+    return found
+
+
+def hunted(clock: Clock, seconds: float | None, scale: float = 0.5, **more: Any) -> Result:
+    def noisy(data: Any, size: int, rng: np.random.Generator) -> Any:
+        clock.now += size
+        return data.sum() + rng.laplace(scale=scale, size=size)
+
+    settings: dict[str, Any] = {"budget": 1000, "confidence": 0.99, "executor": "inline"} | more
+    function = settings.pop("function", noisy)
+    data = settings.pop("data", Answers(2))
+    clock.now = 0.0
+    return audit(function, claim=DP(epsilon=1.0), data=data, search_seconds=seconds, **settings)
+
+
+def looked(result: Result) -> dict[str, Any]:
+    assert result.evidence is not None
+    return result.evidence.searched
+
+
+def rounds(result: Result) -> list[int]:
+    return [each["pairs"] for each in looked(result)["search"]]
+
+
+@pytest.mark.parametrize("data", [Answers(2), Scalars(0, 1, size=4)])
+def test_a_limit_that_is_not_reached_changes_nothing(clock: Clock, data: Any) -> None:
+    free = result_json(hunted(clock, None, data=data), 0.99)
+    limited = result_json(hunted(clock, 1e9, data=data), 0.99)
+    assert limited["searched"].pop("limit") == {"seconds": 1e9, "ended": False}
+    assert limited == free
+
+
+def test_the_shortest_limit_still_looks_at_some_pairs_and_certifies_one(clock: Clock) -> None:
+    free = hunted(clock, None)
+    result = hunted(clock, 0.001)
+    assert looked(result)["limit"] == {"seconds": 0.001, "ended": True}
+    assert rounds(result) == [rounds(free)[0] // searched.PORTIONS]
+    assert result.verdict in ("refuted", "not refuted", "inconclusive")
+    assert result.draws == 1000
+    assert result.evidence is not None
+    assert result.evidence.lower.alpha == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("seconds", [0.001, 9_000.0, 20_000.0, 30_000.0])
+def test_record_report_and_witness_stand_whenever_it_ends(clock: Clock, seconds: float) -> None:
+    result = hunted(clock, seconds, scale=0.3)
+    facts = {"seed": 0, "confidence": 0.99, "budget": 1000, "profile": "default"}
+    more = {"command": "", "catalogue": False, "complete": True, "data": None, "commit": None}
+    record = json.loads(json.dumps(make_record(facts | more, [result])))
+    assert not fault(record, "record")
+    told = f"The time limit of {seconds:g} s ended the search."
+    assert told in to_markdown(record)
+    witness = json.loads(json.dumps(make_witness(result)))
+    assert not fault(witness, "witness")
+    assert replay(witness, target=result.target).reproduced
+
+
+def test_every_round_has_its_share_of_the_time(clock: Clock) -> None:
+    """With half the time of a whole search all rounds are made, with fewer pairs."""
+    free = hunted(clock, None, scale=1.0)
+    whole = rounds(free)
+    assert free.evidence is not None
+    spent = free.evidence.trials
+    result = hunted(clock, spent / 2, scale=1.0)
+    assert looked(result)["limit"]["ended"]
+    found = rounds(result)
+    assert len(found) == len(whole)
+    assert found[0] < whole[0]
+    assert all(some <= every for some, every in zip(found, whole, strict=True))
+    assert result.evidence is not None
+    assert result.evidence.trials < spent
+
+
+@pytest.mark.parametrize("part", [0.001, 0.2, 0.4, 0.7])
+def test_detectable_is_that_of_the_rounds_that_were_made(clock: Clock, part: float) -> None:
+    free = hunted(clock, None, scale=1.0)
+    assert free.evidence is not None
+    result = hunted(clock, part * free.evidence.trials, scale=1.0)
+    design = result.sight.design
+    assert isinstance(design, SearchDesign)
+    made = looked(result)["search"]
+    assert [(each.pairs, each.draws) for each in design.rounds] == [
+        (each["pairs"], each["draws"]) for each in made
+    ]
+    for before, after in pairwise(design.rounds):
+        old = after.pairs - after.new
+        assert before.safe <= old or old == before.pairs  # no more are safe than were looked at
+    assert design.rounds[-1].safe == 1
+
+
+@pytest.mark.parametrize(("step", "enough"), [("_shrunk", 400_000), ("_sharpened", 500)])
+def test_what_comes_after_the_rounds_is_left_out_when_the_time_is_up(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, step: str, enough: int
+) -> None:
+    monkeypatch.setattr(searched, "ENOUGH", enough)
+    phases: list[str] = []
+    draw, after = searched.Search._draw, getattr(searched.Search, step)
+
+    def drawn(self: Any, encoder: Any, some: Any, size: int, phase: str, *more: Any) -> Any:
+        phases.append(phase.split(maxsplit=1)[0])
+        return draw(self, encoder, some, size, phase, *more)
+
+    def late(self: Any, *given: Any) -> Any:
+        clock.now += 2e9
+        return after(self, *given)
+
+    monkeypatch.setattr(searched.Search, "_draw", drawn)
+    monkeypatch.setattr(searched.Search, step, late)
+    assert not looked(hunted(clock, 1e12, scale=0.2))["limit"]["ended"]
+    assert set(phases) > {"search"}
+    phases.clear()
+    result = hunted(clock, 1e9, scale=0.2)
+    assert looked(result)["limit"]["ended"]
+    assert set(phases) == {"search"}
+    assert result.verdict == "refuted"
+
+
+def test_datasets_that_fail_are_passed_over_under_a_limit_too(clock: Clock) -> None:
+    def picky(data: Any, size: int, rng: np.random.Generator) -> Any:
+        if data.max() > 1.5:
+            raise ValueError("more than one")
+        return data.sum() + rng.laplace(scale=0.3, size=size)
+
+    result = hunted(clock, 1e9, function=picky)
+    assert result.verdict == "refuted"
+    assert sum(each["failed"] for each in looked(result)["search"]) > 0
+
+    def broken(data: Any, size: int, rng: np.random.Generator) -> Any:
+        raise KeyError("no such column")
+
+    assert hunted(clock, 1e9, function=broken).verdict == "error"
+
+
+def test_a_deadline_tells_parts_of_its_time(clock: Clock) -> None:
+    limit = Deadline(seconds=10.0)
+    assert not limit.stops()
+    assert not limit.stops(0.5)
+    clock.now += 6
+    assert not limit.stops()
+    assert limit.as_json() == {"limit": {"seconds": 10.0, "ended": False}}
+    assert limit.stops(0.5)
+    assert limit.as_json() == {"limit": {"seconds": 10.0, "ended": True}}
+    clock.now += 4
+    assert limit.stops()
+    never = Deadline(seconds=None)
+    clock.now += 1e9
+    assert not never.stops()
+    assert never.as_json() == {}
+
+
+@pytest.mark.parametrize("seconds", [0, -1.0, math.inf, math.nan, "soon", True])
+def test_what_is_no_time_is_refused(clock: Clock, seconds: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"^search_seconds = .*: must be a finite number > 0"):
+        hunted(clock, seconds)
+
+
+def test_it_goes_with_data() -> None:
+    with pytest.raises(InvalidInput, match=r"^search_seconds: goes with data"):
+        audit(lambda data, rng: 0, claim=DP(epsilon=1.0), search_seconds=5)
