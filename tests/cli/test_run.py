@@ -166,7 +166,7 @@ def test_same_seed_same_bytes(mode: str, folder: Path) -> None:
         "run",
         "soft-majority",
         "projected-walk",
-        *SMALL,
+        *["--train", "10", "--queries", "2", "-p", "r=5"],
         *budget,
         "--mode",
         mode,
