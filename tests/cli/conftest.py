@@ -11,6 +11,7 @@ import pytest
 
 from dpassay.cli.main import main
 from dpassay.reports.run.page import html
+from tests.conftest import once
 
 QUICK = ["run", "--profile", "quick", "-q"]
 
@@ -32,10 +33,12 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     Known to be wrong, with claims of several kinds.
     """
-    out = tmp_path_factory.mktemp("small") / "report"
-    names = ("soft-majority-overview", "projected-walk", "bagged", "averaged")
-    assert main([*QUICK, *names, "--train", "60", "--queries", "3", "--out", str(out)]) == 0
-    return out
+
+    def fill(folder: Path) -> None:
+        names = ("soft-majority-overview", "projected-walk", "bagged", "averaged")
+        assert main([*QUICK, *names, "--train", "60", "--queries", "3", "--out", str(folder)]) == 0
+
+    return once(tmp_path_factory, "small", fill)
 
 
 @contextmanager

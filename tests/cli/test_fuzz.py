@@ -18,6 +18,7 @@ import pytest
 
 from dpassay.cli.main import main
 from tests.cli.fuzzing import crash, mangled, mutated, written
+from tests.conftest import once
 
 Capture = pytest.CaptureFixture[str]
 RUNS = {
@@ -129,17 +130,19 @@ CONFIG: dict[str, Any] = {
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a record, cut short, and a witness of every mode and kind of claim."""
-    folder = tmp_path_factory.mktemp("corpus")
-    for name, words in RUNS.items():
-        with redirect_stdout(io.StringIO()) as shown:
-            assert main(["run", *words.split(), "--profile", "quick", "-q", "--json"]) in (0, 4), (
-                name
-            )
-        record = json.loads(shown.getvalue())
-        record["results"] = [_cut(result) for result in record["results"][:3]]
-        written(folder / f"{name}.json", record)
-        written(folder / f"{name}.witness.json", record["results"][0]["witness"])
-    return folder
+
+    def fill(folder: Path) -> None:
+        folder.mkdir()
+        for name, words in RUNS.items():
+            with redirect_stdout(io.StringIO()) as shown:
+                code = main(["run", *words.split(), "--profile", "quick", "-q", "--json"])
+            assert code in (0, 4), name
+            record = json.loads(shown.getvalue())
+            record["results"] = [_cut(result) for result in record["results"][:3]]
+            written(folder / f"{name}.json", record)
+            written(folder / f"{name}.witness.json", record["results"][0]["witness"])
+
+    return once(tmp_path_factory, "corpus", fill)
 
 
 def _cut(result: dict[str, Any]) -> dict[str, Any]:
