@@ -5,17 +5,21 @@ One line of complaint, never a bug of dpassay.
 
 from __future__ import annotations
 
+import argparse
 import copy
 import io
 import json
 import random
 import shutil
+from collections.abc import Sequence
 from contextlib import redirect_stdout
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dpassay.cli import main as command_line
 from dpassay.cli.main import main
 from tests.cli.fuzzing import crash, mangled, mutated, written
 from tests.conftest import once
@@ -156,9 +160,21 @@ def _cut(result: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
+@cache
+def parser_of(commands: tuple[str, ...]) -> argparse.ArgumentParser:
+    """Return the parser that knows the options of these commands; it is the same every time."""
+    return command_line.parser(commands)
+
+
 @pytest.fixture
-def here(corpus: Path, folder: Path) -> Path:
-    """A working directory with the corpus in it."""
+def here(corpus: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with the corpus in it, and parsers that are made once."""
+
+    def parse(words: Sequence[str]) -> argparse.Namespace:
+        known = parser_of(tuple(name for name in command_line.COMMANDS if name in words))
+        return known.parse_args(words)
+
+    monkeypatch.setattr(command_line, "parse", parse)
     for path in corpus.glob("*.json"):
         shutil.copy(path, folder)
     return folder
