@@ -336,9 +336,9 @@ def test_more_on_the_one_side_or_less_on_the_other_never_lowers_the_bound(
         change = histogram((min(GRID, max(0, start + sign * step)), moved)) - histogram(
             (start, moved)
         )
-        sides = (x + change, y) if sign == 1 else (x, y + change)
-        after = lower(*sides, spreads=spreads)
-        assert after >= before - 0.01 * (observed(*sides) - after)
+        one, other = (x + change, y) if sign == 1 else (x, y + change)
+        after = lower(one, other, spreads=spreads)
+        assert after >= before - 0.01 * (observed(one, other) - after)
 
 
 @pytest.mark.parametrize("gamma", [1.0, 1.5])
