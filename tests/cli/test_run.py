@@ -219,6 +219,7 @@ def test_known_refutation_that_is_not_found_means_the_harness_is_blind(folder: P
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
 def test_sampling_alone_finds_what_is_known_to_be_wrong(folder: Path) -> None:
     known = (
         "soft-majority-overview",
