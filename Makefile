@@ -10,7 +10,7 @@ STAMP  := .make/install-$(shell printf '%s ' $(FILES) | cat - pyproject.toml req
 # The tests, rewritten for their assertions, and what they test are compiled once, not by every process.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: audit test test-slow chromium figures lint bench docs install lock clean coverage
+.PHONY: audit test test-slow compiled chromium figures lint bench docs install lock clean coverage
 .DEFAULT_GOAL := audit
 
 audit: $(STAMP)  ## the default audit; leaves report/index.html
@@ -29,6 +29,9 @@ chromium:  ## Debian's, for tests/browser
 PAGES ?= refuted inconclusive few attacks
 figures: $(STAMP) chromium  ## first screens, into docs/figures; PAGES="few catalogue=report/index.html"
 	$(BIN)/python -m benchmarks.screenshots $(PAGES)
+
+compiled: $(STAMP)  ## import all tests once: workers that start together would each rewrite every file
+	$(BIN)/python -m pytest --collect-only -qq -n 0 -p no:cacheprovider > /dev/null
 
 lint: $(STAMP)  ## style, types and the arrows between the packages
 	$(BIN)/ruff check .

@@ -11,11 +11,19 @@ from pathlib import Path
 
 import pytest
 from _pytest.terminal import TerminalReporter
+from hypothesis import HealthCheck, settings
 
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.guards import Guards
 from dpassay.engine.testers import events
 from tests.warm import programs
+
+# Hypothesis with fixed examples and no clock: a test says the same thing every time, whichever
+# tests run with it and however busy the machine is.
+settings.register_profile(
+    "fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("fixed")
 
 
 def pytest_collection_finish() -> None:

@@ -113,7 +113,8 @@ def difference_lower(
     needed, stakes = -math.log(alpha), _stakes(x, y, alpha, spreads)
 
     def margin(gamma: float) -> float:
-        m = _edges(y, gamma)[::2]
+        edges = _edges(y, gamma)
+        m = np.append(edges[:-1:2], edges[-1])  # the least may be at either end
         for _ in range(3):
             evidence = _average(_first(x, m + gamma, stakes) + _second(y, m, stakes))
             least = int(evidence.argmin())

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from dpassay.cli.main import main
+from dpassay.reports.run.page import html
+from tests.conftest import once
 
 QUICK = ["run", "--profile", "quick", "-q"]
 
@@ -30,7 +33,28 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     Known to be wrong, with claims of several kinds.
     """
-    out = tmp_path_factory.mktemp("small") / "report"
-    names = ("soft-majority-overview", "projected-walk", "bagged", "averaged")
-    assert main([*QUICK, *names, "--train", "60", "--queries", "3", "--out", str(out)]) == 0
-    return out
+
+    def fill(folder: Path) -> None:
+        names = ("soft-majority-overview", "projected-walk", "bagged", "averaged")
+        assert main([*QUICK, *names, "--train", "60", "--queries", "3", "--out", str(folder)]) == 0
+
+    return once(tmp_path_factory, "small", fill)
+
+
+@contextmanager
+def without_pictures() -> Iterator[None]:
+    """Pages without their pictures, for runs whose pages are not what a test is about.
+
+    To draw them takes half of a small run. That they come out the same again is seen in
+    test_run.py, and what they show in tests/reports.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(html, "pictures_of", lambda *_: iter(()))
+        yield
+
+
+@pytest.fixture
+def undrawn() -> Iterator[None]:
+    """No pictures as long as a test lasts."""
+    with without_pictures():
+        yield

@@ -22,6 +22,8 @@ from tests.cli.rewritten import inside, main_anew
 
 QUICK = [*conftest.QUICK, "--executor", "inline"]
 """No number depends on the executor, and no process is started."""
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 SOURCE = """
 import numpy as np
 
@@ -41,7 +43,7 @@ def accepted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project whose baseline is accepted, to be copied."""
     made = tmp_path_factory.mktemp("accepted")
     (made / "dpassay.toml").write_text(CONFIG, encoding="utf-8")
-    with inside(made):
+    with inside(made), conftest.without_pictures():
         assert audited(made, 0.9) == 0
         assert main(["baseline", "accept"]) == 0
     sys.modules.pop("weakened", None)

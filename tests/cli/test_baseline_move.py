@@ -16,8 +16,10 @@ from dpassay.record.compare import renamings
 from dpassay.record.files import dumps
 from dpassay.record.run_record import read_record
 from tests.cli import rewritten
-from tests.cli.conftest import QUICK
+from tests.cli.conftest import QUICK, without_pictures
 from tests.cli.rewritten import inside, main_anew
+
+pytestmark = pytest.mark.usefixtures("undrawn")
 
 SOURCE = """
 import numpy as np
@@ -47,7 +49,7 @@ def audited(name: str) -> None:
 def renamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project whose only function is accepted, and then renamed; to be copied."""
     made = tmp_path_factory.mktemp("renamed")
-    with inside(made):
+    with inside(made), without_pictures():
         audited("predict")
         assert main(["baseline", "accept"]) == 0
         audited("answer")

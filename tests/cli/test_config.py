@@ -13,6 +13,8 @@ from dpassay.cli.main import main
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 MODULE = """
 import numpy as np
 def fair(data, queries, size, rng): return rng.integers(0, 2, (size, len(queries)))

@@ -5,19 +5,24 @@ One line of complaint, never a bug of dpassay.
 
 from __future__ import annotations
 
+import argparse
 import copy
 import io
 import json
 import random
 import shutil
+from collections.abc import Sequence
 from contextlib import redirect_stdout
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dpassay.cli import main as command_line
 from dpassay.cli.main import main
 from tests.cli.fuzzing import crash, mangled, mutated, written
+from tests.conftest import once
 
 Capture = pytest.CaptureFixture[str]
 RUNS = {
@@ -129,17 +134,19 @@ CONFIG: dict[str, Any] = {
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a record, cut short, and a witness of every mode and kind of claim."""
-    folder = tmp_path_factory.mktemp("corpus")
-    for name, words in RUNS.items():
-        with redirect_stdout(io.StringIO()) as shown:
-            assert main(["run", *words.split(), "--profile", "quick", "-q", "--json"]) in (0, 4), (
-                name
-            )
-        record = json.loads(shown.getvalue())
-        record["results"] = [_cut(result) for result in record["results"][:3]]
-        written(folder / f"{name}.json", record)
-        written(folder / f"{name}.witness.json", record["results"][0]["witness"])
-    return folder
+
+    def fill(folder: Path) -> None:
+        folder.mkdir()
+        for name, words in RUNS.items():
+            with redirect_stdout(io.StringIO()) as shown:
+                code = main(["run", *words.split(), "--profile", "quick", "-q", "--json"])
+            assert code in (0, 4), name
+            record = json.loads(shown.getvalue())
+            record["results"] = [_cut(result) for result in record["results"][:3]]
+            written(folder / f"{name}.json", record)
+            written(folder / f"{name}.witness.json", record["results"][0]["witness"])
+
+    return once(tmp_path_factory, "corpus", fill)
 
 
 def _cut(result: dict[str, Any]) -> dict[str, Any]:
@@ -153,9 +160,21 @@ def _cut(result: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
+@cache
+def parser_of(commands: tuple[str, ...]) -> argparse.ArgumentParser:
+    """Return the parser that knows the options of these commands; it is the same every time."""
+    return command_line.parser(commands)
+
+
 @pytest.fixture
-def here(corpus: Path, folder: Path) -> Path:
-    """A working directory with the corpus in it."""
+def here(corpus: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with the corpus in it, and parsers that are made once."""
+
+    def parse(words: Sequence[str]) -> argparse.Namespace:
+        known = parser_of(tuple(name for name in command_line.COMMANDS if name in words))
+        return known.parse_args(words)
+
+    monkeypatch.setattr(command_line, "parse", parse)
     for path in corpus.glob("*.json"):
         shutil.copy(path, folder)
     return folder

@@ -236,8 +236,14 @@ def small(**settings: Any) -> Result:
     return audit(VECTOR, pairs=SMALL, queries=queries, mode="monte-carlo", budget=3000, **settings)
 
 
-def test_workers_change_nothing() -> None:
-    one, two = (result_json(small(jobs=jobs), 0.999) for jobs in (1, 2))
+@pytest.fixture(scope="module")
+def alone() -> Result:
+    """What one process finds."""
+    return small(jobs=1)
+
+
+def test_workers_change_nothing(alone: Result) -> None:
+    one, two = (result_json(result, 0.999) for result in (alone, small(jobs=2)))
     assert one == two
     assert {cell["group"] for cell in one["per_query"]} == {"data", "own", "learned"}
 
@@ -253,8 +259,8 @@ def learned_worst(result: Result) -> Result:
     return replace(result, evidence=replace(result.evidence, worst=cell, lower=cell.lower))
 
 
-def test_a_witness_carries_the_direction_and_replays() -> None:
-    witness = make_witness(learned_worst(small()))
+def test_a_witness_carries_the_direction_and_replays(alone: Result) -> None:
+    witness = make_witness(learned_worst(alone))
     assert witness is not None
     assert witness["query"] == 0
     assert len(witness["data"]["queries"]) == 1

@@ -102,7 +102,7 @@ def test_the_ladder_holds_what_can_be(claim: Claim, leaks: list[float]) -> None:
     assert ladder(function(claim), claim) == pytest.approx(leaks)
 
 
-@pytest.mark.parametrize("gamma", [0.5, 0.6, 0.9, 0.98])
+@pytest.mark.parametrize("gamma", [0.6, 0.9, 0.98])
 @pytest.mark.parametrize("kind", [Stability, PredictionStability])
 def test_every_leak_of_the_ladder_can_be_planned(
     kind: type[Stability | PredictionStability], gamma: float

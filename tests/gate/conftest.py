@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import once
 from tests.plugin.demo import CONFIG, make_project
 
 ROOT = Path(__file__).parents[2]
@@ -115,12 +116,14 @@ def _tools(tmp_path: Path, dpassay: str) -> Tools:
 @pytest.fixture(scope="session")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """This repository as it lies here, committed: what others fetch."""
-    copy = tmp_path_factory.mktemp("repository") / "dpassay"
-    for name in git(ROOT, "ls-files", "-co", "--exclude-standard").splitlines():
-        if (ROOT / name).is_file():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            (copy / name).write_bytes((ROOT / name).read_bytes())
-    git(copy, "init", "-q", "-b", "main")
-    git(copy, "add", ".")
-    git(copy, "commit", "-qm", "as it lies here")
-    return copy
+
+    def fill(copy: Path) -> None:
+        for name in git(ROOT, "ls-files", "-co", "--exclude-standard").splitlines():
+            if (ROOT / name).is_file():
+                (copy / name).parent.mkdir(parents=True, exist_ok=True)
+                (copy / name).write_bytes((ROOT / name).read_bytes())
+        git(copy, "init", "-q", "-b", "main")
+        git(copy, "add", ".")
+        git(copy, "commit", "-qm", "as it lies here")
+
+    return once(tmp_path_factory, "dpassay", fill)

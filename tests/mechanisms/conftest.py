@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import settings
 
 from dpassay.data import Labelled, points
 from dpassay.pairs import replace_one
 from dpassay.targets.groups import Group
 
 RECORDS, FEATURES = 30, 2
-
-settings.register_profile("fixed", derandomize=True, deadline=None)
-settings.load_profile("fixed")
 
 
 def noisy(records: int, seed: int) -> Labelled:

@@ -1,4 +1,4 @@
-"""No test is skipped for want of a tool that a pipeline could have installed."""
+"""No test is skipped for want of a tool that a pipeline could have installed, or has a clock."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import needed
 from tests.browser import chromium
@@ -86,3 +87,22 @@ def test_a_pipeline_on_debian_fails_without_a_browser(
     (tmp_path / "chromium").write_text("#!/bin/sh\n")
     (tmp_path / "chromium").chmod(0o755)
     chromium.needed_here()
+
+
+def test_no_property_is_held_against_a_clock() -> None:
+    """Whichever folder is run: the profile of tests/conftest.py holds, and no test has another."""
+    folder = Path(needed.__file__).parent
+    assert settings().deadline is None
+    assert settings().derandomize
+    assert HealthCheck.too_slow in settings().suppress_health_check
+    given = {
+        (path.relative_to(folder).as_posix(), ast.unparse(word.value))
+        for path in folder.rglob("*.py")
+        if "deadline" in (source := path.read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call)
+        for word in node.keywords
+        if word.arg == "deadline"
+    }
+    assert ("conftest.py", "None") in given
+    assert {deadline for _, deadline in given} == {"None"}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dpassay.reports.run.markdown import LIMIT, to_markdown
@@ -196,7 +196,6 @@ RESULT = st.tuples(st.sampled_from(ALL), LENGTH, LENGTH, LENGTH)
     parts=st.tuples(*[LENGTH] * 4),
     limit=st.integers(1, 6000),
 )
-@settings(deadline=None)
 def test_every_shortening(
     results: list[tuple[Status, int, int, int]], parts: tuple[int, ...], limit: int
 ) -> None:

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import beta as beta_law
@@ -178,6 +178,23 @@ def test_the_bound_is_sharp_and_proven(
     assert dense(x, y, bound + 0.01 * reach, alpha, expected) < 0
 
 
+@pytest.mark.parametrize(
+    ("x", "y", "spreads", "alpha"),
+    [
+        (histogram((22, 12), (23, 13)), histogram((0, 1)), (0.3, 0.3), 0.05),
+        (histogram((42, 259)), histogram((63, 2)), (0.02, 0.02), 0.05),
+        (histogram((4, 142), (17, 3), (24, 3)), histogram((15, 3)), (0.01, 0.2), 1e-3),
+    ],
+)
+def test_the_bound_is_sharp_where_the_least_evidence_is_at_an_end(
+    x: Counts, y: Counts, spreads: Spreads, alpha: float
+) -> None:
+    """At the largest m there is: the bound was 3 to 15 % too low where that was not looked at."""
+    bound = lower(x, y, alpha, spreads)
+    assert dense(x, y, bound, alpha, spreads) >= 0
+    assert dense(x, y, bound + 0.01 * (observed(x, y) - bound), alpha, spreads) < 0
+
+
 @pytest.mark.parametrize("gamma", [-0.4, 0.0, 0.3])
 @pytest.mark.parametrize("capped", ["neither", "one", "other", "both", "within a cell"])
 def test_no_evidence_inside_a_cell_is_below_its_floor(gamma: float, capped: str) -> None:
@@ -264,7 +281,7 @@ guesses = st.sampled_from([(0.3, 0.3), (0.5, 0.5), (0.01, 0.2), (0.02, 0.02)])
 
 
 @given(histograms(), histograms(), guesses)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_the_observed_difference_lies_between_the_bounds(
     x: Counts, y: Counts, spreads: Spreads
 ) -> None:
@@ -273,14 +290,14 @@ def test_the_observed_difference_lies_between_the_bounds(
 
 
 @given(histograms(), histograms(), guesses)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_smaller_alpha_gives_a_smaller_bound(x: Counts, y: Counts, spreads: Spreads) -> None:
     bounds = [lower(x, y, alpha, spreads) for alpha in (1e-6, 1e-3, 0.02, 0.05, 0.2)]
     assert bounds == sorted(bounds)
 
 
 @given(histograms(), histograms(), guesses)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_what_is_rejected_is_rejected_for_a_smaller_gamma(
     x: Counts, y: Counts, spreads: Spreads
 ) -> None:
@@ -301,28 +318,27 @@ def test_what_is_rejected_is_rejected_for_a_smaller_gamma(
 
 
 @given(histograms(), histograms(), guesses, st.integers(0, GRID - 1), st.integers(1, GRID))
-@settings(deadline=None, max_examples=60)
+@example(histogram((22, 25)), histogram((0, 1)), (0.3, 0.3), 0, 1)
+@settings(max_examples=60)
 def test_more_on_the_one_side_or_less_on_the_other_never_lowers_the_bound(
     x: Counts, y: Counts, spreads: Spreads, place: int, step: int
 ) -> None:
     """Half of what lies at a place moves upwards in x, or downwards in y.
 
-    Up to the documented 1 %.
+    The smallest difference that is not rejected cannot fall, and each bound is less than 1 % of its
+    own distance to the observed difference below it. In the example the least evidence for the
+    moved answers is at m = 1, which the search for it had once left out.
     """
     before = lower(x, y, spreads=spreads)
-    allowed = before - 0.01 * (observed(x, y) - before)
     for side, sign in ((x, 1), (y, -1)):
         start = int(np.flatnonzero(side)[place % np.count_nonzero(side)])
         moved = (side[start] + 1) // 2
         change = histogram((min(GRID, max(0, start + sign * step)), moved)) - histogram(
             (start, moved)
         )
-        after = (
-            lower(x + change, y, spreads=spreads)
-            if sign == 1
-            else lower(x, y + change, spreads=spreads)
-        )
-        assert after >= allowed
+        one, other = (x + change, y) if sign == 1 else (x, y + change)
+        after = lower(one, other, spreads=spreads)
+        assert after >= before - 0.01 * (observed(one, other) - after)
 
 
 @pytest.mark.parametrize("gamma", [1.0, 1.5])
