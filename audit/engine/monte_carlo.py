@@ -196,7 +196,8 @@ def monte_carlo_evidence(
     """
     if tester.gamble(0) is None:  # nothing proven stops it early
         budget = replace(budget, stop_early=False)
-    spending, each = budget.spending(groups, profiled=tester.profiled), budget.finalists(groups)
+    spending = replace(budget.spending(groups, profiled=tester.profiled), bounded=tester.bounded)
+    each = budget.finalists(groups)
 
     def chosen(screened: Screened) -> list[Finalist]:
         """Choose the finalists of every query."""

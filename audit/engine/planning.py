@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scipy.special import ndtri
 
@@ -91,7 +91,7 @@ def cost(
         sum(len(group.queries) for group in groups),
     )
     budget = budget.about(claim)
-    spending, screening = budget.spending(groups, profiled=claim.profiled), budget.screening(groups)
+    spending, screening = _spending(target, claim, groups, budget), budget.screening(groups)
     trials = screening * (pairs + len(groups)) + budget.draws * (
         min(pairs, spending.cells) + len(groups)
     )
@@ -103,7 +103,7 @@ def cost(
         certified=spending.cells,
         draws=budget.draws,
         trials=trials,
-        sight=kind_of(claim).curve(target, _effort(claim, groups, budget)),
+        sight=kind_of(claim).curve(target, _effort(target, claim, groups, budget)),
         spending=spending,
         seconds=speed.change * (len(groups) + pairs) + speed.trial * trials,
     )
@@ -156,7 +156,7 @@ def draws_needed(
 
     def enough(n: int) -> bool:
         budget = Budget(draws=n, alpha=alpha, stop_early=stop_early).about(claim)
-        return kind_of(claim).sees(target, _effort(claim, groups, budget), detect)
+        return kind_of(claim).sees(target, _effort(target, claim, groups, budget), detect)
 
     low, high = 99, max(100, min(_guess(target, claim, detect, alpha), MOST_DRAWS))
     if enough(high):
@@ -188,12 +188,20 @@ def _guess(target: AuditTarget, claim: Claim, detect: float, alpha: float) -> in
     )
 
 
-def _effort(claim: Claim, groups: tuple[Group, ...], budget: Budget) -> Effort:
+def _spending(
+    target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget
+) -> Spending:
+    """Where alpha would go."""
+    spending = budget.spending(groups, profiled=claim.profiled)
+    return replace(spending, bounded=kind_of(claim).bounded(target))
+
+
+def _effort(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> Effort:
     """What is spent on each cell."""
     pairs = max(len(group.pairs) for group in groups)
     return Effort(
         n=budget.draws,
-        alpha=budget.spending(groups, profiled=claim.profiled).each_lower,
+        alpha=_spending(target, claim, groups, budget).each_lower,
         screening=Screening(
             draws=budget.screening(groups), pairs=pairs, finalists=budget.finalists(groups)
         ),

@@ -25,7 +25,8 @@ class Spending:
     profiled : bool
         Whether the claim has privacy profiles.
     bounded : bool
-        Whether anything is bounded from above; else nothing is spent on that.
+        Whether anything is bounded from above; else nothing is spent on that, and the lower bounds
+        have it.
     looks : int
         How often the trials are looked at. More than once only where they may end early: then an
         e-process has a share of alpha for all its looks, and the bounds have two: one where no look
@@ -68,8 +69,12 @@ class Spending:
 
     @property
     def lower(self) -> float:
-        """Half of `bounds`, for all lower bounds together; all of it where there are no others."""
-        return self.bounds / 2 if self.bounded or self.profiled else self.bounds
+        """What the others leave of `bounds`, for all lower bounds together.
+
+        Half of it, three quarters where nothing is bounded from above, and all of it where there
+        are no profiles either.
+        """
+        return self.bounds - self.upper - self.profile
 
     @property
     def each_lower(self) -> float:

@@ -547,10 +547,13 @@ def _alpha(result: Raw, run: Raw) -> Part | None:
         return Part(title=title, texts=(f"{text}.",))
     parts = (
         f"{text}: {plain(spent['lower'])} for the lower bounds, {plain(spent['each_lower'])} at "
-        f"each of {plural(spent['cells'], 'certified cell')}; {plain(spent['upper'])} for the "
-        "upper bounds, half of it undivided for the largest leak (intersection-union) and "
-        f"{plain(spent['each_upper'])} at each cell"
+        f"each of {plural(spent['cells'], 'certified cell')}"
     )
+    if spent["upper"]:
+        parts += (
+            f"; {plain(spent['upper'])} for the upper bounds, half of it undivided for the largest "
+            f"leak (intersection-union) and {plain(spent['each_upper'])} at each cell"
+        )
     if spent["profile"]:
         parts += (
             f"; {plain(spent['profile'])} for the bands of the privacy profiles, "

@@ -33,6 +33,10 @@ class AboutErrors:
         """Any error above the claim is seen."""
         return DetectionCurve(detectable=self.claim.promised)
 
+    def bounded(self, target: AuditTarget) -> bool:  # noqa: ARG002
+        """It is not sampled."""
+        return False
+
     def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:  # noqa: ARG002
         """Any error above the claim is seen."""
         return leak >= self.claim.promised

@@ -75,6 +75,12 @@ class AboutEvents:
         return sight(self._design(target, effort), None)
 
     def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
+    def bounded(self, target: AuditTarget) -> bool:
+        """Labels, unless they have more unions than are looked at; of numbers nothing is."""
+        if target.numbers is not None:
+            return False
+        return label_events(self.scale, self.claim.promised, target.labels).bounded
+
         """At the frequency that is assumed."""
         design = self._design(target, effort)
         return is_seen(design, usual_frequency(design), leak)
@@ -193,6 +199,11 @@ class Events:
         return self.scale.profiled
 
     def rank(self, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    @property
+    def bounded(self) -> bool:
+        """Whether there is an upper bound."""
+        return self.complete
+
         """Rank cells: best lower bound over events, and which event it is.
 
         Shape of both is that of `sides` without its last.

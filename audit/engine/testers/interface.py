@@ -112,6 +112,10 @@ class Kind(Protocol):
         """What an audit would see, before anything is drawn."""
         ...
 
+    def bounded(self, target: AuditTarget) -> bool:
+        """Whether anything is bounded from above where answers are sampled."""
+        ...
+
     def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
         """Whether it would see such a leak."""
         ...
@@ -150,6 +154,11 @@ class Tester(Protocol):
     @property
     def profiled(self) -> bool:
         """Whether there is a privacy profile, which takes a part of alpha."""
+        ...
+
+    @property
+    def bounded(self) -> bool:
+        """Whether leaks are bounded from above, which takes a part of alpha."""
         ...
 
     def rank(self, sides: Array) -> tuple[NDArray[np.float64], Array]:

@@ -63,6 +63,10 @@ class AboutMeans:
         return DetectionCurve(
             detectable=self._detectable(self.claim.promised, width, (HALF, HALF), effort)
         )
+    def bounded(self, target: AuditTarget) -> bool:  # noqa: ARG002
+        """Bets bound a mean from above too."""
+        return True
+
 
     def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
         """At such answers."""
@@ -128,6 +132,7 @@ class Predictions:
     promised: float
     low: float
     high: float
+    bounded = True
     profiled = False
 
     @property

@@ -56,6 +56,10 @@ class AboutStrings:
         """See `detectable_share`."""
         return DetectionCurve(detectable=self._detectable(self.claim.promised, effort))
 
+    def bounded(self, target: AuditTarget) -> bool:  # noqa: ARG002
+        """A proportion has an upper limit."""
+        return True
+
     def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
         """See `detectable_share`."""
         return self.curve(target, effort).detectable <= leak
@@ -110,6 +114,7 @@ class Shares:
 
     promised: float
     profiled = False
+    bounded = True
 
     def rank(self, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Rank cells of counts (2, P, K) by the observed proportion."""
