@@ -6,7 +6,6 @@ By how frequent the event is through which it leaks.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
@@ -25,9 +24,9 @@ from dpassay.engine.alternatives import (
     worst_frequency,
 )
 from dpassay.numerics import upper_number
-from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpassay.stats.lower_bounds import COMBINED, Method, choose, largest_rejecting
-from dpassay.stats.power import LARGEST, POWER, SCREEN_ALPHA, Screening, counts_near, power_of
+from dpassay.stats.power import LARGEST, POWER, Screening, counts_near, power_of
+from dpassay.stats.ranking import Ranking
 from dpassay.stats.regions import Region
 from dpassay.stats.scales import Ratio, Scale
 
@@ -49,11 +48,6 @@ LEAST = 1e-6
 """No frequency is nearer to 0 or 1."""
 RARE = 0.005
 """Events that the screening chooses less often than that count as not refuted."""
-TABLE = 20_000
-"""Limits are tabulated at so many counts, and at as many from the other end; all of them where
-there are fewer."""
-NEVER = -1e9
-"""Rank of an event that may be no likelier than delta."""
 KNOTS = 1.08
 """The frontier of a combined test is found at counts that grow by this factor, interpolated between
 them."""
@@ -280,7 +274,7 @@ class _Audits:
     def __init__(self, design: Design, family: Family) -> None:
         self.design, self.family = design, family
         self.masks = design.answers.masks
-        self.limits = _limits(design.screening.draws, design.scale)
+        self.ranking = Ranking.of(design.scale, design.promised, design.screening.draws)
         self.rivals = design.screening.pairs - 1
         self.met = False
         crowded = self.rivals >= design.screening.finalists
@@ -443,16 +437,14 @@ class _Audits:
         return np.concatenate([below, self.design.screening.draws - below], axis=-1)
 
     def _ranks(self, base: Counts, other: Counts) -> Array:
-        """Rank as the screening does: by a bound at each event, forward and backward.
+        """Rank as the screening does, at each event, forward and backward.
 
         Shape (..., 2E).
         """
-        above, below = self.limits
-        forward = above(base) - below(other)
-        backward = above(other) - below(base)
-        shape = np.broadcast_shapes(forward.shape, backward.shape)
-        return np.concatenate(
-            [np.broadcast_to(forward, shape), np.broadcast_to(backward, shape)], axis=-1
+        one, two = np.broadcast_arrays(base, other)
+        cells = 2 * len(self.masks) * self.design.screening.pairs
+        return self.ranking.scores(
+            np.concatenate([one, two], axis=-1), np.concatenate([two, one], axis=-1), cells
         )
 
 
@@ -500,25 +492,3 @@ class Frontier:
 
     def _largest(self, x: Counts) -> Counts:
         return largest_rejecting(self.method, x, self.n, allowed=self.allowed, alpha=self.alpha)
-
-
-def _limits(
-    draws: int, scale: Scale
-) -> tuple[Callable[[Counts], Array], Callable[[Counts], Array]]:
-    """Return what a count on the likelier side adds to a rank, and what one on the other takes off.
-
-    See `ranking_bound`.
-    """
-    steps = np.unique(np.geomspace(1, draws, TABLE).round().astype(np.int64))
-    knots = (
-        np.arange(draws + 1)
-        if draws <= TABLE
-        else np.union1d(np.concatenate([[0], steps]), draws - steps)
-    )
-    gain = np.maximum(scale.gain(clopper_pearson_lower(knots, draws, SCREEN_ALPHA / 2)), NEVER)
-    loss = np.minimum(scale.loss(clopper_pearson_upper(knots, draws, SCREEN_ALPHA / 2)), -NEVER)
-
-    def looked_up(values: Array) -> Callable[[Counts], Array]:
-        return lambda counts: values[counts] if draws <= TABLE else np.interp(counts, knots, values)
-
-    return looked_up(gain), looked_up(loss)

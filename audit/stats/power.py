@@ -26,8 +26,7 @@ LEFT_OUT = 5e-13
 
 
 SCREEN_ALPHA = 0.01
-"""Cells are ranked by a lower bound at this level; it chases no tiny counts in a crowd, and
-certifies nothing."""
+"""Chance makes a cell of an audit look as if it leaked this often; certifies nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

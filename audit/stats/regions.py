@@ -96,6 +96,10 @@ class Line:
         other = 1 - (1 - p0 - self.delta) * math.exp(-self.epsilon) if both else p1
         return np.clip(np.minimum(p1, other), 0.0, 1.0)
 
+    def steepness(self, p0: Array) -> Array:
+        """How fast the edge rises at each p0."""
+        return np.full_like(p0, math.exp(self.epsilon))
+
     def corners(self, n1: int) -> Array:
         """Values of p0 at which weights jump or p1 reaches 1.
 
@@ -191,6 +195,10 @@ class Curve:
     def edge(self, p0: Array, *, both: bool) -> Array:  # noqa: ARG002
         """Largest p1 beside p0, unrounded; the other direction says the same."""
         return np.asarray(ndtr(ndtri(p0) + self.mu))
+
+    def steepness(self, p0: Array) -> Array:
+        """How fast the edge rises at each p0 in (0, 1): phi(z + mu) / phi(z) at z = Phi^-1(p0)."""
+        return np.exp(np.clip(-self.mu * (ndtri(p0) + self.mu / 2), -STEEPEST, STEEPEST))
 
     def corners(self, n1: int) -> Array:  # noqa: ARG002
         """None: the ratio of the errors is smooth, and where p1 is 1 nothing is rejected."""

@@ -15,9 +15,9 @@ from scipy.stats import binom
 from dpassay.engine.alternatives import allowed, answers_of, move_of, through_event
 from dpassay.engine.detection import Design, Frontier, sight, smallest_seen, usual_frequency
 from dpassay.engine.wording import seen_words
-from dpassay.stats.binomial import ranking_bound
 from dpassay.stats.lower_bounds import Method, largest_rejecting
-from dpassay.stats.power import POWER, SCREEN_ALPHA, Screening, detectable, tight_pair
+from dpassay.stats.power import POWER, Screening, detectable, tight_pair
+from dpassay.stats.ranking import Ranking
 from dpassay.stats.regions import Line
 from dpassay.stats.scales import Difference, Ratio, Scale
 
@@ -45,12 +45,12 @@ def design(
     )
 
 
-def ranks(one: Counts, other: Counts, n: int, scale: Scale) -> NDArray[np.float64]:
-    """As the screening ranks: by the best bound of each label, forward and backward."""
-    faces = [
-        ranking_bound(a, n, b, n, scale=scale, alpha=SCREEN_ALPHA)
-        for a, b in ((one, other), (other, one))
-    ]
+def ranks(one: Counts, other: Counts, audited: Design) -> NDArray[np.float64]:
+    """As the screening ranks each label, forward and backward."""
+    ranking = Ranking.of(audited.scale, audited.promised, audited.screening.draws)
+    cells = 2 * audited.answers.labels * audited.screening.pairs
+    one, other = np.broadcast_arrays(one, other)
+    faces = [ranking.scores(a, b, cells) for a, b in ((one, other), (other, one))]
     return np.concatenate(faces, axis=-1)
 
 
@@ -72,11 +72,11 @@ def refuted(
     for run in range(runs):
         base, law = family.base, family.other(leak)
         one, two = rng.multinomial(screening.draws, base), rng.multinomial(screening.draws, law)
-        own = ranks(one, two, screening.draws, scale)
+        own = ranks(one, two, audited)
         others = rng.multinomial(
             screening.draws, family.crowd[run % len(family.crowd)], size=screening.pairs - 1
         )
-        ahead = (ranks(one, others, screening.draws, scale).max(axis=1) >= own.max()).sum()
+        ahead = (ranks(one, others, audited).max(axis=1) >= own.max()).sum()
         if ahead >= screening.finalists:
             continue
         backward, label = divmod(int(own.argmax()), labels)

@@ -25,6 +25,7 @@ from dpassay.stats.inversion import upper as combined_upper
 from dpassay.stats.lower_bounds import NAMES, Method, choose, lower_bound
 from dpassay.stats.power import SCREEN_ALPHA, Screening, detectable
 from dpassay.stats.profile import Profile, grid_for, profile_band
+from dpassay.stats.ranking import Ranking
 from dpassay.stats.scales import Scale, scale_of
 from dpassay.stats.stouffer import STOUFFER
 from dpassay.stats.upper_bounds import accuracy_upper, choose_faces, largest_upper
@@ -74,13 +75,13 @@ class AboutEvents:
         """At the frequency that is assumed."""
         return sight(self._design(target, effort), None)
 
-    def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
     def bounded(self, target: AuditTarget) -> bool:
         """Labels, unless they have more unions than are looked at; of numbers nothing is."""
         if target.numbers is not None:
             return False
         return label_events(self.scale, self.claim.promised, target.labels).bounded
 
+    def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
         """At the frequency that is assumed."""
         design = self._design(target, effort)
         return is_seen(design, usual_frequency(design), leak)
@@ -198,22 +199,22 @@ class Events:
         """Whether there is a privacy profile: for claims about all events."""
         return self.scale.profiled
 
-    def rank(self, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     @property
     def bounded(self) -> bool:
         """Whether there is an upper bound."""
         return self.complete
 
-        """Rank cells: best lower bound over events, and which event it is.
+    def rank(self, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Rank cells by their worst event, and say which event it is; see `Ranking`.
 
         Shape of both is that of `sides` without its last.
 
         `sides` are counts (2, P, K) of the two datasets.
         """
         counts = sides @ self.masks.T
-        n = int(sides[0, 0].sum())
-        ranking = ranking_bound(counts, n, counts[::-1], n, scale=self.scale, alpha=SCREEN_ALPHA)
-        return ranking.max(axis=-1), ranking.argmax(axis=-1)
+        ranking = Ranking.of(self.scale, self.promised, int(sides[0, 0].sum()))
+        scores = ranking.scores(counts, counts[::-1], counts.size)
+        return scores.max(axis=-1), scores.argmax(axis=-1)
 
     def choose(
         self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], n: int, alpha: float

@@ -29,12 +29,11 @@ from dpassay.stats.betting import (
 from dpassay.stats.bounds import Bound, Estimate, Histograms
 from dpassay.stats.power import POWER, Screening
 from dpassay.stats.profile import Profile
+from dpassay.stats.ranking import CAUTION, ranked
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Bins
 
 METHOD = "betting"
-SCREEN_Z = 1.64
-"""Pairs are ranked by the observed difference less so many standard errors."""
 NORMAL = np.linspace(-6, 6, 61)
 """Where a normal error is looked at."""
 HALF = 0.5
@@ -63,10 +62,10 @@ class AboutMeans:
         return DetectionCurve(
             detectable=self._detectable(self.claim.promised, width, (HALF, HALF), effort)
         )
+
     def bounded(self, target: AuditTarget) -> bool:  # noqa: ARG002
         """Bets bound a mean from above too."""
         return True
-
 
     def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
         """At such answers."""
@@ -132,8 +131,8 @@ class Predictions:
     promised: float
     low: float
     high: float
-    bounded = True
     profiled = False
+    bounded = True
 
     @property
     def width(self) -> float:
@@ -141,11 +140,13 @@ class Predictions:
         return self.high - self.low
 
     def rank(self, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Rank cells of counts (2, P, K) by the observed difference, less some standard errors."""
+        """Rank cells of counts (2, P, K) by the observed difference; see `ranked`."""
         n = int(sides[0, 0].sum())
         means = sides @ POINTS / n
         variances = sides @ POINTS**2 / n - means**2 + 1 / n
-        ranking = means - means[::-1] - SCREEN_Z * np.sqrt((variances + variances[::-1]) / n)
+        difference, error = means - means[::-1], np.sqrt((variances + variances[::-1]) / n)
+        above = (difference - self.promised / self.width) / error
+        ranking = ranked(above, difference - CAUTION * error, difference.size)
         return ranking, np.zeros(ranking.shape, dtype=np.int64)
 
     def choose(

@@ -1,0 +1,134 @@
+"""Ranking: which cells of a screening come first, on their way to the certification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from dpassay.stats.scales import Scale
+from dpassay.stats.standing import standing
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+CERTAIN = 5.0
+"""A leak so many standard errors above the claim is refuted next to surely, at any confidence."""
+CAUTION = 2.0
+"""Standard errors that are taken off a leak where it is not the power that ranks."""
+TABLE = 20_000
+"""Limits are tabulated at so many counts, and at as many from the other end; all of them where
+there are fewer."""
+
+
+def ranked(above: Array, bound: Array, cells: int) -> Array:
+    """Rank cells: by power, where it tells anything.
+
+    Three kinds of cells, the first ones first:
+
+    * those that will be refuted next to surely, `CERTAIN` standard errors above the claim or more,
+      by the bound to be expected: the largest leak is what the claim is worst wrong about;
+    * those farther above the claim than chance alone lifts one of so many cells, by how many
+      standard errors they are: the certification refutes the likelier the more they are;
+    * all others, by the bound to be expected. What lifts them is chance, which lifts rare events
+      most, and a bound on those is worth nothing.
+
+    Parameters
+    ----------
+    above : array
+        By how many standard errors a cell is above the claim.
+    bound : array
+        What is to be expected of it, chance in the screening taken off; of the same shape.
+    cells : int
+        Among so many it is ranked.
+
+    Returns
+    -------
+    array
+        The larger, the sooner; within [-3, 7].
+    """
+    squashed = bound / (1 + np.abs(bound))
+    unclear = above < max(0.0, float(ndtri(1 - 1 / max(2, cells))))
+    return np.where(above >= CERTAIN, 6 + squashed, np.where(unclear, squashed - 2, above))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """How events are ranked by their counts in a screening.
+
+    Parameters
+    ----------
+    scale : Scale
+        How a leak is measured.
+    promised : float
+        The claimed leak.
+    draws : int
+        Screening trials on each dataset.
+    up, down : callable
+        From counts to an interval of what they add to a leak, and of what they take off: what is
+        seen, and the end that is less.
+    """
+
+    scale: Scale
+    promised: float
+    draws: int
+    up: Callable[[Counts], tuple[Array, Array]]
+    down: Callable[[Counts], tuple[Array, Array]]
+
+    @staticmethod
+    @lru_cache(maxsize=64)
+    def of(scale: Scale, promised: float, draws: int) -> Ranking:
+        """Tabulate the limits (Wilson 1927) at the shares, half a count off 0 and 1."""
+        counts = _tabulated(draws)
+        shares = (counts + 0.5) / (draws + 1)
+        low, high = (_wilson(shares, draws, z) for z in (-CAUTION, CAUTION))
+        up, down = (scale.gain(shares), scale.gain(low)), (scale.loss(shares), scale.loss(high))
+        return Ranking(
+            scale, promised, draws, _looked_up(counts, draws, up), _looked_up(counts, draws, down)
+        )
+
+    def scores(self, x: Counts, y: Counts, cells: int) -> Array:
+        """Rank events by their counts on the likelier side and on the other; see `ranked`.
+
+        The two intervals are combined by the method of variance recovery (Zou and Donner 2008).
+        """
+        above = standing(x, y, self.draws, allowed=self.scale.allowed(self.promised))
+        (up, least), (down, most) = self.up(x), self.down(y)
+        with np.errstate(invalid="ignore"):
+            bound = up - down - np.hypot(up - least, most - down)
+        return ranked(above, np.where(np.isfinite(bound), bound, -FARTHEST), cells)
+
+
+FARTHEST = 1e9
+"""Stands for a bound of minus infinity: the event may be no likelier than delta."""
+
+
+def _tabulated(draws: int) -> Counts:
+    if draws <= TABLE:
+        return np.arange(draws + 1)
+    steps = np.unique(np.geomspace(1, draws, TABLE).round().astype(np.int64))
+    return np.union1d(np.concatenate([[0], steps]), draws - steps)
+
+
+def _looked_up(
+    counts: Counts, draws: int, values: tuple[Array, Array]
+) -> Callable[[Counts], tuple[Array, Array]]:
+    """Return the two values at counts, interpolated where not all are tabulated."""
+    seen, end = (np.clip(each, -FARTHEST, FARTHEST) for each in values)
+    if draws <= TABLE:
+        return lambda x: (seen[x], end[x])
+    return lambda x: (np.interp(x, counts, seen), np.interp(x, counts, end))
+
+
+def _wilson(p: ArrayLike, n: int, z: float) -> Array:
+    """Wilson's limit of a probability from a share of n trials, the lower one for negative z."""
+    share = np.asarray(p)
+    middle = share + z * z / (2 * n)
+    found: Array = (middle + z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))) / (
+        1 + z * z / n
+    )
+    return found
