@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from dpassay.claims import Claim
 from dpassay.engine.certification import (
@@ -26,10 +27,15 @@ from dpassay.stats.bounds import Bound
 from dpassay.stats.health import ALARM
 from dpassay.stats.power import Screening
 from dpassay.targets.groups import DIRECTIONS, Group, Progress, searched
+from dpassay.targets.guard import AuditTarget
 from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
 
 LEAST_SCREENING = 100
+SURE = 1.645
+"""A standard normal variable is above minus this with probability 0.95."""
+HALF_LINES = 4
+"""The half-lines of a number err as so many independent events do, about."""
 FIRST = 16
 """The first part of a screening in two parts is so many times smaller than the whole."""
 FINALISTS = 4
@@ -44,20 +50,23 @@ class Budget:
     Parameters
     ----------
     draws : int
-        Certification trials per side and finalist; the screening of all pairs together costs about
-        as much again.
+        Certification trials per side and finalist; the screening of all pairs together costs as
+        much again at most, and a tenth of it where there is next to nothing to choose.
     alpha : float
         Error probability of the result.
     alarm : float
         Probability that the guards of the result fail by chance, at most.
     stop_early : bool
         Whether a claim may be refuted before all certification trials are drawn.
+    events : int
+        About so many events that err independently are looked at in a pair.
     """
 
     draws: int
     alpha: float
     alarm: float = ALARM
     stop_early: bool = False
+    events: int = 2
 
     @property
     def lots(self) -> tuple[int, ...]:
@@ -68,21 +77,39 @@ class Budget:
         """Return what is spent on a claim; one about means runs on, nothing proven stops it."""
         return replace(self, stop_early=self.stop_early and claim.stops_early)
 
+    def of(self, target: AuditTarget) -> Budget:
+        """Return what is spent on a mechanism: as many events as it has labels."""
+        return replace(self, events=len(target.labels) if target.numbers is None else HALF_LINES)
+
     def finalists(self, groups: tuple[Group, ...]) -> int:
         """Pairs that are certified per query."""
         return max(1, -(-FINALISTS // sum(len(group.queries) for group in groups)))
 
     def screening(self, groups: tuple[Group, ...]) -> int:
-        """Screening trials per dataset."""
+        """Screening trials per dataset.
+
+        As many as choosing takes, but no more than make all of them about as many as the
+        certification trials. A leak that n trials at error probability a refute with a probability
+        of 0.95 lies (z_a + z_.05) standard errors above the claim. In s trials these are less by
+        the factor sqrt(s / n), and must exceed the highest of all other events that just keep the
+        claim, at about the quantile q of as many as there are for each finalist: hence
+
+            s / n = ((q + z_.05) / (z_a + z_.05))^2,
+
+        a tenth where there are two events of few pairs. It is about where the trials of the whole
+        audit are fewest for the same `detectable` (docs/statistics.md has them).
+        """
         queries, pairs = (
             sum(len(group.queries) for group in groups),
             sum(len(group.pairs) for group in groups),
         )
-        return int(
-            np.clip(
-                self.draws * queries * self.finalists(groups) // pairs, LEAST_SCREENING, self.draws
-            )
-        )
+        finalists = self.finalists(groups)
+        rivals = max(2.0, self.events * pairs / min(finalists, pairs))
+        cells = queries * min(finalists, pairs)
+        lead, needed = (-float(ndtri(share)) for share in (1 / rivals, self.alpha / cells))
+        part = ((lead + SURE) / (max(lead, needed) + SURE)) ** 2
+        most = min(1.0, queries * finalists / pairs)
+        return max(min(LEAST_SCREENING, self.draws), int(self.draws * min(part, most)))
 
     def screening_of(self, groups: tuple[Group, ...]) -> tuple[int, ...]:
         """Screening trials per dataset of each group.
@@ -125,10 +152,7 @@ class Budget:
 def screen(
     executor: Executor, groups: tuple[Group, ...], budget: Budget, progress: Progress
 ) -> Screened:
-    """Run the screening trials of every pair, or the first part of them.
-
-    Together about as many as the certification trials.
-    """
+    """Run the screening trials of every pair, or the first part of them."""
     first, left = budget.screening_lots(groups)
     counts = _screening(executor, groups, first, 0, progress)
     return Screened(sizes=first, counts=counts, left=left)

@@ -90,7 +90,7 @@ def cost(
         sum(len(group.pairs) for group in groups),
         sum(len(group.queries) for group in groups),
     )
-    budget = budget.about(claim)
+    budget = budget.about(claim).of(target)
     spending, screening = _spending(target, claim, groups, budget), budget.screening(groups)
     trials = screening * (pairs + len(groups)) + budget.draws * (
         min(pairs, spending.cells) + len(groups)
@@ -155,7 +155,7 @@ def draws_needed(
     target.check_detect(claim, detect)
 
     def enough(n: int) -> bool:
-        budget = Budget(draws=n, alpha=alpha, stop_early=stop_early).about(claim)
+        budget = Budget(draws=n, alpha=alpha, stop_early=stop_early).about(claim).of(target)
         return kind_of(claim).sees(target, _effort(target, claim, groups, budget), detect)
 
     low, high = 99, max(100, min(_guess(target, claim, detect, alpha), MOST_DRAWS))

@@ -180,7 +180,9 @@ def _measure(
             )
         if settings.mode == "exact":
             raise TargetError("it has no exact law for these data and claims; use mode monte-carlo")
-    return "monte-carlo", Sampling(target, groups, budget, open_executor, progress, accepted).hold
+    return "monte-carlo", Sampling(
+        target, groups, budget.of(target), open_executor, progress, accepted
+    ).hold
 
 
 def _exhaustive(target: AuditTarget, domain: Domain, progress: Progress) -> Holder:

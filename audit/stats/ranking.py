@@ -18,7 +18,7 @@ Counts = NDArray[np.int64]
 
 CERTAIN = 5.0
 """A leak so many standard errors above the claim is refuted next to surely, at any confidence."""
-CAUTION = 2.0
+CAUTION = 3.0
 """Standard errors that are taken off a leak where it is not the power that ranks."""
 TABLE = 20_000
 """Limits are tabulated at so many counts, and at as many from the other end; all of them where

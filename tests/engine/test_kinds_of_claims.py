@@ -18,6 +18,7 @@ from dpassay import DP, Domain, Pairs, PointLaw, PredictionStability, Stability,
 from dpassay.claims import Claim, claim_from_json
 from dpassay.data import Labelled
 from dpassay.engine.evidence import HalfLine
+from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
@@ -270,8 +271,10 @@ def test_claims_of_several_kinds_share_what_they_can() -> None:
     assert [result.verdict for result in results] == ["refuted", "refuted", "refuted"]
     # one block of both sides again, single rows, the refutation once more
     guards = 2 * 1000 + 2 * 200 + 2 * 1000
+    few = Budget(draws=1000, alpha=1e-3 / 3).of(target_of(mechanism)).screening((group,))
+    assert few == 211
     # pilot, half-lines and means; both phases and sides
-    assert sum(calls) == 1000 + 2 * (2 * (1000 + 1000) + guards)
+    assert sum(calls) == 1000 + 2 * (2 * (few + 1000) + guards)
     calls.clear()
 
     def label(
@@ -283,7 +286,9 @@ def test_claims_of_several_kinds_share_what_they_can() -> None:
     labels = FunctionMechanism(function=label, claims=(DP(epsilon=1.0), Stability(gamma=0.5)))
     for result in assay([target_of(labels)], group, settings):
         assert result.verdict == "not refuted"
-    assert sum(calls) == 2 * (1000 + 1000) + 2 * 1000 + 2 * 200
+    few = Budget(draws=1000, alpha=1e-3 / 2).of(target_of(labels)).screening((group,))
+    assert few == 111
+    assert sum(calls) == 2 * (few + 1000) + 2 * 1000 + 2 * 200
 
 
 @pytest.mark.parametrize(

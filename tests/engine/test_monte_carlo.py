@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.stats import binom
 
+from dpassay.claims import DP
 from dpassay.data import Labelled
 from dpassay.engine.evidence import Cell, Evidence
+from dpassay.engine.monte_carlo import Budget
+from dpassay.engine.planning import Speed, cost
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.engine.testers.events import label_events
+from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.stats.binomial import leak_lower, leak_upper
 from dpassay.stats.inversion import upper
@@ -160,8 +166,65 @@ def test_all_printed_bounds_of_many_queries_hold_together() -> None:
 def test_screening_trials_are_not_certification_trials() -> None:
     result, evidence = one(Sampled(table=LOPSIDED), budget=1000)
     assert result.draws == 1000
-    assert evidence.searched["screening_trials"] == 1000
-    assert evidence.trials == 2 * 1000 + 2 * 1000
+    assert evidence.searched["screening_trials"] == 208  # (1.645 / (1.645 + 1.96))^2 of them
+    assert evidence.trials == 2 * 208 + 2 * 1000
+
+
+def test_choosing_takes_a_tenth_of_few_cells_and_never_more_than_certifying() -> None:
+    """(q + 1.645)^2 / (z + 1.645)^2 of the budget, up to what the certification takes."""
+    budget = Budget(draws=100_000, alpha=1e-3)
+
+    def part(records: int, queries: int = 1, events: int = 2) -> float:
+        changes = tuple(map(FlipLabel, range(records)))
+        group = flip_group(records=records, queries=queries, changes=changes)
+        return replace(budget, events=events).screening((group,)) / budget.draws
+
+    assert part(1) == pytest.approx((1.645 / (1.645 + 3.090)) ** 2, rel=1e-3)
+    assert part(4) == pytest.approx((1.645 / (1.645 + 3.481)) ** 2, rel=1e-3)
+    # six for each finalist, whose highest is at about 0.967
+    assert part(12) == pytest.approx(((0.967 + 1.645) / (1.645 + 3.481)) ** 2, rel=1e-3)
+    assert part(1, events=10) == pytest.approx(((1.2816 + 1.645) / (1.645 + 3.090)) ** 2, rel=1e-3)
+    shares = [part(records) for records in (4, 5, 6, 8, 10, 12, 14)]
+    assert shares == sorted(shares)
+    assert part(100) == 4 / 100
+    assert part(100, queries=20) == 20 / 100
+    assert replace(budget, draws=100).screening((flip_group(),)) == 100
+    assert replace(budget, draws=300).screening((flip_group(),)) == 100
+
+
+@pytest.mark.parametrize(
+    ("numbers", "labels", "delta", "share"),
+    [(None, 2, 0.0, 0.5), (None, 11, 0.1, 0.75), ((0.0, 1.0), 2, 0.0, 0.75)],
+    ids=["labels", "unions that are not looked at", "numbers"],
+)
+def test_what_has_no_upper_bound_does_not_pay_for_one(
+    numbers: tuple[float, float] | None, labels: int, delta: float, share: float
+) -> None:
+    def answers(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        return rng.integers(0, 2, size=(size, len(queries)))
+
+    mechanism = FunctionMechanism(
+        function=answers,
+        claims=(DP(epsilon=1.0, delta=delta),),
+        numbers=numbers,
+        labels=tuple(range(labels)),
+    )
+    settings = Settings(mode="monte-carlo", budget=400, confidence=0.95, executor="inline")
+    (result,) = assay([target_of(mechanism)], flip_group(queries=1), settings)
+    assert result.evidence is not None
+    spent = result.evidence.spending
+    assert spent is not None
+    assert spent.lower == pytest.approx(share * 0.05)
+    assert result.evidence.lower.alpha == spent.each_lower == pytest.approx(share * 0.05)
+    assert (spent.upper == 0) == math.isinf(result.upper)
+    assert spent.lower + spent.upper + spent.profile == pytest.approx(0.05)
+    (planned,) = [
+        cost(target_of(mechanism), mechanism.claims[0], (group,), budget, Speed(change=0, trial=0))
+        for group, budget in [(flip_group(queries=1), Budget(draws=400, alpha=1 - 0.95))]
+    ]
+    assert planned.spending == spent
 
 
 def test_the_same_seed_gives_the_same_counts_and_another_does_not() -> None:

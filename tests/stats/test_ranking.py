@@ -56,7 +56,7 @@ def test_large_screenings_are_interpolated(scale: Scale) -> None:
         assert found == pytest.approx(max(exact, -1e9), rel=1e-3, abs=1e-3)
 
 
-def test_the_bound_is_two_standard_errors_off() -> None:
+def test_the_bound_is_some_standard_errors_off() -> None:
     draws, x, y = 10_000, 5000, 2500
     (up, least), (down, most) = (
         side(np.array([count]))
