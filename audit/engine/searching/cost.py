@@ -24,6 +24,7 @@ from dpassay.engine.searching.search import (
     SMALLER,
     STEPS,
     SURVIVORS,
+    closer,
 )
 from dpassay.pairs import NOTHING_ASKED
 from dpassay.search.proposals import Space
@@ -85,6 +86,7 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
         rounds.append((alive, min(max(part * share // max(1, alive), LEAST), draws)))
         alive = min(kept, alive) + more
     search = 2 * sum(pairs * trials for pairs, trials in rounds) + 2 * PILOTS * PILOT
+    search += 2 * closer(draws)
     certification = 2 * (draws + max(LEAST, draws // CHECKED))
     first = proposals[0]
     asked = first.queries.reshape(1, -1) if target.joint else first.queries

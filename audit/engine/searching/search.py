@@ -58,9 +58,11 @@ SURE = 3.0
 SHARPER, MOST_SHARPER = 16, 150_000
 """Instead, one in so many of the certification trials, and no more than that, are spent on the
 event of the pair that was found, before they are drawn."""
+UNSURE = 2
+"""Of fewer certification trials one in so many, where what was found is not sure to be refuted."""
 SETTLED, MOST_SETTLED, RARE = 8, 1_000_000, 10_000
-"""And where so many trials would show it less often than this, one in so many, and no more than
-that, on its threshold."""
+"""Of more than `ENOUGH` one in so many besides, and no more than that, on the threshold of an event
+that was seen more rarely than that."""
 PORTIONS = 16
 """Where time is limited, the clock is looked at so many times in a round."""
 Bases = dict[tuple[str, str], Features]
@@ -127,9 +129,11 @@ class Search:
             self.rounds.append(round_of(alive, size, 1 if last else SURVIVORS[number]))
             if not last:
                 alive = self._next(alive, SURVIVORS[number], OFFSPRING[number], rng)
-        if draws <= ENOUGH:
-            return self._shrunk(encoder, alive[0]), encoder
-        return self._sharpened(encoder, alive[0]), encoder
+        found = alive[0]
+        if draws <= ENOUGH and self._sure(found):
+            return self._shrunk(encoder, found), encoder
+        self._sharpened(encoder, found)
+        return found, encoder
 
     def _round(
         self, encoder: Encoder, alive: list[Candidate], size: int, number: int
@@ -202,15 +206,14 @@ class Search:
         new = self.space.more(parents, rng, more) if more else []
         return [*survivors, *(Candidate(proposal=each) for each in new)]
 
-    def _sharpened(self, encoder: Encoder, found: Candidate) -> Candidate:
-        """Return the same pair with an event that more trials chose."""
+    def _sharpened(self, encoder: Encoder, found: Candidate) -> None:
+        """Choose the event of a pair by more trials."""
         if self.deadline.stops():
-            return found
-        size = min(self.budget.draws // SHARPER, MOST_SHARPER)
-        drawn = self._draw(encoder, [found], size, "sharpen", self._told("looking closer", 1))
-        self._choose(encoder, drawn, cheap=False)
-        self._settle(found, size)
-        return found
+            return
+        size, told = closer(self.budget.draws), self._told("looking closer", 1)
+        self._choose(encoder, self._draw(encoder, [found], size, "sharpen", told), cheap=False)
+        if self.budget.draws > ENOUGH:
+            self._settle(found, size)
 
     def _settle(self, found: Candidate, size: int) -> None:
         """Set the threshold of an event that was rarely seen by more trials."""
@@ -242,8 +245,6 @@ class Search:
         pair itself is drawn again beside the smaller ones: from fewer trials less is to be
         expected, and more of what came first of many. What is taken is looked at more closely.
         """
-        if not self._sure(found):
-            return found
         fresh: Candidate | None = None
         for step in range(STEPS):
             if self.deadline.stops():
@@ -484,6 +485,11 @@ class Search:
 def _base(each: Candidate) -> tuple[str, str]:
     """Return what candidates have in common that share a base and its queries."""
     return each.proposal.pairs.base.digest, digest(each.proposal.queries)
+
+
+def closer(draws: int) -> int:
+    """Return how many trials per side choose the event of the pair that was found once more."""
+    return min(draws // SHARPER, MOST_SHARPER) if draws > ENOUGH else max(LEAST, draws // UNSURE)
 
 
 def _places(group: Group) -> range:
