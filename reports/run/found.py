@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dpassay.claims import answers_moved
-from dpassay.data import Dataset, Values
 from dpassay.reports.run.brief import shares
 from dpassay.reports.shared.numbers import clean, plural
-from dpassay.search.patterns import Pattern
-from dpassay.targets.groups import DIRECTIONS, Group
 
 if TYPE_CHECKING:
+    from dpassay.data import Dataset
     from dpassay.engine.result import Result
+    from dpassay.targets.groups import Group
 
 MOST_SHOWN = 24
 """Datasets of more numbers are told by their size and by what was changed."""
@@ -36,6 +34,9 @@ def found_lines(result: Result) -> tuple[str, ...]:
         Two lines, 'at: ...' and 'event: ...', the first side of the pair first in both; none where
         the claim is not refuted, or nothing was searched for.
     """
+    from dpassay.search.patterns import Pattern  # with NumPy
+    from dpassay.targets.groups import DIRECTIONS
+
     evidence = result.evidence
     if evidence is None or result.verdict != "refuted":
         return ()
@@ -54,6 +55,8 @@ def found_lines(result: Result) -> tuple[str, ...]:
 
 def _pair(group: Group, pair: int) -> str:
     """Write both sides down, or say how large the first is and what was changed."""
+    from dpassay.claims import answers_moved
+    from dpassay.data import Values
     from dpassay.engine.result import VALUES
 
     base, change = group.pairs.base, group.pairs.changes[pair]

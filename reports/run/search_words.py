@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpassay.reports.shared.numbers import clean, count, plural
-from dpassay.search.declared import output_from_json
 
 Raw = Mapping[str, Any]
 
@@ -73,7 +72,11 @@ def limit_words(searched: Raw) -> str:
 
 def declared_words(searched: Raw) -> str:
     """Say what one run was declared to return; empty where nothing was."""
-    found = output_from_json(searched.get("output"))
+    if searched.get("output") is None:
+        return ""
+    from dpassay.search.declared import output_from_json  # with NumPy
+
+    found = output_from_json(searched["output"])
     return "" if found is None else f" A run returns {clean(found.words)}, as declared."
 
 
