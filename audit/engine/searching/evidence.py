@@ -13,7 +13,6 @@ from dpassay.engine.searching.search import LEAST, Search
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
 from dpassay.search.proposals import Space
-from dpassay.stats.alpha import Spending
 from dpassay.stats.scales import scale_of
 from dpassay.targets.groups import Group, Progress
 from dpassay.targets.guard import AuditTarget
@@ -35,10 +34,6 @@ class SearchBudget(Budget):
     def finalists(self, groups: tuple[Group, ...]) -> int:  # noqa: ARG002
         """Every group has one pair and one query."""
         return 1
-
-    def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
-        """All of alpha on one lower bound."""
-        return replace(Budget.spending(self, groups, profiled=profiled), bounded=False)
 
 
 def searched_evidence(
