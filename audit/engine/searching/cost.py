@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.engine.monte_carlo import Budget
+from dpassay.engine.searching.drawing import PILOT, PILOTS
 from dpassay.engine.searching.evidence import CHECKED
 from dpassay.engine.searching.search import (
     ENOUGH,
@@ -17,8 +18,6 @@ from dpassay.engine.searching.search import (
     LEAST,
     OFFSPRING,
     PART,
-    PILOT,
-    PILOTS,
     SEARCH,
     SHARES,
     SMALLER,

@@ -9,6 +9,7 @@ from dpassay.engine.evidence import Evidence
 from dpassay.engine.monte_carlo import Budget, monte_carlo_evidence, screen
 from dpassay.engine.sampling import OpenExecutor
 from dpassay.engine.searching.deadline import Deadline
+from dpassay.engine.searching.drawing import Drawing
 from dpassay.engine.searching.search import LEAST, Search
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
@@ -62,21 +63,21 @@ def searched_evidence(
     """
     if claim.computed or claim.means or claim.coupled:
         raise TargetError(f"{claim}: a search goes with claims of kind DP, GDP and Stability")
+    drawing = Drawing(
+        target=target, space=space, open_executor=open_executor, progress=progress, seed=seed
+    )
     search = Search(
-        target=target,
+        drawing=drawing,
         space=space,
         scale=scale_of(claim),
         promised=claim.promised,
         budget=budget,
-        open_executor=open_executor,
-        progress=progress,
-        seed=seed,
         deadline=Deadline(seconds=seconds),
     )
     found, encoder = search.best()
     if found.choice is None:
         raise TargetError(f"{target.name}: a search needs at least one pair to look at")
-    groups, pattern = (search.alone(found),), found.choice.pattern
+    groups, pattern = (drawing.alone(found),), found.choice.pattern
     executor = open_executor(groups, (Matches(pattern=pattern, by_query=target.by_query),))
     certified = SearchBudget(
         draws=budget.draws, alpha=budget.alpha, alarm=budget.alarm, stop_early=budget.stop_early
@@ -93,6 +94,6 @@ def searched_evidence(
     evidence = monte_carlo_evidence(tester, groups, screened, certified, executor, progress)
     return replace(
         evidence,
-        trials=evidence.trials + sum(search.spent),
+        trials=evidence.trials + sum(drawing.spent),
         searched=evidence.searched | {"search": search.log} | search.deadline.as_json(),
     )

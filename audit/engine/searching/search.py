@@ -8,32 +8,25 @@ likes, and its own error probability is nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from dpassay.data import digest
 from dpassay.engine.monte_carlo import Budget
-from dpassay.engine.sampling import OpenExecutor
 from dpassay.engine.search_power import Round
-from dpassay.engine.searching.candidates import Candidate, Features, Told, keeps, rank_of, round_of
+from dpassay.engine.searching.candidates import Candidate, keeps, rank_of, round_of
 from dpassay.engine.searching.deadline import Deadline
+from dpassay.engine.searching.drawing import Bases, Drawing
 from dpassay.errors import TargetError
-from dpassay.pairs import NOTHING_ASKED
 from dpassay.search.events import choose_pattern, settled
 from dpassay.search.outputs import Encoder
-from dpassay.search.proposals import Proposal, Space
+from dpassay.search.proposals import Space
 from dpassay.search.rules import Score, Threshold
 from dpassay.seeds import stream
 from dpassay.stats.scales import Scale
-from dpassay.targets.groups import Group, Progress
-from dpassay.targets.guard import AuditTarget
-from dpassay.trials.blocks import block_of
-from dpassay.trials.kept import Kept
-from dpassay.trials.tasks import Task
 
 FIRST = 256
 """Pairs of the first round."""
@@ -48,8 +41,6 @@ SHARES = (4, 2, 1, 1)
 """How the trials of the search are divided among its rounds: most pairs are lost in the first."""
 LEAST = 200
 """Trials per side and pair of a round, at least."""
-PILOTS, PILOT = 12, 200
-"""Pairs whose answers the encoder is fitted on, and trials on each side of them."""
 SMALLER, STEPS = 8, 12
 """Smaller pairs that are tried at a time, and how often. Of more certification trials than `ENOUGH`
 none are tried: who pays for so many wants the bound."""
@@ -65,8 +56,6 @@ SETTLED, MOST_SETTLED, RARE = 8, 1_000_000, 10_000
 that was seen more rarely than that."""
 PORTIONS = 16
 """Where time is limited, the clock is looked at so many times in a round."""
-Bases = dict[tuple[str, str], Features]
-"""What was drawn of base datasets in a round."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,8 +64,8 @@ class Search:
 
     Parameters
     ----------
-    target : AuditTarget
-        One whose answers are free.
+    drawing : Drawing
+        Draws trials.
     space : Space
         Proposes pairs and queries.
     scale : Scale
@@ -84,24 +73,17 @@ class Search:
     promised : float
         The claimed leak.
     budget : Budget
-    open_executor, progress : callable
-    seed : int
     deadline : Deadline
         When the search ends; the first of `PORTIONS` of the pairs is looked at in any case.
     """
 
-    target: AuditTarget
+    drawing: Drawing
     space: Space
     scale: Scale
     promised: float
     budget: Budget
-    open_executor: OpenExecutor
-    progress: Progress
-    seed: int
     deadline: Deadline
     log: list[dict[str, Any]] = field(default_factory=list)
-    spent: list[int] = field(default_factory=list)
-    failed: list[int] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
 
     def best(self) -> tuple[Candidate, Encoder]:
@@ -110,9 +92,9 @@ class Search:
         One only: the last round has looked at the few that were left so often that the best of
         them is known, or makes no difference, and it gets all of alpha.
         """
-        rng = stream(self.seed, self.target.name, "search")
+        rng = stream(self.drawing.seed, self.drawing.target.name, "search")
         alive = [Candidate(proposal=each) for each in self.space.first(rng, FIRST)]
-        encoder = self._encoder([each.proposal for each in alive])
+        encoder = self.drawing.encoder([each.proposal for each in alive])
         draws = self.budget.draws
         share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // sum(SHARES)
         for number, part in enumerate(SHARES):
@@ -149,7 +131,7 @@ class Search:
             time of the whole search was up before a later round began.
         """
         part = sum(SHARES[: number + 1]) / sum(SHARES)
-        told = self._told(f"round {number + 1} of {len(SHARES)}", len(alive))
+        told = self.drawing.told(f"round {number + 1} of {len(SHARES)}", len(alive))
         step = max(1, len(alive) // (1 if self.deadline.seconds is None else PORTIONS))
         looked: list[Candidate] = []
         bases: Bases | None = None if self.deadline.seconds is None else {}
@@ -159,12 +141,12 @@ class Search:
                 break
             some = alive[first : first + step]
             try:
-                drawn = self._draw(encoder, some, size, f"search {number}", told, bases)
+                drawn = self.drawing.draw(encoder, some, size, f"search {number}", told, bases)
             except TargetError as error:
-                if error.undeclared or bases is None or any(map(self._is_own, some)):
+                if error.undeclared or bases is None or any(map(self.drawing.is_own, some)):
                     raise
                 failure = error
-                self.failed.append(len(some))
+                self.drawing.failed.append(len(some))
                 continue
             self._choose(encoder, drawn, cheap=number < len(SURVIVORS), first=len(looked))
             looked += drawn
@@ -210,8 +192,9 @@ class Search:
         """Choose the event of a pair by more trials."""
         if self.deadline.stops():
             return
-        size, told = closer(self.budget.draws), self._told("looking closer", 1)
-        self._choose(encoder, self._draw(encoder, [found], size, "sharpen", told), cheap=False)
+        size, told = closer(self.budget.draws), self.drawing.told("looking closer", 1)
+        drawn = self.drawing.draw(encoder, [found], size, "sharpen", told)
+        self._choose(encoder, drawn, cheap=False)
         if self.budget.draws > ENOUGH:
             self._settle(found, size)
 
@@ -225,8 +208,8 @@ class Search:
             return
         fresh = Candidate(proposal=found.proposal)
         more = min(self.budget.draws // SETTLED, MOST_SETTLED)
-        told = self._told("looking closer", 1)
-        self._draw(choice.pattern.encoder, [fresh], more, "settle", told)
+        told = self.drawing.told("looking closer", 1)
+        self.drawing.draw(choice.pattern.encoder, [fresh], more, "settle", told)
         found.choice = settled(
             choice,
             fresh.one[0][found.query],
@@ -285,131 +268,9 @@ class Search:
         self, encoder: Encoder, some: list[Candidate], size: int, phase: str, *, cheap: bool
     ) -> None:
         """Draw candidates for shrinking, and choose their events."""
-        told = self._told("looking for a smaller pair", len(some))
-        drawn = self._draw(encoder, some, size, phase, told)
+        told = self.drawing.told("looking for a smaller pair", len(some))
+        drawn = self.drawing.draw(encoder, some, size, phase, told)
         self._choose(encoder, drawn, cheap=cheap)
-
-    def _encoder(self, proposals: Sequence[Proposal]) -> Encoder:
-        """Fit the encoder on both sides of pairs that lie far apart in the list."""
-        places = np.unique(np.linspace(0, len(proposals) - 1, PILOTS).astype(int))
-        pilots = {}
-        for place in places.tolist():
-            pairs, queries = proposals[place].pairs, proposals[place].queries
-            base = pairs.base
-            for data in (base, pairs.changes[0].apply(base)):
-                key = (self.seed, self.target.name, data.digest, digest(queries), "pilot")
-                pilots[key] = data, self._asked(queries), key
-        self.spent.append(PILOT * len(pilots))
-        # each dataset once: numbers that come twice are taken for values of their own
-        return self.target.encoder(list(pilots.values()), PILOT)
-
-    def _draw(
-        self,
-        encoder: Encoder,
-        some: list[Candidate],
-        size: int,
-        phase: str,
-        told: Told,
-        bases: Bases | None = None,
-    ) -> list[Candidate]:
-        """Draw both sides of every candidate; those with one base share its trials.
-
-        Also with those whose base is among `bases`, where what is drawn of a base is kept.
-
-        Returns
-        -------
-        list of Candidate
-            Those that were drawn: not the ones on which the mechanism raised an exception.
-
-        Raises
-        ------
-        TargetError
-            If it raised one on the user's own data, or on all of them; or returned what was not
-            declared.
-        """
-        shared: dict[tuple[str, str], list[Candidate]] = {}
-        for each in some:
-            shared.setdefault(_base(each), []).append(each)
-        try:
-            self._draw_all(encoder, list(shared.values()), size, phase, told, bases)
-        except TargetError as error:
-            if error.undeclared:
-                raise
-            return self._draw_each(encoder, list(shared.values()), size, phase, error, bases)
-        return some
-
-    def _draw_each(
-        self,
-        encoder: Encoder,
-        members: list[list[Candidate]],
-        size: int,
-        phase: str,
-        error: TargetError,
-        bases: Bases | None,
-    ) -> list[Candidate]:
-        """Draw candidate by candidate, and pass over those that fail."""
-        drawn = []
-        told = Told(self.progress, "searching, one by one", sum(map(len, members)))
-        for candidates in members:
-            for each in candidates:
-                del each.one[each.rounds :], each.other[each.rounds :]
-                try:
-                    self._draw_all(encoder, [[each]], size, phase, told, bases)
-                except TargetError as failed:
-                    if failed.undeclared:
-                        raise
-                    if self._is_own(each):
-                        raise
-                    error = failed
-                else:
-                    drawn.append(each)
-        if not drawn:
-            raise error
-        self.failed.append(sum(map(len, members)) - len(drawn))
-        return drawn
-
-    def _draw_all(
-        self,
-        encoder: Encoder,
-        members: list[list[Candidate]],
-        size: int,
-        phase: str,
-        told: Told,
-        bases: Bases | None,
-    ) -> None:
-        """Draw groups of candidates that share a base."""
-        groups = tuple(map(self._group, members))
-        rows, width = block_of(size), len(encoder.names)
-        kept = Kept(encoder=encoder, by_query=self.target.by_query, rows=rows)
-        held = {} if bases is None else bases
-        known = [held.get(_base(candidates[0])) for candidates in members]
-        sides = [
-            (g, pair)
-            for g, group in enumerate(groups)
-            for pair in (*([None] if known[g] is None else []), *_places(group))
-        ]
-        self.spent.append(size * len(sides))
-        executor = self.open_executor(groups, (kept,) * len(groups))
-        drawn = executor.drawn(
-            [Task(group=g, pair=pair, phase=phase, size=size) for g, pair in sides]
-        )
-        for candidates, base in zip(members, known, strict=True):
-            if base is None:
-                base = _features(next(drawn).calls, size, width)  # noqa: PLW2901
-                held[_base(candidates[0])] = base
-            for each in candidates:
-                each.one.append(base)
-                each.other.append(_features(next(drawn).calls, size, width))
-                told.more()
-
-    def _told(self, what: str, total: int) -> Told:
-        """Return what tells how far something is."""
-        return Told(self.progress, f"searching, {what}", total)
-
-    def _is_own(self, each: Candidate) -> bool:
-        """Whether the dataset is the user's own."""
-        own = self.space.own
-        return own is not None and each.proposal.base.digest == own.digest
 
     def _choose(
         self, encoder: Encoder, some: Iterable[Candidate], *, cheap: bool, first: int = 0
@@ -426,7 +287,7 @@ class Search:
                     promised=self.promised,
                     n=self.budget.draws,
                     alpha=self.budget.alpha,
-                    rng=stream(self.seed, "choose", place, query),
+                    rng=stream(self.drawing.seed, "choose", place, query),
                     cheap=cheap,
                 )
                 for query in range(len(one))
@@ -434,36 +295,6 @@ class Search:
             each.rounds = len(each.one)
             each.query = max(range(len(choices)), key=lambda query: rank_of(choices[query]))
             each.choice = choices[each.query]
-
-    def _asked(self, queries: Features) -> Features:
-        """Return the query points as the target is asked: one row if their answers are one."""
-        if self.target.mechanism.without_query:
-            return NOTHING_ASKED
-        if not self.target.joint:
-            return queries
-        row = queries.reshape(1, -1)
-        row.flags.writeable = False
-        return row
-
-    def _group(self, members: list[Candidate]) -> Group:
-        """Make one group of candidates that share base and queries."""
-        first = members[0].proposal
-        changes = tuple(each.proposal.pairs.changes[0] for each in members)
-        pairs = replace(first.pairs, changes=changes, key="")
-        asked = self._asked(first.queries)
-        return Group(pairs=pairs, queries=asked, kind="searched", reason=first.family)
-
-    def alone(self, found: Candidate) -> Group:
-        """Return the group of one pair and one query."""
-        group = self._group([found])
-        if self.target.by_query:
-            query = np.ascontiguousarray(group.queries[found.query : found.query + 1])
-            query.flags.writeable = False
-            group = replace(group, queries=query)
-        how = f"family '{found.proposal.family}'"
-        pairs = replace(group.pairs, how=how)
-        asked = not self.target.mechanism.without_query
-        return replace(group, pairs=pairs, asked=asked, made_up=self.space.own is None)
 
     def _note(self, number: int, ranked: list[Candidate], size: int) -> None:
         families: dict[str, int] = {}
@@ -476,28 +307,12 @@ class Search:
                 "draws": size,
                 "families": families,
                 "best": ranked[0].proposal.family,
-                "failed": sum(self.failed),
+                "failed": sum(self.drawing.failed),
             }
         )
-        self.failed.clear()
-
-
-def _base(each: Candidate) -> tuple[str, str]:
-    """Return what candidates have in common that share a base and its queries."""
-    return each.proposal.pairs.base.digest, digest(each.proposal.queries)
+        self.drawing.failed.clear()
 
 
 def closer(draws: int) -> int:
     """Return how many trials per side choose the event of the pair that was found once more."""
     return min(draws // SHARPER, MOST_SHARPER) if draws > ENOUGH else max(LEAST, draws // UNSURE)
-
-
-def _places(group: Group) -> range:
-    return range(len(group.pairs))
-
-
-def _features(calls: Features, size: int, width: int) -> Features:
-    """Return the features (q, size, F) out of padded blocks of them (blocks, q, rows F)."""
-    blocks, queries, _ = calls.shape
-    rows = calls.reshape(blocks, queries, -1, width).swapaxes(0, 1)
-    return rows.reshape(queries, -1, width)[:, :size]

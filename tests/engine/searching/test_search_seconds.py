@@ -18,6 +18,7 @@ from dpassay.engine.result import Result
 from dpassay.engine.search_power import SearchDesign
 from dpassay.engine.searching import deadline
 from dpassay.engine.searching import search as searched
+from dpassay.engine.searching.drawing import Drawing
 from dpassay.engine.searching.deadline import Deadline
 from dpassay.record.run_record import make_record, result_json
 from dpassay.record.schemas import fault
@@ -138,7 +139,7 @@ def test_what_comes_after_the_rounds_is_left_out_when_the_time_is_up(
 ) -> None:
     monkeypatch.setattr(searched, "ENOUGH", enough)
     phases: list[str] = []
-    draw, after = searched.Search._draw, getattr(searched.Search, step)
+    draw, after = Drawing.draw, getattr(searched.Search, step)
 
     def drawn(self: Any, encoder: Any, some: Any, size: int, phase: str, *more: Any) -> Any:
         phases.append(phase.split(maxsplit=1)[0])
@@ -148,7 +149,7 @@ def test_what_comes_after_the_rounds_is_left_out_when_the_time_is_up(
         clock.now += 2e9
         return after(self, *given)
 
-    monkeypatch.setattr(searched.Search, "_draw", drawn)
+    monkeypatch.setattr(Drawing, "draw", drawn)
     monkeypatch.setattr(searched.Search, step, late)
     assert not looked(hunted(clock, 1e12, scale=0.2))["limit"]["ended"]
     assert set(phases) > {"search"}

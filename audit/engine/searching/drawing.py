@@ -1,0 +1,221 @@
+"""Drawing: trials of a search, both sides of many pairs at a time, kept as features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from dpassay.data import digest
+from dpassay.engine.sampling import OpenExecutor
+from dpassay.engine.searching.candidates import Candidate, Features, Told
+from dpassay.errors import TargetError
+from dpassay.pairs import NOTHING_ASKED
+from dpassay.search.outputs import Encoder
+from dpassay.search.proposals import Proposal, Space
+from dpassay.targets.groups import Group, Progress
+from dpassay.targets.guard import AuditTarget
+from dpassay.trials.blocks import block_of
+from dpassay.trials.kept import Kept
+from dpassay.trials.tasks import Task
+
+PILOTS, PILOT = 12, 200
+"""Pairs whose answers the encoder is fitted on, and trials on each side of them."""
+Bases = dict[tuple[str, str], Features]
+"""What was drawn of base datasets in a round."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Drawing:
+    """Draws what a search looks at.
+
+    Parameters
+    ----------
+    target : AuditTarget
+        One whose answers are free.
+    space : Space
+        Whose own dataset must not be passed over where the mechanism fails.
+    open_executor, progress : callable
+    seed : int
+    spent : list of int
+        Trials so far.
+    failed : list of int
+        Pairs on which the mechanism failed since somebody has last asked.
+    """
+
+    target: AuditTarget
+    space: Space
+    open_executor: OpenExecutor
+    progress: Progress
+    seed: int
+    spent: list[int] = field(default_factory=list)
+    failed: list[int] = field(default_factory=list)
+
+    def encoder(self, proposals: Sequence[Proposal]) -> Encoder:
+        """Fit the encoder on both sides of pairs that lie far apart in the list."""
+        places = np.unique(np.linspace(0, len(proposals) - 1, PILOTS).astype(int))
+        pilots = {}
+        for place in places.tolist():
+            pairs, queries = proposals[place].pairs, proposals[place].queries
+            base = pairs.base
+            for data in (base, pairs.changes[0].apply(base)):
+                key = (self.seed, self.target.name, data.digest, digest(queries), "pilot")
+                pilots[key] = data, self._asked(queries), key
+        self.spent.append(PILOT * len(pilots))
+        # each dataset once: numbers that come twice are taken for values of their own
+        return self.target.encoder(list(pilots.values()), PILOT)
+
+    def draw(
+        self,
+        encoder: Encoder,
+        some: list[Candidate],
+        size: int,
+        phase: str,
+        told: Told,
+        bases: Bases | None = None,
+    ) -> list[Candidate]:
+        """Draw both sides of every candidate; those with one base share its trials.
+
+        Also with those whose base is among `bases`, where what is drawn of a base is kept.
+
+        Returns
+        -------
+        list of Candidate
+            Those that were drawn: not the ones on which the mechanism raised an exception.
+
+        Raises
+        ------
+        TargetError
+            If it raised one on the user's own data, or on all of them; or returned what was not
+            declared.
+        """
+        shared: dict[tuple[str, str], list[Candidate]] = {}
+        for each in some:
+            shared.setdefault(_base(each), []).append(each)
+        try:
+            self._draw_all(encoder, list(shared.values()), size, phase, told, bases)
+        except TargetError as error:
+            if error.undeclared:
+                raise
+            return self._draw_each(encoder, list(shared.values()), size, phase, error, bases)
+        return some
+
+    def _draw_each(
+        self,
+        encoder: Encoder,
+        members: list[list[Candidate]],
+        size: int,
+        phase: str,
+        error: TargetError,
+        bases: Bases | None,
+    ) -> list[Candidate]:
+        """Draw candidate by candidate, and pass over those that fail."""
+        drawn = []
+        told = Told(self.progress, "searching, one by one", sum(map(len, members)))
+        for candidates in members:
+            for each in candidates:
+                del each.one[each.rounds :], each.other[each.rounds :]
+                try:
+                    self._draw_all(encoder, [[each]], size, phase, told, bases)
+                except TargetError as failed:
+                    if failed.undeclared:
+                        raise
+                    if self.is_own(each):
+                        raise
+                    error = failed
+                else:
+                    drawn.append(each)
+        if not drawn:
+            raise error
+        self.failed.append(sum(map(len, members)) - len(drawn))
+        return drawn
+
+    def _draw_all(
+        self,
+        encoder: Encoder,
+        members: list[list[Candidate]],
+        size: int,
+        phase: str,
+        told: Told,
+        bases: Bases | None,
+    ) -> None:
+        """Draw groups of candidates that share a base."""
+        groups = tuple(map(self._group, members))
+        rows, width = block_of(size), len(encoder.names)
+        kept = Kept(encoder=encoder, by_query=self.target.by_query, rows=rows)
+        held = {} if bases is None else bases
+        known = [held.get(_base(candidates[0])) for candidates in members]
+        sides = [
+            (g, pair)
+            for g, group in enumerate(groups)
+            for pair in (*([None] if known[g] is None else []), *_places(group))
+        ]
+        self.spent.append(size * len(sides))
+        executor = self.open_executor(groups, (kept,) * len(groups))
+        drawn = executor.drawn(
+            [Task(group=g, pair=pair, phase=phase, size=size) for g, pair in sides]
+        )
+        for candidates, base in zip(members, known, strict=True):
+            if base is None:
+                base = _features(next(drawn).calls, size, width)  # noqa: PLW2901
+                held[_base(candidates[0])] = base
+            for each in candidates:
+                each.one.append(base)
+                each.other.append(_features(next(drawn).calls, size, width))
+                told.more()
+
+    def told(self, what: str, total: int) -> Told:
+        """Return what tells how far something is."""
+        return Told(self.progress, f"searching, {what}", total)
+
+    def is_own(self, each: Candidate) -> bool:
+        """Whether the dataset is the user's own."""
+        own = self.space.own
+        return own is not None and each.proposal.base.digest == own.digest
+
+    def _asked(self, queries: Features) -> Features:
+        """Return the query points as the target is asked: one row if their answers are one."""
+        if self.target.mechanism.without_query:
+            return NOTHING_ASKED
+        if not self.target.joint:
+            return queries
+        row = queries.reshape(1, -1)
+        row.flags.writeable = False
+        return row
+
+    def _group(self, members: list[Candidate]) -> Group:
+        """Make one group of candidates that share base and queries."""
+        first = members[0].proposal
+        changes = tuple(each.proposal.pairs.changes[0] for each in members)
+        pairs = replace(first.pairs, changes=changes, key="")
+        asked = self._asked(first.queries)
+        return Group(pairs=pairs, queries=asked, kind="searched", reason=first.family)
+
+    def alone(self, found: Candidate) -> Group:
+        """Return the group of one pair and one query."""
+        group = self._group([found])
+        if self.target.by_query:
+            query = np.ascontiguousarray(group.queries[found.query : found.query + 1])
+            query.flags.writeable = False
+            group = replace(group, queries=query)
+        how = f"family '{found.proposal.family}'"
+        pairs = replace(group.pairs, how=how)
+        asked = not self.target.mechanism.without_query
+        return replace(group, pairs=pairs, asked=asked, made_up=self.space.own is None)
+
+
+def _base(each: Candidate) -> tuple[str, str]:
+    """Return what candidates have in common that share a base and its queries."""
+    return each.proposal.pairs.base.digest, digest(each.proposal.queries)
+
+
+def _places(group: Group) -> range:
+    return range(len(group.pairs))
+
+
+def _features(calls: Features, size: int, width: int) -> Features:
+    """Return the features (q, size, F) out of padded blocks of them (blocks, q, rows F)."""
+    blocks, queries, _ = calls.shape
+    rows = calls.reshape(blocks, queries, -1, width).swapaxes(0, 1)
+    return rows.reshape(queries, -1, width)[:, :size]
