@@ -18,8 +18,8 @@ from dpassay.engine.result import Result
 from dpassay.engine.search_power import SearchDesign
 from dpassay.engine.searching import deadline
 from dpassay.engine.searching import search as searched
-from dpassay.engine.searching.drawing import Drawing
 from dpassay.engine.searching.deadline import Deadline
+from dpassay.engine.searching.drawing import Drawing
 from dpassay.record.run_record import make_record, result_json
 from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness, replay
