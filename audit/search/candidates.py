@@ -98,7 +98,7 @@ def propose(learn: Rows, looks: Sequence[Feature], goal: Goal, *, cheap: bool) -
     looks : sequence of Feature
     goal : Goal
     cheap : bool
-        Without regressions, and with one pair only.
+        Without regressions, with one pair only, and with thresholds of as many digits as they have.
     """
     singles = scan(learn, looks, goal)
     found = [Candidate((each.condition,), each.direction, each.worth) for each in singles]
@@ -106,7 +106,7 @@ def propose(learn: Rows, looks: Sequence[Feature], goal: Goal, *, cheap: bool) -
     roots = singles[:CHEAP_ROOTS] if cheap else singles[:ROOTS] + _values(learn, looks)
     found += _pairs(learn, looks, goal, roots)
     found += _scores(learn, looks, goal, singles, cheap)
-    return [_tidy(each, learn) for each in found]
+    return found if cheap else [_tidy(each, learn) for each in found]
 
 
 def _pairs(
