@@ -14,7 +14,7 @@ from scipy.stats import laplace, norm
 
 from dpassay.errors import InvalidInput
 from dpassay.search import candidates
-from dpassay.search.events import Choice, choose_pattern
+from dpassay.search.events import Choice, choose_pattern, settled
 from dpassay.search.features import SINGLE, Feature
 from dpassay.search.outputs import fit_encoder
 from dpassay.search.patterns import pattern_from_json
@@ -440,3 +440,43 @@ def test_a_chosen_pattern_looks_at_no_more_than_it_needs() -> None:
     choice = choose(labels(0.5, 0.2, 0.3), labels(0.1, 0.4, 0.5), 2_000)
     assert choice.pattern.encoder.looks == (Feature("value", SINGLE, (0,)),)
     assert choice.pattern.rule == (OneOf(0, (0,)),)
+
+
+def test_more_outputs_set_the_threshold_of_a_rare_event_nearer_to_the_best() -> None:
+    """Laplace noise that moves by 8 scales: the other side passes the best threshold rarely."""
+    shift, n, alpha = 8.0, 1_000_000, 0.1
+    one: Draw = lambda rng, m: shift + rng.laplace(size=m)  # noqa: E731
+    other: Draw = lambda rng, m: rng.laplace(size=m)  # noqa: E731
+
+    def bound(choice: Choice) -> float:
+        assert not isinstance(choice.pattern.rule, Score)
+        (threshold,) = choice.pattern.rule
+        assert isinstance(threshold, Threshold)
+        law = laplace.cdf if choice.direction else laplace.sf
+        centres = (0.0, shift) if choice.direction else (shift, 0.0)
+        p1, p0 = (float(law(threshold.at - centre)) for centre in centres)
+        return limit(Ratio(), p1, p0, n, alpha)
+
+    before, after = [], []
+    for seed in range(5):
+        choice = choose(one, other, 20_000, seed, n=n, alpha=alpha)
+        rng = np.random.default_rng(100 + seed)
+        more = [choice.pattern.encoder.features(draw(rng, 300_000)) for draw in (one, other)]
+        again = settled(choice, *more, scale=Ratio(), promised=1.0, n=n, alpha=alpha)
+        before.append(bound(choice))
+        after.append(bound(again))
+        assert abs(again.expected - bound(again)) < 0.25
+    best = max(
+        limit(Ratio(), float(laplace.sf(at - shift)), float(laplace.sf(at)), n, alpha)
+        for at in np.linspace(6, 10, 81)
+    )
+    assert np.mean(after) > np.mean(before)
+    assert min(after) > best - 0.15
+
+
+def test_outputs_that_give_no_reason_leave_a_threshold_where_it_is() -> None:
+    few: Draw = lambda rng, m: rng.integers(0, 4, m).astype(float) + 0.5  # noqa: E731
+    choice = choose(lambda rng, m: few(rng, m) + 1, few, 2_000)
+    rng = np.random.default_rng(5)
+    more = [choice.pattern.encoder.features(few(rng, 5_000)) for _ in range(2)]
+    assert settled(choice, *more, scale=Ratio(), promised=1.0, n=10_000, alpha=0.05) is choice
