@@ -1,4 +1,4 @@
-"""A mechanism that misbehaves in one block of a thousand loses its own result only.
+"""A mechanism that misbehaves in one block of four hundred loses its own result only.
 
 With cause and input; nothing else changes.
 """
@@ -32,14 +32,14 @@ from tests.trials.test_executors import entries, raises, run, segfault, target
 QUERIES = 7
 GROUP = flip_group(records=7, queries=QUERIES, changes=tuple(FlipLabel(i) for i in range(7)))
 BUDGET = 100 * BLOCK
-"""Eight datasets are screened and two certified, with a hundred blocks each."""
+"""Eight datasets are screened with 28 blocks each or a few more, and two certified with 100."""
 Fault = Callable[[], Any]
 Place = tuple[Change | None, str, int]
 FIRST: Place = (None, "screen", 0)
-EARLY: Place = (None, "screen", 37)
-MIDDLE: Place = (FlipLabel(4), "screen", 50)
+EARLY: Place = (None, "screen", 11)
+MIDDLE: Place = (FlipLabel(4), "screen", 15)
 LATE: Place = (FlipLabel(0), "certify", 61)
-LAST: Place = (FlipLabel(1), "screen", 99)
+LAST: Place = (FlipLabel(1), "screen", 27)
 
 
 @pytest.fixture(autouse=True)
@@ -82,9 +82,9 @@ def undisturbed(*places: Place) -> list[dict[str, Any]]:
     met: list[None] = []
     found = between(*((lambda: met.append(None), place) for place in places), executor="inline")
     assert len(met) == len(places)
-    assert {(entry["verdict"], entry["trials"]) for entry in found} == {
-        ("not refuted", 1000 * BLOCK)
-    }
+    assert {entry["verdict"] for entry in found} == {"not refuted"}
+    (trials,) = {entry["trials"] for entry in found}
+    assert trials > 400 * BLOCK
     return found
 
 
@@ -128,7 +128,7 @@ WRONG = {
 
 
 @pytest.mark.slow
-def test_a_wrong_answer_in_one_block_of_a_thousand() -> None:
+def test_a_wrong_answer_in_one_block_of_hundreds() -> None:
     places = [place for _, place in WRONG.values()]
     found = [between(*WRONG.values(), **who) for who in ({}, {"jobs": 2}, {"executor": "inline"})]
     assert found[0] == found[1] == found[2]
@@ -194,7 +194,7 @@ SLOW = pytest.mark.slow
 
 
 @pytest.mark.slow
-def test_workers_lost_over_one_block_of_a_thousand() -> None:
+def test_workers_lost_over_one_block_of_hundreds() -> None:
     faults = [segfault, exits(1), exits(0), throws(KeyboardInterrupt()), hangs, leaves_the_library]
     places = [place for _, place in WRONG.values()]
     found = reasons(between(*zip(faults, places, strict=True), jobs=2, shard_timeout=1), *places)
@@ -230,7 +230,7 @@ HANGS: list[tuple[Fault, str]] = [
 @pytest.mark.parametrize("place", [FIRST, LATE], ids=["first", "late"])
 @pytest.mark.parametrize(("faults", "limit"), [(DEATHS, 600), (HANGS, 1)], ids=["dies", "hangs"])
 @pytest.mark.slow
-def test_a_worker_lost_over_one_block_of_a_thousand(
+def test_a_worker_lost_over_one_block_of_hundreds(
     faults: list[tuple[Fault, str]], limit: float, place: Place
 ) -> None:
     began = time.monotonic()
