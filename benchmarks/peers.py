@@ -563,7 +563,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {told.core})
     for row in ROWS:
-        one_audit(row, 1000, 0)  # what is imported late is imported now
+        one_audit(row, 5000, 0)  # what is imported late is imported now
     rows: dict[str, Any] = {}
     for row in ROWS:
         if told.rows not in row.name:
