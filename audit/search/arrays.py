@@ -25,8 +25,6 @@ LONGEST_LIST = 4096
 """Whole numbers in a shorter range are looked up in a list."""
 FEW = 4
 """So few values are compared one after the other."""
-MOST_BITS, LISTED_BITS = 52, 12
-"""Rows of so many truth values are taken for binary numbers; of so many all are listed."""
 
 
 class Numbers:
@@ -128,8 +126,6 @@ class Numbers:
             for k, key in enumerate(table)
             if isinstance(key, tuple) and len(key) == self.width and all(map(is_number, key))
         }
-        if self.array.dtype.kind == "b" and 0 < self.width <= MOST_BITS:
-            return _words(self.array, rows, len(table))
         if len(rows) > FEW or any(NAN in key for key in rows.values()):
             return follow_tree(self, rows, len(table))
         codes = np.full(self.n, len(table), dtype=np.intp)
@@ -199,27 +195,6 @@ def _listed(
     if low > high:
         return np.full(len(column), rest, dtype=np.intp)
     return np.asarray(codes[np.clip(column, low, high).astype(np.intp) - least])
-
-
-def _words(rows: NDArray[np.bool_], named: dict[int, tuple[Key, ...]], other: int) -> Codes:
-    """Return which of the named rows each row of truth values is, as numbers in base two."""
-    digits = 2.0 ** np.arange(rows.shape[1])
-    words = (rows.astype(float) @ digits).astype(np.int64)
-    known = {
-        int(sum(digit for digit, part in zip(digits, key, strict=True) if part)): k
-        for k, key in named.items()
-        if all(part in (0, 1) for part in key)
-    }
-    if not known:
-        return np.full(len(rows), other, dtype=np.intp)
-    if rows.shape[1] <= LISTED_BITS:
-        codes = np.full(2 ** rows.shape[1], other, dtype=np.intp)
-        codes[list(known)] = list(known.values())
-        return np.asarray(codes[words])
-    values = np.array(sorted(known), dtype=np.int64)
-    at = np.minimum(np.searchsorted(values, words), len(values) - 1)
-    places = np.array([known[value] for value in values.tolist()], dtype=np.intp)
-    return np.where(values[at] == words, places[at], other)
 
 
 def _equal(column: NDArray[Any], key: Key) -> Mask:

@@ -78,6 +78,6 @@ def _words(draws: Any) -> tuple[NDArray[np.intp], int, tuple[Any, ...]] | None:
         words -= least
         return words, size, kind
     places = float(base) ** np.arange(width)
-    # floats of 24 bits hold what is less than 2^17 exactly, and their products are fast
-    exact = digits.astype(np.float32) @ places.astype(np.float32)
-    return (exact - np.float32(least * places.sum())).astype(np.intp), size, kind
+    # floats of 24 bits hold these numbers exactly, all below 2^18, and their products are fast
+    above = digits.astype(np.float32) - np.float32(least)
+    return (above @ places.astype(np.float32)).astype(np.intp), size, kind

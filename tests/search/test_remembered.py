@@ -45,6 +45,19 @@ def test_what_is_remembered_is_what_would_be_said(data: st.DataObject) -> None:
         assert np.array_equal(remembered(draws), Told()(draws))
 
 
+@pytest.mark.parametrize("least", [0, 1000, 60_000, -60_000])
+@pytest.mark.parametrize("width", [1, 2, 16])
+def test_numbers_far_from_zero_are_told_apart(least: int, width: int) -> None:
+    """Sums of their digits are no floats of 24 bits: rows were once taken for others."""
+    rng = np.random.default_rng(2)
+    most = {1: 60_000, 2: 255, 16: 1}[width]
+    remembered = Remembered(Told())
+    for _ in range(3):
+        draws = least + rng.integers(0, most + 1, (2_000, width))
+        assert np.array_equal(remembered(draws), Told()(draws))
+    assert remembered.tables
+
+
 @pytest.mark.parametrize("width", [1, 10, 16])
 def test_each_output_is_asked_about_once(width: int) -> None:
     rng, told = np.random.default_rng(0), Told()
