@@ -326,16 +326,7 @@ def _moved(candidate: Candidate, rows: Rows, goal: Goal) -> Candidate | None:
     return candidate.moved(neat(threshold, axis), direction)
 
 
-def settled(
-    choice: Choice,
-    one: Array,
-    other: Array,
-    *,
-    scale: Scale,
-    promised: float,
-    n: int,
-    alpha: float,
-) -> Choice:
+def settled(choice: Choice, one: Array, other: Array, goal: Goal) -> Choice:
     """Set the last threshold of a chosen event by more outputs.
 
     Parameters
@@ -344,15 +335,15 @@ def settled(
         By conditions, the last of which has a threshold.
     one, other : array (m, F)
         What its pattern's encoder finds in further outputs on the two datasets.
-    scale, promised, n, alpha
-        As for `choose_pattern`.
+    goal : Goal
+        What the event is for.
 
     Returns
     -------
     Choice
         The same where the outputs give no reason to move it.
     """
-    goal, rule = Goal(scale, promised, n, alpha), choice.pattern.rule
+    rule = choice.pattern.rule
     rows = Rows(one.T, other.T, len(one), len(other))
     moved = _moved(Candidate(rule, choice.direction, choice.expected), rows, goal)
     if moved is None:

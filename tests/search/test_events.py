@@ -461,8 +461,8 @@ def test_more_outputs_set_the_threshold_of_a_rare_event_nearer_to_the_best() -> 
     for seed in range(5):
         choice = choose(one, other, 20_000, seed, n=n, alpha=alpha)
         rng = np.random.default_rng(100 + seed)
-        more = [choice.pattern.encoder.features(draw(rng, 300_000)) for draw in (one, other)]
-        again = settled(choice, *more, scale=Ratio(), promised=1.0, n=n, alpha=alpha)
+        a, b = (choice.pattern.encoder.features(draw(rng, 300_000)) for draw in (one, other))
+        again = settled(choice, a, b, Goal(Ratio(), 1.0, n, alpha))
         before.append(bound(choice))
         after.append(bound(again))
         assert abs(again.expected - bound(again)) < 0.25
@@ -478,5 +478,5 @@ def test_outputs_that_give_no_reason_leave_a_threshold_where_it_is() -> None:
     few: Draw = lambda rng, m: rng.integers(0, 4, m).astype(float) + 0.5  # noqa: E731
     choice = choose(lambda rng, m: few(rng, m) + 1, few, 2_000)
     rng = np.random.default_rng(5)
-    more = [choice.pattern.encoder.features(few(rng, 5_000)) for _ in range(2)]
-    assert settled(choice, *more, scale=Ratio(), promised=1.0, n=10_000, alpha=0.05) is choice
+    a, b = (choice.pattern.encoder.features(few(rng, 5_000)) for _ in range(2))
+    assert settled(choice, a, b, Goal(Ratio(), 1.0, 10_000, 0.05)) is choice

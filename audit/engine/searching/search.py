@@ -25,6 +25,7 @@ from dpassay.search.events import choose_pattern, settled
 from dpassay.search.outputs import Encoder
 from dpassay.search.proposals import Space
 from dpassay.search.rules import Score, Threshold
+from dpassay.search.worth import Goal
 from dpassay.seeds import stream
 from dpassay.stats.scales import Scale
 
@@ -214,10 +215,7 @@ class Search:
             choice,
             fresh.one[0][found.query],
             fresh.other[0][found.query],
-            scale=self.scale,
-            promised=self.promised,
-            n=self.budget.draws,
-            alpha=self.budget.alpha,
+            Goal(self.scale, self.promised, self.budget.draws, self.budget.alpha),
         )
 
     def _shrunk(self, encoder: Encoder, found: Candidate) -> Candidate:
