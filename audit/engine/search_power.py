@@ -26,6 +26,7 @@ from dpassay.engine.alternatives import (
     worst_frequency,
 )
 from dpassay.engine.detection import DetectionCurve, Frontier, two_digits
+from dpassay.search.events import parts
 from dpassay.search.worth import Goal
 from dpassay.stats.inversion import BETA_SHARE
 from dpassay.stats.lower_bounds import Method, choose
@@ -48,6 +49,10 @@ EVENTS = 3
 independently."""
 NEAR = 0.02
 """The leak is found up to this part of its distance to the claim, from above."""
+BEYOND = 0.4
+"""So much of that beyond where it is expected is where it is looked for."""
+STEEP = 3.0
+"""About by how much the scale of the probability changes when the excess over the claim doubles."""
 RARE = 0.005
 """Events that are chosen less often count as not refuted."""
 NORMAL = 10_000
@@ -234,33 +239,54 @@ class _Rehearsal:
 
     def __init__(self, design: SearchDesign, laws: _Laws) -> None:
         self.design, self.laws, self.goal = design, laws, design.goal
-        self.needed = needed(design.rounds, design.n)
+        self.needed = needed(design.rounds, design.n, design.alpha)
 
     def smallest(self, least: float) -> float:
         """Smallest leak from `least` on that is found and refuted with probability 0.9."""
         promised = self.design.promised
         most = min(LARGEST, self.design.scale.most)
-        if least >= most or (least > promised and self.probability(least) >= POWER):
+        if least >= most:
             return least
-        reach, low, high = self._guess() - promised, least, least
-        while True:
-            high = min(most, max(low, promised) + reach)
-            if self.probability(high) >= POWER:
-                break
-            if high >= most:
+        low, high, under, over = least, math.inf, -math.inf, math.inf
+        if least > promised:
+            under = self._z_of(least)
+            if under >= 0:
+                return least
+        leak, further = max(self._guess(), least + NEAR * (least - promised)), 1.0
+        while math.isinf(high) or math.isinf(under):
+            z = self._z_of(leak)
+            further *= 1 + max(NEAR, abs(z) / STEEP)
+            if z >= 0:
+                high, over = leak, z
+                leak = max(low, promised + (leak - promised) / further)
+            elif leak >= most:
                 return math.inf
-            low, reach = high, 2 * reach
-        while high - low > NEAR * (high - promised):
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.probability(middle) >= POWER else (middle, high)
+            else:
+                low, under = leak, z
+                leak = min(most, promised + (leak - promised) * further)
+        while high - low > (near := NEAR * (high - promised)):
+            middle = _between(low, high, under, over, near)
+            z = self._z_of(middle)
+            if z >= 0:
+                high, over = middle, z
+            else:
+                low, under = middle, z
         return high
 
+    def _z_of(self, leak: float) -> float:
+        """By how much the probability exceeds `POWER`, on the scale on which it is about a line."""
+        sure = 0.5 / RUNS
+        return float(ndtri(np.clip(self.probability(leak), sure, 1 - sure)) - ndtri(POWER))
+
     def probability(self, leak: float) -> float:
-        """Probability that a pair that leaks so much is found and refuted."""
+        """Probability that a pair that leaks so much is found and refuted.
+
+        Where it is found too rarely, the probability of that.
+        """
         other = self.laws.other(leak)
         found, events, directions = self._found(other)
         if found.mean() < POWER:
-            return 0.0
+            return float(found.mean())
         chosen, counts = np.unique(
             np.column_stack([events, directions])[found], axis=0, return_counts=True
         )
@@ -275,32 +301,48 @@ class _Rehearsal:
     def _found(self, other: Array) -> tuple[Mask, Mask, Counts]:
         """Return which searches end with the pair, with what events (R, K) and directions (R,)."""
         rng = np.random.default_rng(17)
-        sides = [np.zeros((RUNS, len(other)), dtype=np.int64) for _ in range(2)]
+        laws = (self.laws.base, other)
+        halves = [[np.zeros((RUNS, len(other)), dtype=np.int64) for _ in laws] for _ in range(2)]
         alive = np.ones(RUNS, dtype=bool)
         rounds = self.design.rounds
         for number, each in enumerate(rounds):
-            for k, law in enumerate((self.laws.base, other)):
-                sides[k] += rng.multinomial(each.draws, law, size=RUNS)
-            one = [_half(side, rng) for side in sides]
-            rest = [side - half for side, half in zip(sides, one, strict=True)]
+            for half in halves:
+                for k, law in enumerate(laws):
+                    half[k] += rng.multinomial(each.draws // 2, law, size=RUNS)
+            one, rest = halves
+            if number + 1 == len(rounds):
+                one, rest = self._parted(one, rest, rng)
             events, directions, z = self._choose(one, rest)
+            m = int(rest[0][0].sum())
             if number + 1 < len(rounds):
-                z = (z + self._choose(rest, one)[2]) / 2 * self.goal.doubled(int(one[0][0].sum()))
-            alive &= z > self.needed[number]
+                z = (z + self._choose(rest, one)[2]) / 2 * self.goal.doubled(m)
+                m *= 2
+            alive &= z - self.goal.margin(m) > self.needed[number]
             if alive.mean() < POWER:
                 break
         return alive, events, directions
+
+    @staticmethod
+    def _parted(
+        one: list[Counts], rest: list[Counts], rng: np.random.Generator
+    ) -> tuple[list[Counts], list[Counts]]:
+        """Part all outputs anew, as the choice of the event does."""
+        sides = [a + b for a, b in zip(one, rest, strict=True)]
+        taught, selecting = parts(int(sides[0][0].sum()))
+        learn = [_some(side, taught, rng) for side in sides]
+        rest = [side - some for side, some in zip(sides, learn, strict=True)]
+        return learn, [_some(side, selecting, rng) for side in rest]
 
     def _choose(self, learn: list[Counts], select: list[Counts]) -> tuple[Mask, Counts, Array]:
         """Choose events as the search does: one half proposes, the other chooses and ranks."""
         masks, counts = self._events(learn)
         m, left = int(learn[0][0].sum()), int(select[0][0].sum())
+        taught, checked = self.goal.worths(m), self.goal.worths(left)
         seen = []
         for ahead, behind in ((0, 1), (1, 0)):
-            place = self.goal.worth(counts[ahead], counts[behind], m, m).argmax(axis=1)
-            event = masks(place)
+            event = masks(taught(counts[ahead], counts[behind]).argmax(axis=1))
             x, y = (np.where(event, select[side], 0).sum(axis=1) for side in (ahead, behind))
-            seen.append((event, self.goal.worth(x, y, left, left), x, y))
+            seen.append((event, checked(x, y), x, y))
         (event, worth, x, y), (event1, worth1, x1, y1) = seen
         better = worth1 > worth
         return (
@@ -383,15 +425,34 @@ class _Rehearsal:
         }
 
     def _guess(self) -> float:
-        """About the leak that certification alone would show."""
+        """About the leak that the search would find and the certification show."""
         design, p1, leak = self.design, self.laws.frequency, self.design.promised
-        reach = float(ndtri(POWER) - ndtri(design.alpha)) / math.sqrt(design.n)
+        errors = float(ndtri(POWER) - ndtri(design.alpha)) / math.sqrt(design.n)
+        drawn = 0
+        for each, above in zip(design.rounds, self.needed, strict=True):
+            drawn += each.draws
+            noise = math.sqrt(1 / design.n + 1 / drawn)
+            margin = self.goal.margin(drawn)
+            errors = max(errors, (float(np.median(above)) + margin + 1.0) * noise)
         for _ in range(5):
             p0 = max(event_at(p1, leak, design.scale), 0.5 / design.n)
-            leak = min(
-                LARGEST, design.scale.most, design.promised + reach * design.scale.spread(p1, p0)
-            )
+            reach = errors * design.scale.spread(p1, p0)
+            leak = min(LARGEST, design.scale.most, design.promised + reach)
         return leak
+
+
+def _between(low: float, high: float, under: float, over: float, near: float) -> float:
+    """Return where to look next for the zero of what is about a line.
+
+    A little beyond where it is expected, on the side that is further off: then both ends close in.
+    """
+    if not (math.isfinite(under) and math.isfinite(over)):
+        return (low + high) / 2
+    zero = low - (high - low) * under / (over - under)
+    step = BEYOND * near
+    aim = zero + step if high - zero > 2 * step else zero - step
+    least = (high - low) / 10
+    return min(max(aim, low + least), high - least)
 
 
 def spreads(scale: Scale, p1: Array, p0: Array) -> Array:
@@ -407,10 +468,12 @@ def spreads(scale: Scale, p1: Array, p0: Array) -> Array:
     return found
 
 
-def _half(counts: Counts, rng: np.random.Generator) -> Counts:
-    """Draw a random half of the outputs of each run."""
-    left, total = counts.sum(axis=1), counts.sum(axis=1)
-    wanted = total // 2
+def _some(counts: Counts, most: int, rng: np.random.Generator) -> Counts:
+    """Draw so many outputs of each run at random, if there are more."""
+    left = counts.sum(axis=1)
+    if most >= left.max():
+        return counts
+    wanted = np.minimum(left, most)
     found = np.empty_like(counts)
     for j in range(counts.shape[1]):
         left = left - counts[:, j]
@@ -420,12 +483,12 @@ def _half(counts: Counts, rng: np.random.Generator) -> Counts:
 
 
 @lru_cache(maxsize=32)
-def needed(rounds: tuple[Round, ...], n: int) -> tuple[Array, ...]:
+def needed(rounds: tuple[Round, ...], n: int, alpha: float) -> tuple[Array, ...]:
     """Find what a pair must rank above in each round, in so many rehearsed searches: (R,) each.
 
     All other pairs leak what the claim allows, so that they rank by chance: by the largest of
     `EVENTS` standardised errors for each query. What was drawn of a pair adds up; in the last
-    round, a random half of it ranks.
+    round, a part of it ranks.
     """
     rng = np.random.default_rng(71)
     events = EVENTS * max(each.queries for each in rounds)
@@ -441,9 +504,12 @@ def needed(rounds: tuple[Round, ...], n: int) -> tuple[Array, ...]:
         drawn += each.draws
         ranking, counted = noise, drawn
         if last:
-            counted = drawn / 2
-            ranking = noise / 2 + np.sqrt(counted / 2)[..., None] * rng.standard_normal(noise.shape)
+            counted = np.vectorize(lambda m: parts(int(m))[1], otypes=[float])(drawn)
+            part = (counted / drawn)[..., None]
+            chance = np.sqrt(counted)[..., None] * np.sqrt(1 - part)
+            ranking = noise * part + chance * rng.standard_normal(noise.shape)
         z = ranking.max(axis=2) / counted / np.sqrt(1 / n + 1 / counted)
+        z += float(ndtri(alpha)) / np.sqrt(1 + n / counted)  # less the margin; see `Goal.margin`
         order = np.argsort(-z, axis=1)
         safe = order[:, each.safe - 1 : each.safe]
         lowest = np.full((RUNS, 1), -np.inf)

@@ -1,4 +1,4 @@
-"""Candidates: rules that half of a pilot proposes."""
+"""Candidates: rules that a part of a pilot proposes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpassay.search.worth import Goal
 
 SHORTLIST = 8
 """So many single conditions are proposed."""
-ROOTS, CHEAP_ROOTS = 5, 1
+ROOTS = 5
 """To so many of them a second condition is looked for."""
 FREQUENT, VALUE_ROOTS = 0.05, 8
 """And to values with such a share, the most frequent ones."""
@@ -89,7 +89,7 @@ class Candidate:
         return score.total([columns[curve.feature] for curve in score.curves])
 
 
-def propose(learn: Rows, looks: Sequence[Feature], goal: Goal, *, cheap: bool) -> list[Candidate]:
+def propose(learn: Rows, looks: Sequence[Feature], goal: Goal) -> list[Candidate]:
     """Return the best conditions, pairs of them and learned scores.
 
     Parameters
@@ -97,16 +97,13 @@ def propose(learn: Rows, looks: Sequence[Feature], goal: Goal, *, cheap: bool) -
     learn : Rows
     looks : sequence of Feature
     goal : Goal
-    cheap : bool
-        Without regressions, with one pair only, and with thresholds of as many digits as they have.
     """
     singles = scan(learn, looks, goal)
     found = [Candidate((each.condition,), each.direction, each.worth) for each in singles]
     found = found[:SHORTLIST]
-    roots = singles[:CHEAP_ROOTS] if cheap else singles[:ROOTS] + _values(learn, looks)
-    found += _pairs(learn, looks, goal, roots)
-    found += _scores(learn, looks, goal, singles, cheap)
-    return found if cheap else [_tidy(each, learn) for each in found]
+    found += _pairs(learn, looks, goal, singles[:ROOTS] + _values(learn, looks))
+    found += _scores(learn, looks, goal, singles)
+    return [_tidy(each, learn) for each in found]
 
 
 def _pairs(
@@ -155,12 +152,12 @@ def _adds(looks: Sequence[Feature], one: Condition, other: Condition) -> bool:
 
 
 def _scores(
-    learn: Rows, looks: Sequence[Feature], goal: Goal, singles: Sequence[Found], cheap: bool
+    learn: Rows, looks: Sequence[Feature], goal: Goal, singles: Sequence[Found]
 ) -> list[Candidate]:
     """Return learned scores with the best threshold of each."""
     fit, rest = _cut(learn)
     scores = [score for score in [binned(fit, looks)] if score is not None]
-    if not cheap and singles:
+    if singles:
         ranked = list(dict.fromkeys(each.condition.feature for each in singles))
         scores += list(regressions(fit, looks, ranked))
     found = []

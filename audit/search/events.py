@@ -1,14 +1,14 @@
 """Events: the choice of the one from which the highest bound is to be expected.
 
-Half of the pilot proposes conditions, pairs of them and learned scores; the other half chooses
-among the few best. Then the threshold of what was chosen is set by all rows that did not teach it.
-What is chosen is certified on fresh trials by others.
+Half of the pilot, if it is small, proposes conditions, pairs of them and learned scores; the rest
+chooses among the few best. Then the threshold of what was chosen is set by all rows that did not
+teach it. What is chosen is certified on fresh trials by others.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from dpassay.errors import require
 from dpassay.search.candidates import Candidate, propose
 from dpassay.search.features import Feature
+from dpassay.search.outlook import Outlook
 from dpassay.search.outputs import Encoder
 from dpassay.search.patterns import Pattern
 from dpassay.search.rules import AT_LEAST, BELOW, Condition, OneOf, Score, Threshold
@@ -35,34 +36,35 @@ CHANCE = 1.0
 SMOOTHED = 3
 """So many of the best single conditions, and of the best other candidates, are compared by smoothed
 counts."""
+TAUGHT = 10_000
+"""No more outputs of a side propose: of more, structure shows hardly better."""
+SELECTING = 30_000
+"""No more choose among what is proposed; all of them set the threshold of what is chosen."""
 SMOOTH_CAUTION = 0.5
 """The caution where a threshold is set by smoothed counts; see `Goal.worth`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Outlook):
     """An event and what is to be expected of it.
 
     Parameters
     ----------
+    p1, p0, expected, assurance, promise : float
+        See `Outlook`.
     pattern : Pattern
     direction : {0, 1}
         0 where it is likelier on the first dataset.
-    p1, p0 : float
-        Its estimated probabilities, on the side on which it is likelier and on the other.
-    expected : float
-        An estimate of the lower bound that certification will give; never a bound.
-    power_z : float
-        By how many standard errors the leak exceeds the claim; see `Goal.power_z`. What pairs are
-        ranked by.
     """
 
     pattern: Pattern
     direction: int
-    p1: float
-    p0: float
-    expected: float
-    power_z: float
+
+    def moves(self, rare: float) -> bool:
+        """Whether it has a threshold, and was seen more rarely than that on one of the sides."""
+        rule = self.pattern.rule
+        threshold = not isinstance(rule, Score) and isinstance(rule[-1], Threshold)
+        return threshold and min(self.p1, self.p0) < rare
 
 
 def choose_pattern(
@@ -75,7 +77,6 @@ def choose_pattern(
     n: int,
     alpha: float,
     rng: np.random.Generator,
-    cheap: bool = False,
 ) -> Choice:
     """Choose the event from which the highest lower bound is to be expected.
 
@@ -94,8 +95,6 @@ def choose_pattern(
         Error probability of their bound.
     rng : numpy.random.Generator
         Parts the pilot.
-    cheap : bool
-        No regressions: for ranking many pairs.
 
     Returns
     -------
@@ -110,68 +109,66 @@ def choose_pattern(
     fewest = min(len(one), len(other))
     require(fewest >= 4, "pilot", fewest, "at least 4 outputs on each side")
     goal = Goal(scale, promised, n, alpha)
-    learn, select = _halves(one, other, rng)
-    if cheap:
-        return _crossed(encoder, learn, select, goal)
-    seen = _proposed(encoder, learn, select, goal, cheap=False)
+    learn, select, untaught = _parted(one, other, rng)
+    seen = _proposed(encoder, learn, select, goal)
     simple = [each for each in seen if each.candidate.effort == 0][:SMOOTHED]
     others = [each for each in seen if each.candidate.effort > 0][:SMOOTHED]
     best = _simplest(
         [_smoothed(each, select, goal) for each in simple + others], encoder.looks, goal
     )
-    best = _settled(best, learn, select, goal)
+    best = _settled(best, untaught() if best.learned else _rows(one, other), select, goal)
     best = _simplest([best, *_alone(best, select, goal)], encoder.looks, goal)
-    expected, power_z = goal.expected(*best.counts), goal.power_z(*best.counts)
-    return _choice(encoder, best, goal, expected, power_z)
+    return _choice(_pattern(encoder, best.candidate.rule), best, goal)
 
 
-def _proposed(
-    encoder: Encoder, learn: Rows, select: Rows, goal: Goal, *, cheap: bool
-) -> list[_Seen]:
-    """Return what one half proposes as the other sees it, the best first."""
-    candidates = propose(learn, encoder.looks, goal, cheap=cheap)
+def _proposed(encoder: Encoder, learn: Rows, select: Rows, goal: Goal) -> list[_Seen]:
+    """Return what one part proposes as the other sees it, the best first."""
+    candidates = propose(learn, encoder.looks, goal)
     if not candidates:
         candidates = [Candidate((Threshold(0, AT_LEAST, 0.0),), 0, -math.inf)]
     return sorted(_looked(candidates, select, goal), key=lambda seen: -seen.worth)
 
 
-def _crossed(encoder: Encoder, one: Rows, other: Rows, goal: Goal) -> Choice:
-    """Let either half choose among what the other proposes.
-
-    The better of the two events is taken. The pair is ranked by both, since they rest on all of the
-    pilot: a half alone ranks pairs as if half as much had been drawn.
-    """
-    found = [
-        _proposed(encoder, learn, select, goal, cheap=True)[0]
-        for learn, select in ((one, other), (other, one))
-    ]
-    z = sum(goal.power_z(*each.counts) for each in found) / 2
-    half = min(found[0].m1, found[0].m0)
-    best = max(found, key=lambda each: each.worth)
-    return _choice(encoder, best, goal, max(0.0, best.worth), z * goal.doubled(half))
-
-
-def _choice(encoder: Encoder, best: _Seen, goal: Goal, expected: float, power_z: float) -> Choice:
+def _choice(pattern: Pattern, best: _Seen, goal: Goal) -> Choice:
     return Choice(
-        pattern=_pattern(encoder, best.candidate.rule),
+        pattern=pattern,
         direction=best.candidate.direction,
         p1=goal.share(best.x, best.m1),
         p0=goal.share(best.y, best.m0),
-        expected=expected,
-        power_z=power_z,
+        expected=goal.expected(*best.counts),
+        assurance=goal.power_z(*best.counts) - goal.margin(min(best.m1, best.m0)),
+        promise=goal.promise(*best.counts),
     )
 
 
-def _halves(one: Array, other: Array, rng: np.random.Generator) -> tuple[Rows, Rows]:
-    """Part the pilot at random; features become rows."""
-    parts: list[tuple[Array, Array]] = []
-    for table in (one, other):
-        order = rng.permutation(len(table))
-        half = len(table) // 2
-        columns = np.ascontiguousarray(np.asarray(table, dtype=float).T)
-        parts.append((columns[:, order[:half]], columns[:, order[half:]]))
-    (a, b), (c, d) = parts
-    return Rows(a, c, a.shape[1], c.shape[1]), Rows(b, d, b.shape[1], d.shape[1])
+def parts(m: int) -> tuple[int, int]:
+    """Return how many of m outputs on each side propose, and how many choose among proposals."""
+    taught = min(TAUGHT, m // 2)
+    return taught, min(SELECTING, m - taught)
+
+
+def _parted(
+    one: Array, other: Array, rng: np.random.Generator
+) -> tuple[Rows, Rows, Callable[[], Rows]]:
+    """Part the pilot at random, in halves if it is small; features become rows.
+
+    Returns
+    -------
+    learn, select : Rows
+    untaught : callable
+        Returns all outputs that do not teach.
+    """
+    taught, selecting = parts(min(len(one), len(other)))
+    orders = [rng.permutation(len(table)) for table in (one, other)]
+
+    def some(first: int, last: int | None) -> Rows:
+        a, b = (
+            np.ascontiguousarray(table[order[first:last]].T, dtype=float)
+            for table, order in zip((one, other), orders, strict=True)
+        )
+        return Rows(a, b, a.shape[1], b.shape[1])
+
+    return some(0, taught), some(taught, taught + selecting), lambda: some(taught, None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,6 +206,11 @@ class _Seen:
     def counts(self) -> tuple[float, float, int, int]:
         """Both counts, and out of how many."""
         return self.x, self.y, self.m1, self.m0
+
+    @property
+    def learned(self) -> bool:
+        """Whether it is a score, which knows the outputs that taught it."""
+        return isinstance(self.candidate.rule, Score)
 
     @property
     def named(self) -> bool:
@@ -306,16 +308,14 @@ def _simplest(seen: Sequence[_Seen], looks: Sequence[Feature], goal: Goal) -> _S
     return max(good, key=lambda each: each.worth + SAME * abs(most) * each.named)
 
 
-def _settled(seen: _Seen, learn: Rows, select: Rows, goal: Goal) -> _Seen:
-    """Set the last threshold by smoothed counts of all rows; a score's by those not learned on."""
-    rows = select if isinstance(seen.candidate.rule, Score) else learn.with_rows(select)
-    moved = _moved(seen.candidate, rows, goal)
+def _settled(seen: _Seen, rows: Rows, select: Rows, goal: Goal) -> _Seen:
+    """Set the last threshold by smoothed counts of many rows."""
+    moved = _moved(seen.candidate, rows, goal, _curve(seen.candidate, rows))
     return seen if moved is None else _smoothed(_look(moved, select, goal), select, goal)
 
 
-def _moved(candidate: Candidate, rows: Rows, goal: Goal) -> Candidate | None:
+def _moved(candidate: Candidate, rows: Rows, goal: Goal, curve: Smooth | None) -> Candidate | None:
     """Return a candidate with its last threshold where smoothed counts of rows are worth most."""
-    curve = _curve(candidate, rows)
     if curve is None:
         return None
     before = _look(candidate, rows, goal)
@@ -327,12 +327,11 @@ def _moved(candidate: Candidate, rows: Rows, goal: Goal) -> Candidate | None:
 
 
 def settled(choice: Choice, one: Array, other: Array, goal: Goal) -> Choice:
-    """Set the last threshold of a chosen event by more outputs.
+    """Set the last threshold of a chosen event by more outputs, and say anew what to expect.
 
     Parameters
     ----------
     choice : Choice
-        By conditions, the last of which has a threshold.
     one, other : array (m, F)
         What its pattern's encoder finds in further outputs on the two datasets.
     goal : Goal
@@ -341,22 +340,19 @@ def settled(choice: Choice, one: Array, other: Array, goal: Goal) -> Choice:
     Returns
     -------
     Choice
-        The same where the outputs give no reason to move it.
+        With the same threshold where the outputs give no reason to move it.
     """
-    rule = choice.pattern.rule
-    rows = Rows(one.T, other.T, len(one), len(other))
-    moved = _moved(Candidate(rule, choice.direction, choice.expected), rows, goal)
-    if moved is None:
-        return choice
-    seen = _smoothed(_look(moved, rows, goal), rows, goal)
-    return Choice(
-        pattern=replace(choice.pattern, rule=moved.rule),
-        direction=moved.direction,
-        p1=goal.share(seen.x, seen.m1),
-        p0=goal.share(seen.y, seen.m0),
-        expected=goal.expected(*seen.counts),
-        power_z=goal.power_z(*seen.counts),
-    )
+    rule, rows = choice.pattern.rule, _rows(one, other)
+    old = Candidate(rule, choice.direction, choice.expected)
+    curve = _curve(old, rows)
+    moved = _moved(old, rows, goal, curve) or old
+    seen = _smoothed(_look(moved, rows, goal), rows, goal, curve)
+    return _choice(replace(choice.pattern, rule=moved.rule), seen, goal)
+
+
+def _rows(one: Array, other: Array) -> Rows:
+    """All outputs (m, F), as they are."""
+    return Rows(one.T, other.T, len(one), len(other))
 
 
 def _alone(seen: _Seen, rows: Rows, goal: Goal) -> list[_Seen]:

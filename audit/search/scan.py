@@ -46,15 +46,6 @@ class Rows:
         """Return the outputs that fulfil something, out of as many as before."""
         return Rows(self.one[:, one], self.other[:, other], self.m1, self.m0)
 
-    def with_rows(self, more: Rows) -> Rows:
-        """Return these outputs and others together."""
-        return Rows(
-            np.concatenate([self.one, more.one], axis=1),
-            np.concatenate([self.other, more.other], axis=1),
-            self.m1 + more.m1,
-            self.m0 + more.m0,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -125,7 +116,8 @@ class _Thresholds:
 def _thresholds(numbers: Sequence[int], rows: Rows) -> list[_Thresholds]:
     """Thresholds at quantiles, on both sides."""
     one, other = (np.sort(side[numbers], axis=1) for side in (rows.one, rows.other))
-    both = np.sort(np.concatenate([one, other], axis=1), axis=1)
+    # of two sorted parts a stable sort is a merge
+    both = np.sort(np.concatenate([one, other], axis=1), axis=1, kind="stable")
     found = []
     for j, left, right, ordered in zip(numbers, one, other, both, strict=True):
         sides = left[: _valid(left)], right[: _valid(right)]
@@ -205,17 +197,18 @@ def neat(threshold: Threshold, column: Array) -> Threshold:
     column : array (n,)
         Numbers that it parts.
     """
-    ordered = np.sort(column)
-    ordered = ordered[: _valid(ordered)]
-    before = int(np.searchsorted(ordered, threshold.at))
-    slack = SLACK * min(before, len(ordered) - before)
-    gap = ordered[max(0, before - 1) : before + 1].tolist()
-    middle = sum(gap) / 2 if 0 < before < len(ordered) else math.nan
+    column = column[~np.isnan(column)]
+    below = column < threshold.at
+    before = int(np.count_nonzero(below))
+    slack = SLACK * min(before, len(column) - before)
+    middle = math.nan
+    if 0 < before < len(column):
+        middle = (float(column[below].max()) + float(column[~below].min())) / 2
     # few digits; else what lies midway between two numbers; else more digits
     for at, most in ((threshold.at, FEW_DIGITS), (middle, 17), (threshold.at, 12)):
         for digits in range(1, most + 1 if math.isfinite(at) else 0):
             short = float(f"{at:.{digits}g}")
-            moved = abs(int(np.searchsorted(ordered, short)) - before)
+            moved = abs(int(np.count_nonzero(column < short)) - before)
             if moved <= (slack if at == threshold.at else 0):
                 return Threshold(threshold.feature, threshold.side, short)
     return threshold

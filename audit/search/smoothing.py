@@ -71,7 +71,7 @@ def smooth(one: Array, other: Array) -> Smooth | None:
         The number on the two sides; NaN are left out.
     """
     one, other = (np.sort(side[~np.isnan(side)]) for side in (one, other))
-    both = np.sort(np.concatenate([one, other]))
+    both = np.sort(np.concatenate([one, other]), kind="stable")  # of two sorted parts: a merge
     if len(both) < FEWEST or min(len(one), len(other)) < 2:
         return None
     at = np.unique(both[(LEVELS * len(both)).astype(np.intp)])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,17 +73,52 @@ class Goal:
             On the scale; -inf where nothing is to be expected.
         """
         m1, m0 = np.asarray(m1), np.asarray(m0)
-        p1 = (np.asarray(x, dtype=float) + 0.5) / (m1 + 1)
-        p0 = (np.asarray(y, dtype=float) + 0.5) / (m0 + 1)
-        z = max(LEAST_Z, -float(ndtri(self.alpha)))
-        rows = (z / (z / math.sqrt(self.n) + caution / np.sqrt(np.minimum(m1, m0)))) ** 2
-        gain, loss = self.scale.gain, self.scale.loss
+        fewest = np.minimum(m1, m0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            up, down = gain(p1), loss(p0)
-            less = up - gain(np.asarray(_wilson(p1, rows, -z)))
-            more = loss(np.asarray(_wilson(p0, rows, z))) - down
+            up, less = self._gains(x, m1, fewest, caution)
+            down, more = self._losses(y, m0, fewest, caution)
             found = up - down - np.hypot(less, more)
         return np.where(np.isnan(found), -np.inf, found)
+
+    def _gains(
+        self, x: ArrayLike, m: ArrayLike, fewest: ArrayLike, caution: float
+    ) -> tuple[Array, Array]:
+        """Return what counts on the likelier side add to the leak, and what chance takes off."""
+        p, (z, rows) = self._shares(x, m), self._rows(fewest, caution)
+        up = self.scale.gain(p)
+        return up, up - self.scale.gain(_wilson(p, rows, -z))
+
+    def _losses(
+        self, y: ArrayLike, m: ArrayLike, fewest: ArrayLike, caution: float
+    ) -> tuple[Array, Array]:
+        """Return what counts on the other side take off the leak, and what chance takes off."""
+        p, (z, rows) = self._shares(y, m), self._rows(fewest, caution)
+        down = self.scale.loss(p)
+        return down, self.scale.loss(_wilson(p, rows, z)) - down
+
+    def _rows(self, fewest: ArrayLike, caution: float) -> tuple[float, Array]:
+        """Return a quantile, and the trials whose limits allow for chance in the pilot too."""
+        z = max(LEAST_Z, -float(ndtri(self.alpha)))
+        return z, (z / (z / math.sqrt(self.n) + caution / np.sqrt(fewest))) ** 2
+
+    @staticmethod
+    def _shares(count: ArrayLike, m: ArrayLike) -> Array:
+        return np.asarray((np.asarray(count, dtype=float) + 0.5) / (np.asarray(m) + 1))
+
+    def worths(self, m: int) -> Worths:
+        """Return `worth` of all counts out of m on both sides, as a table of two parts."""
+        return _worths(self, m)
+
+    def parts(self, m: int) -> Worths:
+        """Work the table out."""
+        counts = np.arange(m + 1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            up, less = self._gains(counts, m, m, CAUTION)
+            down, more = self._losses(counts, m, m, CAUTION)
+        # what leaks nothing whatever the other side is
+        never = ~np.isfinite(up) | ~np.isfinite(less)
+        up, less = np.where(never, -np.inf, up), np.where(never, 0.0, less**2)
+        return Worths(up=up, less=less, down=down, more=more**2)
 
     def slopes(self, x: float, y: float, m1: int, m0: int) -> tuple[float, float]:
         """Return by how much the plug-in leak moves with each of the two shares."""
@@ -98,8 +134,8 @@ class Goal:
     def power_z(self, x: float, y: float, m1: int, m0: int) -> float:
         """Return by how many standard errors the leak exceeds the claim, chance in both included.
 
-        (plug-in leak - claim) / (S sqrt(1/n + 1/m)): its distance to z_{1 - alpha} says how likely
-        the certification is to refute, given what the pilot has shown.
+        (plug-in leak - claim) / (S sqrt(1/n + 1/m)): by how much it exceeds `margin` says how
+        likely the certification is to refute, given what the pilot has shown.
         """
         p1, p0 = self.share(x, m1), self.share(y, m0)
         leak = float(self.scale.between(p1, p0))
@@ -107,6 +143,19 @@ class Goal:
         if not math.isfinite(leak) or not 0 < spread < math.inf:
             return -math.inf
         return (leak - self.promised) / spread
+
+    def margin(self, m: float) -> float:
+        """Return by how much `power_z` must exceed 0 for an even chance to refute, m outputs seen.
+
+        The certification's own quantile, in standard errors that include chance in the pilot.
+        """
+        return -float(ndtri(self.alpha)) / math.sqrt(1 + self.n / m)
+
+    def promise(self, x: float, y: float, m1: int, m0: int) -> float:
+        """Return about the bound that n trials will give if the pilot's shares are right."""
+        p1, p0 = self.share(x, m1), self.share(y, m0)
+        error = self.scale.spread(p1, p0) / math.sqrt(self.n)
+        return float(self.scale.between(p1, p0) + ndtri(self.alpha) * error)
 
     def doubled(self, m: int) -> float:
         """Return by what factor `power_z` grows when the same shares are seen in 2 m outputs."""
@@ -119,6 +168,34 @@ class Goal:
             p1, p0, self.n, labels=3, scale=self.scale, alpha=self.alpha
         ).values()
         return max(values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Worths:
+    """Worths of counts out of so many outputs on both sides, by table.
+
+    Parameters
+    ----------
+    up, less : array (m + 1,)
+        What a count on the likelier side adds, and what chance takes off, squared.
+    down, more : array (m + 1,)
+        The same of the other side.
+    """
+
+    up: Array
+    less: Array
+    down: Array
+    more: Array
+
+    def __call__(self, x: NDArray[np.intp], y: NDArray[np.intp]) -> Array:
+        """Return `Goal.worth` of counts."""
+        found: Array = self.up[x] - self.down[y] - np.sqrt(self.less[x] + self.more[y])
+        return found
+
+
+@lru_cache(maxsize=64)
+def _worths(goal: Goal, m: int) -> Worths:
+    return goal.parts(m)
 
 
 def _wilson(p: Array, n: ArrayLike, z: float) -> NDArray[np.float64]:

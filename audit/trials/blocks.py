@@ -20,9 +20,9 @@ from dpassay.trials.encoders import Coding
 BLOCK = 1000
 """Trials in a block; a block has its own random stream, so that blocks can be drawn in any
 order."""
-MANY, WIDE = 1_000_000, 100_000
-"""Of more trials than that, a block holds so many: what a block costs besides its trials is then
-next to nothing."""
+WIDER = ((1_000_000, 100_000), (100_000, 10_000))
+"""Of more trials than the first, a block holds as many as the second: what a block costs besides
+its trials is then next to nothing."""
 ROWS = 10_000
 """Trials of a call of `sample`, at most: arrays of more leave the processor's cache."""
 CALLS = {"pilot": 20, "certify": 20, "fresh": 20, "confirm": 5}
@@ -152,7 +152,7 @@ def rows_of_calls(size: int, which: range, rows: int) -> list[int]:
 
 def block_of(size: int) -> int:
     """Return how many of `size` trials are in a block."""
-    return BLOCK if size <= MANY else WIDE
+    return next((rows for most, rows in WIDER if size > most), BLOCK)
 
 
 def blocks(size: int) -> range:

@@ -12,30 +12,29 @@ from dpassay.engine.searching import evidence
 from dpassay.engine.searching import search as searched
 from dpassay.engine.searching.candidates import rank_of
 from dpassay.engine.searching.evidence import SearchBudget
-from dpassay.search.events import Choice
+from dpassay.search.outlook import Outlook
 from dpassay.search.outputs import Encoder, fit_encoder
-from dpassay.search.patterns import Pattern
-from dpassay.search.rules import Threshold
 from dpassay.targets import guard
 
-PILOT = np.arange(40.0)
 
-
-def choice(power_z: float, expected: float) -> Choice:
-    pattern = Pattern(
-        fit_encoder([PILOT]).only(fit_encoder([PILOT]).looks[:1]), (Threshold(0, "at least", 1.0),)
-    )
-    return Choice(pattern, 0, 0.5, 0.1, expected, power_z)
+def seen(assurance: float, expected: float) -> Outlook:
+    return Outlook(p1=0.5, p0=0.1, expected=expected, assurance=assurance, promise=expected)
 
 
 def test_of_leaks_that_will_surely_be_refuted_the_largest_comes_first() -> None:
-    often, large = choice(40.0, 2.4), choice(8.0, 9.0)
+    often, large = seen(40.0, 2.4), seen(8.0, 9.0)
     assert rank_of(large) > rank_of(often)
 
 
 def test_else_the_one_that_is_refuted_more_surely_comes_first() -> None:
-    surer, larger = choice(4.0, 1.2), choice(3.0, 9.0)
+    surer, larger = seen(2.0, 1.2), seen(1.0, 9.0)
     assert rank_of(surer) > rank_of(larger)
+
+
+def test_of_leaks_that_will_not_be_refuted_the_largest_comes_first() -> None:
+    """Not the one that is known worst, which lies the fewest standard errors below the claim."""
+    vague, large = seen(-0.1, 0.2), seen(-3.0, 0.9)
+    assert rank_of(large) > rank_of(vague)
 
 
 def test_many_trials_are_not_screened_by_as_many() -> None:
@@ -69,6 +68,9 @@ def test_few_of_many_trials_do_not_certify(monkeypatch: pytest.MonkeyPatch) -> N
     for module, name, value in (
         (searched, "ENOUGH", 4_000),
         (searched, "LEAST", 4),
+        (searched, "MOST_LAST", 400),
+        (searched, "MOST_SETTLED", 10_000),
+        (searched, "RARE", 100),
         (evidence, "LEAST", 4),
         (evidence, "MOST_CHECKED", 1_000),
         (guards, "CONFIRMED", 2_000),

@@ -13,7 +13,6 @@ from scipy.special import ndtri
 from scipy.stats import laplace, norm
 
 from dpassay.errors import InvalidInput
-from dpassay.search import candidates
 from dpassay.search.events import Choice, choose_pattern, settled
 from dpassay.search.features import SINGLE, Feature
 from dpassay.search.outputs import fit_encoder
@@ -129,7 +128,7 @@ def test_many_labels_that_leak_a_little_each_are_united_on_the_scale_of_differen
     choice = choose(one, other, 10_000, scale=Difference(), promised=0.1)
     p1, p0 = truth(choice, one, other)
     assert p1 - p0 > 0.18
-    assert choice.power_z > 2
+    assert choice.assurance > 2
 
 
 def test_a_leak_through_none_among_strings_is_found() -> None:
@@ -276,35 +275,6 @@ def test_an_exact_number_that_repeats_is_found() -> None:
     choice = choose(one, other, 2_000)
     assert choice.pattern.words == "the answer is 0.3"
     assert truth(choice, one, other)[1] == 0
-
-
-def test_nothing_is_expected_where_nothing_leaks() -> None:
-    same: Draw = lambda rng, m: rng.laplace(0, 1, (m, 3))  # noqa: E731
-    choices = [choose(same, same, 2_000, seed, cheap=True) for seed in range(20)]
-    # the best of many events looks better than it is, but not by much
-    assert max(choice.power_z for choice in choices) < 2
-    assert np.median([choice.power_z for choice in choices]) < 0
-    assert np.median([choice.expected for choice in choices]) < 0.05
-
-
-def test_a_cheap_choice_learns_no_regression(monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(*_: Any) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(candidates, "regressions", never)
-    one: Draw = lambda rng, m: rng.laplace(0, 1, (m, 5))  # noqa: E731
-    other: Draw = lambda rng, m: rng.laplace(1, 1, (m, 5))  # noqa: E731
-    assert choose(one, other, 500, cheap=True).power_z > 2
-
-
-def test_pairs_are_ranked_by_what_they_leak() -> None:
-    def z(shift: float, seed: int) -> float:
-        one: Draw = lambda rng, m: rng.laplace(0, 1, m)  # noqa: E731
-        other: Draw = lambda rng, m: rng.laplace(shift, 1, m)  # noqa: E731
-        return choose(one, other, 500, seed, cheap=True).power_z
-
-    ranks = [[z(shift, seed) for shift in (0.0, 1.0, 2.0)] for seed in range(5)]
-    assert all(each == sorted(each) for each in ranks)
 
 
 def test_the_same_pilot_gives_the_same_choice_and_strange_ones_give_one() -> None:
@@ -479,4 +449,6 @@ def test_outputs_that_give_no_reason_leave_a_threshold_where_it_is() -> None:
     choice = choose(lambda rng, m: few(rng, m) + 1, few, 2_000)
     rng = np.random.default_rng(5)
     a, b = (choice.pattern.encoder.features(few(rng, 5_000)) for _ in range(2))
-    assert settled(choice, a, b, Goal(Ratio(), 1.0, 10_000, 0.05)) is choice
+    again = settled(choice, a, b, Goal(Ratio(), 1.0, 10_000, 0.05))
+    assert again.pattern.words == choice.pattern.words
+    assert again.expected < choice.expected  # on outputs that do not leak

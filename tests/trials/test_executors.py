@@ -32,7 +32,7 @@ from dpassay.pairs import FlipLabel
 from dpassay.record.run_record import result_json
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
-from dpassay.trials.blocks import BLOCK, draw
+from dpassay.trials.blocks import BLOCK, blocks, draw
 from dpassay.trials.encoders import Labels
 from dpassay.trials.executors import ExecutorOptions, executor
 from dpassay.trials.hosts import Limits
@@ -125,14 +125,14 @@ def test_the_counts_are_those_of_plain_draws() -> None:
 
 
 def test_shards_hold_every_block_once() -> None:
-    sizes = [1, BLOCK, BLOCK + 1, 30 * BLOCK, 100 * BLOCK + 7]
+    sizes = [1, BLOCK, BLOCK + 1, 30 * BLOCK, 99 * BLOCK + 7, 1000 * BLOCK + 7]
     tasks = [Task(group=0, pair=pair, phase="screen", size=size) for pair, size in enumerate(sizes)]
     shards = list(bundle(tasks, (GROUP,)))
     assert len(shards) > 5
     held: dict[Task, list[int]] = defaultdict(list)
     for piece in (piece for shard in shards for piece in shard):
         held[piece.task] += list(range(piece.first, piece.stop))
-    assert held == {task: list(range(-(-task.size // BLOCK))) for task in tasks}
+    assert held == {task: list(blocks(task.size)) for task in tasks}
     assert (
         max(len({piece.task for piece in shard}) for shard in bundle([*tasks] * 9, (GROUP,))) <= 8
     )

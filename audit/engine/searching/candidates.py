@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpassay.engine.search_power import Round
 from dpassay.search.events import Choice
+from dpassay.search.outlook import Outlook
 from dpassay.search.proposals import Proposal
 from dpassay.targets.groups import Progress
 
@@ -18,8 +19,8 @@ Features = NDArray[np.float64]
 
 WORTH = 0.95
 """What part of the bound to be expected a smaller pair must keep."""
-CERTAIN = 5.0
-"""A leak so many standard errors above the claim is refuted next to surely, at any confidence."""
+CERTAIN = 3.0
+"""A claim that the bound to come exceeds by so many standard errors is refuted next to surely."""
 
 
 @dataclass(slots=True)
@@ -48,32 +49,42 @@ class Candidate:
         Features on S and on S', round by round.
     query : int
         Where it looks worst.
-    choice : Choice or None
-        Its event there.
+    outlook : Outlook or None
+        What is to be expected of it there.
     rounds : int
-        Rounds whose trials it was chosen by.
+        Rounds by whose trials that is known.
     """
 
     proposal: Proposal
     one: list[Features] = field(default_factory=list)
     other: list[Features] = field(default_factory=list)
     query: int = 0
-    choice: Choice | None = None
+    outlook: Outlook | None = None
     rounds: int = 0
 
     @property
     def rank(self) -> tuple[float, float]:
         """What pairs are ranked by: the greater, the worse it looks."""
-        return (-math.inf, -math.inf) if self.choice is None else rank_of(self.choice)
+        return (-math.inf, -math.inf) if self.outlook is None else rank_of(self.outlook)
+
+    @property
+    def promise(self) -> float:
+        """See `Outlook`."""
+        return -math.inf if self.outlook is None else self.outlook.promise
+
+    @property
+    def choice(self) -> Choice | None:
+        """The event that was chosen; None as long as the pair has only been ranked."""
+        return self.outlook if isinstance(self.outlook, Choice) else None
 
 
-def rank_of(choice: Choice) -> tuple[float, float]:
+def rank_of(outlook: Outlook) -> tuple[float, float]:
     """Rank by the power to refute; where that is next to certain, by the bound to be expected.
 
     A small leak that is seen often lies more standard errors above the claim than a large one that
     is seen rarely; once both will be found, the large one is what the claim is worst wrong about.
     """
-    return min(choice.power_z, CERTAIN), choice.expected
+    return min(max(0.0, outlook.assurance), CERTAIN), outlook.expected
 
 
 def round_of(alive: Sequence[Candidate], size: int, kept: int) -> Round:
@@ -88,8 +99,13 @@ def round_of(alive: Sequence[Candidate], size: int, kept: int) -> Round:
     )
 
 
+def is_sure(pair: Candidate) -> bool:
+    """Whether a pair will be refuted next to surely."""
+    return pair.outlook is not None and pair.outlook.assurance >= CERTAIN
+
+
 def keeps(smaller: Candidate, pair: Candidate) -> bool:
     """Whether hardly less is to be expected of a smaller pair, as far as both could be drawn."""
-    if smaller.choice is None or pair.choice is None:
+    if smaller.outlook is None or pair.outlook is None:
         return False
-    return smaller.choice.expected >= WORTH * pair.choice.expected
+    return smaller.outlook.expected >= WORTH * pair.outlook.expected

@@ -13,9 +13,11 @@ from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.searching.drawing import PILOT, PILOTS
 from dpassay.engine.searching.evidence import CHECKED
 from dpassay.engine.searching.search import (
+    DECIDING,
     ENOUGH,
     FIRST,
     LEAST,
+    MOST_LAST,
     OFFSPRING,
     PART,
     SEARCH,
@@ -23,7 +25,8 @@ from dpassay.engine.searching.search import (
     SMALLER,
     STEPS,
     SURVIVORS,
-    closer,
+    UNSURE,
+    trials,
 )
 from dpassay.pairs import NOTHING_ASKED
 from dpassay.search.proposals import Space
@@ -79,13 +82,19 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
     proposals = space.first(stream(seed, target.name, "search"), FIRST)
     draws = budget.draws
     share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // sum(SHARES)
-    rounds, alive = [], len(proposals)
+    rounds: list[tuple[int, int]] = []
+    alive = len(proposals)
     after = (*zip(SURVIVORS, OFFSPRING, strict=True), (0, 0))
     for part, (kept, more) in zip(SHARES, after, strict=True):
-        rounds.append((alive, min(max(part * share // max(1, alive), LEAST), draws)))
+        last = len(rounds) == len(SURVIVORS)
+        rounds.append((alive, trials(part * share, alive, draws, last=last)))
         alive = min(kept, alive) + more
     search = 2 * sum(pairs * trials for pairs, trials in rounds) + 2 * PILOTS * PILOT
-    search += 2 * closer(draws)
+    search += 2 * (
+        (draws // DECIDING > MOST_LAST) * draws // DECIDING * min(SURVIVORS[-1], alive)
+        if draws > ENOUGH
+        else max(LEAST, draws // UNSURE)
+    )
     certification = 2 * (draws + max(LEAST, draws // CHECKED))
     first = proposals[0]
     asked = first.queries.reshape(1, -1) if target.joint else first.queries

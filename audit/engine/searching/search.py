@@ -8,7 +8,7 @@ likes, and its own error probability is nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -17,14 +17,21 @@ import numpy as np
 
 from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.search_power import Round
-from dpassay.engine.searching.candidates import Candidate, keeps, rank_of, round_of
+from dpassay.engine.searching.candidates import (
+    Candidate,
+    Told,
+    is_sure,
+    keeps,
+    rank_of,
+    round_of,
+)
 from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Bases, Drawing
 from dpassay.errors import TargetError
 from dpassay.search.events import choose_pattern, settled
+from dpassay.search.outlook import Base, Outlook, outlook
 from dpassay.search.outputs import Encoder
 from dpassay.search.proposals import Space
-from dpassay.search.rules import Score, Threshold
 from dpassay.search.worth import Goal
 from dpassay.seeds import stream
 from dpassay.stats.scales import Scale
@@ -45,16 +52,18 @@ LEAST = 200
 SMALLER, STEPS = 8, 12
 """Smaller pairs that are tried at a time, and how often. Of more certification trials than `ENOUGH`
 none are tried: who pays for so many wants the bound."""
-SURE = 3.0
-"""Only what will exceed the claim by so many standard errors is made smaller."""
-SHARPER, MOST_SHARPER = 16, 150_000
-"""Instead, one in so many of the certification trials, and no more than that, are spent on the
-event of the pair that was found, before they are drawn."""
+MOST_SMALLER, MOST_SHRUNK = 5_000, 20_000
+"""Trials per side of each of these, at most, and of the one that is taken."""
 UNSURE = 2
-"""Of fewer certification trials one in so many, where what was found is not sure to be refuted."""
+"""Of fewer certification trials one in so many chooses the event of the pair that was found once
+more, where that is not sure to be refuted."""
+LAST, MOST_LAST = 16, 40_000
+"""Of more, one in so many, and no more than that, are the trials of each of the last few pairs."""
+DECIDING = 32
+"""And one in so many decides among them by the events that were chosen, if these are more."""
 SETTLED, MOST_SETTLED, RARE = 8, 1_000_000, 10_000
-"""Of more than `ENOUGH` one in so many besides, and no more than that, on the threshold of an event
-that was seen more rarely than that."""
+"""And one in so many besides, and no more than that, sets the threshold of an event that was then
+seen more rarely than that."""
 PORTIONS = 16
 """Where time is limited, the clock is looked at so many times in a round."""
 
@@ -100,7 +109,7 @@ class Search:
         share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // sum(SHARES)
         for number, part in enumerate(SHARES):
             last = number == len(SURVIVORS)
-            size = int(np.clip(part * share // max(1, len(alive)), LEAST, self.budget.draws))
+            size = trials(part * share, len(alive), draws, last=last)
             survivors = sum(each.rounds > 0 for each in alive)
             looked = self._round(encoder, alive, size, number)
             self._left_out(len(looked), survivors)
@@ -113,9 +122,12 @@ class Search:
             if not last:
                 alive = self._next(alive, SURVIVORS[number], OFFSPRING[number], rng)
         found = alive[0]
-        if draws <= ENOUGH and self._sure(found):
-            return self._shrunk(encoder, found), encoder
-        self._sharpened(encoder, found)
+        if draws > ENOUGH:
+            found = self._decided(alive[: SURVIVORS[-1]])
+        elif is_sure(found):
+            found = self._shrunk(encoder, found)
+        else:
+            self._sharpened(encoder, found)
         return found, encoder
 
     def _round(
@@ -149,7 +161,10 @@ class Search:
                 failure = error
                 self.drawing.failed.append(len(some))
                 continue
-            self._choose(encoder, drawn, cheap=number < len(SURVIVORS), first=len(looked))
+            if number < len(SURVIVORS):
+                self._rank(encoder, drawn)
+            else:
+                self._choose(encoder, drawn, first=len(looked))
             looked += drawn
         if failure is not None and not looked and not (number and self.deadline.ended):
             raise failure
@@ -158,10 +173,10 @@ class Search:
     def _early(self, encoder: Encoder, alive: list[Candidate]) -> Candidate:
         """Return the best of those that have been looked at, with an event chosen for good."""
         ranked = sorted(
-            (each for each in alive if each.choice), key=lambda each: each.rank, reverse=True
+            (each for each in alive if each.outlook), key=lambda each: each.rank, reverse=True
         )
         best = ranked[: SURVIVORS[-1]]
-        self._choose(encoder, best, cheap=False)
+        self._choose(encoder, best)
         return max(best, key=lambda each: each.rank)
 
     def _left_out(self, looked: int, survivors: int) -> None:
@@ -178,13 +193,17 @@ class Search:
     def _next(
         self, ranked: list[Candidate], kept: int, more: int, rng: np.random.Generator
     ) -> list[Candidate]:
-        """Return who goes on: the best, the best of every family, and offspring of the best."""
+        """Return who goes on, and offspring of the best.
+
+        The better half, the best of every family, and what promises most.
+        """
         first: dict[str, Candidate] = {}
         for each in ranked:
             first.setdefault(each.proposal.family, each)
-        ahead = ranked[: kept // 2]
-        rest = [*(each for each in first.values() if each not in ahead), *ranked[kept // 2 :]]
-        survivors = list(dict.fromkeys([*ahead, *rest]))[:kept]
+        ahead, rest = ranked[: kept // 2], ranked[kept // 2 :]
+        promising = sorted(rest, key=lambda each: each.promise, reverse=True)
+        order = [*ahead, *promising[: kept // 4], *first.values(), *promising]
+        survivors = list(dict.fromkeys(order))[:kept]
         parents = [each.proposal for each in ranked[:8]]
         new = self.space.more(parents, rng, more) if more else []
         return [*survivors, *(Candidate(proposal=each) for each in new)]
@@ -193,30 +212,34 @@ class Search:
         """Choose the event of a pair by more trials."""
         if self.deadline.stops():
             return
-        size, told = closer(self.budget.draws), self.drawing.told("looking closer", 1)
-        drawn = self.drawing.draw(encoder, [found], size, "sharpen", told)
-        self._choose(encoder, drawn, cheap=False)
-        if self.budget.draws > ENOUGH:
-            self._settle(found, size)
+        told = self.drawing.told("looking closer", 1)
+        size = max(LEAST, self.budget.draws // UNSURE)
+        self._choose(encoder, self.drawing.draw(encoder, [found], size, "sharpen", told))
 
-    def _settle(self, found: Candidate, size: int) -> None:
-        """Set the threshold of an event that was rarely seen by more trials."""
+    def _decided(self, finalists: list[Candidate]) -> Candidate:
+        """Return the best of the last few pairs, as many more trials of their events show."""
+        size = self.budget.draws // DECIDING
+        told = self.drawing.told("looking closer", len(finalists))
+        for each in finalists if size > MOST_LAST else []:
+            if self.deadline.stops():
+                break
+            self._settle(each, size, "decide", told)
+        found = max(finalists, key=lambda each: each.rank)
+        rare = found.choice is not None and found.choice.moves(RARE / size)
+        if rare and not self.deadline.stops():
+            more = min(self.budget.draws // SETTLED, MOST_SETTLED)
+            self._settle(found, more, "settle", self.drawing.told("looking closer", 1))
+        return found
+
+    def _settle(self, found: Candidate, size: int, phase: str, told: Told) -> None:
+        """Set the threshold of an event by more trials, and say anew what is to be expected."""
         choice = found.choice
-        if choice is None or isinstance(choice.pattern.rule, Score):
-            return
-        threshold = isinstance(choice.pattern.rule[-1], Threshold)
-        if not threshold or size * min(choice.p1, choice.p0) >= RARE:
+        if choice is None:
             return
         fresh = Candidate(proposal=found.proposal)
-        more = min(self.budget.draws // SETTLED, MOST_SETTLED)
-        told = self.drawing.told("looking closer", 1)
-        self.drawing.draw(choice.pattern.encoder, [fresh], more, "settle", told)
-        found.choice = settled(
-            choice,
-            fresh.one[0][found.query],
-            fresh.other[0][found.query],
-            Goal(self.scale, self.promised, self.budget.draws, self.budget.alpha),
-        )
+        self.drawing.draw(choice.pattern.encoder, [fresh], size, phase, told)
+        one, other = fresh.one[0][found.query], fresh.other[0][found.query]
+        found.outlook = settled(choice, one, other, self._goal)
 
     def _shrunk(self, encoder: Encoder, found: Candidate) -> Candidate:
         """Return a smaller pair that shows the same, if there is one.
@@ -230,7 +253,7 @@ class Search:
         for step in range(STEPS):
             if self.deadline.stops():
                 break
-            same, size = Candidate(proposal=found.proposal), max(LEAST, self.budget.draws // 4)
+            same, draws = Candidate(proposal=found.proposal), self.budget.draws
             some = [
                 Candidate(proposal=each)
                 for each in islice(self.space.smaller(found.proposal), SMALLER)
@@ -238,41 +261,49 @@ class Search:
             if not some:
                 break
             try:
-                self._look(encoder, [*some, same], size, f"shrink {step}", cheap=True)
+                size = max(LEAST, min(draws // 4, MOST_SMALLER))
+                self._look(encoder, [*some, same], size, f"shrink {step}", self._rank)
                 smaller = next((each for each in some if keeps(each, same)), None)
                 if smaller is None:
                     break
                 both = [smaller] if fresh else [smaller, same]
-                self._look(encoder, both, self.budget.draws, f"shrunk {step}", cheap=False)
+                size = min(draws, MOST_SHRUNK)
+                self._look(encoder, both, size, f"shrunk {step}", self._choose)
             except TargetError as error:
                 if error.undeclared:
                     raise
                 break
-            if not (self._sure(smaller) and keeps(smaller, fresh or same)):
+            if not (is_sure(smaller) and keeps(smaller, fresh or same)):
                 break
             found = fresh = smaller
         return found
 
-    def _sure(self, each: Candidate) -> bool:
-        """Whether the bound to be expected of a pair exceeds the claim by `SURE` errors."""
-        choice = each.choice
-        if choice is None or choice.power_z <= 0:
-            return False
-        leak = float(self.scale.between(choice.p1, choice.p0))
-        error = (leak - self.promised) / choice.power_z
-        return choice.expected - self.promised >= SURE * error
-
     def _look(
-        self, encoder: Encoder, some: list[Candidate], size: int, phase: str, *, cheap: bool
+        self,
+        encoder: Encoder,
+        some: list[Candidate],
+        size: int,
+        phase: str,
+        judge: Callable[[Encoder, list[Candidate]], None],
     ) -> None:
-        """Draw candidates for shrinking, and choose their events."""
+        """Draw candidates for shrinking, and rank them or choose their events."""
         told = self.drawing.told("looking for a smaller pair", len(some))
-        drawn = self.drawing.draw(encoder, some, size, phase, told)
-        self._choose(encoder, drawn, cheap=cheap)
+        judge(encoder, self.drawing.draw(encoder, some, size, phase, told))
 
-    def _choose(
-        self, encoder: Encoder, some: Iterable[Candidate], *, cheap: bool, first: int = 0
-    ) -> None:
+    def _rank(self, encoder: Encoder, some: Iterable[Candidate]) -> None:
+        """Rank each candidate by its best query; no event is named."""
+        goal = self._goal
+        bases: dict[tuple[int, ...], list[Base]] = {}
+        for each in some:
+            other = np.concatenate(each.other, axis=1)
+            drawn = tuple(map(id, each.one))
+            if drawn not in bases:
+                one = np.concatenate(each.one, axis=1)
+                bases[drawn] = [Base(encoder.looks, query) for query in one]
+            pairs = zip(bases[drawn], other, strict=True)
+            self._take(each, [outlook(base, query, goal) for base, query in pairs])
+
+    def _choose(self, encoder: Encoder, some: Iterable[Candidate], *, first: int = 0) -> None:
         """Choose the best event of each candidate, over its queries; `first` numbers the first."""
         for place, each in enumerate(some, first):
             one, other = (np.concatenate(side, axis=1) for side in (each.one, each.other))
@@ -286,13 +317,20 @@ class Search:
                     n=self.budget.draws,
                     alpha=self.budget.alpha,
                     rng=stream(self.drawing.seed, "choose", place, query),
-                    cheap=cheap,
                 )
                 for query in range(len(one))
             ]
-            each.rounds = len(each.one)
-            each.query = max(range(len(choices)), key=lambda query: rank_of(choices[query]))
-            each.choice = choices[each.query]
+            self._take(each, choices)
+
+    def _take(self, each: Candidate, outlooks: Sequence[Outlook]) -> None:
+        """Take the query of a candidate where it looks worst."""
+        each.rounds = len(each.one)
+        each.query = max(range(len(outlooks)), key=lambda query: rank_of(outlooks[query]))
+        each.outlook = outlooks[each.query]
+
+    @property
+    def _goal(self) -> Goal:
+        return Goal(self.scale, self.promised, self.budget.draws, self.budget.alpha)
 
     def _note(self, number: int, ranked: list[Candidate], size: int) -> None:
         families: dict[str, int] = {}
@@ -311,6 +349,7 @@ class Search:
         self.drawing.failed.clear()
 
 
-def closer(draws: int) -> int:
-    """Return how many trials per side choose the event of the pair that was found once more."""
-    return min(draws // SHARPER, MOST_SHARPER) if draws > ENOUGH else max(LEAST, draws // UNSURE)
+def trials(share: int, pairs: int, draws: int, *, last: bool) -> int:
+    """Return how many trials per side and pair a round has."""
+    least = min(draws // LAST, MOST_LAST) if last and draws > ENOUGH else LEAST
+    return int(np.clip(share // max(1, pairs), least, draws))

@@ -133,11 +133,12 @@ def test_detectable_is_that_of_the_rounds_that_were_made(clock: Clock, part: flo
     assert design.rounds[-1].safe == 1
 
 
-@pytest.mark.parametrize(("step", "enough"), [("_shrunk", 400_000), ("_sharpened", 500)])
+@pytest.mark.parametrize(("step", "enough"), [("_shrunk", 400_000), ("_decided", 500)])
 def test_what_comes_after_the_rounds_is_left_out_when_the_time_is_up(
     clock: Clock, monkeypatch: pytest.MonkeyPatch, step: str, enough: int
 ) -> None:
     monkeypatch.setattr(searched, "ENOUGH", enough)
+    monkeypatch.setattr(searched, "MOST_LAST", 10)
     phases: list[str] = []
     draw, after = Drawing.draw, getattr(searched.Search, step)
 
