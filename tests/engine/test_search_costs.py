@@ -67,6 +67,7 @@ def test_few_of_many_trials_do_not_certify(monkeypatch: pytest.MonkeyPatch) -> N
 
     for module, name, value in (
         (searched, "ENOUGH", 4_000),
+        (searched, "MOST_SEARCH", 3_200),
         (searched, "LEAST", 4),
         (searched, "MOST_LAST", 400),
         (searched, "MOST_SETTLED", 10_000),

@@ -18,6 +18,7 @@ from dpassay.engine.searching.search import (
     FIRST,
     LEAST,
     MOST_LAST,
+    MOST_SEARCH,
     OFFSPRING,
     PART,
     SEARCH,
@@ -81,7 +82,7 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
     """
     proposals = space.first(stream(seed, target.name, "search"), FIRST)
     draws = budget.draws
-    share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // sum(SHARES)
+    share = min(SEARCH * draws, max(MOST_SEARCH, draws // PART)) // sum(SHARES)
     rounds: list[tuple[int, int]] = []
     alive = len(proposals)
     after = (*zip(SURVIVORS, OFFSPRING, strict=True), (0, 0))

@@ -42,16 +42,17 @@ SURVIVORS = (64, 16, 4)
 """Pairs that go on after each round but the last."""
 OFFSPRING = (32, 8, 0)
 """New pairs that are made of the best ones after each of these rounds."""
-SEARCH, ENOUGH, PART = 16, 400_000, 16
-"""Trials per side of the whole search: so many times the certification trials, but of more than
-`ENOUGH` only one in `PART` of the certification trials."""
+SEARCH, MOST_SEARCH, PART = 16, 320_000, 16
+"""Trials per side of the whole search: so many times the certification trials, but no more than
+`MOST_SEARCH`, or one in `PART` of the certification trials if that is more."""
+ENOUGH = 400_000
+"""More certification trials than that are many: who pays for them wants the bound."""
 SHARES = (4, 2, 1, 1)
 """How the trials of the search are divided among its rounds: most pairs are lost in the first."""
 LEAST = 200
 """Trials per side and pair of a round, at least."""
 SMALLER, STEPS = 8, 12
-"""Smaller pairs that are tried at a time, and how often. Of more certification trials than `ENOUGH`
-none are tried: who pays for so many wants the bound."""
+"""Smaller pairs that are tried at a time, and how often, unless there are more than `ENOUGH`."""
 MOST_SMALLER, MOST_SHRUNK = 5_000, 20_000
 """Trials per side of each of these, at most, and of the one that is taken."""
 UNSURE = 2
@@ -59,7 +60,7 @@ UNSURE = 2
 more, where that is not sure to be refuted."""
 LAST, MOST_LAST = 16, 40_000
 """Of more, one in so many, and no more than that, are the trials of each of the last few pairs."""
-DECIDING = 32
+DECIDING = 64
 """And one in so many decides among them by the events that were chosen, if these are more."""
 SETTLED, MOST_SETTLED, RARE = 8, 1_000_000, 10_000
 """And one in so many besides, and no more than that, sets the threshold of an event that was then
@@ -106,7 +107,7 @@ class Search:
         alive = [Candidate(proposal=each) for each in self.space.first(rng, FIRST)]
         encoder = self.drawing.encoder([each.proposal for each in alive])
         draws = self.budget.draws
-        share = min(SEARCH * draws, max(ENOUGH, draws // PART)) // sum(SHARES)
+        share = min(SEARCH * draws, max(MOST_SEARCH, draws // PART)) // sum(SHARES)
         for number, part in enumerate(SHARES):
             last = number == len(SURVIVORS)
             size = trials(part * share, len(alive), draws, last=last)
