@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpassay.search.outputs import Encoder
 from dpassay.search.patterns import Pattern
-from dpassay.search.remembered import Remembered
+from dpassay.trials.remembered import Remembered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
