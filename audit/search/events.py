@@ -130,13 +130,16 @@ def _proposed(encoder: Encoder, learn: Rows, select: Rows, goal: Goal) -> list[_
 
 
 def _choice(pattern: Pattern, best: _Seen, goal: Goal) -> Choice:
+    """Say what is to be expected; the bound, unlike the margin, is right for tiny counts too."""
+    expected, error = goal.expected(*best.counts), goal.error(*best.counts)
+    known = 0 < error < math.inf
     return Choice(
         pattern=pattern,
         direction=best.candidate.direction,
         p1=goal.share(best.x, best.m1),
         p0=goal.share(best.y, best.m0),
-        expected=goal.expected(*best.counts),
-        assurance=goal.power_z(*best.counts) - goal.margin(min(best.m1, best.m0)),
+        expected=expected,
+        assurance=(expected - goal.promised) / error if known else -math.inf,
         promise=goal.promise(*best.counts),
     )
 

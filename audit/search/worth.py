@@ -137,12 +137,16 @@ class Goal:
         (plug-in leak - claim) / (S sqrt(1/n + 1/m)): by how much it exceeds `margin` says how
         likely the certification is to refute, given what the pilot has shown.
         """
-        p1, p0 = self.share(x, m1), self.share(y, m0)
-        leak = float(self.scale.between(p1, p0))
-        spread = self.scale.spread(p1, p0) * math.sqrt(1 / self.n + 1 / min(m1, m0))
-        if not math.isfinite(leak) or not 0 < spread < math.inf:
+        leak = float(self.scale.between(self.share(x, m1), self.share(y, m0)))
+        error = self.error(x, y, m1, m0)
+        if not math.isfinite(leak) or not 0 < error < math.inf:
             return -math.inf
-        return (leak - self.promised) / spread
+        return (leak - self.promised) / error
+
+    def error(self, x: float, y: float, m1: int, m0: int) -> float:
+        """Return the standard error of a leak by chance in the pilot and in n trials to come."""
+        spread = self.scale.spread(self.share(x, m1), self.share(y, m0))
+        return spread * math.sqrt(1 / self.n + 1 / min(m1, m0))
 
     def margin(self, m: float) -> float:
         """Return by how much `power_z` must exceed 0 for an even chance to refute, m outputs seen.
