@@ -13,12 +13,10 @@ from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.searching.drawing import PILOT, PILOTS
 from dpassay.engine.searching.evidence import CHECKED
 from dpassay.engine.searching.search import (
-    DECIDING,
-    ENOUGH,
     FIRST,
     LEAST,
-    MOST_LAST,
     MOST_SEARCH,
+    MOST_SMALLER,
     OFFSPRING,
     PART,
     SEARCH,
@@ -26,7 +24,7 @@ from dpassay.engine.searching.search import (
     SMALLER,
     STEPS,
     SURVIVORS,
-    UNSURE,
+    closer,
     trials,
 )
 from dpassay.pairs import NOTHING_ASKED
@@ -91,11 +89,7 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
         rounds.append((alive, trials(part * share, alive, draws, last=last)))
         alive = min(kept, alive) + more
     search = 2 * sum(pairs * trials for pairs, trials in rounds) + 2 * PILOTS * PILOT
-    search += 2 * (
-        (draws // DECIDING > MOST_LAST) * draws // DECIDING * min(SURVIVORS[-1], alive)
-        if draws > ENOUGH
-        else max(LEAST, draws // UNSURE)
-    )
+    search += 2 * closer(draws, min(SURVIVORS[-1], alive))
     certification = 2 * (draws + max(LEAST, draws // CHECKED))
     first = proposals[0]
     asked = first.queries.reshape(1, -1) if target.joint else first.queries
@@ -106,7 +100,7 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
         families=len({each.family for each in proposals}),
         rounds=tuple(rounds),
         search=search,
-        shrinking=2 * STEPS * SMALLER * max(LEAST, draws // 4),
+        shrinking=2 * STEPS * SMALLER * max(LEAST, min(draws // 4, MOST_SMALLER)),
         draws=draws,
         certification=certification,
         seconds=each * (search + certification),

@@ -354,3 +354,11 @@ def trials(share: int, pairs: int, draws: int, *, last: bool) -> int:
     """Return how many trials per side and pair a round has."""
     least = min(draws // LAST, MOST_LAST) if last and draws > ENOUGH else LEAST
     return int(np.clip(share // max(1, pairs), least, draws))
+
+
+def closer(draws: int, pairs: int) -> int:
+    """Return how many trials per side look closer at the last few pairs, at most."""
+    if draws <= ENOUGH:
+        return max(LEAST, draws // UNSURE)
+    each = draws // DECIDING
+    return pairs * each * (each > MOST_LAST) + min(draws // SETTLED, MOST_SETTLED)
