@@ -257,11 +257,11 @@ def _look(candidate: Candidate, rows: Rows, goal: Goal) -> _Seen:
     return _looked([candidate], rows, goal)[0]
 
 
-def _curve(candidate: Candidate, rows: Rows) -> Smooth | None:
+def _curve(candidate: Candidate, rows: Rows, *, fine: bool = False) -> Smooth | None:
     """Smooth the counts along the number that a candidate's last threshold parts."""
     if candidate.threshold is None:
         return None
-    return smooth(candidate.axis(rows.one), candidate.axis(rows.other))
+    return smooth(candidate.axis(rows.one), candidate.axis(rows.other), fine=fine)
 
 
 def _smoothed(seen: _Seen, rows: Rows, goal: Goal, curve: Smooth | None = None) -> _Seen:
@@ -347,7 +347,7 @@ def settled(choice: Choice, one: Array, other: Array, goal: Goal) -> Choice:
     """
     rule, rows = choice.pattern.rule, _rows(one, other)
     old = Candidate(rule, choice.direction, choice.expected)
-    curve = _curve(old, rows)
+    curve = _curve(old, rows, fine=True)
     moved = _moved(old, rows, goal, curve) or old
     seen = _smoothed(_look(moved, rows, goal), rows, goal, curve)
     return _choice(replace(choice.pattern, rule=moved.rule), seen, goal)

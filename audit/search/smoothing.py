@@ -11,13 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from dpassay.search.views import HUGE, Array
 
+Bins = NDArray[np.intp]
+
 TAILS = 0.0004 * 1.4 ** np.arange(11)
 LEVELS = np.unique(np.concatenate([TAILS, np.arange(2, 99) / 100, 1 - TAILS]))
 """Ranks of the thresholds that are compared."""
+FINE = np.unique(np.concatenate([LEVELS, np.arange(8, 393) / 400]))
+"""And where the last threshold is set by many outputs."""
 FEWEST = 200
 """Of fewer numbers there is nothing to be smoothed."""
 FEWEST_STEPS = 20
@@ -62,19 +67,21 @@ class Smooth:
         return (self.all_x - x, self.all_y - y) if below else (x, y)
 
 
-def smooth(one: Array, other: Array) -> Smooth | None:
+def smooth(one: Array, other: Array, *, fine: bool = False) -> Smooth | None:
     """Smooth the counts of two sides along a number; None where there is too little.
 
     Parameters
     ----------
     one, other : array
         The number on the two sides; NaN are left out.
+    fine : bool
+        Compare more thresholds, and let ramps begin and end at any of them.
     """
     one, other = (np.sort(side[~np.isnan(side)]) for side in (one, other))
     both = np.sort(np.concatenate([one, other]), kind="stable")  # of two sorted parts: a merge
     if len(both) < FEWEST or min(len(one), len(other)) < 2:
         return None
-    at = np.unique(both[(LEVELS * len(both)).astype(np.intp)])
+    at = np.unique(both[((FINE if fine else LEVELS) * len(both)).astype(np.intp)])
     at = at[np.abs(at) <= HUGE]
     if len(at) < FEWEST_STEPS:
         return None
@@ -82,7 +89,7 @@ def smooth(one: Array, other: Array) -> Smooth | None:
         np.diff(np.searchsorted(side, at), prepend=0, append=len(side)) for side in (one, both)
     )
     middles = np.concatenate([at[:1], (at[1:] + at[:-1]) / 2, at[-1:]])
-    share = _fit(x.astype(float), total.astype(float), middles)
+    share = _fit(x.astype(float), total.astype(float), middles, fine=fine)
     beyond = slice(None, 0, -1)
     return Smooth(
         at=at,
@@ -99,7 +106,7 @@ def credible(count: float, smoothed: float, trials: int) -> bool:
     return (count - smoothed) ** 2 <= APART * (trials * share * (1 - share) + 0.25)
 
 
-def _fit(x: Array, total: Array, at: Array) -> Array:
+def _fit(x: Array, total: Array, at: Array, *, fine: bool) -> Array:
     """Return the share of the one side in each bin, by a logistic regression on chosen ramps.
 
     Ramps are added one by one, that with the largest score statistic first.
@@ -110,8 +117,14 @@ def _fit(x: Array, total: Array, at: Array) -> Array:
         Counts of the one side and of both in each bin.
     at : array (k,)
         Where the bins lie, ascending.
+    fine : bool
+        Let the ramps that were chosen begin and end at any bin.
     """
-    ramps, price = _ramps(at)
+    knots = _knots(len(at))
+    low, high = np.triu_indices(len(knots), 1)
+    ramps = _ramps(at, knots[low], knots[high])
+    price = BENT * ((low > 0).astype(float) + (high < len(knots) - 1))
+    picked: list[int] = []
     chosen = np.ones((len(at), 1))
     weights = np.array([np.log((x.sum() + 0.5) / ((total - x).sum() + 0.5))])
     share = expit(chosen @ weights)
@@ -125,24 +138,62 @@ def _fit(x: Array, total: Array, at: Array) -> Array:
         usable = left > np.maximum(1e-3, 1e-9 * known)
         score = np.where(usable, pull**2 / np.where(usable, left, 1.0), 0.0) - price
         best = int(score.argmax())
-        if score[best] < (ENOUGH if chosen.shape[1] > 1 else 0.0):
+        if score[best] < (ENOUGH if picked else 0.0):
             break
+        picked.append(best)
         chosen = np.column_stack([chosen, ramps[:, best]])
         weights = _newton(chosen, np.append(weights, 0.0), x, total)
         share = expit(chosen @ weights)
+    if fine and picked:
+        share = _refined(np.stack([knots[low[picked]], knots[high[picked]]]), weights, x, total, at)
     return np.asarray(share)
 
 
-def _ramps(at: Array) -> tuple[Array, Array]:
-    """Return all ramps between knots as columns, and what each has to raise the statistic by."""
-    inner = np.unique(np.linspace(1, len(at) - 2, KNOTS).astype(np.intp))
-    knots = np.unique(np.concatenate([at[:1], at[inner], at[-1:]]))
-    low, high = np.triu_indices(len(knots), 1)
-    columns: Array = (np.clip(at[:, None], knots[low], knots[high]) - knots[low]) / (
-        knots[high] - knots[low]
-    )
-    price: Array = BENT * ((low > 0).astype(float) + (high < len(knots) - 1))
-    return columns, price
+def _refined(ends: Bins, weights: Array, x: Array, total: Array, at: Array) -> Array:
+    """Return the shares that are likeliest when the ends of ramps are moved, one at a time.
+
+    Parameters
+    ----------
+    ends : array (2, r)
+        The bins where ramps begin and end.
+    weights : array (r + 1,)
+    x, total, at : array (k,)
+        See `_fit`.
+    """
+
+    def fitted(ends: Bins, weights: Array) -> tuple[float, Array, Array]:
+        columns = np.column_stack([np.ones(len(at)), _ramps(at, *ends)])
+        found = _newton(columns, weights, x, total)
+        odds = columns @ found
+        likely = x @ odds - total @ np.logaddexp(0, odds) - RIDGE / 2 * found @ found
+        return float(likely), found, expit(odds)
+
+    best, weights, share = fitted(ends, weights)
+    step = len(at) // (2 * KNOTS)
+    while step:
+        moved = False
+        for side, ramp in np.ndindex(*ends.shape):
+            for by in (-step, step):
+                tried = ends.copy()
+                tried[side, ramp] += by
+                if not 0 <= tried[0, ramp] < tried[1, ramp] < len(at):
+                    continue
+                likely, found, shares = fitted(tried, weights)
+                if likely > best:
+                    best, weights, share, ends, moved = likely, found, shares, tried, True
+        step = step if moved else step // 2
+    return share
+
+
+def _knots(bins: int) -> Bins:
+    """Return the bins at which ramps may begin and end."""
+    return np.unique(np.concatenate([[0], np.linspace(1, bins - 2, KNOTS), [bins - 1]]).astype(int))
+
+
+def _ramps(at: Array, low: Bins, high: Bins) -> Array:
+    """Return ramps from bin to bin as columns: 0 before, 1 after."""
+    columns: Array = (np.clip(at[:, None], at[low], at[high]) - at[low]) / (at[high] - at[low])
+    return columns
 
 
 def _newton(columns: Array, weights: Array, x: Array, total: Array) -> Array:

@@ -6,9 +6,13 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.stats import chisquare
 
 from benchmarks import peers
+from dpassay.mechanisms.broken.noisy_max import noisy_max_1
+from dpassay.mechanisms.broken.sparse_vector import svt_4
 
 DOCS = Path(__file__).parents[2] / "docs"
 FACTS = json.loads((DOCS / "benchmarks.json").read_text(encoding="utf-8"))
@@ -34,5 +38,20 @@ def test_the_limit_of_noise_is_that_of_its_median() -> None:
     assert math.log(p1[best] / p0[best]) == pytest.approx(1.0)
     n = 8e6
     spread = math.sqrt(1 + (1 - 0.5 / math.e) / (0.5 / math.e))
-    limit = peers.single_event(peers.ROWS[0], 2 * n)
+    limit = peers.single_event(peers.ROWS[0].events, 2 * n)
     assert limit == pytest.approx(1 - 1.2816 * spread / math.sqrt(n), abs=2e-5)
+
+
+def test_the_laws_of_the_limits_are_those_of_the_mechanisms() -> None:
+    rng, size = np.random.default_rng(5), 40_000
+    answers = np.array([1.0, 2.0, 0.0, 1.0, 2.0])
+    indices = noisy_max_1(answers, size, rng)
+    seen = np.bincount(indices.astype(int), minlength=5)
+    law = peers.noisy_max_law(answers)
+    assert law.sum() == pytest.approx(1, abs=1e-5)
+    assert chisquare(seen, law / law.sum() * size).pvalue > 1e-4
+    transcripts = svt_4(answers, size, rng)
+    first = np.where((transcripts == 1).any(axis=1), (transcripts == 1).argmax(axis=1), 5)
+    law = peers.sparse_vector_law(answers)
+    assert law.sum() == pytest.approx(1, abs=1e-5)
+    assert chisquare(np.bincount(first, minlength=6), law / law.sum() * size).pvalue > 1e-4

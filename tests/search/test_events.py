@@ -386,6 +386,20 @@ def test_smoothed_counts_add_up_and_follow_the_law() -> None:
     assert np.abs(curve.x - law).mean() < np.abs(raw - law).mean()
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_fine_ramps_end_where_the_ratio_bends(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    one = rng.laplace(1.0, 0.5, size=200_000)
+    other = rng.laplace(0.0, 0.5, size=200_000)
+    curve = smooth(one, other, fine=True)
+    assert curve is not None
+    with np.errstate(divide="ignore"):
+        ratio = np.log(curve.x / curve.y)
+    # among all thresholds, those from 1 on have the highest ratio, 2: it does not rise beyond
+    assert np.interp(1.0, curve.at, ratio) == pytest.approx(2.0, abs=0.03)
+    assert ratio[(curve.at > 1) & (curve.at < 2)].max() == pytest.approx(2.0, abs=0.06)
+
+
 def test_smoothing_does_not_smooth_a_jump_away() -> None:
     rng = np.random.default_rng(9)
     one, other = rng.random(4_000), rng.random(4_000)

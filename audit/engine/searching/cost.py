@@ -85,8 +85,7 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
     alive = len(proposals)
     after = (*zip(SURVIVORS, OFFSPRING, strict=True), (0, 0))
     for part, (kept, more) in zip(SHARES, after, strict=True):
-        last = len(rounds) == len(SURVIVORS)
-        rounds.append((alive, trials(part * share, alive, draws, last=last)))
+        rounds.append((alive, trials(part * share, alive, draws, len(rounds))))
         alive = min(kept, alive) + more
     search = 2 * sum(pairs * trials for pairs, trials in rounds) + 2 * PILOTS * PILOT
     search += 2 * closer(draws, min(SURVIVORS[-1], alive))

@@ -60,9 +60,11 @@ UNSURE = 2
 more, where that is not sure to be refuted."""
 LAST, MOST_LAST = 16, 40_000
 """Of more, one in so many, and no more than that, are the trials of each of the last few pairs."""
+CLOSER = 400
+"""And one in so many, at least, those of each pair of the round before."""
 DECIDING = 64
 """And one in so many decides among them by the events that were chosen, if these are more."""
-SETTLED, MOST_SETTLED, RARE = 8, 1_000_000, 10_000
+SETTLED, MOST_SETTLED, RARE = 16, 1_000_000, 10_000
 """And one in so many besides, and no more than that, sets the threshold of an event that was then
 seen more rarely than that."""
 PORTIONS = 16
@@ -110,7 +112,7 @@ class Search:
         share = min(SEARCH * draws, max(MOST_SEARCH, draws // PART)) // sum(SHARES)
         for number, part in enumerate(SHARES):
             last = number == len(SURVIVORS)
-            size = trials(part * share, len(alive), draws, last=last)
+            size = trials(part * share, len(alive), draws, number)
             survivors = sum(each.rounds > 0 for each in alive)
             looked = self._round(encoder, alive, size, number)
             self._left_out(len(looked), survivors)
@@ -350,9 +352,13 @@ class Search:
         self.drawing.failed.clear()
 
 
-def trials(share: int, pairs: int, draws: int, *, last: bool) -> int:
-    """Return how many trials per side and pair a round has."""
-    least = min(draws // LAST, MOST_LAST) if last and draws > ENOUGH else LEAST
+def trials(share: int, pairs: int, draws: int, number: int) -> int:
+    """Return how many trials per side and pair a round has, of which `number` came before."""
+    least = LEAST
+    if draws > ENOUGH and number == len(SURVIVORS):
+        least = min(draws // LAST, MOST_LAST)
+    elif draws > ENOUGH and number == len(SURVIVORS) - 1:
+        least = draws // CLOSER
     return int(np.clip(share // max(1, pairs), least, draws))
 
 
