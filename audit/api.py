@@ -18,7 +18,7 @@ from dpassay.errors import InvalidInput, require
 from dpassay.mechanism import FunctionMechanism, Mechanism
 from dpassay.pairs import Pairs
 from dpassay.search.declared import Output, output_of
-from dpassay.search.proposals import Space
+from dpassay.search.proposals.proposal import Space
 from dpassay.search.spaces import space_of
 from dpassay.targets.adapter import Freed, is_mechanism
 from dpassay.targets.calls import named, taken

@@ -16,7 +16,7 @@ from dpassay.errors import InvalidInput, is_real, near
 
 if TYPE_CHECKING:
     from dpassay.data import Labelled
-    from dpassay.search.proposals import Space
+    from dpassay.search.proposals.proposal import Space
 
 ALLOWED = "answers,size=N or scalars,low=A,high=B or records"
 

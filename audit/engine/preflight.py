@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dpassay.claims import Claim, within
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
-from dpassay.search.proposals import Space
+from dpassay.search.proposals.proposal import Space
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 

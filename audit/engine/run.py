@@ -25,7 +25,7 @@ from dpassay.engine.searching.evidence import searched_evidence
 from dpassay.engine.settings import Settings
 from dpassay.engine.verdicts import Verdict, decide
 from dpassay.errors import TargetError
-from dpassay.search.proposals import Space
+from dpassay.search.proposals.proposal import Space
 from dpassay.stats.health import ALARM
 from dpassay.targets.coupled import Coupled, coupled_group, parts
 from dpassay.targets.groups import Group, Progress, groups_for, silent

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 from dpassay.claims import REPLACE_ONE, answers_relation
 from dpassay.data import Labelled, Values, numbers
 from dpassay.errors import InvalidInput, as_real, is_count, require
-from dpassay.search import proposals_answers, proposals_records, proposals_scalars
-from dpassay.search.proposals import Proposal, Space, mixed
-from dpassay.search.shrinking_records import smaller_records
-from dpassay.search.shrinking_values import smaller_answers, smaller_scalars
+from dpassay.search.proposals import answers, records, scalars
+from dpassay.search.proposals.proposal import Proposal, Space, mixed
+from dpassay.search.proposals.shrinking_records import smaller_records
+from dpassay.search.proposals.shrinking_values import smaller_answers, smaller_scalars
 
 SHOWN = 5
 """Labels that are named."""
@@ -92,8 +92,8 @@ class Answers(Space):
         return smaller_answers(self._maker, found)
 
     @property
-    def _maker(self) -> proposals_answers.Maker:
-        return proposals_answers.Maker(
+    def _maker(self) -> answers.Maker:
+        return answers.Maker(
             size=self.size,
             unit=self.sensitivity,
             low=self.low,
@@ -175,9 +175,9 @@ class Scalars(Space):
         return smaller_scalars(self._maker, found)
 
     @property
-    def _maker(self) -> proposals_scalars.Maker:
+    def _maker(self) -> scalars.Maker:
         size = int(self.size or 0)
-        return proposals_scalars.Maker(
+        return scalars.Maker(
             low=self.low,
             high=self.high,
             sizes=(size, size) if self.fixed else (1, size),
@@ -209,13 +209,13 @@ class Records(Space):
     data: Labelled
     fixed: bool = False
     asked: int = 6
-    _maker: proposals_records.Maker = field(init=False, repr=False)
+    _maker: records.Maker = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         known = isinstance(self.data, Labelled)
         require(known, "data", type(self.data).__name__, "a Labelled(X, y)")
         require(is_count(self.asked), "asked", self.asked, "an integer >= 1")
-        maker = proposals_records.Maker(
+        maker = records.Maker(
             data=self.data, fixed=self.fixed, asked=int(self.asked), relation=self.relation
         )
         object.__setattr__(self, "_maker", maker)

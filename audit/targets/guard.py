@@ -32,7 +32,7 @@ from dpassay.mechanism import Mechanism, Reachable, WorstCase, offers
 from dpassay.pairs import Change, one_by_one
 from dpassay.search.declared import Output
 from dpassay.search.outputs import Encoder, fit_encoder
-from dpassay.search.proposals import Space
+from dpassay.search.proposals.proposal import Space
 from dpassay.seeds import stream
 from dpassay.targets.adapter import full, given, is_trainer
 from dpassay.targets.draws import as_draws

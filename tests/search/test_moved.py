@@ -11,7 +11,7 @@ from dpassay.data import Values
 from dpassay.errors import InvalidInput
 from dpassay.pairs import Pairs, Shift
 from dpassay.reports.run.kinds import words_of
-from dpassay.search.proposals import Proposal
+from dpassay.search.proposals.proposal import Proposal
 
 
 def proposed(space: Answers) -> list[Proposal]:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from dpassay.data import Labelled, load
 from dpassay.errors import InvalidInput
 from dpassay.pairs import FlipLabel, Replace
-from dpassay.search.proposals import Proposal, proposal
-from dpassay.search.shrinking import shrink
+from dpassay.search.proposals.proposal import Proposal, proposal
+from dpassay.search.proposals.shrinking import shrink
 from dpassay.search.spaces import Records, space_of
 
 

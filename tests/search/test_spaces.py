@@ -15,7 +15,7 @@ from dpassay.claims import answers_moved
 from dpassay.data import Values
 from dpassay.errors import InvalidInput
 from dpassay.pairs import NOTHING_ASKED, ReplaceValue, Shift
-from dpassay.search.proposals import Proposal, Space, mixed, spread
+from dpassay.search.proposals.proposal import Proposal, Space, mixed, spread
 from dpassay.search.spaces import Answers, Scalars, space_of
 
 SENSITIVITIES = st.sampled_from([1.0, 0.3, 1e-6, 7.5, 1e9])

@@ -13,7 +13,7 @@ from dpassay.changes import ReplaceValue
 from dpassay.claims import DP, GDP, Claim
 from dpassay.data import Values
 from dpassay.engine.alternatives import event_at, move_of
-from dpassay.search.proposals import Proposal, Space, proposal
+from dpassay.search.proposals.proposal import Proposal, Space, proposal
 from dpassay.stats.scales import Ratio, Scale, scale_of
 
 Array = NDArray[np.float64]

@@ -14,7 +14,7 @@ from dpassay.config.searches import Search, search_of
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
 from dpassay.search.declared import Output, output_of
-from dpassay.search.proposals import Space
+from dpassay.search.proposals.proposal import Space
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import Answers, is_function, resolve

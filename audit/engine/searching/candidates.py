@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpassay.engine.search_power import Round
 from dpassay.search.events import Choice
 from dpassay.search.outlook import Outlook
-from dpassay.search.proposals import Proposal
+from dpassay.search.proposals.proposal import Proposal
 from dpassay.targets.groups import Progress
 
 Features = NDArray[np.float64]

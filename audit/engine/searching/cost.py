@@ -28,7 +28,7 @@ from dpassay.engine.searching.search import (
     trials,
 )
 from dpassay.pairs import NOTHING_ASKED
-from dpassay.search.proposals import Space
+from dpassay.search.proposals.proposal import Space
 from dpassay.seeds import stream
 from dpassay.targets.guard import AuditTarget
 

@@ -13,7 +13,7 @@ from dpassay.engine.searching.candidates import Candidate, Features, Told
 from dpassay.errors import TargetError
 from dpassay.pairs import NOTHING_ASKED
 from dpassay.search.outputs import Encoder
-from dpassay.search.proposals import Proposal, Space
+from dpassay.search.proposals.proposal import Proposal, Space
 from dpassay.targets.groups import Group, Progress
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import block_of

@@ -13,7 +13,7 @@ from dpassay.engine.searching.drawing import Drawing
 from dpassay.engine.searching.search import LEAST, Search
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
-from dpassay.search.proposals import Space
+from dpassay.search.proposals.proposal import Space
 from dpassay.stats.scales import scale_of
 from dpassay.targets.groups import Group, Progress
 from dpassay.targets.guard import AuditTarget

@@ -31,7 +31,7 @@ from dpassay.errors import TargetError
 from dpassay.search.events import choose_pattern, settled
 from dpassay.search.outlook import Base, Outlook, outlook
 from dpassay.search.outputs import Encoder
-from dpassay.search.proposals import Space
+from dpassay.search.proposals.proposal import Space
 from dpassay.search.worth import Goal
 from dpassay.seeds import stream
 from dpassay.stats.scales import Scale

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpassay.data import Labelled
 from dpassay.pairs import FlipLabel, Replace
-from dpassay.search.proposals import Proposal, pick, proposal, root, spread
+from dpassay.search.proposals.proposal import Proposal, pick, proposal, root, spread
 
 Point = NDArray[np.float64]
 Record = tuple[Point, int]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpassay.data import Values
 from dpassay.pairs import Shift
-from dpassay.search.proposals import Proposal, pick, proposal, root
+from dpassay.search.proposals.proposal import Proposal, pick, proposal, root
 
 Vector = NDArray[np.float64]
 CONSTANTS = (1.0, 0.0, 2.0, 5.0, 10.0, 100.0)

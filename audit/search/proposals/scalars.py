@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpassay.data import Values
 from dpassay.pairs import ReplaceValue
-from dpassay.search.proposals import Proposal, pick, proposal, root, spread
+from dpassay.search.proposals.proposal import Proposal, pick, proposal, root, spread
 
 Numbers = NDArray[np.float64]
 SMALL = (1, 2, 3, 4, 5, 10)

@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.search.proposals import Proposal, root
-from dpassay.search.proposals_records import Maker, Parts, Point
-from dpassay.search.shrinking import (
+from dpassay.search.proposals.proposal import Proposal, root
+from dpassay.search.proposals.records import Maker, Parts, Point
+from dpassay.search.proposals.shrinking import (
     Candidate,
     Complexity,
     costs,

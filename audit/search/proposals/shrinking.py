@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.search.proposals import Proposal, Space
+from dpassay.search.proposals.proposal import Proposal, Space
 
 Numbers = NDArray[np.float64]
 Complexity = tuple[int, ...]

@@ -7,10 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from dpassay.search import proposals_answers, proposals_scalars
-from dpassay.search.proposals import Proposal, root
-from dpassay.search.proposals_answers import Vector
-from dpassay.search.shrinking import (
+from dpassay.search.proposals import answers, scalars
+from dpassay.search.proposals.answers import Vector
+from dpassay.search.proposals.proposal import Proposal, root
+from dpassay.search.proposals.shrinking import (
     Candidate,
     Complexity,
     costs,
@@ -23,7 +23,7 @@ MOST_ALONE = 64
 """Numbers that are made simpler one by one; of more, only stretches are."""
 
 
-def smaller_answers(maker: proposals_answers.Maker, found: Proposal) -> Iterator[Proposal]:
+def smaller_answers(maker: answers.Maker, found: Proposal) -> Iterator[Proposal]:
     """Yield pairs with fewer answers moved, by the whole sensitivity, from a simpler base."""
     base, by = maker.vectors(found)
     family = root(found.family)
@@ -80,7 +80,7 @@ def _simpler(values: Vector, easy: tuple[float, ...] = (0.0, 1.0)) -> Iterator[V
             yield other
 
 
-def smaller_scalars(maker: proposals_scalars.Maker, found: Proposal) -> Iterator[Proposal]:
+def smaller_scalars(maker: scalars.Maker, found: Proposal) -> Iterator[Proposal]:
     """Yield pairs of shorter lists, with simpler numbers, and the first of them replaced."""
     values, place, new = maker.parts(found)
     family, easy = root(found.family), (maker.low, maker.high)

@@ -1,0 +1,1 @@
+"""Proposals: pairs of neighbours that are worth a look, kind of data by kind of data."""
