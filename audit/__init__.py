@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dpassay.pairs import replace_one as replace_one
     from dpassay.search.spaces import Answers as Answers
     from dpassay.search.spaces import Scalars as Scalars
+    from dpassay.search.tables import Tables as Tables
 
 _WHERE = {
     "DP": "claims",
@@ -51,6 +52,7 @@ _WHERE = {
     "Stability": "claims",
     "Answers": "search.spaces",
     "Scalars": "search.spaces",
+    "Tables": "search.tables",
     "audit": "api",
     "bernoulli_law": "laws",
     "replace_one": "pairs",

@@ -14,7 +14,7 @@ from dpassay.engine.exhaustive import Domain
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import ModeWanted, Settings
-from dpassay.errors import InvalidInput, require
+from dpassay.errors import InvalidInput, is_real, require
 from dpassay.mechanism import FunctionMechanism, Mechanism
 from dpassay.pairs import Pairs
 from dpassay.search.declared import Output, output_of
@@ -34,6 +34,9 @@ def audit(
     *,
     claim: Claim | None = None,
     data: Any = None,
+    label: str | None = None,
+    relation: str | None = None,
+    group: str | None = None,
     together: bool = False,
     bits: bool = False,
     output: Any = None,
@@ -66,10 +69,17 @@ def audit(
     claim : DP, GDP, Stability, PredictionStability, ScoreStability or Accuracy, optional
         What to hold it against; its own first claim by default. A function promises nothing by
         itself.
-    data : Answers, Scalars, Labelled, (X, y) or list of numbers, optional
+    data : DataFrame, list, array, (X, y), Labelled, Answers, Scalars or Tables, optional
         What datasets look like. Pairs, queries and events are then searched for, and the answers
-        may be of any kind: labels, texts, numbers, vectors, tuples of any length, None. See
-        `dpassay.search.spaces`.
+        may be of any kind: labels, texts, numbers, vectors, tuples of any length, None. A function
+        gets records in the form in which they are given here. See `dpassay.search.spaces`.
+    label : str, optional
+        The column of a DataFrame that holds the label; goes with `data`.
+    relation : str, optional
+        What neighbours are: 'replace-one' (the default), 'replace-k', 'add-remove', 'zero-out',
+        'replace-user', 'add-remove-user'; goes with `data`. See `dpassay.search.tables.Tables`.
+    group : str, optional
+        The column that says whose record it is; goes with `data` and a relation of users.
     together : bool
         Whether the answers at several queries are audited as one output. Goes with `data`.
     bits : bool
@@ -117,7 +127,11 @@ def audit(
         raise InvalidInput("together, bits, output: go with data, where answers may be anything")
     if data is None and search_seconds is not None:
         raise InvalidInput("search_seconds: goes with data, which a search draws from")
-    space = _space(data, pairs=pairs, queries=queries, domain=domain)
+    told = {"label": label, "relation": relation, "group": group}
+    space = _space(data, told, pairs=pairs, queries=queries, domain=domain)
+    meant = f"; did you mean DP(epsilon={claim})?" if is_real(claim) else ""
+    known = claim is None or hasattr(claim, "relation")
+    require(known, "claim", claim, f"a claim such as DP(epsilon=1.0){meant}")
     if space is not None and claim is not None and claim.relation == REPLACE_ONE:
         claim = replace(claim, relation=space.relation)
     free = _Free(together=together, bits=bits, output=declared_output)
@@ -158,14 +172,16 @@ class _Free:
     output: Output | None
 
 
-def _space(data: Any, **others: Any) -> Space | None:
+def _space(data: Any, told: dict[str, str | None], **others: Any) -> Space | None:
     """Return what a search draws from; None where pairs are given, or the mechanism's own."""
     if data is None:
+        for name, given in told.items():
+            require(given is None, name, given, "left out without data, which it is about")
         return None
     for name, given in others.items():
         if given is not None:
             raise InvalidInput(f"data, {name}: go apart; with data, the pairs are searched for")
-    return space_of(data)
+    return space_of(data, **told)
 
 
 def _subject(

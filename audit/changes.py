@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import answers_relation, replace_relation
 from dpassay.data import Dataset, Labelled, Lines, Values, numbers
+from dpassay.edits import Edit, edit_from_json
 from dpassay.errors import InvalidInput, as_real, is_count, require
 
 SHOWN = 5
@@ -377,6 +378,8 @@ def narrowest(change: Change, *, among: bool = False) -> str:
     """
     if isinstance(change, Shift):
         return answers_relation(change.largest, change.moved if among else None)
+    if isinstance(change, Edit):
+        return change.relation
     return replace_relation(len(one_by_one(change)))
 
 
@@ -386,6 +389,8 @@ def fits(change: Change, base: Dataset) -> bool:
         return all(fits(each, base) for each in change.changes)
     if isinstance(change, Shift):
         return isinstance(base, Values) and len(change.by) == len(base)
+    if isinstance(change, Edit):
+        return change.fits(base)
     kind = Values if isinstance(change, ReplaceValue) else Labelled
     # others are of the user's own
     known = isinstance(change, (Replace, FlipLabel, ReplaceValue))
@@ -443,6 +448,8 @@ def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
             return AnyOf(tuple(change_from_json(each, pool) for each in change["changes"]))
         if kind == "shift":
             return Shift(tuple(change["by"]))
+        if kind == "edit":
+            return edit_from_json(change)
         single = _single_from_json(change, pool)
         if single is not None:
             return single
@@ -452,7 +459,7 @@ def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
         raise InvalidInput(f"change = {change!r:.80}: cannot be read ({error})") from None
     raise InvalidInput(
         f"change = {change!r:.80}: must be of kind 'replace', 'flip-label', 'replace-value', "
-        "'shift', 'several' or 'any-of'"
+        "'shift', 'edit', 'several' or 'any-of'"
     )
 
 

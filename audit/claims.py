@@ -18,9 +18,14 @@ REPLACE_ONE = "replace-one"
 SINGLE = "single prediction"
 """The unit of a claim that is about one answer at one query."""
 
+ADD_REMOVE, ZERO_OUT = "add-remove", "zero-out"
+REPLACE_USER, ADD_REMOVE_USER, OWN = "replace-user", "add-remove-user", "own"
+OF_ROWS = (ADD_REMOVE, ZERO_OUT, REPLACE_USER, ADD_REMOVE_USER, OWN)
+"""Relations of datasets that may differ in size or in several records; see `dpassay.edits`."""
+
 RELATIONS = (
-    f"'{REPLACE_ONE}', 'replace-k' with an integer k >= 2, or 'answers-D' with a number D > 0, "
-    "'answers-D-in-m' with an integer m >= 1 besides"
+    f"'{REPLACE_ONE}', 'replace-k' with an integer k >= 2, {', '.join(map(repr, OF_ROWS))}, or "
+    "'answers-D' with a number D > 0, 'answers-D-in-m' with an integer m >= 1 besides"
 )
 """What a relation may be; `replace-k`: two datasets of the same size that differ in at most k
 records; `answers-D`: two vectors of as many true answers, each answer of the one within D of that
@@ -94,11 +99,14 @@ def answers_relation(sensitivity: float, among: int | None = None) -> str:
 def check_relation(relation: str) -> None:
     """Raise `InvalidInput` unless there is such a relation."""
     known = _number(_RECORDS, relation) is not None or answers_moved(relation) is not None
+    known = known or relation in OF_ROWS
     require(known, "relation", relation, RELATIONS)
 
 
 def within(narrow: str, wide: str) -> bool:
     """Whether all neighbours under one relation are neighbours under another too."""
+    if narrow in OF_ROWS or wide in OF_ROWS:
+        return wide in (narrow, OWN)
     moved, most = answers_moved(narrow), answers_moved(wide)
     if moved is None or most is None:
         return moved is most and records_replaced(narrow) <= records_replaced(wide)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpassay.csv_files import check_features, nameless, read_csv, record_lines, shown
 from dpassay.errors import InvalidInput, near, require
+from dpassay.rows.rows import Rows
 from dpassay.seeds import stream
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class Values:
         return digest(*self.arrays)
 
 
-Dataset = Labelled | Values
+Dataset = Labelled | Values | Rows
 """What a mechanism may be audited on."""
 
 

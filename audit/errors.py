@@ -7,6 +7,7 @@ import os
 import sysconfig
 import traceback
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
@@ -66,15 +67,41 @@ class TargetError(DpassayError, RuntimeError):
     @property
     def undeclared(self) -> bool:
         """Whether it returned something else than the user declared: no search passes over that."""
-        return self.cause.startswith(UNDECLARED)
+        return self.cause.startswith((UNDECLARED, UNFORESEEN))
+
+    @property
+    def unforeseen(self) -> bool:
+        """Whether a run raised an exception where no pilot had shown one: a search begins anew."""
+        return self.cause.startswith(UNFORESEEN)
 
 
-UNDECLARED = "output = "
-"""How the cause of such an error begins, also that from another process; no other does."""
+UNDECLARED, UNFORESEEN = "output = ", "exception = "
+"""How the causes of such errors begin, also those from another process; no others do."""
 
 
 AuditeeError = TargetError
 """What it was called before dpassay 0.2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """What stands for the answer of a run that raised an exception: that is an answer too.
+
+    Parameters
+    ----------
+    kind : str
+        The name of the exception's type.
+    detail : str
+        What it said and where; not part of the answer.
+    """
+
+    kind: str
+    detail: str = field(default="", compare=False)
+
+    @classmethod
+    def of(cls, error: BaseException) -> Failed:
+        """Return what stands for an exception."""
+        return cls(type(error).__name__, told(error))
 
 
 def first_line(text: str) -> str:

@@ -15,8 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpassay.claims import Claim, ScoreStability
 from dpassay.data import Labelled, Values, points
+from dpassay.errors import Failed
 from dpassay.laws import Law
 from dpassay.pairs import Change, Compared, Pairs
+from dpassay.rows.handing import Handed
+from dpassay.rows.rows import Rows
 
 if TYPE_CHECKING:
     from dpassay.search.declared import Output
@@ -370,23 +373,77 @@ class FunctionMechanism(Mechanism):
         """Whether the function is asked nothing."""
         return "queries" not in self.takes
 
+    def prepare(self, data: Any) -> Any:
+        """Return what the function is handed: numbers, records, or rows as the user gave them."""
+        if isinstance(data, Rows):
+            return Handed(data.form, data.values)
+        return data.values if isinstance(data, Values) else data
+
     def sample(
         self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
     ) -> Any:
         """Call the function: once, or once a trial if it makes one run a call."""
-        data = state.values if isinstance(state, Values) else state
         asked = queries.reshape(-1, self.together) if self.together else queries
-        given = {"data": data, "queries": asked, "size": size, "rng": rng}
-        one = tuple(given[name] for name in self.takes if name not in self.named)
-        more = {name: given[name] for name in self.takes if name in self.named}
-        if "size" in self.takes:
-            answers = self.function(*one, **more)
+        rows = isinstance(state, Handed)
+        points = Handed(state.form.of_queries, asked) if rows and not self.without_query else None
+
+        def answer(size: int) -> Any:
+            given = {
+                "data": state.fresh() if rows else state,
+                "queries": asked if points is None else points.fresh(),
+                "size": size,
+                "rng": rng,
+            }
+            more = {name: given[name] for name in self.takes if name in self.named}
+            one = (given[name] for name in self.takes if name not in self.named)
+            return self.function(*one, **more)
+
+        if "size" not in self.takes:
+            answers = self._each(lambda: answer(1), size, len(queries))
         else:
-            answers = [self.function(*one, **more) for _ in range(size)]
+            try:
+                answers = answer(size)
+            except Exception as error:
+                if not self.free or isinstance(error, MemoryError):
+                    raise
+                answers = (
+                    [self._failed(error, len(queries))]
+                    if size == 1
+                    else self._each(lambda: _only(answer(1)), size, len(queries))
+                )
         if self.free:
             return answers
         found = np.asarray(answers)
         return found.reshape(size, 1) if self.without_query and found.shape == (size,) else found
+
+    def _each(self, answer: Callable[[], Any], size: int, queries: int) -> list[Any]:
+        """Make runs one by one; where answers are free, an exception is an answer."""
+        if not self.free:
+            return [answer() for _ in range(size)]
+        found, told = [], dict[type, Any]()
+        for _ in range(size):
+            try:
+                found.append(answer())
+            except MemoryError:
+                raise
+            except Exception as error:  # noqa: BLE001  (what is not ours may do anything)
+                kind = type(error)
+                if kind not in told:  # to write down a traceback takes long
+                    told[kind] = self._failed(error, queries)
+                found.append(told[kind])
+        return found
+
+    def _failed(self, error: Exception, queries: int) -> Any:
+        """Return what stands for the answer of a run that raised an exception."""
+        failed = Failed.of(error)
+        return failed if self.without_query or self.together else (failed,) * queries
+
+
+def _only(answers: Any) -> Any:
+    """Return the answer of a call that made one run."""
+    if len(answers) != 1:
+        raise ValueError(f"returned {len(answers)} answers; expected `size` = 1")
+    return answers[0]
 
 
 def offers(mechanism: Mechanism, method: str) -> bool:

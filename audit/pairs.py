@@ -27,7 +27,9 @@ from dpassay.changes import (
 )
 from dpassay.claims import REPLACE_ONE, answers_among, check_relation, replace_relation, within
 from dpassay.data import Dataset, Labelled, Lines, Values
+from dpassay.edits import Edit
 from dpassay.errors import InvalidInput, is_count, require
+from dpassay.rows.rows import Rows
 from dpassay.seeds import stream
 
 __all__ = [
@@ -98,7 +100,9 @@ class Pairs:
 
     def __post_init__(self) -> None:
         known = isinstance(self.base, Dataset)
-        require(known, "base", _kind(self.base), "a dataset, Labelled(X, y) or Values(values)")
+        require(
+            known, "base", _kind(self.base), "a dataset: Labelled(X, y), Values(values) or Rows"
+        )
         known = isinstance(self.changes, (tuple, list)) and all(map(_is_change, self.changes))
         require(
             known,
@@ -112,7 +116,8 @@ class Pairs:
             _kind(self.pool),
             "a Labelled(X, y), or None",
         )
-        object.__setattr__(self, "changes", tuple(self.changes))
+        told = tuple(map(self._told, self.changes))
+        object.__setattr__(self, "changes", told)
         require(
             len(self.changes) > 0,
             "pairs",
@@ -132,6 +137,11 @@ class Pairs:
         if not self.key:
             object.__setattr__(self, "key", f"given:{len(self.base)}:{len(self.changes)}")
 
+    def _told(self, change: Change) -> Change:
+        """Return a change of rows so that it tells cells as the user gave them."""
+        rows = isinstance(change, Edit) and isinstance(self.base, Rows)
+        return change.told_by(self.base.form) if rows else change  # type: ignore[attr-defined]
+
     def __len__(self) -> int:
         return len(self.changes)
 
@@ -141,6 +151,8 @@ class Pairs:
 
 
 def _changes_of(base: Dataset) -> str:
+    if isinstance(base, Rows):
+        return "Edit(...)"
     return (
         "Replace(...), FlipLabel(...)"
         if isinstance(base, Labelled)
@@ -150,6 +162,8 @@ def _changes_of(base: Dataset) -> str:
 
 def _allowed(change: Change, base: Dataset) -> str:
     """Say which changes of a dataset there are: of a record that is there, or of its kind."""
+    if isinstance(base, Rows):
+        return f"an Edit(...) of the records 0 to {len(base) - 1}, with cells that there may be"
     numbers = isinstance(base, Values)
     if isinstance(change, (Shift, ReplaceValue)) != numbers:
         return f"a change of {type(base).__name__}: {_changes_of(base)}"
@@ -163,6 +177,8 @@ def _does(change: Change) -> str:
         if change.moved == 1:
             return f"moves an answer by {change.largest:.6g}"
         return f"moves {change.moved} answers, one of them by {change.largest:.6g}"
+    if isinstance(change, Edit):
+        return f"replaces {len(change.replaced)} records and adds or removes others"
     return f"replaces {len(one_by_one(change))} records"
 
 

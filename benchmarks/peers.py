@@ -399,13 +399,14 @@ def budget_for(row: Row, samples: float) -> int:
 
     What the search takes depends on what it finds, so that the first tries are measured.
     """
-    budget = int((0.86 if samples > 4e6 else CERTIFIED) * samples / 2)
+    budget, found = int((0.8 if samples > 4e6 else CERTIFIED) * samples / 2), 0
     for _ in range(TRIES):
         spent = median(one_audit(row, budget, SEEDS + seed).samples for seed in range(3))
+        found = max(found, budget if spent <= samples else 0)
         if samples * FULL <= spent <= samples:
             break
         budget = int(budget * (samples * (1 + FULL) / 2) / spent)
-    return budget
+    return found or budget
 
 
 def raw_seconds(row: Row, samples: int) -> float:

@@ -38,6 +38,7 @@ from dpassay.numerics import (
 from dpassay.pairs import Pairs
 from dpassay.record.files import read_document, schema_at
 from dpassay.record.schemas import fault, read_schema
+from dpassay.rows.rows import Rows, rows_from_json
 from dpassay.search.declared import output_from_json
 from dpassay.search.patterns import Pattern, pattern_from_json
 from dpassay.stats.betting import GRID
@@ -164,12 +165,16 @@ def _free(target: AuditTarget) -> dict[str, Any]:
 
 
 def _dataset_json(base: Dataset) -> dict[str, Any]:
+    if isinstance(base, Rows):
+        return {"kind": "rows"} | base.as_json()
     if isinstance(base, Values):
         return {"kind": "values", "values": base.values.tolist()}
     return {"kind": "inline", "X": base.X.tolist(), "y": base.y.tolist()}
 
 
 def _dataset(data: Mapping[str, Any]) -> Dataset:
+    if data["kind"] == "rows":
+        return rows_from_json(data)
     return Values(data["values"]) if data["kind"] == "values" else Labelled(data["X"], data["y"])
 
 
@@ -238,10 +243,8 @@ def in_words(result: Result, cell: Cell | None = None) -> str:
     named = group.source is not None or base.arrays[0].size > MOST_SHOWN
     shown = _size(base) if named else _contents(base)
     where = "data" if group.kind == "data" else group.kind
-    plain = named or group.kind == "domain"
-    point = (
-        "" if plain else f" (x = {', '.join(f'{value:g}' for value in group.queries[cell.query])})"
-    )
+    plain = named or group.kind == "domain" or not group.asked
+    point = "" if plain else f" (x = {_point(base, group.queries[cell.query])})"
     at = f"At {query_words(_query_label(evidence, cell))}{point} the " if group.asked else "The "
     learned = isinstance(cell.event, Pattern)
     event = _event_words(result, cell.event, group.queries[cell.query])
@@ -279,6 +282,12 @@ def in_words(result: Result, cell: Cell | None = None) -> str:
     return f"S: {shown} ({where}). S': {change}. {at}{seen}.{reason}"
 
 
+def _point(base: Dataset, query: NDArray[np.float64]) -> str:
+    if isinstance(base, Rows):
+        return base.form.of_queries.words(query.tolist())
+    return ", ".join(f"{value:g}" for value in query)
+
+
 def _searched(base: Dataset, relation: str) -> str:
     """Write down a dataset that a search proposed, if it is small."""
     if not isinstance(base, Values):
@@ -296,6 +305,8 @@ def _size(base: Dataset) -> str:
 
 def _contents(base: Dataset) -> str:
     """Write a small dataset down."""
+    if isinstance(base, Rows):
+        return base.words
     if isinstance(base, Values):
         return f"({', '.join(f'{value:.6g}' for value in base.values)})"
     records = (

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.errors import UNDECLARED, InvalidInput, TargetError, near
+from dpassay.errors import UNDECLARED, Failed, InvalidInput, TargetError, near
 from dpassay.search.reading import view_of
 from dpassay.search.values import (
     SIMPLE,
     Key,
+    is_failure,
     is_number,
     key_from_json,
     key_of,
@@ -109,7 +110,8 @@ class Output:
             return None
         if self.values:
             found = view_of(draws, parts=False, nested=False).codes(0, self.values)
-            return _first(found >= len(self.values))
+            strange = found >= len(self.values)
+            return _first(strange & ~_failures(draws))
         if draws.dtype.kind in "biuf":
             single = draws.ndim == 1 or draws.shape[1] == 1
             known = single if self.kind == "number" else draws.ndim > 1 and self.parts
@@ -197,10 +199,24 @@ def _first_unfit(values: Sequence[Any], fits: Callable[[Key], bool]) -> int | No
     known: dict[Any, bool] = {}
     for place, value in enumerate(values if simple else map(key_of, values)):
         if value not in known:
-            known[value] = fits(key_of(value))
+            key = key_of(value)
+            known[value] = fits(key) or is_failure(key)
         if not known[value]:
             return place
     return None
+
+
+def fails(draws: NDArray[Any]) -> bool:
+    """Whether a run raised an exception."""
+    return draws.dtype.kind == "O" and bool(_failures(draws).any())
+
+
+def _failures(draws: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where a run raised an exception, which is an answer whatever was declared."""
+    if draws.dtype.kind != "O":
+        return np.zeros(len(draws), dtype=bool)
+    found = np.fromiter((type(each) is Failed for each in draws.ravel()), bool, draws.size)
+    return found.reshape(draws.shape)
 
 
 def _first(hit: NDArray[np.bool_]) -> int | None:

@@ -25,7 +25,7 @@ SINGLE = -1
 LAST_PLACE = 2**31
 LARGEST_TABLE = 4096
 """No table that is read back is longer."""
-CODED = frozenset({"value", "whole"})
+CODED = frozenset({"value", "whole", "outcome"})
 """Features whose numbers are codes: indices in a table."""
 
 
@@ -37,12 +37,12 @@ class Feature:
     ----------
     kind : str
         One of `KINDS`: 'number' (the number in a place), 'value' (code of the value in a place),
-        'whole' (code of the whole output), 'length', 'change' (first place that differs from the
-        first part), 'count' and 'first' (how often a value occurs, and where first), 'sum',
-        'largest', 'smallest', 'top' (place of the largest), 'distance' (of the number in a place
-        from a centre), 'bit' (exponent of the lowest bit that is set in it), 'difference' (of the
-        numbers in two places), 'spelled' (the first number in the text in a place), 'letters' (how
-        long that is).
+        'whole' (code of the whole output), 'outcome' (whether it is an exception), 'length',
+        'change' (first place that differs from the first part), 'count' and 'first' (how often a
+        value occurs, and where first), 'sum', 'largest', 'smallest', 'top' (place of the largest),
+        'distance' (of the number in a place from a centre), 'bit' (exponent of the lowest bit that
+        is set in it), 'difference' (of the numbers in two places), 'spelled' (the first number in
+        the text in a place), 'letters' (how long that is).
     place : int
         Counted from 0; `SINGLE` for outputs without parts.
     table : tuple of Key
@@ -232,6 +232,7 @@ KINDS: dict[str, Callable[[Feature, View], Array]] = {
     "number": _number,
     "value": _value,
     "whole": _whole,
+    "outcome": _value,
     "length": lambda feature, view: view.lengths(),  # noqa: ARG005
     "change": lambda feature, view: view.first_change(),  # noqa: ARG005
     "count": _count,
@@ -253,6 +254,7 @@ ABOUT = {
 }
 NAMES = {
     "whole": "the output",
+    "outcome": "the outcome",
     "length": "the number of answers",
     "change": "the place of the first change",
     "sum": "the sum of the answers",
@@ -261,4 +263,4 @@ NAMES = {
     "top": "the place of the largest answer",
 }
 PLACED = frozenset({"number", "value", "distance", "bit", "difference", "spelled", "letters"})
-TABLED = frozenset({"value", "whole", "count", "first"})
+TABLED = frozenset({"value", "whole", "outcome", "count", "first"})

@@ -10,9 +10,11 @@ import numpy as np
 
 from dpassay.search.values import (
     ABSENT,
+    FAILED,
     NUMBER,
     SIMPLE,
     Key,
+    is_failure,
     is_number,
     key_of,
     leaves,
@@ -161,7 +163,13 @@ class _Column:
         """Return the index of each value in a table."""
         at = {key: k for k, key in enumerate(table)}
         number = at.get(NUMBER, len(table))
-        known = [at.get(key, number if is_number(key) else len(table)) for key in self.keys]
+        failed = at.get(FAILED, len(table))
+
+        def of(key: Key) -> int:
+            rest = number if is_number(key) else failed if is_failure(key) else len(table)
+            return at.get(key, rest)
+
+        known = list(map(of, self.keys))
         return np.array(known, dtype=np.intp)[self.ids] if known else self.ids
 
     def differs(self, other: _Column) -> Mask:

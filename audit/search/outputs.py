@@ -19,7 +19,7 @@ from dpassay.errors import InvalidInput, require
 from dpassay.search.declared import Output
 from dpassay.search.features import SINGLE, Feature, feature_from_json
 from dpassay.search.reading import pooled, view_of
-from dpassay.search.values import ABSENT, NUMBER, Key, is_number, key_of
+from dpassay.search.values import ABSENT, FAILED, NUMBER, Key, is_number, key_of
 from dpassay.search.views import Array, Tally, View, by_frequency
 
 MOST_FEATURES = 40
@@ -40,6 +40,10 @@ MOST_CENTRES = 4
 """Distances from a centre are looked at where there are no more numbers than these."""
 
 
+OUTCOME = Feature("outcome", 0, (FAILED,))
+"""Whether a run raised an exception."""
+
+
 @dataclass(frozen=True, slots=True)
 class Encoder:
     """What is looked at in an output.
@@ -57,6 +61,11 @@ class Encoder:
     looks: tuple[Feature, ...]
     parts: bool
     nested: bool = False
+
+    @property
+    def foresees_failures(self) -> bool:
+        """Whether it tells an exception from all other outputs."""
+        return OUTCOME in self.looks
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -117,7 +126,11 @@ def encoder_from_json(facts: Any) -> Encoder:
 
 
 def fit_encoder(
-    pilot: Sequence[Any], *, bits: bool = False, output: Output | None = None
+    pilot: Sequence[Any],
+    *,
+    bits: bool = False,
+    output: Output | None = None,
+    failures: bool = False,
 ) -> Encoder:
     """Find out what can be told apart in outputs.
 
@@ -130,6 +143,8 @@ def fit_encoder(
         Whether the bit patterns of floats are looked at too (Mironov 2012).
     output : Output, optional
         What an output was declared to be; the pilot does not change that.
+    failures : bool
+        Whether an output may be an exception.
 
     Returns
     -------
@@ -155,7 +170,10 @@ def fit_encoder(
     if output is not None:
         declared = _declared(output, views)
         looks = [*declared, *(look for look in looks if look not in declared)]
-    return Encoder(tuple(looks[:MOST_FEATURES] or [Feature("length")]), parts, nested)
+    looks = looks[:MOST_FEATURES] or [Feature("length")]
+    if failures:
+        looks.append(OUTCOME)
+    return Encoder(tuple(looks), parts, nested)
 
 
 def _labels(pilot: Iterable[Any]) -> tuple[Key, ...]:

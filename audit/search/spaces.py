@@ -17,6 +17,7 @@ from dpassay.search.proposals import answers, records, scalars
 from dpassay.search.proposals.proposal import Proposal, Space, mixed
 from dpassay.search.proposals.shrinking_records import smaller_records
 from dpassay.search.proposals.shrinking_values import smaller_answers, smaller_scalars
+from dpassay.search.tables import Tables
 
 SHOWN = 5
 """Labels that are named."""
@@ -258,26 +259,38 @@ class Records(Space):
         return smaller_records(self._maker, found)
 
 
-def space_of(data: Any) -> Space:
+def space_of(
+    data: Any, *, label: str | None = None, relation: str | None = None, group: str | None = None
+) -> Space:
     """Return the space that a user means by some data.
 
     Parameters
     ----------
-    data : Space, Labelled, (X, y) or array (n,)
-        A space itself; labelled records; or a list of numbers, of which the least and the greatest
-        are the limits.
+    data : Space, Labelled, (X, y), array, list or DataFrame
+        A space itself; labelled records; a list of numbers, of which the least and the greatest are
+        the limits; or records of any kind, see `Tables`.
+    label, relation, group : str, optional
+        See `Tables`.
 
     Raises
     ------
     InvalidInput
         If it is none of these.
     """
+    told = {"label": label, "relation": relation, "group": group}
+    said: dict[str, Any] = {name: each for name, each in told.items() if each is not None}
     if isinstance(data, Space):
+        if said:
+            raise InvalidInput(f"{', '.join(said)}: say it in {type(data).__name__}(...) itself")
         return data
-    if isinstance(data, Labelled):
+    if not said and isinstance(data, Labelled):
         return Records(data)
-    if isinstance(data, tuple) and len(data) == 2 and np.ndim(data[0]) == 2:
+    if not said and _plain_labelled(data):
         return Records(Labelled(*data))
+    if isinstance(data, Labelled):
+        return Tables((data.X, data.y), **said)
+    if said or not _plain_numbers(data):
+        return Tables(data, **said)
     own = numbers(data, "data")
     if own.min() == own.max():
         raise InvalidInput(
@@ -285,3 +298,26 @@ def space_of(data: Any) -> Space:
             "Scalars(low, high, values=...)"
         )
     return Scalars(float(own.min()), float(own.max()), values=own)
+
+
+def _plain_labelled(data: Any) -> bool:
+    """Whether data are features and labels that are numbers of classes."""
+    if not (isinstance(data, tuple) and len(data) == 2 and np.ndim(data[0]) == 2):
+        return False
+    if hasattr(data[0], "iloc"):
+        return False
+    X, y = np.asarray(data[0]), np.asarray(data[1])
+    if X.dtype.kind not in "biuf" or y.dtype.kind not in "biuf":
+        return X.dtype.kind in "biuf" and y.dtype.kind not in "OUSTM"
+    return bool((y == np.trunc(y)).all() and (y >= 0).all())
+
+
+def _plain_numbers(data: Any) -> bool:
+    """Whether data are a list or array of numbers, none of them missing."""
+    if hasattr(data, "iloc") or isinstance(data, (str, bytes, dict)):
+        return False
+    try:
+        array = np.asarray(data)
+    except ValueError:  # rows of different lengths
+        return False
+    return array.ndim == 1 and array.dtype.kind in "iuf" and array.size > 0

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dpassay.errors import InvalidInput
+from dpassay.errors import Failed, InvalidInput
 
 LONG_TEXT = 200
 """Longer texts are known by a digest."""
@@ -41,7 +41,7 @@ class Special:
     ----------
     kind : str
         What it is: 'NaN', 'no answer', 'number' (any that has no code of its own), 'text' (a long
-        one), 'bytes', 'set', 'enum', 'object'.
+        one), 'bytes', 'set', 'enum', 'object', 'exception'.
     text : str
         Which one of them, where that is told apart.
     """
@@ -60,9 +60,11 @@ NUMBER = Special("number")
 """Any number that is not in a table by itself."""
 OTHER = Special("other")
 """Any value that has no code."""
+FAILED = Special("exception")
+"""Any exception that is not in a table by itself."""
 KINDS = frozenset(
     {"NaN", "no answer", "number", "integer", "text", "bytes", "set", "enum", "object", "sequence"}
-)
+) | {FAILED.kind}
 
 
 def key_of(value: Any, depth: int = 0) -> Key:
@@ -76,6 +78,8 @@ def key_of(value: Any, depth: int = 0) -> Key:
         return value if len(value) <= LONG_TEXT else _long("text", value)
     if value is None or kind is bool or kind is Special:
         return value  # type: ignore[no-any-return]
+    if kind is Failed:
+        return Special(FAILED.kind, value.kind[:LONG_TEXT])
     try:
         return _unusual(value, depth)
     # what is not ours may do anything
@@ -181,6 +185,11 @@ def letters(key: Key) -> float:
     return float(len(key)) if isinstance(key, str) else math.nan
 
 
+def is_failure(key: Key) -> bool:
+    """Whether a value is an exception."""
+    return isinstance(key, Special) and key.kind == FAILED.kind
+
+
 def is_number(key: Key) -> bool:
     """Whether a value is a number; NaN is one."""
     return isinstance(key, (bool, int, float)) or (
@@ -252,6 +261,8 @@ def _special_words(key: Special) -> str:
         return "missing"
     if key.kind == "NaN":
         return "NaN"
+    if is_failure(key):
+        return f"an exception ({key.text})" if key.text else "an exception"
     if key.kind == "integer":
         return f"an integer of more than 308 digits{', negative' if key.text else ''}"
     if key.kind == "object":

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dpassay.claims import KINDS, Claim
 from dpassay.data import points
 from dpassay.errors import (
+    Failed,
     InvalidInput,
     TargetError,
     as_real,
@@ -30,7 +31,7 @@ from dpassay.errors import (
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase, offers
 from dpassay.pairs import Change, one_by_one
-from dpassay.search.declared import Output
+from dpassay.search.declared import Output, fails
 from dpassay.search.outputs import Encoder, fit_encoder
 from dpassay.search.proposals.proposal import Space
 from dpassay.seeds import stream
@@ -354,7 +355,12 @@ class AuditTarget:
         return not (self.mechanism.without_query or self.joint)
 
     def encoder(
-        self, pilots: Sequence[tuple[Any, NDArray[np.float64], tuple[str | float, ...]]], size: int
+        self,
+        pilots: Sequence[tuple[Any, NDArray[np.float64], tuple[str | float, ...]]],
+        size: int,
+        own: str = "",
+        *,
+        failures: bool = False,
     ) -> Encoder:
         """Fit the encoder of its answers on a pilot.
 
@@ -364,6 +370,10 @@ class AuditTarget:
             Where it is asked, with the key of the random stream of each.
         size : int
             Trials of each.
+        own : str
+            Digest of a dataset on which it must not fail every time; empty if there is none.
+        failures : bool
+            Whether a run may raise an exception, also if the pilot does not show one.
         """
         drawn, failed = [], list[TargetError]()
         for data, queries, key in pilots:
@@ -375,13 +385,32 @@ class AuditTarget:
                     raise
                 failed.append(error)
             else:
+                if data.digest == own:
+                    self._check_failures([found], "the data given")
                 drawn += list(found.T) if self.by_query else [found]
         if not drawn:
             raise failed[0]
+        self._check_failures(drawn, "every pilot dataset")
         bits = bool(getattr(self.mechanism, "bits", False))
         return self._guard(
-            "sample", "a pilot dataset", lambda: fit_encoder(drawn, bits=bits, output=self.output)
+            "sample",
+            "a pilot dataset",
+            lambda: fit_encoder(
+                drawn, bits=bits, output=self.output, failures=failures or any(map(fails, drawn))
+            ),
         )
+
+    def _check_failures(self, drawn: Sequence[NDArray[Any]], where: str) -> None:
+        """Raise `TargetError` if every run raised an exception."""
+        if any(each.dtype.kind != "O" for each in drawn):
+            return
+        answers = [answer for each in drawn for answer in each.ravel().tolist()]
+        if answers and all(isinstance(answer, Failed) for answer in answers):
+            first = answers[0]
+            hint = self._hint(first.kind, first_line(first.detail))
+            raise TargetError(
+                f"sample on {where} raised {first.kind}{hint} in every run", first.detail
+            )
 
     def _checked(self, draws: NDArray[Any], size: int, queries: int, where: str) -> NDArray[Any]:
         """Return the answers of a mechanism, if they are what it may answer."""
@@ -450,14 +479,14 @@ class AuditTarget:
             raise
         except (Exception, SystemExit, GeneratorExit) as error:
             detail = told(error)
-            hint = self._hint(error, first_line(detail))
+            hint = self._hint(type(error).__name__, first_line(detail))
             raise TargetError(
                 f"{method} on {where} raised {type(error).__name__}{hint}", detail
             ) from error
 
-    def _hint(self, error: BaseException, line: str) -> str:
+    def _hint(self, kind: str, line: str) -> str:
         """Say what was done wrong, of what is often done wrong."""
-        if isinstance(error, ValueError) and "read-only" in line:
+        if kind == "ValueError" and "read-only" in line:
             return f" ({self.name} {COPIED})"
         return f" ({TABLE})" if "'Labelled' object" in line else ""
 

@@ -179,10 +179,15 @@ class Isolated(AuditTarget):
         return self._checked(np.asarray(told["draws"]), size, len(queries), where)
 
     def encoder(
-        self, pilots: Sequence[tuple[Any, NDArray[np.float64], tuple[str | float, ...]]], size: int
+        self,
+        pilots: Sequence[tuple[Any, NDArray[np.float64], tuple[str | float, ...]]],
+        size: int,
+        own: str = "",
+        *,
+        failures: bool = False,
     ) -> Encoder:
         """Fit the encoder of its answers on a pilot, in the other process."""
-        told = self._ask("sample on a pilot dataset", "encoder", list(pilots), size)
+        told = self._ask("sample on a pilot dataset", "encoder", list(pilots), size, own, failures)
         return self._read(lambda text: encoder_from_json(json.loads(text)), told, "sample")
 
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
@@ -430,8 +435,10 @@ class Desk:
         objects: dict[int, Any],  # noqa: ARG002
         pilots: Any,
         size: int,
+        own: str,
+        failures: bool,
     ) -> str:
-        return json.dumps(subject.encoder(pilots, size).as_json())
+        return json.dumps(subject.encoder(pilots, size, own, failures=failures).as_json())
 
     def _answer_words(
         self,

@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.errors import UNFORESEEN, TargetError
+from dpassay.search.declared import fails
 from dpassay.search.outputs import Encoder
 from dpassay.search.patterns import Pattern
 from dpassay.trials.remembered import Remembered
@@ -60,7 +62,15 @@ class Kept:
         draws: NDArray[np.generic],
         rng: np.random.Generator,  # noqa: ARG002
     ) -> tuple[NDArray[np.float64], bytes]:
-        """Return the features of a block, row by row; NaN after the last of a shorter one."""
+        """Return the features of a block, row by row; NaN after the last of a shorter one.
+
+        Raises
+        ------
+        TargetError
+            If a run raised an exception, which the encoder does not foresee.
+        """
+        if not self.encoder.foresees_failures and fails(draws):
+            raise TargetError(f"{UNFORESEEN}a run raised one, which no pilot had shown")
         columns = draws.T if self.by_query else [draws]
         found = np.full((len(columns), self.size), np.nan)
         for row, column in zip(found, columns, strict=True):

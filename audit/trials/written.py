@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from dpassay.data import Dataset, Labelled, Values
+from dpassay.edits import Edit, edit_from_json
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.noise import Noise
 from dpassay.pairs import AnyOf, Change, FlipLabel, Pairs, Replace, ReplaceValue, Several, Shift
+from dpassay.rows.rows import Rows, form_from_json
 from dpassay.trials.blocks import Counts, rows_of_calls
 from dpassay.trials.tasks import Shard, ShardResult, TrialRunner
 from dpassay.trials.wire import Garbled
@@ -137,10 +139,14 @@ def shard_result_from(told: Mapping[str, Any], runner: TrialRunner, shard: Shard
 
 
 def _data_json(data: Dataset) -> dict[str, Any]:
+    if isinstance(data, Rows):
+        return {"rows": data.values, "form": data.form.as_json()}
     return {"values": data.values} if isinstance(data, Values) else {"X": data.X, "y": data.y}
 
 
 def _data_from(told: Mapping[str, Any]) -> Dataset:
+    if "rows" in told:
+        return Rows(told["rows"], form_from_json(told["form"]))
     return Values(told["values"]) if "values" in told else Labelled(told["X"], told["y"])
 
 
@@ -156,14 +162,14 @@ def _change_json(change: Change) -> dict[str, Any]:
         }
     if isinstance(change, FlipLabel):
         return {"kind": "flip-label", "index": int(change.index)}
-    if isinstance(change, (ReplaceValue, Shift)):
+    if isinstance(change, (ReplaceValue, Shift, Edit)):
         return change.as_json()
     if isinstance(change, (Several, AnyOf)):
         kind = "several" if isinstance(change, Several) else "any-of"
         return {"kind": kind, "changes": [_change_json(each) for each in change.changes]}
     raise TargetError(
         f"pairs returned a change of type {type(change).__name__}; expected Replace, FlipLabel, "
-        f"ReplaceValue or Shift, or {INLINE}"
+        f"ReplaceValue, Shift or Edit, or {INLINE}"
     )
 
 
@@ -176,6 +182,8 @@ def _change_from(told: Mapping[str, Any]) -> Change:
         return ReplaceValue(told["index"], told["value"])
     if told["kind"] == "shift":
         return Shift(tuple(told["by"]))
+    if told["kind"] == "edit":
+        return edit_from_json(told)
     changes = tuple(map(_change_from, told["changes"]))
     return Several(changes) if told["kind"] == "several" else AnyOf(changes)
 

@@ -482,7 +482,8 @@ def shares(
     texts = ("", "")
     for digits in (2, 3, 4, 6, 9, 12):
         numbers = [rounded(100 * each, digits, NEAREST) for each in (one, other)]
-        texts = (f"{numbers[0]:.{digits}g} %", f"{numbers[1]:.{digits}g} %")
+        shown = max(digits, 3)  # of 100
+        texts = (f"{numbers[0]:.{shown}g} %", f"{numbers[1]:.{shown}g} %")
         certain = any(
             number in {0.0, 100.0} and each not in {0.0, 1.0}
             for number, each in zip(numbers, (one, other), strict=True)

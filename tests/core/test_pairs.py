@@ -103,7 +103,7 @@ def test_no_change_is_no_pair() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"base": [[1.0, 31415.0]]}, r"base = 'list of list': must be a dataset, Labelled\(X, y\)"),
+        ({"base": [[1.0, 31415.0]]}, r"base = 'list of list': must be a dataset: Labelled\(X, y\)"),
         ({"base": list}, "base = 'type': must be a dataset"),
         ({"base": BASE.X}, "base = 'ndarray': must be a dataset"),
         ({"changes": FlipLabel(0)}, "changes = 'FlipLabel': must be a tuple of changes"),

@@ -22,6 +22,7 @@ from dpassay import (
 )
 from dpassay.engine.result import Result
 from dpassay.engine.searching import search as searched
+from dpassay.mechanism import Mechanism
 from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness, replay
@@ -42,7 +43,7 @@ def short(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
             monkeypatch.setattr(searched, name, value)
 
 
-def hunted(function: Function, data: Any, epsilon: float = 1.0, **more: Any) -> Result:
+def hunted(function: Function | Mechanism, data: Any, epsilon: float = 1.0, **more: Any) -> Result:
     settings: dict[str, Any] = {"budget": BUDGET, "confidence": 0.99, "executor": "inline"} | more
     return audit(function, claim=DP(epsilon=epsilon), data=data, **settings)
 
@@ -246,12 +247,18 @@ def test_a_function_that_fails_is_an_error() -> None:
 
 
 def test_a_dataset_that_it_does_not_take_is_passed_over_and_counted() -> None:
-    def counts(data: Any, size: int, rng: np.random.Generator) -> Any:
-        if data.max() > 1.5:
-            raise ValueError("more than one")
-        return data.sum() + rng.laplace(scale=0.5, size=size)
+    class Counts(Mechanism):
+        without_query = True
 
-    result = hunted(counts, Answers(3))
+        def prepare(self, data: Any) -> Any:
+            if data.values.max() > 1.5:
+                raise ValueError("more than one")
+            return data.values.sum()
+
+        def sample(self, state: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
+            return state + rng.laplace(scale=0.5, size=size)
+
+    result = hunted(Counts(), Answers(3))
     assert result.verdict == "refuted"
     assert result.evidence is not None
     rounds = result.evidence.searched["search"]

@@ -52,8 +52,11 @@ class Drawing:
     spent: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
 
-    def encoder(self, proposals: Sequence[Proposal]) -> Encoder:
-        """Fit the encoder on both sides of pairs that lie far apart in the list."""
+    def encoder(self, proposals: Sequence[Proposal], *, failures: bool = False) -> Encoder:
+        """Fit the encoder on both sides of pairs that lie far apart in the list.
+
+        `failures` says that a run may raise an exception, also if these do not.
+        """
         places = np.unique(np.linspace(0, len(proposals) - 1, PILOTS).astype(int))
         pilots = {}
         for place in places.tolist():
@@ -64,7 +67,8 @@ class Drawing:
                 pilots[key] = data, self._asked(queries), key
         self.spent.append(PILOT * len(pilots))
         # each dataset once: numbers that come twice are taken for values of their own
-        return self.target.encoder(list(pilots.values()), PILOT)
+        own = "" if self.space.own is None else self.space.own.digest
+        return self.target.encoder(list(pilots.values()), PILOT, own, failures=failures)
 
     def draw(
         self,

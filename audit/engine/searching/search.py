@@ -64,9 +64,9 @@ CLOSER = 400
 """And one in so many, at least, those of each pair of the round before."""
 DECIDING = 64
 """And one in so many decides among them by the events that were chosen, if these are more."""
-SETTLED, MOST_SETTLED, RARE = 16, 1_000_000, 10_000
-"""And one in so many besides, and no more than that, sets the threshold of an event that was then
-seen more rarely than that."""
+SETTLED, ENOUGH_SETTLED, MOST_SETTLED, RARE = (8, 16), 100_000, 1_000_000, 10_000
+"""And one in so many besides sets the threshold of an event that was then seen more rarely than
+that: the first part up to so many, the second of more, but never more than so many."""
 PORTIONS = 16
 """Where time is limited, the clock is looked at so many times in a round."""
 
@@ -105,9 +105,21 @@ class Search:
         One only: the last round has looked at the few that were left so often that the best of
         them is known, or makes no difference, and it gets all of alpha.
         """
+        try:
+            return self._searched(failures=False)
+        except TargetError as error:
+            if not error.unforeseen:
+                raise
+        self.log.clear()
+        self.rounds.clear()
+        self.drawing.failed.clear()
+        return self._searched(failures=True)
+
+    def _searched(self, *, failures: bool) -> tuple[Candidate, Encoder]:
+        """Search; `failures` says that a run may raise an exception."""
         rng = stream(self.drawing.seed, self.drawing.target.name, "search")
         alive = [Candidate(proposal=each) for each in self.space.first(rng, FIRST)]
-        encoder = self.drawing.encoder([each.proposal for each in alive])
+        encoder = self.drawing.encoder([each.proposal for each in alive], failures=failures)
         draws = self.budget.draws
         share = min(SEARCH * draws, max(MOST_SEARCH, draws // PART)) // sum(SHARES)
         for number, part in enumerate(SHARES):
@@ -230,7 +242,7 @@ class Search:
         found = max(finalists, key=lambda each: each.rank)
         rare = found.choice is not None and found.choice.moves(RARE / size)
         if rare and not self.deadline.stops():
-            more = min(self.budget.draws // SETTLED, MOST_SETTLED)
+            more = settling(self.budget.draws)
             self._settle(found, more, "settle", self.drawing.told("looking closer", 1))
         return found
 
@@ -367,4 +379,10 @@ def closer(draws: int, pairs: int) -> int:
     if draws <= ENOUGH:
         return max(LEAST, draws // UNSURE)
     each = draws // DECIDING
-    return pairs * each * (each > MOST_LAST) + min(draws // SETTLED, MOST_SETTLED)
+    return pairs * each * (each > MOST_LAST) + settling(draws)
+
+
+def settling(draws: int) -> int:
+    """Return how many trials per side set the threshold of a rare event."""
+    few, many = (draws // part for part in SETTLED)
+    return min(max(many, min(few, ENOUGH_SETTLED)), MOST_SETTLED)

@@ -126,7 +126,7 @@ class Maker:
             What is asked; by default what belongs to this pair.
         """
         X, y, place, (x, label) = parts
-        if self.fixed and len(y) != len(self.data):
+        if len(y) > len(self.data) or (self.fixed and len(y) != len(self.data)):
             return None
         if not self.holds(X):
             return None
@@ -259,7 +259,8 @@ class Maker:
 
     def _sizes(self) -> list[int]:
         count = len(self.data)
-        return [count] if self.fixed else list(dict.fromkeys([SIZES[0], count, *SIZES[1:]]))
+        sizes = [count] if self.fixed else dict.fromkeys([SIZES[0], count, *SIZES[1:]])
+        return [size for size in sizes if size <= count]
 
     def _points(self) -> list[Point]:
         """Two or more points: the own record nearest the middle of each class, and corners."""

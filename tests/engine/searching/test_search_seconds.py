@@ -20,6 +20,7 @@ from dpassay.engine.searching import deadline
 from dpassay.engine.searching import search as searched
 from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Drawing
+from dpassay.mechanism import Mechanism
 from dpassay.record.run_record import make_record, result_json
 from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness, replay
@@ -161,13 +162,22 @@ def test_what_comes_after_the_rounds_is_left_out_when_the_time_is_up(
     assert result.verdict == "refuted"
 
 
-def test_datasets_that_fail_are_passed_over_under_a_limit_too(clock: Clock) -> None:
-    def picky(data: Any, size: int, rng: np.random.Generator) -> Any:
-        if data.max() > 1.5:
-            raise ValueError("more than one")
-        return data.sum() + rng.laplace(scale=0.3, size=size)
+class Picky(Mechanism):
+    """A mechanism that does not take all datasets."""
 
-    result = hunted(clock, 1e9, function=picky)
+    without_query = True
+
+    def prepare(self, data: Any) -> Any:
+        if data.values.max() > 1.5:
+            raise ValueError("more than one")
+        return data.values.sum()
+
+    def sample(self, state: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
+        return state + rng.laplace(scale=0.3, size=size)
+
+
+def test_datasets_that_fail_are_passed_over_under_a_limit_too(clock: Clock) -> None:
+    result = hunted(clock, 1e9, function=Picky())
     assert result.verdict == "refuted"
     assert sum(each["failed"] for each in looked(result)["search"]) > 0
 

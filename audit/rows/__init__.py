@@ -1,0 +1,1 @@
+"""Rows: datasets of records of any kind."""

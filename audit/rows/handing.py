@@ -1,0 +1,124 @@
+"""Handing out: coded rows as a mechanism gets them, in the form in which they came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.rows.columns import MISSING, Coded, Column
+from dpassay.rows.rows import Form
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What a mechanism is handed that came as a pair (X, y).
+
+    Parameters
+    ----------
+    X : array or DataFrame (n, d)
+    y : array (n,)
+    """
+
+    X: Any
+    y: Any
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+class Handed:
+    """Rows that are handed out again and again, each time as a new object.
+
+    Parameters
+    ----------
+    form : Form
+    values : array (n, d)
+        Codes.
+    """
+
+    def __init__(self, form: Form, values: Coded) -> None:
+        self.form, self._made = form, handed(form, values)
+
+    def fresh(self) -> Any:
+        """Return the rows; what somebody does to them, the next one does not see."""
+        made = self._made
+        if isinstance(made, Features):
+            return Features(made.X.copy(), made.y.copy())
+        return made.copy()
+
+
+def handed(form: Form, values: Coded) -> Any:
+    """Return rows in the form in which they came: a new object every time."""
+    if form.shape == "frame":
+        return _frame(form.columns, values)
+    if form.shape == "labelled":
+        *columns, label = form.columns
+        if any(column.kind in ("value", "date") or column.missing for column in columns):
+            X: Any = _frame(columns, values[:, :-1])
+        else:
+            X = values[:, :-1].copy()
+        return Features(X, _array(label, values[:, -1]))
+    if form.shape == "array":
+        columns = list(form.columns)
+        if len(columns) == 1 and columns[0].name == "value":
+            return _array(columns[0], values[:, 0])
+        kinds = {np.dtype(column.dtype or object) for column in columns}
+        found = np.empty(values.shape, dtype=np.result_type(*kinds) if kinds else object)
+        for j, column in enumerate(columns):
+            found[:, j] = _array(column, values[:, j])
+        return found
+    cells = [
+        [column.plain(cell) for cell in codes]
+        for column, codes in zip(form.columns, values.T.tolist(), strict=True)
+    ]
+    return cells[0] if form.shape == "list" else list(zip(*cells, strict=True))
+
+
+def _frame(columns: Sequence[Column], values: Coded) -> Any:
+    import pandas as pd
+
+    parts = {
+        column.name: _series(column, codes) for column, codes in zip(columns, values.T, strict=True)
+    }
+    return pd.DataFrame(parts, index=pd.RangeIndex(len(values)))
+
+
+def _series(column: Column, codes: NDArray[np.float64]) -> Any:
+    import pandas as pd
+
+    if column.kind == "date":
+        known = codes != MISSING
+        stamps = np.where(known, codes, 0).astype("int64").astype("datetime64[us]")
+        stamps[~known] = np.datetime64("NaT")
+        dtype: Any = column.dtype
+        series: Any = pd.Series(stamps)
+        if "," in dtype:  # of a time zone
+            zone = dtype.partition(",")[2].strip(" ]")
+            return series.dt.tz_localize("UTC").dt.tz_convert(zone).astype(dtype)
+        return series.astype(dtype)
+    if column.dtype == "category":
+        known = np.where(codes == MISSING, -1, codes).astype(int)
+        categories: Any = list(column.values)
+        return pd.Series(pd.Categorical.from_codes(known, categories=categories))
+    dtype = column.dtype or "object"
+    return pd.Series(_array(column, codes), dtype=dtype)
+
+
+def _array(column: Column, codes: NDArray[np.float64]) -> NDArray[Any]:
+    """Return cells as an array of the dtype that they had."""
+    dtype, gone = column.dtype, codes == MISSING
+    numeric = column.kind in ("number", "integer")
+    if numeric and not gone.any() and not dtype.startswith(("object", "str", "Int", "UInt")):
+        return codes.astype(dtype or ("int64" if column.kind == "integer" else float))
+    if numeric and dtype.startswith("float"):
+        return np.where(gone, np.nan, codes).astype(dtype)
+    found = np.empty(len(codes), dtype=object)
+    for j, cell in enumerate(codes.tolist()):
+        found[j] = column.plain(cell)
+    if dtype == "bool" or dtype.startswith(("<U", "|S", "<M")):
+        return found.astype(dtype)
+    return found

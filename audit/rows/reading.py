@@ -1,0 +1,279 @@
+"""Reading: data as a user has them, coded as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.errors import InvalidInput, as_real, near, require
+from dpassay.rows.columns import MISSING, Coded, Column, Kind, is_hashable
+from dpassay.rows.handing import Features
+from dpassay.rows.rows import Form, Rows, Shape
+
+MOST_VALUES = 100_000
+"""Values that a column may have."""
+KINDS = (
+    "a DataFrame, a list of values or of tuples, an array, a pair (X, y) of features and labels, "
+    "or a description such as Answers(size=5), Scalars(0, 1), Labelled(X, y)"
+)
+"""What data may be."""
+
+
+def rows_of(
+    data: Any,
+    *,
+    label: str | None = None,
+    group: str | None = None,
+    limits: Mapping[str, tuple[float, float]] | None = None,
+    values: Mapping[str, Sequence[Any]] | None = None,
+) -> Rows:
+    """Code data as rows.
+
+    Parameters
+    ----------
+    data : DataFrame, list, array, or pair (X, y)
+        Records. A list holds values of any hashable kind, or tuples of equal length.
+    label, group : str, optional
+        The columns of a DataFrame that hold the label, and whose record it is.
+    limits : mapping, optional
+        Least and greatest value of columns; by default those of the data.
+    values : mapping, optional
+        More values that cells of a column may have. None among them: a cell may be missing.
+
+    Raises
+    ------
+    InvalidInput
+        If the data are nothing of the kind, a column is not there, or a cell cannot be coded.
+    """
+    given = _columns_of(data)
+    shape, columns = given
+    names = [name for name, _ in columns]
+    for argument, told in (("limits", limits), ("values", values)):
+        for name in told or ():
+            _known(argument, name, names)
+    for argument, column in (("label", label), ("group", group)):
+        if column is not None:
+            _known(argument, column, names)
+    if shape == "labelled":
+        label = names[-1]
+    found = [
+        _coded(name, cells, (limits or {}).get(name), (values or {}).get(name))
+        for name, cells in columns
+    ]
+    form = Form(shape=shape, columns=tuple(each for each, _ in found), label=label, group=group)
+    count = len(found[0][1])
+    require(count > 0, "data", "no records", "at least one record")
+    return Rows(np.column_stack([codes for _, codes in found]), form)
+
+
+def code(form: Form, data: Any) -> Coded:
+    """Code records that have the columns of a form already.
+
+    Raises
+    ------
+    InvalidInput
+        If they have other columns, or a cell that these cannot have.
+    """
+    shape, columns = _columns_of(data, empty=form)
+    if (shape, [name for name, _ in columns]) != (form.shape, form.names):
+        raise InvalidInput(f"records: must have the columns {', '.join(form.names)}")
+    codes = [
+        [_code(column, cell) for cell in _plain(cells)]
+        for column, (_, cells) in zip(form.columns, columns, strict=True)
+    ]
+    return Rows(np.array(codes, dtype=float).T, form).values
+
+
+def _known(argument: str, name: Any, names: list[str]) -> None:
+    if name not in names:
+        close = near(str(name), names)
+        hint = f"; did you mean '{close}'?" if close else f"; it has {', '.join(names)}"
+        raise InvalidInput(f"{argument} = '{name}': the data have no such column{hint}")
+
+
+def _columns_of(data: Any, empty: Form | None = None) -> tuple[Shape, list[tuple[str, Any]]]:
+    """Return the shape of data, and their columns."""
+    if hasattr(data, "columns") and hasattr(data, "iloc"):
+        names = [str(name) for name in data.columns]
+        return "frame", [(name, data.iloc[:, j]) for j, name in enumerate(names)]
+    if isinstance(data, tuple) and len(data) == 2 and len(np.shape(data[0])) == 2:
+        return "labelled", _features(data[0], data[1])
+    if isinstance(data, Features):
+        return "labelled", _features(data.X, data.y)
+    if isinstance(data, np.ndarray):
+        if data.ndim not in (1, 2):
+            raise InvalidInput(f"data = shape {data.shape}: must be of shape (n,) or (n, d)")
+        parts = data.reshape(len(data), -1).T if data.ndim == 2 else data[None]
+        names = ["value"] if data.ndim == 1 else [f"x{j}" for j in range(data.shape[1])]
+        return "array", list(zip(names, parts, strict=True))
+    if isinstance(data, (list, tuple)):
+        return _of_list(list(data), empty)
+    raise InvalidInput(f"data = {type(data).__name__}: must be {KINDS}")
+
+
+def _of_list(data: list[Any], empty: Form | None) -> tuple[Shape, list[tuple[str, Any]]]:
+    widths = {len(each) if isinstance(each, (tuple, list)) else -1 for each in data}
+    if not data and empty is not None:
+        return empty.shape, [(column.name, []) for column in empty.columns]
+    if widths == {-1} or 0 in widths or len(widths) > 1:
+        return "list", [("value", data)]
+    return "tuples", [(f"x{j}", [each[j] for each in data]) for j in range(widths.pop())]
+
+
+def _features(X: Any, y: Any) -> list[tuple[str, Any]]:
+    if hasattr(X, "iloc"):
+        columns = [(str(name), X.iloc[:, j]) for j, name in enumerate(X.columns)]
+    else:
+        columns = [(f"x{j}", each) for j, each in enumerate(np.asarray(X).T)]
+    labels = y if hasattr(y, "dtype") else np.array(list(y), dtype=_tight(list(y)))
+    if len(labels) != len(columns[0][1]):
+        raise InvalidInput(
+            f"data: X has {len(columns[0][1])} records and y has {len(labels)} labels; must be as "
+            "many"
+        )
+    return [*columns, ("y", labels)]
+
+
+def _tight(values: list[Any]) -> Any:
+    """Return a dtype that holds values without turning one into another."""
+    found = np.array(values) if values else np.array([], dtype=object)
+    return found.dtype if found.dtype.kind in "biuf" and found.ndim == 1 else object
+
+
+def _plain(cells: Any) -> list[Any]:
+    """Return cells as values of Python's own; None where one is missing."""
+    found = cells.tolist() if hasattr(cells, "tolist") else list(cells)
+    return [None if _is_missing(cell) else cell for cell in found]
+
+
+def _is_missing(cell: Any) -> bool:
+    if cell is None:
+        return True
+    if isinstance(cell, (float, np.floating)):
+        return bool(np.isnan(cell))
+    return type(cell).__name__ in ("NAType", "NaTType")
+
+
+def _coded(
+    name: str, cells: Any, limits: tuple[float, float] | None, more: Sequence[Any] | None
+) -> tuple[Column, NDArray[np.float64]]:
+    """Return a column and the codes of its cells."""
+    dtype = str(getattr(cells, "dtype", ""))
+    if dtype.startswith("datetime64"):
+        return _dates(name, cells, dtype, limits)
+    plain, extra = _plain(cells), list(more or ())
+    missing = any(cell is None for cell in (*plain, *extra))
+    dtype = _with_gaps(dtype) if missing else dtype
+    present = [cell for cell in (*plain, *extra) if cell is not None]
+    if _all_numbers(present) and dtype != "category" and (present or limits):
+        column = _numbers(name, present, limits, dtype, missing=missing)
+    else:
+        if limits is not None:
+            raise InvalidInput(f"limits: column '{name}' holds no numbers")
+        known = _known_values(name, cells, present)
+        column = Column(name=name, kind="value", values=known, missing=missing, dtype=dtype)
+    return column, np.array([_code(column, cell) for cell in plain])
+
+
+def _with_gaps(dtype: str) -> str:
+    """Return the dtype of cells of which some are missing: integers become floats, as in pandas."""
+    if dtype.startswith(("int", "uint")):
+        return "float64"
+    return "object" if dtype == "bool" or dtype.startswith(("<U", "|S")) else dtype
+
+
+def _all_numbers(cells: list[Any]) -> bool:
+    return all(type(cell) in (int, float) for cell in cells)
+
+
+def _numbers(
+    name: str,
+    present: list[Any],
+    limits: tuple[float, float] | None,
+    dtype: str,
+    *,
+    missing: bool,
+) -> Column:
+    whole = all(type(cell) is int for cell in present) and not dtype.startswith("float")
+    if not all(abs(cell) < 2**53 for cell in present):
+        raise InvalidInput(f"column '{name}': must be finite numbers below 2^53")
+    low, high = (min(present), max(present)) if limits is None else map(as_real, limits)
+    if present and not (low <= min(present) and max(present) <= high):
+        raise InvalidInput(f"limits: column '{name}' has numbers beyond [{low:g}, {high:g}]")
+    kind: Kind = "integer" if whole else "number"
+    return Column(
+        name=name, kind=kind, low=float(low), high=float(high), missing=missing, dtype=dtype
+    )
+
+
+def _known_values(name: str, cells: Any, present: list[Any]) -> tuple[Any, ...]:
+    """Return the values of a column, in order where they have one."""
+    for cell in present:
+        if not is_hashable(cell):
+            raise InvalidInput(
+                f"column '{name}': has a value of type {type(cell).__name__}, which is not "
+                "hashable; must be texts, numbers, truth values, None or tuples of such"
+            )
+    categories = getattr(getattr(cells, "cat", None), "categories", ())
+    by_type = {(type(cell), cell): cell for cell in (*categories, *present)}
+    known = list(by_type.values())
+    if len(known) > MOST_VALUES:
+        raise InvalidInput(f"column '{name}': has {len(known)} values; must be <= {MOST_VALUES}")
+    if not len(categories):
+        known.sort(key=lambda cell: (type(cell).__name__, repr(cell)))
+    return tuple(known) or ("",)
+
+
+def _code(column: Column, cell: Any) -> float:
+    """Return the code of one cell."""
+    if _is_missing(cell):
+        return MISSING
+    if column.kind == "value":
+        return float(_places(column.values)[type(cell), cell])
+    if column.kind == "date":
+        cell = cell.astimezone(UTC).replace(tzinfo=None) if cell.tzinfo else cell
+        return float(np.datetime64(cell, "us").astype("int64"))
+    return float(cell)
+
+
+_KNOWN: dict[int, tuple[tuple[Any, ...], dict[tuple[type, Any], int]]] = {}
+
+
+def _places(values: tuple[Any, ...]) -> dict[tuple[type, Any], int]:
+    """Return the places of values; 1, 1.0 and True are three of them."""
+    known = _KNOWN.get(id(values))
+    if known is None or known[0] is not values:
+        _KNOWN.clear()
+        known = values, {(type(value), value): j for j, value in enumerate(values)}
+        _KNOWN[id(values)] = known
+    return known[1]
+
+
+def _dates(
+    name: str, cells: Any, dtype: str, limits: tuple[Any, Any] | None
+) -> tuple[Column, NDArray[np.float64]]:
+    import pandas as pd
+
+    def micros(series: Any) -> NDArray[np.float64]:
+        bare = series.dt.tz_convert("UTC").dt.tz_localize(None) if series.dt.tz else series
+        codes = bare.to_numpy("datetime64[us]").astype("int64").astype(float)
+        return np.where(series.isna().to_numpy(), MISSING, codes)
+
+    codes = micros(pd.Series(cells))
+    present = codes[codes != MISSING]
+    ends = present if limits is None else micros(pd.Series(pd.to_datetime(list(limits))))
+    if not len(ends):
+        raise InvalidInput(f"column '{name}': has no date; say its limits")
+    column = Column(
+        name=name,
+        kind="date",
+        low=float(ends.min()),
+        high=float(ends.max()),
+        missing=len(present) < len(codes),
+        dtype=dtype,
+    )
+    return column, codes

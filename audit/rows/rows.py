@@ -1,0 +1,231 @@
+"""Rows: records of any kind, coded as numbers, and handed out in the form in which they came.
+
+A cell is a number, a date or one of few known values; each is coded as a float: a number as itself,
+a date in microseconds, a value by its place among those of its column. What is coded can be
+compared, sent and written down; a mechanism sees only what the user gave: a DataFrame with its
+dtypes, a list, an array.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar, dataclass
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.errors import InvalidInput, require
+from dpassay.rows.columns import Coded, Column, value_from_json
+
+Shape = Literal["frame", "list", "tuples", "array", "labelled"]
+"""How rows are handed out: a DataFrame, a list of cells, a list of tuples, an array, or an object
+with the features `X` and the labels `y`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """The columns of rows, and how they are handed out.
+
+    Parameters
+    ----------
+    shape : {"frame", "list", "tuples", "array", "labelled"}
+    columns : tuple of Column
+        At least one, of different names.
+    label, group : str, optional
+        The columns that hold the label and whose record it is.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no column, a name comes twice, or there is no such column.
+    """
+
+    shape: Shape
+    columns: tuple[Column, ...]
+    label: str | None = None
+    group: str | None = None
+
+    def __post_init__(self) -> None:
+        require(self.shape in get_args(Shape), "shape", self.shape, f"one of {get_args(Shape)}")
+        require(len(self.columns) > 0, "columns", "none", "at least one")
+        names = self.names
+        require(len(set(names)) == len(names), "columns", names, "of different names")
+        for argument in ("label", "group"):
+            name = getattr(self, argument)
+            require(name is None or name in names, argument, name, f"one of {', '.join(names)}")
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, in their order."""
+        return [column.name for column in self.columns]
+
+    @cached_property
+    def features(self) -> tuple[int, ...]:
+        """Places of the columns that a query has: all but the label and the group."""
+        apart = {self.label, self.group}
+        return tuple(j for j, column in enumerate(self.columns) if column.name not in apart)
+
+    def place(self, name: str | None) -> int | None:
+        """Return the place of a column."""
+        return None if name is None else self.names.index(name)
+
+    def holds(self, values: Coded) -> bool:
+        """Whether codes (n, d) stand for rows that there may be."""
+        return all(
+            column.holds(cell)
+            for column, cells in zip(self.columns, values.T.tolist(), strict=True)
+            for cell in set(cells)
+        )
+
+    def handed(self, values: Coded) -> Any:
+        """Return rows as the user gave them: a new object every time."""
+        from dpassay.rows.handing import handed
+
+        return handed(self, values)
+
+    @cached_property
+    def of_queries(self) -> Form:
+        """The form of queries: records with features only."""
+        columns = tuple(self.columns[j] for j in self.features)
+        shape: Shape = "array" if self.shape == "labelled" else self.shape
+        return Form(shape=shape, columns=columns or self.columns)
+
+    def words(self, row: Sequence[float]) -> str:
+        """Say a row."""
+        cells = [column.words(cell) for column, cell in zip(self.columns, row, strict=True)]
+        if self.shape in ("frame", "labelled"):
+            cells = [f"{c.name} {cell}" for c, cell in zip(self.columns, cells, strict=True)]
+        return cells[0] if len(cells) == 1 else f"({', '.join(cells)})"
+
+    def as_json(self) -> dict[str, Any]:
+        """Shape, columns, and which of them hold label and group.
+
+        Raises
+        ------
+        InvalidInput
+            If a value is of a kind that JSON cannot hold.
+        """
+        columns = [column.as_json() for column in self.columns]
+        return {
+            "shape": self.shape,
+            "columns": columns,
+            "label": self.label,
+            "group": self.group,
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all that makes it, in hexadecimal."""
+        try:
+            told: Any = self.as_json()
+        except InvalidInput:  # values of the user's own: known in this process only
+            told = repr(self)
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Rows:
+    """A dataset of records of any kind; frozen, its array is read-only.
+
+    Parameters
+    ----------
+    values : array (n, d)
+        Codes; n may be 0.
+    form : Form
+        What they stand for.
+    known : bool
+        Whether the codes are known to stand for something: then nobody looks.
+
+    Raises
+    ------
+    InvalidInput
+        If the shape does not fit, or a code stands for nothing.
+    """
+
+    values: Coded
+    form: Form
+    known: InitVar[bool] = False
+
+    def __post_init__(self, known: bool) -> None:
+        values = np.array(self.values, dtype=float)
+        values = values.reshape(-1, len(self.form.columns)) if values.size == 0 else values
+        columns = len(self.form.columns)
+        fits = values.ndim == 2 and values.shape[1] == columns
+        require(fits, "values", f"shape {values.shape}", f"of shape (n, {columns})")
+        if not (known or self.form.holds(values)):
+            raise InvalidInput("values: must be codes of cells that the columns may have")
+        values.flags.writeable = False
+        object.__setattr__(self, "values", values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """What it is made of."""
+        return (self.values,)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of form and contents, in hexadecimal."""
+        state = hashlib.sha256(f"{self.form.digest}{self.values.shape}".encode())
+        state.update(np.ascontiguousarray(self.values, dtype="<f8").tobytes())
+        return state.hexdigest()
+
+    @property
+    def handed(self) -> Any:
+        """The rows as the user gave them: a new object every time."""
+        return self.form.handed(self.values)
+
+    @property
+    def words(self) -> str:
+        """All rows."""
+        return f"{{{', '.join(map(self.form.words, self.values.tolist()))}}}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Form and codes.
+
+        Raises
+        ------
+        InvalidInput
+            See `Form.as_json`.
+        """
+        return {"form": self.form.as_json(), "values": self.values.tolist()}
+
+
+def form_from_json(told: Mapping[str, Any]) -> Form:
+    """Read back what `Form.as_json` wrote.
+
+    Raises
+    ------
+    InvalidInput
+        If it is anything else.
+    """
+    try:
+        columns = tuple(
+            Column(**(dict(each) | {"values": tuple(map(value_from_json, each.get("values", ())))}))
+            for each in told["columns"]
+        )
+        return Form(shape=told["shape"], columns=columns, label=told["label"], group=told["group"])
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InvalidInput(f"form = {told!r:.80}: cannot be read ({error})") from None
+
+
+def rows_from_json(told: Mapping[str, Any]) -> Rows:
+    """Read back what `Rows.as_json` wrote.
+
+    Raises
+    ------
+    InvalidInput
+        If it is anything else.
+    """
+    try:
+        return Rows(np.array(told["values"], dtype=float), form_from_json(told["form"]))
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"rows: cannot be read ({error})") from None

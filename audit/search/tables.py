@@ -1,0 +1,165 @@
+"""Tables: datasets of records of any kind, and which of them are neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpassay.claims import (
+    ADD_REMOVE_USER,
+    OWN,
+    REPLACE_ONE,
+    REPLACE_USER,
+    ZERO_OUT,
+    answers_moved,
+    check_relation,
+)
+from dpassay.errors import InvalidInput, is_count, require
+from dpassay.rows.columns import MISSING, Coded
+from dpassay.rows.reading import code, rows_of
+from dpassay.rows.rows import Rows
+from dpassay.search.proposals import rows as proposals
+from dpassay.search.proposals.neighbours import Neighbours
+from dpassay.search.proposals.proposal import Proposal, Space, mixed
+from dpassay.search.proposals.shrinking_rows import smaller_rows
+
+SHOWN = 5
+"""Columns that are named."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tables(Space):
+    """Records of any kind: a mechanism gets them in the form in which they are given here.
+
+    Parameters
+    ----------
+    data : DataFrame, list, array or pair (X, y)
+        The user's records. They are searched, and so are others with cells that the columns may
+        have: a claim is about all datasets. A list holds values of any hashable kind, or tuples of
+        equal length.
+    label : str, optional
+        The column of a DataFrame that holds the label. Of a pair (X, y), y is the label.
+    relation : str
+        What neighbours are: `replace-one`, `replace-k`, `add-remove`, `zero-out` (a record becomes
+        `zero`), `replace-user` and `add-remove-user` (all records of one user change, or go), `own`
+        (what `neighbour` returns).
+    group : str, optional
+        The column that says whose record it is; for the relations of users.
+    zero : record, optional
+        The record that stands for none under `zero-out`, in the form of the data: a DataFrame of
+        one row, say; by default all its cells are missing.
+    neighbour : callable, optional
+        Returns a neighbour of a dataset, `neighbour(data)`, in the form of the data; for `own`.
+    limits : mapping, optional
+        Least and greatest number of columns, by name; by default those of the data. The column of
+        a list or of an array (n,) is named 'value', those of tuples and of X 'x0', 'x1', ...
+    values : mapping, optional
+        More values that cells of a column may have. None among them: a cell may be missing.
+    fixed : bool
+        Whether every dataset has as many records, or one less where neighbours do. By default
+        smaller ones are searched too.
+    asked : int
+        Queries of a proposal at most, >= 1. They are records without label and group.
+
+    Raises
+    ------
+    InvalidInput
+        If the data cannot be coded, or an argument does not go with the relation.
+    """
+
+    data: Any
+    label: str | None = None
+    relation: str = REPLACE_ONE
+    group: str | None = None
+    zero: Any = None
+    neighbour: Callable[[Any], Any] | None = None
+    limits: Mapping[str, tuple[float, float]] | None = None
+    values: Mapping[str, Sequence[Any]] | None = None
+    fixed: bool = False
+    asked: int = 6
+    rows: Rows = field(init=False, repr=False)
+    _maker: proposals.Maker = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_relation(self.relation)
+        if answers_moved(self.relation) is not None:
+            raise InvalidInput(f"relation = {self.relation}: is about answers; say Answers(...)")
+        of_users = self.relation in (REPLACE_USER, ADD_REMOVE_USER)
+        self._goes_with("group", self.group, of_users, f"{REPLACE_USER} or {ADD_REMOVE_USER}")
+        self._goes_with("neighbour", self.neighbour, self.relation == OWN, OWN)
+        if self.zero is not None and self.relation != ZERO_OUT:
+            raise InvalidInput(f"zero: goes with relation '{ZERO_OUT}', not '{self.relation}'")
+        require(is_count(self.asked), "asked", self.asked, "an integer >= 1")
+        values = dict(self.values or {})
+        if self.relation == ZERO_OUT and self.zero is None:
+            names = rows_of(self.data, label=self.label, group=self.group).form.names
+            values = {name: [*values.get(name, ()), None] for name in names}
+        rows = rows_of(
+            self.data, label=self.label, group=self.group, limits=self.limits, values=values
+        )
+        object.__setattr__(self, "rows", rows)
+        neighbours = Neighbours(
+            relation=self.relation,
+            form=rows.form,
+            zero=self._zero(rows),
+            function=None if self.neighbour is None else self._neighbour,
+        )
+        maker = proposals.Maker(
+            rows=rows, neighbours=neighbours, fixed=self.fixed, asked=int(self.asked)
+        )
+        object.__setattr__(self, "_maker", maker)
+
+    def _goes_with(self, name: str, given: Any, wanted: bool, relation: str) -> None:
+        if wanted and given is None:
+            raise InvalidInput(f"{name} is missing: relation '{self.relation}' needs it")
+        if given is not None and not wanted:
+            raise InvalidInput(f"{name}: goes with relation {relation}, not '{self.relation}'")
+
+    def _zero(self, rows: Rows) -> Any:
+        if self.relation != ZERO_OUT:
+            return None
+        if self.zero is None:
+            return np.full(len(rows.form.columns), MISSING)
+        given = self.zero if hasattr(self.zero, "iloc") else [self.zero]
+        found = code(rows.form, given)
+        require(len(found) == 1, "zero", f"{len(found)} records", "one record")
+        return found[0]
+
+    def _neighbour(self, values: Coded) -> Coded:
+        assert self.neighbour is not None
+        return code(self.rows.form, self.neighbour(self.rows.form.handed(values)))
+
+    @property
+    def own(self) -> Rows:
+        """The records."""
+        return self.rows
+
+    @property
+    def columns(self) -> int:
+        """Columns that a query has."""
+        return max(1, len(self.rows.form.features))
+
+    @property
+    def words(self) -> str:
+        """How many columns, what is in them, and what neighbours are."""
+        columns = self.rows.form.columns
+        names = ", ".join(column.name for column in columns[:SHOWN])
+        more = f" and {len(columns) - SHOWN} more" if len(columns) > SHOWN else ""
+        what = f"with the columns {names}{more}" if len(columns) > 1 else "of one value"
+        some = f"{len(self.rows)} records" if self.fixed else "records"
+        return f"{some} {what}; neighbours: {self.relation}"
+
+    def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
+        """Own rows changed, small datasets, values on one side only; see `Space.first`."""
+        return mixed(self._maker.first(rng), most)
+
+    def more(self, best: Sequence[Proposal], rng: np.random.Generator, most: int) -> list[Proposal]:
+        """Other rows and queries; see `Space.more`."""
+        return mixed(self._maker.more(best, rng), most, best)
+
+    def smaller(self, found: Proposal) -> Iterator[Proposal]:
+        """Fewer rows, fewer queries, plainer cells; see `Space.smaller`."""
+        return smaller_rows(self._maker, found)
