@@ -22,6 +22,7 @@ from dpassay.search.proposals.proposal import Space
 from dpassay.search.spaces import space_of
 from dpassay.targets.adapter import Freed, is_mechanism
 from dpassay.targets.calls import named, taken
+from dpassay.targets.estimators import Trained, is_estimator
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.moved import known_as
@@ -61,11 +62,12 @@ def audit(
 
     Parameters
     ----------
-    mechanism : Mechanism or callable
-        A `Mechanism`, another object with some of its members, or a function `function(data,
-        queries, size, rng)` that returns the answers of `size` independent runs at q queries, shape
-        (size, q). One that is asked nothing leaves `queries` out, one that makes a single run a
-        call leaves `size` out.
+    mechanism : Mechanism, estimator or callable
+        A `Mechanism`, another object with some of its members, an estimator with `fit` and
+        `predict`, which is trained anew in every run (it goes with `data`), or a function
+        `function(data, queries, size, rng)` that returns the answers of `size` independent runs at
+        q queries, shape (size, q). One that is asked nothing leaves `queries` out, one that makes a
+        single run a call leaves `size` out.
     claim : DP, GDP, Stability, PredictionStability, ScoreStability or Accuracy, optional
         What to hold it against; its own first claim by default. A function promises nothing by
         itself.
@@ -211,6 +213,8 @@ def _subject(
         raise InvalidInput("labels, numbers: a function answers the ones or the others, not both")
     if told and space is not None:
         raise InvalidInput("labels, numbers: not with data; its answers may be anything")
+    if is_estimator(mechanism):
+        return _estimator(mechanism, claim, space, free)
     takes = taken(mechanism, f"mechanism = {getattr(mechanism, '__name__', 'function')}")
     joint = free.together and space is not None and "queries" in takes
     return FunctionMechanism(
@@ -222,6 +226,22 @@ def _subject(
         named=named(mechanism),
         free=space is not None,
         together=space.columns if space is not None and joint else 0,
+        bits=free.bits,
+        output=free.output,
+    )
+
+
+def _estimator(mechanism: Any, claim: Claim, space: Space | None, free: _Free) -> Mechanism:
+    """Return what fits an estimator in every run."""
+    if space is None:
+        raise InvalidInput("data is missing: an estimator is fitted on records; add data=...")
+    form = getattr(getattr(space, "rows", None), "form", None)
+    return FunctionMechanism(
+        function=Trained(mechanism, getattr(form, "label", None), getattr(form, "group", None)),
+        claims=(claim,),
+        takes=("data", "queries", "rng"),
+        free=True,
+        together=space.columns if free.together else 0,
         bits=free.bits,
         output=free.output,
     )

@@ -124,7 +124,7 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
         data: dict[str, Any] = {"kind": "source", "source": group.source, "sha256": base.digest}
         if group.kind == "learned":
             data["queries"] = group.queries.tolist()
-    elif base.arrays[0].size + group.queries.size <= MAX_INLINE:
+    elif base.arrays[0].size + group.queries.size <= MAX_INLINE and _can_be_written(base):
         data = _dataset_json(base) | {"queries": group.queries.tolist(), "sha256": base.digest}
     else:
         data = {"kind": "memory", "sha256": base.digest}
@@ -162,6 +162,15 @@ def _free(target: AuditTarget) -> dict[str, Any]:
     """What is known of answers that may be anything."""
     declared = {} if target.output is None else {"output": target.output.as_json()}
     return {"together": int(getattr(target.mechanism, "together", 0))} | declared
+
+
+def _can_be_written(base: Dataset) -> bool:
+    """Whether JSON holds a dataset: not records of the user's own types."""
+    try:
+        _dataset_json(base)
+    except InvalidInput:
+        return False
+    return True
 
 
 def _dataset_json(base: Dataset) -> dict[str, Any]:
@@ -730,7 +739,7 @@ def _group(witness: Mapping[str, Any], file: str | None) -> Group:
     data = witness["data"]
     pool = lines = None
     base: Dataset
-    if data["kind"] in ("inline", "values"):
+    if data["kind"] in ("inline", "values", "rows"):
         base, queries = _dataset(data), points(data["queries"], "queries")
     elif data["kind"] == "source":
         source, cut = data["source"], data["source"]["split"]

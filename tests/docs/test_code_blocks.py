@@ -24,7 +24,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
-LONG = ("mechanism.md", "configuration.md", "attacks.md", "files.md", "search.md")
+LONG = ("mechanism.md", "configuration.md", "attacks.md", "files.md", "search.md", "data.md")
 """Pages whose blocks take seconds; they run with the slow tests."""
 PAGES = [
     pytest.param(page, marks=[pytest.mark.slow] if page.name in LONG else [], id=page.name)

@@ -24,7 +24,9 @@ FRAME = pd.DataFrame(
         "city": ["a", None, "b"],
         "kind": pd.Categorical(["x", "y", "x"], categories=["y", "x", "z"]),
         "ok": [True, False, True],
-        "born": pd.to_datetime(["2020-01-01 00:00:00.5", "2021-05-05 10:20:30.123456", None]),
+        "born": pd.Series(
+            np.array(["2020-01-01T00:00:00.5", "2021-05-05T10:20:30.123456", "NaT"], "M8[us]")
+        ),
         "seen": pd.to_datetime(["2020-01-01", "2021-05-05", "2022-07-01"]).tz_localize(
             "Europe/Berlin"
         ),

@@ -1,0 +1,151 @@
+"""An exception is an answer: it leaks where one side raises it more often than the other."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay import DP, Answers, Labelled, Scalars, audit
+from dpassay.engine.result import Result
+from dpassay.errors import Failed
+from dpassay.record.witness import in_words, make_witness, replay
+from dpassay.search.values import key_from_json, key_of, key_to_json, key_words
+
+PEOPLE = Labelled(np.arange(8.0)[:, None], np.array([0, 1] * 4))
+
+
+def hunted(function: Any, data: Any, epsilon: float = 1.0, **more: Any) -> Result:
+    settings: dict[str, Any] = {"budget": 1000, "confidence": 0.99, "executor": "inline"} | more
+    return audit(function, claim=DP(epsilon=epsilon), data=data, **settings)
+
+
+def all_equal(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """Some pairs show it, and no answer tells anything."""
+    if (data == data[0]).all():
+        raise ValueError("all equal")
+    return rng.laplace(size=size)
+
+
+def now_and_then(data: Any, rng: np.random.Generator) -> Any:
+    """A run in twenty, on one side: no pilot of 20 runs must show it."""
+    if data[0] > 0.5 and rng.random() < 0.05:
+        raise KeyError("x")
+    return float(rng.laplace())
+
+
+def in_a_batch(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """A batch fails as a whole, though one run in it did."""
+    found = rng.laplace(size=(size, 2))
+    if data.max() > 0.9 and (rng.random(size) < 0.2).any():
+        raise ZeroDivisionError
+    return found
+
+
+def one_class(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
+    """As many classifiers do."""
+    if len(set(data.y)) < 2:
+        raise RuntimeError("one class")
+    return rng.random((size, len(queries))) < 0.5
+
+
+LEAKS: dict[str, tuple[Any, Any]] = {
+    "all equal": (all_equal, Scalars(0, 1, size=4)),
+    "now and then": (now_and_then, Scalars(0, 1, size=3)),
+    "in a batch": (in_a_batch, Scalars(0, 1, size=3)),
+    "one class": (one_class, PEOPLE),
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_an_exception_on_one_side_is_a_leak(name: str) -> None:
+    function, data = LEAKS[name]
+    result = hunted(function, data)
+    assert result.verdict == "refuted"
+    told = in_words(result)
+    assert "exception" in told or "either True or False" in told  # all but an exception
+    assert result.evidence is not None
+    assert sum(each["failed"] for each in result.evidence.searched["search"]) == 0
+    witness = json.loads(json.dumps(make_witness(result)))
+    again = replay(witness, target=result.target)
+    assert again.reproduced
+    assert again.refuted
+
+
+def test_the_same_in_processes() -> None:
+    here, apart = (hunted(now_and_then, Scalars(0, 1, size=3), executor=kind) for kind in
+                   ("inline", None))  # fmt: skip
+    assert make_witness(here) == make_witness(apart)
+
+
+def test_an_exception_as_likely_on_both_sides_is_none() -> None:
+    def moody(data: Any, rng: np.random.Generator) -> Any:
+        if rng.random() < 0.3:
+            raise ValueError("bad mood")
+        return "fine"
+
+    assert hunted(moody, Scalars(0, 1, size=2)).verdict != "refuted"
+
+
+def test_randomised_response_by_exceptions_leaks_what_it_may() -> None:
+    def response(data: Any, rng: np.random.Generator) -> Any:
+        if rng.random() < (0.75 if data[0] > 0.5 else 0.25):
+            raise ValueError("yes")
+        return "no"
+
+    assert hunted(response, Scalars(0, 1, size=1), epsilon=1.2).verdict != "refuted"
+    assert hunted(response, Scalars(0, 1, size=1), epsilon=0.5).verdict == "refuted"
+
+
+def test_what_always_fails_is_an_error() -> None:
+    def always(data: Any, size: int, rng: np.random.Generator) -> Any:
+        raise KeyError("no such column")
+
+    result = hunted(always, Answers(2))
+    assert result.verdict == "error"
+    assert "KeyError in every run" in result.outcome.reason
+    assert "no such column" in result.outcome.detail
+
+
+def test_what_always_fails_on_the_data_given_is_an_error() -> None:
+    def few(data: Any, size: int, rng: np.random.Generator) -> Any:
+        if len(data) > 2:
+            raise ValueError("too many")
+        return data.sum() + rng.laplace(scale=0.5, size=size)
+
+    result = hunted(few, Scalars(0, 1, values=[0, 0.5, 1]))
+    assert result.verdict == "error"
+    assert "sample on the data given raised ValueError" in result.outcome.reason
+
+
+def test_where_memory_runs_out_the_pair_is_passed_over() -> None:
+    def greedy(data: Any, rng: np.random.Generator) -> Any:
+        if data[0] > 0.5:
+            raise MemoryError
+        return rng.random()
+
+    result = hunted(greedy, Scalars(0, 1, size=1))
+    assert result.verdict != "refuted"
+    assert result.evidence is not None
+    assert sum(each["failed"] for each in result.evidence.searched["search"]) > 0
+
+
+def test_an_exception_is_an_answer_whatever_was_declared() -> None:
+    for output in ("number", "label", [0, 1, 2]):
+        result = hunted(now_and_then_a_count, Scalars(0, 1, size=2), output=output)
+        assert result.verdict == "refuted", result.outcome.reason
+
+
+def now_and_then_a_count(data: Any, rng: np.random.Generator) -> Any:
+    if data[0] > 0.5 and rng.random() < 0.1:
+        raise KeyError("x")
+    return int(rng.integers(3))
+
+
+def test_exceptions_are_known_by_their_type() -> None:
+    one, other = Failed("KeyError", "here"), Failed("KeyError", "there")
+    assert key_of(one) == key_of(other) != key_of(Failed("ValueError"))
+    assert key_words(key_of(one)) == "an exception (KeyError)"
+    assert key_from_json(key_to_json(key_of(one))) == key_of(one)
