@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from dpassay.claims import Claim
 from dpassay.errors import InvalidInput, TargetError, as_real, is_count, require
 from dpassay.mechanism import Mechanism
-from dpassay.targets.foreign.http import Service, address_of
+from dpassay.targets.foreign.child import Child
 from dpassay.targets.foreign.limits import ProcessLimits
-from dpassay.targets.foreign.process import Child
 from dpassay.targets.foreign.protocol import Hello
+from dpassay.targets.foreign.service import Service, address_of
 from dpassay.targets.foreign.session import Dataset, Session
 
 SEEDS = 2**53

@@ -115,6 +115,7 @@ class Service:
         try:
             with self._cut_off(over):
                 self._connection.request("POST", self._address.path, line, HEADERS)
+                self._acknowledge()
                 response = self._connection.getresponse()
                 body = self._body(response, over)
         except (OSError, http.client.HTTPException) as error:
@@ -129,9 +130,17 @@ class Service:
         cause = f"it answered with status {response.status}"
         raise (_Again if response.status in AGAIN else Broken)(cause)
 
+    def _acknowledge(self) -> None:
+        """Acknowledge at once what comes: a service that writes head and body apart waits for it.
+
+        Forty milliseconds each time otherwise, where there are thousands of requests.
+        """
+        if hasattr(socket, "TCP_QUICKACK"):
+            self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+
     def _body(self, response: http.client.HTTPResponse, over: threading.Event) -> bytes:
         found = bytearray()
-        while not over.is_set() and (more := response.read1(CHUNK)):
+        while not over.is_set() and (more := response.read(CHUNK)):
             found += more
             if len(found) > self._most:
                 self._connection.close()
