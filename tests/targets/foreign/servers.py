@@ -53,7 +53,7 @@ def server(folder: Path, body: str, *, timeout: float = 20.0, **limits: Any) -> 
     return process(
         [sys.executable, str(file)],
         timeout=timeout,
-        limits=ProcessLimits(**known),  # type: ignore[arg-type]
+        limits=ProcessLimits(**known),
     )
 
 

@@ -103,7 +103,10 @@ serve(answer, queries=True)
 """
     with running(tmp_path, body) as program:
         assert not program.without_query
-        data, asked = Labelled([[0.0, 1.0]], [1]), np.array([[0.0, 1.0], [2.0, 3.0]])
+        data, asked = (
+            Labelled(np.array([[0.0, 1.0]]), np.array([1])),
+            np.array([[0.0, 1.0], [2.0, 3.0]]),
+        )
         found = as_draws(drawn(program, data, 3, asked=asked), 3, 2, "S")
         assert found.tolist() == [[2.0, 6.0], ["error: E", "error: E"], [2.0, 6.0]]
         assert as_draws(drawn(program, data, 1, asked=asked), 1, 2, "S").dtype.kind == "f"

@@ -100,8 +100,8 @@ class Row:
 
 
 DATA = [
-    (Values([0.5, 1.0]), "[0.5,1.0]"),
-    (Labelled([[0.5, 1.0]], [1]), '{"X":[[0.5,1.0]],"y":[1]}'),
+    (Values(np.array([0.5, 1.0])), "[0.5,1.0]"),
+    (Labelled(np.array([[0.5, 1.0]]), np.array([1])), '{"X":[[0.5,1.0]],"y":[1]}'),
     (np.array([[1, 2], [3, 4]]), "[[1,2],[3,4]]"),
     ([np.float64(math.inf), np.int64(3), np.bool_(True)], '["inf",3,true]'),
     ((1, "é", None), '[1,"\\u00e9",null]'),
