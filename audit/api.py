@@ -139,7 +139,7 @@ def audit(
     free = _Free(together=together, bits=bits, output=declared_output)
     subject = _subject(mechanism, claim, labels, numbers, space, free)
     name, address = _address(mechanism)
-    parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(subject)
+    parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(mechanism)
     target = AuditTarget(
         name=name,
         address=address,

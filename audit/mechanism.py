@@ -144,6 +144,9 @@ class Mechanism:
         Whether it may answer anything: `sample` returns `size` rows of numbers, or a sequence of
         `size` values of any kind. Events of such answers are learned, see `dpassay.search`; its
         labels are then 1 and 0, the event and all else.
+    seeded : bool
+        Whether all its coins come from the generator that it is given, so that trials come out the
+        same again. Of one that is not, fresh trials in new processes are held against the first.
     """
 
     __slots__ = ()
@@ -173,6 +176,8 @@ class Mechanism:
         def alone(self) -> bool: ...  # noqa: D102
         @property
         def free(self) -> bool: ...  # noqa: D102
+        @property
+        def seeded(self) -> bool: ...  # noqa: D102
     else:
         claims = ()
         labels = (0, 1)
@@ -185,6 +190,7 @@ class Mechanism:
         derived_parameters = MappingProxyType({})
         alone = False
         free = False
+        seeded = True
 
     def check(self, data: Any) -> None:
         """Raise `InvalidInput` if these data can never be prepared; cheap, trains nothing.

@@ -37,6 +37,11 @@ def add_arguments(command: Parser) -> None:
         "witness", metavar="WITNESS", help="a file in the folder witnesses/ of `dpassay run --out`"
     )
     command.add_argument(
+        "--trust",
+        action="store_true",
+        help="let the witness start the program, or ask the service, that it names",
+    )
+    command.add_argument(
         "--data",
         metavar="FILE",
         help="CSV file of the witness, if it has moved (default: where it was)",
@@ -46,7 +51,7 @@ def add_arguments(command: Parser) -> None:
 def action(arguments: argparse.Namespace) -> int:
     """Run one witness again."""
     witness = records.witness(arguments.witness)
-    found = replay(witness, file=arguments.data)
+    found = replay(witness, file=arguments.data, trusted=arguments.trust)
     outcome = "reproduced" if found.reproduced else "NOT reproduced"
     claim = claim_from_json(witness["claim"])
     judged = (

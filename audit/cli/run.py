@@ -22,6 +22,7 @@ from dpassay.cli.arguments.options import (
 from dpassay.cli.arguments.parser import (
     Parser,
     add_data,
+    add_foreign,
     add_options,
     add_output,
     add_sizes,
@@ -98,6 +99,10 @@ EXAMPLES = examples(
         "end the trials as soon as they refute the claim: a grossly broken function is red sooner",
     ),
     (
+        "dpassay run --process 'node server.js' --claim epsilon=1 --search scalars,low=0,high=1",
+        "audit a program in any language that answers on stdin and stdout; see docs/process.md",
+    ),
+    (
         "dpassay run my_module:my_score --answers 0..1 --claim gamma=0.1 --dry-run",
         "show what it would cost to audit a function that returns numbers for stability",
     ),
@@ -113,6 +118,7 @@ def add_arguments(command: Parser) -> None:
         action="store_true",
         help="fail instead of auditing the catalogue if there is no TARGET and no configuration",
     )
+    add_foreign(command)
     add_subject(command)
     how = command.add_argument_group("how it is audited")
     add_options(how, "mode")
@@ -179,7 +185,8 @@ def action(arguments: argparse.Namespace) -> int:
     record = make_record(
         _facts(config, command, source, catalogue=not wanted.named, complete=complete), results
     )
-    listed = () if arguments.targets else config.mechanisms
+    said = arguments.targets or arguments.process or arguments.http
+    listed = () if said else config.mechanisms
     add_places(record, {each.id: each.target.address for each in results}, listed)
     _deliver(record, results, directory, arguments, time.time() - started)
     return of_run(record, allow_inconclusive=arguments.allow_inconclusive)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -60,6 +61,8 @@ from dpassay.trials.tasks import Task, TrialRunner
 from dpassay.trials.threads import one_thread
 
 SCHEMA = "dpassay/witness/1"
+FOREIGN = "targets.foreign"
+"""Where the mechanisms are that run a command, or ask an address, of their parameters."""
 MAX_INLINE = 10_000
 """Datasets of more numbers than this are named by their source or their digest, not carried
 along."""
@@ -467,6 +470,7 @@ def replay(
     file: str | None = None,
     target: AuditTarget | None = None,
     group: Group | None = None,
+    trusted: bool = False,
 ) -> Replay:
     """Run one witness again, alone.
 
@@ -480,6 +484,9 @@ def replay(
         What to run, if the witness cannot name it.
     group : Group, optional
         The pairs and queries, if the witness neither carries nor names them.
+    trusted : bool
+        Whether the witness may start the program, or ask the service, that it names: a file from
+        somebody else could name any.
 
     Returns
     -------
@@ -494,7 +501,20 @@ def replay(
     if wrong:
         raise InvalidInput(f"the witness is damaged: {wrong}")
     with ExitStack() as stack:
+        if target is None and not trusted:
+            _refuse_commands(witness)
         return _replayed(witness, file, target, group, stack)
+
+
+def _refuse_commands(witness: Mapping[str, Any]) -> None:
+    """Raise `InvalidInput` if a witness would start a program, or ask a service."""
+    parameters = witness["parameters"]
+    if FOREIGN in json.dumps([witness["target"], parameters]):
+        what = str(parameters.get("command") or parameters.get("url") or witness["target"])
+        raise InvalidInput(
+            f"the witness names '{what:.80}', which runs outside of dpassay; if you know it, "
+            "allow it with --trust (trusted=True)"
+        )
 
 
 def _replayed(

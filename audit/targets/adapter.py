@@ -72,6 +72,11 @@ class Freed(Mechanism):
         """As the mechanism says."""
         return self._full.without_query
 
+    @property
+    def seeded(self) -> bool:
+        """As the mechanism says."""
+        return self._full.seeded
+
     def check(self, data: Any) -> None:
         """As the mechanism does."""
         self._full.check(data)

@@ -133,6 +133,11 @@ class AuditTarget:
         return given(self.mechanism)
 
     @property
+    def seeded(self) -> bool:
+        """Whether trials come out the same again, as it draws all its coins from `rng`."""
+        return bool(self.mechanism.seeded)
+
+    @property
     def has_law(self) -> bool:
         """Whether the mechanism may know its exact law: it defines `distribution`."""
         return offers(self.mechanism, "distribution")

@@ -368,6 +368,7 @@ class Desk:
             "has": [*has, *(TRAINING if is_trainer(mechanism) else ())],
             "without_query": bool(mechanism.without_query),
             "free": bool(mechanism.free),
+            "seeded": subject.seeded,
             "together": int(getattr(mechanism, "together", 0)),
             "output": None if subject.output is None else subject.output.as_json(),
             "one_query": bool(mechanism.one_query),
@@ -507,6 +508,8 @@ def is_foreign(target: AuditTarget) -> bool:
         return getattr(mechanism.function, "__module__", None) is None or not _ours(
             mechanism.function.__module__
         )
+    if getattr(mechanism, "foreign", False):  # it runs what its parameters say
+        return True
     named = any(isinstance(value, str) and ":" in value for value in target.parameters.values())
     return not _ours(type(mechanism).__module__) or named or not can_be_rebuilt(mechanism)
 
@@ -584,7 +587,7 @@ def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
     has |= {
         name: facts[name]
         for name in (
-            *("without_query", "free", "together", "one_query", "looked_at", "fixed_n"),
+            *("without_query", "free", "seeded", "together", "one_query", "looked_at", "fixed_n"),
             "derived_parameters",
         )
     }

@@ -4,7 +4,7 @@
 is written to that file and imported. `console` blocks run line by line (`$ command`) in one empty
 folder per page, and what they print must match; `...` stands for anything. `sh` blocks may hold
 `make` targets only, and these must exist: `make test` cannot run inside `make test`. `yaml` blocks
-are read here and run in tests/gate.
+are read here and run in tests/gate, `js` and `c` blocks are run in tests/targets/foreign.
 """
 
 from __future__ import annotations
@@ -24,14 +24,22 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
-LONG = ("mechanism.md", "configuration.md", "attacks.md", "files.md", "search.md", "data.md")
+LONG = (
+    "mechanism.md",
+    "configuration.md",
+    "attacks.md",
+    "files.md",
+    "process.md",
+    "search.md",
+    "data.md",
+)
 """Pages whose blocks take seconds; they run with the slow tests."""
 PAGES = [
     pytest.param(page, marks=[pytest.mark.slow] if page.name in LONG else [], id=page.name)
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 ]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-KINDS = {"python", "console", "sh", "text", "yaml"}
+KINDS = {"python", "console", "sh", "text", "yaml", "js", "c"}
 INSTALL = "python -m pip install"
 """Commands that only the slow test runs, into an environment of its own."""
 

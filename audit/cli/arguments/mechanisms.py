@@ -88,8 +88,12 @@ def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wa
     InvalidInput
         If a parameter, a claim or answers cannot be read.
     """
-    named = tuple(Configured(target=target) for target in arguments.targets) or config.mechanisms
-    searches = searches_of(config, mode=mode)
+    said = tuple(Configured(target=target) for target in arguments.targets)
+    searches, programs = searches_of(config, mode=mode), _programs(arguments)
+    for option, each in programs:
+        if searches.search(each) is None:
+            raise InvalidInput(f"{option}: requires {SEARCH}, which says what its data look like")
+    named = (*said, *(each for _, each in programs)) or config.mechanisms
     if not named and (searches.said or searches.of_run):
         raise InvalidInput(
             f"{SEARCH} = '{config.search}' ({config.origin('search')}): needs a TARGET, or "
@@ -104,6 +108,21 @@ def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wa
         mode=mode,
         searches=searches,
     )
+
+
+def _programs(arguments: argparse.Namespace) -> list[tuple[str, Configured]]:
+    """Return the programs and services that a command line names, each with its option."""
+    kinds = {"process": ("Process", "command"), "http": ("Http", "url")}
+    return [
+        (
+            f"--{option}",
+            Configured(
+                target=f"dpassay.targets.foreign:{kind}", name=option, parameters={parameter: text}
+            ),
+        )
+        for option, (kind, parameter) in kinds.items()
+        for text in getattr(arguments, option, [])
+    ]
 
 
 def parameters_of(assignments: list[str], learner: str | None) -> dict[str, Any]:

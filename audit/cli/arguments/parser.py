@@ -153,6 +153,16 @@ def add_targets(command: Any, several: str = "*") -> None:
     add_mechanism(command, "targets", nargs=several, metavar="TARGET", help=text)
 
 
+def add_foreign(command: Any) -> None:
+    """Add programs and services, which are targets besides."""
+    for option, metavar, what in (
+        ("--process", "COMMAND", "a program that speaks JSON lines, like 'node server.js'"),
+        ("--http", "URL", "a service that takes the same by POST"),
+    ):
+        text = f"audit {what} (docs/process.md); goes with --claim and --search"
+        command.add_argument(option, action="append", default=[], metavar=metavar, help=text)
+
+
 def add_parameters(command: Any) -> None:
     """Add the parameters of mechanisms."""
     command.add_argument(

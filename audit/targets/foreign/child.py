@@ -1,0 +1,250 @@
+"""A program that is asked over its stdin and stdout, see `warden` for how it is contained."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from dpassay.targets.foreign import warden
+from dpassay.targets.foreign.connection import Broken
+from dpassay.targets.foreign.limits import ProcessLimits
+
+MIB = 1 << 20
+CHUNK = 1 << 16
+TAIL = 4096
+"""Bytes of stderr that are kept, the last ones."""
+SHOWN = 5
+"""Lines of them in a message."""
+MOST_READS = 16
+"""So often what is left of it is read at the end."""
+GRACE = 1.0
+"""Seconds that a program which has closed its stdout is given to end."""
+END = 2 * warden.LAST
+"""Seconds that the warden is given to end everything."""
+
+
+class Child:
+    """A running program.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The program and its arguments.
+    seconds : float
+        Time for a reply.
+    limits : ProcessLimits
+
+    Raises
+    ------
+    Broken
+        If it cannot be started.
+    """
+
+    def __init__(self, command: Sequence[str], seconds: float, limits: ProcessLimits) -> None:
+        self._seconds, self._most = seconds, round(limits.reply * MIB)
+        self._start: float | None = limits.start
+        self._received, self._stderr, self._report = bytearray(), bytearray(), bytearray()
+        self._control, there = socket.socketpair()
+        script = str(Path(warden.__file__).resolve())
+        arguments = [str(there.fileno()), json.dumps(limits.as_dict()), *command]
+        try:
+            self._warden = subprocess.Popen(  # noqa: S603  (the user's own command)
+                [sys.executable, "-I", "-S", script, *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=[there.fileno()],
+                start_new_session=True,
+                bufsize=0,
+            )
+        except OSError as error:
+            self._control.close()
+            raise Broken(f"no process could be started ({error.strerror})") from None
+        finally:
+            there.close()
+        self._open, self._owner = True, os.getpid()
+        _children.add(self)
+        self._in, self._out, self._err = (
+            file.fileno()
+            for file in (self._warden.stdin, self._warden.stdout, self._warden.stderr)
+            if file is not None
+        )
+        for file in (self._in, self._out, self._err):
+            os.set_blocking(file, False)
+
+    def ask(self, line: bytes) -> bytes:
+        """Write a line and return the next one; see `Connection`."""
+        if not self._open:
+            raise Broken("it has ended")
+        self._take(self._out, self._received)
+        if self._received:
+            self._break("it wrote more than one line for a line")
+        seconds = self._seconds if self._start is None else max(self._start, self._seconds)
+        reply = self._exchange(memoryview(line), seconds)
+        self._start = None
+        return reply
+
+    def _exchange(self, left: memoryview, seconds: float) -> bytes:
+        """Write and read as far as either is possible, until there is a line."""
+        until, seen = time.monotonic() + seconds, 0
+        with selectors.DefaultSelector() as watch:
+            watch.register(self._in, selectors.EVENT_WRITE)
+            watch.register(self._out, selectors.EVENT_READ)
+            watch.register(self._err, selectors.EVENT_READ)
+            while True:
+                rest = until - time.monotonic()
+                if rest <= 0:
+                    self._break(f"it gave no whole reply within {seconds:g} s")
+                ready = {key.fd for key, _ in watch.select(rest)}
+                if self._in in ready:
+                    left = self._write(left)
+                    if not left:
+                        watch.unregister(self._in)
+                if self._err in ready and not self._listen():
+                    watch.unregister(self._err)
+                if self._out not in ready:
+                    continue
+                more = self._take(self._out, self._received)
+                end = self._received.find(b"\n", seen)
+                seen = len(self._received)
+                if end >= 0:
+                    return self._line(end, left)
+                if seen > self._most:
+                    self._break(f"its reply is longer than {self._most / MIB:g} MiB")
+                if not more:
+                    self._break("")
+
+    def _line(self, end: int, left: memoryview) -> bytes:
+        """Return the first line of what was received."""
+        if left:
+            self._break("it answered before it had read what it was asked")
+        line = bytes(self._received[:end])
+        del self._received[: end + 1]
+        return line
+
+    def _write(self, left: memoryview) -> memoryview:
+        try:
+            return left[os.write(self._in, left[:CHUNK]) :]
+        except BlockingIOError:
+            return left
+        except OSError:  # it has closed its stdin: how it ended will be seen
+            return left[len(left) :]
+
+    def _listen(self) -> bool:
+        """Take in some of stderr, and forget all but the end of it."""
+        more = self._take(self._err, self._stderr)
+        del self._stderr[:-TAIL]
+        return more
+
+    @staticmethod
+    def _take(file: int, into: bytearray) -> bool:
+        """Read once what there is; return whether there can be more."""
+        try:
+            found = os.read(file, CHUNK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        into += found
+        return bool(found)
+
+    def told(self) -> str:
+        """Return the last lines of stderr; see `Connection`."""
+        text = self._stderr.decode(errors="replace")
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if not lines:
+            return ""
+        return f"stderr ends: {' | '.join(lines[-SHOWN:])}\n{text.rstrip()}"
+
+    def close(self) -> None:
+        """End it, and all that it has started."""
+        if not self._open:
+            return
+        self._open = False
+        _children.discard(self)
+        with suppress(OSError):
+            self._control.shutdown(socket.SHUT_WR)
+        facts = self._reported(END)
+        with suppress(subprocess.TimeoutExpired):
+            self._warden.wait(END if "end" in facts else 0)
+        if "end" not in facts:  # somebody has killed the warden
+            with suppress(OSError):
+                os.killpg(facts.get("pid", self._warden.pid), signal.SIGKILL)
+            self._warden.kill()
+            self._warden.wait()
+        for _ in range(MOST_READS):
+            if not self._listen():
+                break
+        self._let_go()
+
+    def _reported(self, seconds: float) -> dict[str, Any]:
+        """Return what the warden has said, all of it if it ends within some seconds."""
+        self._control.settimeout(seconds)
+        with suppress(OSError):
+            while found := self._control.recv(CHUNK):
+                self._report += found
+        facts: dict[str, Any] = {}
+        for line in self._report.splitlines():
+            with suppress(ValueError):
+                facts |= json.loads(line)
+        return facts
+
+    def _break(self, cause: str) -> NoReturn:
+        """End it and raise; without a cause it is how it ended by itself."""
+        if not cause:
+            cause = self._how_it_ended()
+        self.close()
+        raise Broken(cause)
+
+    def _how_it_ended(self) -> str:
+        facts = self._reported(GRACE)
+        if "failed" in facts:
+            return f"it cannot be started ({facts['failed']})"
+        if "processes" in facts:
+            return f"it had {facts['processes']} processes at a time, more than its limit"
+        code = facts.get("code")
+        if code is None:
+            return "it closed its stdout"
+        return f"it ended with exit code {code}" if code >= 0 else f"it ended by signal {-code}"
+
+    def disown(self) -> None:
+        """Close this process's ends; see `Connection`."""
+        if self._open:
+            self._open = False
+            _children.discard(self)
+            self._warden.returncode = 0  # not ours to wait for
+            self._let_go()
+
+    def leave(self) -> None:
+        """End it if this process has opened it; else leave it to the one that has."""
+        if self._owner == os.getpid():
+            self.close()
+        else:
+            self.disown()
+
+    def _let_go(self) -> None:
+        self._control.close()
+        for file in (self._warden.stdin, self._warden.stdout, self._warden.stderr):
+            if file is not None:
+                file.close()
+
+
+_children: weakref.WeakSet[Child] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for child in list(_children):
+        child.leave()

@@ -1,0 +1,38 @@
+"""What a conversation goes over: a pipe to a process, or requests to a service."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Broken(Exception):
+    """Nothing more can be had over a connection; the text says why."""
+
+
+class Connection(Protocol):
+    """Takes a line and gives a line."""
+
+    def ask(self, line: bytes) -> bytes:
+        """Send a line, which ends in a line break, and return the reply without one.
+
+        Raises
+        ------
+        Broken
+            If no reply comes.
+        """
+        ...
+
+    def told(self) -> str:
+        """Return what the other side said besides, for a message; empty where it said nothing.
+
+        The last lines in one on the first line, as they are below that.
+        """
+        ...
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        ...
+
+    def disown(self) -> None:
+        """Leave it to the process that has opened it: this one was forked since."""
+        ...

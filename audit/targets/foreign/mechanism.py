@@ -1,0 +1,289 @@
+"""Programs and services as mechanisms.
+
+Their answers may be of any kind; they are asked for by the protocol of docs/process.md.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.claims import Claim
+from dpassay.errors import InvalidInput, TargetError, as_real, is_count, require
+from dpassay.mechanism import Mechanism
+from dpassay.targets.foreign.child import Child
+from dpassay.targets.foreign.limits import ProcessLimits
+from dpassay.targets.foreign.protocol import Hello
+from dpassay.targets.foreign.service import Service, address_of
+from dpassay.targets.foreign.session import Dataset, Session
+
+SEEDS = 2**53
+"""Seeds lie below it: every JSON reader has these integers exactly."""
+TIMEOUT = 30.0
+"""Seconds for a reply."""
+
+
+class Foreign(Mechanism):
+    """A mechanism that runs outside of Python; `Process` and `Http` say where."""
+
+    foreign = True
+    free = True
+    _session: Session
+    _known: list[Hello | TargetError]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_session", self._opener())
+        object.__setattr__(self, "_known", [])
+
+    def _opener(self) -> Session:
+        raise NotImplementedError
+
+    @property
+    def without_query(self) -> bool:
+        """Whether it is asked at no query points, as it says."""
+        return not self._hello().queries
+
+    @property
+    def seeded(self) -> bool:
+        """Whether it takes all its coins from the seeds that it is given, as it says."""
+        return self._hello().seeded
+
+    def _hello(self) -> Hello:
+        """Return what it says of itself; a failure comes out in `prepare`."""
+        if not self._known:
+            try:
+                self._known.append(self._session.hello())
+            except TargetError as error:
+                self._known.append(error)
+            finally:
+                self._session.close()
+        known = self._known[0]
+        return Hello(seeded=True) if isinstance(known, TargetError) else known
+
+    def prepare(self, data: Any) -> Dataset:
+        """Send a data set, as JSON."""
+        if self._known and isinstance(self._known[0], TargetError):
+            raise self._known[0]
+        found = Dataset.of(data)
+        self._session.prepare(found)
+        return found
+
+    def sample(
+        self, state: Dataset, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> Any:
+        """Ask for some trials, in as few lines as it takes; each line has a seed of its own."""
+        said = self._session.hello()
+        asked = queries.tolist() if said.queries else None
+        answers: list[Any] = []
+        while len(answers) < size:
+            some = min(said.batch, size - len(answers))
+            seed = int(rng.integers(SEEDS))
+            answers += self._session.sample(state, asked, some, seed)
+        return _shaped(answers, len(queries) if said.queries else 0)
+
+    def close(self) -> None:
+        """End the connection and, of a process, everything that it has started."""
+        self._session.close()
+
+
+F = TypeVar("F", bound=Foreign)
+
+
+@dataclass(frozen=True, eq=False)
+class Process(Foreign):
+    """A program that speaks JSON lines; see `process`, which makes it.
+
+    Parameters
+    ----------
+    command : str
+        As in a shell, but no shell reads it.
+    timeout : float
+        Seconds for a reply.
+    start, memory, processes, cpu, file, reply : float
+        See `ProcessLimits`.
+    """
+
+    command: str
+    timeout: float = TIMEOUT
+    start: float = 30.0
+    memory: float = 4.0
+    processes: int = 64
+    cpu: float = 86_400.0
+    file: float = 1.0
+    reply: float = 64.0
+    claims: tuple[Claim, ...] = field(init=False, default=())
+
+    def _opener(self) -> Session:
+        require(as_real(self.timeout) > 0, "timeout", self.timeout, "a number > 0")
+        limits = ProcessLimits(**{name: getattr(self, name) for name in ProcessLimits().as_dict()})
+        return Session(partial(Child, _words(self.command), self.timeout, limits), "its process")
+
+
+@dataclass(frozen=True, eq=False)
+class Http(Foreign):
+    """A service that takes JSON by POST; see `http`, which makes it.
+
+    Parameters
+    ----------
+    url, timeout, retries, reset, reply
+        See `http`.
+    """
+
+    url: str
+    timeout: float = TIMEOUT
+    retries: int = 3
+    reset: bool = False
+    reply: float = 64.0
+    claims: tuple[Claim, ...] = field(init=False, default=())
+
+    def _opener(self) -> Session:
+        require(as_real(self.timeout) > 0, "timeout", self.timeout, "a number > 0")
+        require(is_count(self.retries, 0), "retries", self.retries, "an integer >= 0")
+        require(as_real(self.reply) > 0, "reply", self.reply, "a number > 0")
+        service = partial(Service, address_of(self.url), self.timeout, self.retries, self.reply)
+        return Session(service, "its service", reset=self.reset)
+
+
+def process(
+    command: str | Sequence[str],
+    *,
+    claim: Claim | None = None,
+    timeout: float = TIMEOUT,
+    limits: ProcessLimits | None = None,
+) -> Process:
+    """Return a program as a mechanism: it reads JSON lines on stdin and answers on stdout.
+
+    The program stays up and answers many trials. It is started when it is first asked, once in each
+    process that runs trials, and started anew where trials have to come from a process that has
+    done nothing else. A crash, a hang, garbage or endless output end the result of an audit as
+    `error`, with the last lines of stderr; nothing that it has started is left running. This guards
+    against accidents: it is no sandbox.
+
+    Parameters
+    ----------
+    command : str or list of str
+        The program and its arguments. A text is split as in a shell, but no shell reads it.
+    claim : Claim, optional
+        What it promises; `audit(..., claim=...)` says it too.
+    timeout : float
+        Seconds for a reply, > 0.
+    limits : ProcessLimits, optional
+        What it may take besides.
+
+    Returns
+    -------
+    Process
+        For `dpassay.audit`, with `data`. Its answers may be of any kind.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such program, or a number is out of its range.
+
+    See Also
+    --------
+    http : The same by POST.
+
+    Examples
+    --------
+    >>> from dpassay import DP, Scalars, audit
+    >>> from dpassay.targets.foreign import process
+    >>> result = audit(process("node server.js"), claim=DP(epsilon=1.0),
+    ...                data=Scalars(0, 1))  # doctest: +SKIP
+    """
+    words = command if isinstance(command, str) else shlex.join(command)
+    found = Process(words, timeout, **(limits or ProcessLimits()).as_dict())  # type: ignore[arg-type]
+    return _claiming(found, claim)
+
+
+def http(
+    url: str,
+    *,
+    claim: Claim | None = None,
+    timeout: float = TIMEOUT,
+    retries: int = 3,
+    reset: bool = False,
+    reply: float = 64.0,
+) -> Http:
+    """Return a service as a mechanism: each message of the protocol is the body of a POST.
+
+    What was asked is asked again after a lost connection and after the statuses 429 and 5xx, with
+    pauses of .1, .2, .4 s and so on; after too long a silence it is not. No redirection is
+    followed.
+
+    Parameters
+    ----------
+    url : str
+        `http://` or `https://`, without user and password: the address is recorded.
+    claim : Claim, optional
+        What it promises; `audit(..., claim=...)` says it too.
+    timeout : float
+        Seconds for a reply, from the connection to its last byte, > 0.
+    retries : int
+        How often it is asked again, >= 0.
+    reset : bool
+        Whether `{"op": "reset"}` is sent before each line of trials. Where the service declares
+        `"batch": 1`, or nothing, that is before each trial.
+    reply : float
+        MiB of one reply, > 0.
+
+    Returns
+    -------
+    Http
+        For `dpassay.audit`, with `data`. Its answers may be of any kind.
+
+    Raises
+    ------
+    InvalidInput
+        If the address is none, or a number is out of its range.
+
+    See Also
+    --------
+    process : The same over stdin and stdout.
+    """
+    return _claiming(Http(url, timeout, retries, reset, reply), claim)
+
+
+def _claiming(mechanism: F, claim: Claim | None) -> F:
+    if claim is not None:
+        require(isinstance(claim, Claim), "claim", claim, "a claim like DP(epsilon=1)")
+        object.__setattr__(mechanism, "claims", (claim,))
+    return mechanism
+
+
+def _words(command: str) -> list[str]:
+    """Split a command, and raise `InvalidInput` if there is no such program."""
+    require(isinstance(command, str), "command", command, "a text")
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise InvalidInput(f"command = {command!r:.80}: cannot be read ({error})") from None
+    require(bool(words) and "\0" not in command, "command", command, "a program and its arguments")
+    if shutil.which(words[0]) is None:
+        raise InvalidInput(f"command = {command!r:.80}: there is no program '{words[0]:.80}'")
+    return words
+
+
+def _shaped(answers: list[Any], queries: int) -> Any:
+    """Return answers as arrays where they are numbers, place by place.
+
+    A trial that failed has failed at every query.
+    """
+    if queries:
+        answers = [(each,) * queries if isinstance(each, str) else each for each in answers]
+    if set(map(type, answers)) != {tuple} or len(set(map(len, answers))) != 1 or not answers[0]:
+        return answers
+    if {type(part) for each in answers for part in each} <= {int, float}:
+        try:
+            found = np.array(answers)
+        except (OverflowError, ValueError):
+            return answers
+        return found if found.dtype.kind in "if" else answers
+    return answers

@@ -1,0 +1,179 @@
+"""The protocol: one JSON object a line, each way. See docs/process.md.
+
+JSON has no NaN and no infinities: they are written as the texts "nan", "inf" and "-inf", and these
+three texts are always read as numbers. What is read is a fixed function of what was answered, so no
+bound on it claims more than is true of the answers themselves.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpassay.errors import InvalidInput, is_count
+
+VERSION = 1
+NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+"""How numbers are written that JSON does not have."""
+SHOWN = 80
+"""Characters of a wrong line that a message shows."""
+
+
+class Malformed(Exception):
+    """A line that is no reply; the text says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hello:
+    """What a server says of itself. What it does not say is not assumed.
+
+    Parameters
+    ----------
+    seeded : bool
+        Whether all its coins come from the `seed` of a line, so that equal lines have equal
+        answers.
+    batch : int
+        Most trials that one line may ask for, >= 1.
+    queries : bool
+        Whether its answers depend on query points.
+    """
+
+    seeded: bool = False
+    batch: int = 1
+    queries: bool = False
+
+
+def hello_of(reply: Mapping[str, Any]) -> Hello:
+    """Read the reply to `hello`; a server that does not know it has told nothing.
+
+    Raises
+    ------
+    Malformed
+        If something it says is of the wrong type.
+    """
+    if "error" in reply:
+        return Hello()
+    known = {key: reply[key] for key in ("seeded", "batch", "queries") if key in reply}
+    for key, value in known.items():
+        good = is_count(value) if key == "batch" else isinstance(value, bool)
+        if not good:
+            allowed = "an integer >= 1" if key == "batch" else "true or false"
+            raise Malformed(f"hello: {key} = {_short(value)}; must be {allowed}")
+    return Hello(**known)
+
+
+def plain(value: Any) -> Any:
+    """Return data as JSON values.
+
+    Arrays and sequences become lists, records of a class objects, a dataset of numbers a list.
+
+    Raises
+    ------
+    InvalidInput
+        If there is something in it that has no JSON form.
+    """
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else repr(float(value))
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: plain(each) for key, each in value.items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+        return plain(fields["values"] if set(fields) == {"values"} else fields)
+    raise InvalidInput(f"data: {type(value).__name__} has no JSON form; use lists, texts, numbers")
+
+
+def text_of(value: Any) -> str:
+    """Return data as one line of JSON, ASCII alone.
+
+    Raises
+    ------
+    InvalidInput
+        As `plain` does.
+    """
+    return json.dumps(plain(value), allow_nan=False, separators=(",", ":"))
+
+
+def reply_of(line: bytes) -> dict[str, Any]:
+    """Read a line as a reply.
+
+    Raises
+    ------
+    Malformed
+        If it is no JSON object.
+    """
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        raise Malformed(f"it wrote {_short(line)}, which is no JSON") from None
+    if not isinstance(found, dict):
+        raise Malformed(f"it wrote {_short(line)}, which is no JSON object")
+    return found
+
+
+def error_of(reply: Mapping[str, Any]) -> str:
+    """Return what an error says: its type, and its message where there is one."""
+    found = reply["error"]
+    if not isinstance(found, Mapping):
+        return _short(found)
+    kind, message = found.get("type", "error"), found.get("message", "")
+    said = f"{kind}: {message}" if message else f"{kind}"
+    return " ".join(said.split())[:500]
+
+
+def answers_of(reply: Mapping[str, Any], size: int) -> list[Any]:
+    """Return the answers of a reply: one a trial, each a value that can be told from others.
+
+    Lists are tuples, and a failed trial is the text `error: TYPE`.
+
+    Raises
+    ------
+    Malformed
+        If there is not one for each trial.
+    """
+    found = reply.get("answers")
+    if not isinstance(found, list):
+        raise Malformed(f"it answered {_short(dict(reply))}; must have a list 'answers'")
+    if len(found) != size:
+        raise Malformed(f"it gave {len(found)} answers; {size} were asked for, one a trial")
+    if set(map(type, found)) <= {int, float, bool}:
+        return found
+    return [value_of(each) for each in found]
+
+
+def value_of(answer: Any) -> Any:
+    """Return a JSON value as an answer: hashable but for objects."""
+    if isinstance(answer, str):
+        return NOT_FINITE.get(answer, answer)
+    if isinstance(answer, list):
+        return tuple(map(value_of, answer))
+    if isinstance(answer, dict):
+        if set(answer) == {"error"}:
+            return failed(answer)
+        return {key: value_of(each) for key, each in answer.items()}
+    return answer
+
+
+def failed(answer: Mapping[str, Any]) -> str:
+    """Return the text that stands for a failed trial: its type alone, messages differ too much."""
+    found = answer["error"]
+    kind = found.get("type", "") if isinstance(found, Mapping) else found
+    return f"error: {kind}"[:SHOWN]
+
+
+def _short(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= SHOWN else f"{shown[: SHOWN - 3]}..."

@@ -1,0 +1,181 @@
+"""Sessions: a connection that is opened when it is needed, and what the other side has prepared."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dpassay.errors import TargetError
+from dpassay.targets.foreign.connection import Broken, Connection
+from dpassay.targets.foreign.protocol import (
+    VERSION,
+    Hello,
+    Malformed,
+    answers_of,
+    error_of,
+    hello_of,
+    reply_of,
+    text_of,
+)
+
+KEPT = 8
+"""So many data sets the other side has to keep; it is told to forget the one used longest ago."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """A data set as it is sent.
+
+    Parameters
+    ----------
+    id : str
+        What it is called; equal data have equal names.
+    text : str
+        The data as JSON.
+    """
+
+    id: str
+    text: str
+
+    @classmethod
+    def of(cls, data: Any) -> Dataset:
+        """Return data as they are sent; raise `InvalidInput` if they have no JSON form."""
+        text = text_of(data)
+        return cls(id=hashlib.sha256(text.encode()).hexdigest()[:16], text=text)
+
+
+class Session:
+    """A conversation with a server.
+
+    It is opened when something is asked, again after it broke, and anew in a process that was
+    forked meanwhile: two processes never share a connection. A copy has none.
+
+    Parameters
+    ----------
+    connect : callable
+        Opens a connection; raises `Broken` if it cannot.
+    what : str
+        What the other side is called in messages: 'its process'.
+    reset : bool
+        Whether the server is told to go back to what it was after `prepare` before each line.
+    """
+
+    def __init__(
+        self, connect: Callable[[], Connection], what: str, *, reset: bool = False
+    ) -> None:
+        self._connect, self._what, self._reset = connect, what, reset
+        self._connection: Connection | None = None
+        self._owner = 0
+        self._hello = Hello()
+        self._prepared: OrderedDict[str, None] = OrderedDict()
+        self._finalizer: weakref.finalize[..., Session] | None = None
+
+    def __reduce__(self) -> Any:
+        return _session, (self._connect, self._what, self._reset)
+
+    def hello(self) -> Hello:
+        """Return what the server says of itself."""
+        self._opened()
+        return self._hello
+
+    def prepare(self, data: Dataset) -> None:
+        """Have a data set prepared, unless it is.
+
+        Raises
+        ------
+        TargetError
+            If the server refuses it, or breaks over it. So do the other methods.
+        """
+        self._opened()
+        if data.id in self._prepared:
+            self._prepared.move_to_end(data.id)
+            return
+        if len(self._prepared) >= KEPT:
+            self._ask({"op": "forget", "id": self._prepared.popitem(last=False)[0]})
+        line = f'{{"op":"prepare","id":"{data.id}","data":{data.text}}}\n'
+        self._agreed("prepare", self._exchange("prepare", line))
+        self._prepared[data.id] = None
+
+    def sample(self, data: Dataset, queries: Any, size: int, seed: int) -> list[Any]:
+        """Return the answers of some trials, all in one line."""
+        self.prepare(data)
+        if self._reset:
+            self._agreed("reset", self._ask({"op": "reset"}))
+        message = {"op": "sample", "id": data.id, "size": size, "seed": seed}
+        reply = self._ask(message if queries is None else message | {"queries": queries})
+        self._accepted("sample", reply)
+        try:
+            return answers_of(reply, size)
+        except Malformed as error:
+            raise self._broken("sample", error) from None
+
+    def close(self) -> None:
+        """End the connection, if there is one; it is opened again when it is needed."""
+        connection, self._connection = self._connection, None
+        if self._finalizer is not None:
+            self._finalizer.detach()
+        if connection is not None:
+            _leave(connection, self._owner)
+
+    def _opened(self) -> None:
+        """Open the connection unless this process has one."""
+        if self._connection is not None and self._owner == os.getpid():
+            return
+        self.close()
+        self._prepared.clear()
+        try:
+            self._connection, self._owner = self._connect(), os.getpid()
+        except Broken as error:
+            raise TargetError(f"{self._what}: {error}") from None
+        self._finalizer = weakref.finalize(self, _leave, self._connection, self._owner)
+        reply = self._ask({"op": "hello", "version": VERSION})
+        try:
+            self._hello = hello_of(reply)
+        except Malformed as error:
+            raise self._broken("hello", error) from None
+
+    def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        return self._exchange(message["op"], f"{text_of(message)}\n")
+
+    def _exchange(self, op: str, line: str) -> dict[str, Any]:
+        assert self._connection is not None
+        try:
+            return reply_of(self._connection.ask(line.encode()))
+        except (Broken, Malformed) as error:
+            raise self._broken(op, error) from None
+
+    def _broken(self, op: str, error: Exception) -> TargetError:
+        """End the connection, and return what is raised."""
+        connection = self._connection
+        self.close()
+        told = "" if connection is None else connection.told()
+        return TargetError(f"{op}: {self._what}: {error}", told)
+
+    def _accepted(self, op: str, reply: dict[str, Any]) -> None:
+        """Raise if a reply is an error; the connection goes on."""
+        if "error" in reply:
+            raise TargetError(f"{op}: {self._what} answered with an error", error_of(reply))
+
+    def _agreed(self, op: str, reply: dict[str, Any]) -> None:
+        """Raise unless a reply is an ok."""
+        self._accepted(op, reply)
+        if reply.get("ok") is not True:
+            wrong = Malformed(f'it answered {str(reply)[:80]}; must be {{"ok": true}}')
+            raise self._broken(op, wrong)
+
+
+def _session(connect: Callable[[], Connection], what: str, reset: bool) -> Session:
+    return Session(connect, what, reset=reset)
+
+
+def _leave(connection: Connection, owner: int) -> None:
+    """End a connection that this process has opened; else leave it to the one that has."""
+    if owner == os.getpid():
+        connection.close()
+    else:
+        connection.disown()

@@ -1,0 +1,67 @@
+"""`dpassay run --process` and `--http`, and witnesses that name a program."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpassay.cli.main import main
+from dpassay.errors import InvalidInput
+from dpassay.record.witness import replay
+from tests.targets.foreign.servers import LAPLACE, server
+
+SEARCH = ["--claim", "epsilon=0.25", "--search", "scalars,low=0,high=1", "--budget", "2000", "-q"]
+
+
+def test_a_program_is_audited_beside_one_that_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, out = server(tmp_path, LAPLACE).command, tmp_path / "out"
+    broken = f"{sys.executable} -c 'raise KeyError(17)'"
+    words = ["run", "--process", command, "--process", broken, *SEARCH, "--out", str(out)]
+    assert main(words) == 1
+    record = json.loads((out / "record.json").read_text())
+    found = {each["parameters"]["command"]: each for each in record["results"]}
+    assert found[command]["verdict"] == "refuted"
+    assert found[broken]["verdict"] == "error"
+    (file,) = (out / "witnesses").iterdir()
+    capsys.readouterr()
+    assert main(["replay", str(file)]) == 2
+    assert "allow it with --trust" in capsys.readouterr().err
+    assert main(["replay", str(file), "--trust"]) == 1
+    assert "\nreproduced" in capsys.readouterr().out
+
+
+HIDDEN: list[dict[str, Any]] = [
+    {"target": "dpassay.targets.foreign:Process", "parameters": {"command": "true"}},
+    {"target": "interface", "parameters": {"base": "{name='dpassay.targets.foreign:Process'}"}},
+]
+
+
+@pytest.mark.parametrize("names", HIDDEN)
+def test_a_witness_starts_nothing_unless_it_is_trusted(names: dict[str, Any]) -> None:
+    from dpassay.record import witness as witnesses
+
+    with pytest.raises(InvalidInput, match="which runs outside of dpassay"):
+        witnesses._refuse_commands(names)
+    with pytest.raises(InvalidInput):
+        replay(names)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--process", "sleep 1", "--claim", "epsilon=1"], "--process: requires --search"),
+        (["--process", "no-such-program", *SEARCH], "there is no program 'no-such-program'"),
+        (["--http", "file:///etc/passwd", *SEARCH], "must be http://HOST[:PORT]/PATH"),
+    ],
+)
+def test_what_is_said_wrongly_is_said_at_once(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", *words]) == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,243 @@
+"""Programs that do wrong: each is an error that says what, and nothing of them is left running."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpassay import DP, Scalars, audit
+from dpassay.engine.preflight import check
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.errors import InvalidInput, TargetError
+from dpassay.targets.adapter import Freed
+from dpassay.targets.foreign import Process, process
+from dpassay.targets.guard import AuditTarget
+from tests.targets.foreign.servers import LAPLACE, alive, server
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc says what is running")
+ASKED = np.zeros((1, 1))
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(tmp_path: Path) -> Iterator[None]:
+    yield
+    until = time.monotonic() + 10
+    while alive(str(tmp_path)) and time.monotonic() < until:
+        time.sleep(0.05)  # a warden that has lost its dpassay needs a moment
+    assert alive(str(tmp_path)) == []
+
+
+def fails(program: Process, size: int = 3) -> TargetError:
+    """Return the error that some trials end with."""
+    with pytest.raises(TargetError) as caught:
+        program.sample(program.prepare([0.5]), ASKED, size, np.random.default_rng(0))
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+BODIES = {
+    "hang": ("time.sleep(1000)", "no whole reply within 0.5 s"),
+    "crash at once": ("raise KeyError('abc')", "exit code 1"),
+    "leave at once": ("sys.exit(0)", "exit code 0"),
+    "crash mid-reply": (
+        "serve(lambda *_: [sys.stdout.write('{\"answ'), sys.stdout.flush(), os.abort()])",
+        "ended by signal 6",
+    ),
+    "partial line": (
+        "serve(lambda *_: [sys.stdout.write('{\"answ'), sys.stdout.flush(), time.sleep(1000)])",
+        "no whole reply within 0.5 s",
+    ),
+    "binary garbage": (
+        "for asked in lines():\n    os.write(1, bytes(range(128, 256)) + b'\\x00\\n')",
+        "which is no JSON",
+    ),
+    "no object": ("for asked in lines(): say([1, 2])", "which is no JSON object"),
+    "deep": ("for asked in lines(): print('[' * 100000, flush=True)", "which is no JSON"),
+    "long number": ("for asked in lines(): print('9' * 10000, flush=True)", "which is no JSON"),
+    "endless line": ("while True: os.write(1, b'x' * 65536)", "longer than 1 MiB"),
+    "endless lines": ("while True: os.write(1, b'{}\\n' * 20000)", "more than one line"),
+    "two lines": (
+        'for asked in lines():\n    os.write(1, b\'{"ok": true}\\n{"ok": true}\\n\')',
+        "more than one line",
+    ),
+    "slow drip": (
+        "for asked in lines():\n    while True:\n        os.write(1, b' '); time.sleep(0.05)",
+        "no whole reply within 0.5 s",
+    ),
+    "deaf": ("os.close(0); time.sleep(1000)", "no whole reply within 0.5 s"),
+    "dumb": ("os.close(1); time.sleep(1000)", "it closed its stdout"),
+    "killed": ("os.kill(os.getpid(), 9)", "ended by signal 9"),
+    "too few": ("serve(lambda data, asked: [0.0])", "it gave 1 answers; 3 were asked for"),
+    "too many": ("serve(lambda data, asked: [0.0] * 9)", "it gave 9 answers; 3 were asked for"),
+    "no list": ("serve(lambda data, asked: 0.5)", "must have a list 'answers'"),
+    "no ok": ("for asked in lines(): say({})", 'must be {"ok": true}'),
+    "wrong hello": ("serve(lambda *_: [], batch=0)", "hello: batch = 0; must be an integer >= 1"),
+}
+
+
+@LINUX
+@pytest.mark.parametrize("name", BODIES)
+def test_a_program_that_does_wrong_is_an_error(name: str, tmp_path: Path) -> None:
+    body, said = BODIES[name]
+    slow = name in {"hang", "partial line", "slow drip", "deaf"}
+    limits = {"timeout": 0.5, "start": 0.5} if slow else {}
+    if name == "partial line":
+        limits = {"timeout": 0.5}
+    program = server(tmp_path, body, **limits)
+    assert said in fails(program).cause
+    program.close()
+
+
+def test_the_last_lines_of_stderr_come_with_an_error_and_no_more(tmp_path: Path) -> None:
+    body = "for k in range(100000): print('line', k, file=sys.stderr)\nsys.exit(3)"
+    error = fails(server(tmp_path, body))
+    assert "exit code 3" in error.cause
+    assert error.detail.startswith("stderr ends: line 99995 | line 99996 | ")
+    assert "line 99999" in error.detail
+    assert len(error.detail) < 5000
+
+
+def test_what_a_server_refuses_does_not_end_it(tmp_path: Path) -> None:
+    body = """
+for asked in lines():
+    if asked.get("data") == [0.5]:
+        say({"error": {"type": "ValueError", "message": "no half"}})
+    else:
+        say({"ok": True, "answers": [7]})
+"""
+    program = server(tmp_path, body)
+    with pytest.raises(TargetError, match="answered with an error: ValueError: no half"):
+        program.prepare([0.5])
+    before = alive(str(tmp_path))
+    state = program.prepare([1.0])
+    assert program.sample(state, ASKED, 1, np.random.default_rng(0)) == [7]
+    assert alive(str(tmp_path)) == before
+    program.close()
+
+
+BOMB = """
+for _ in range(50):
+    if os.fork() == 0:
+        {escape}
+        time.sleep(1000)
+serve(lambda data, asked: [0.0] * asked["size"])
+"""
+
+
+@LINUX
+@pytest.mark.parametrize(
+    "escape", ["pass", "os.setsid()", "os.fork() and os._exit(0); os.setsid()"]
+)
+def test_a_fork_bomb_is_ended_with_all_its_children(escape: str, tmp_path: Path) -> None:
+    """Fifty sleeping children, also such as leave the session and their parent."""
+    body = "time.sleep(0.5)\n" + BOMB.format(escape=escape) + "time.sleep(1000)"
+    program = server(tmp_path, body.replace("serve(", "time.sleep(3)\nserve("), processes=20)
+    error = fails(program)
+    assert "processes at a time, more than its limit" in error.cause
+
+
+@LINUX
+@pytest.mark.parametrize(
+    "escape", ["pass", "os.setsid()", "os.fork() and os._exit(0); os.setsid()"]
+)
+def test_children_that_are_allowed_do_not_outlive_the_program(escape: str, tmp_path: Path) -> None:
+    program = server(tmp_path, BOMB.format(escape=escape))
+    assert len(program.sample(program.prepare([0.5]), ASKED, 3, np.random.default_rng(0))) == 3
+    assert len(alive(str(tmp_path))) > 50
+    program.close()
+    assert alive(str(tmp_path)) == []
+
+
+@LINUX
+def test_too_much_memory_is_an_error(tmp_path: Path) -> None:
+    error = fails(server(tmp_path, "x = bytearray(1 << 30)\ntime.sleep(1000)", memory=0.2))
+    assert "exit code 1" in error.cause
+    assert "MemoryError" in error.detail
+
+
+def test_too_large_a_file_is_an_error(tmp_path: Path) -> None:
+    body = "open(__file__ + '.out', 'wb').write(bytes(1 << 21))"
+    error = fails(server(tmp_path, body, file=1 / 1024))
+    assert "ended" in error.cause
+    assert (tmp_path / "server.py.out").stat().st_size <= 1 << 20
+
+
+def test_too_much_processor_time_is_an_error(tmp_path: Path) -> None:
+    error = fails(server(tmp_path, "while True: pass", cpu=1))
+    assert f"ended by signal {signal.SIGXCPU}" in error.cause or "signal 9" in error.cause
+
+
+@LINUX
+def test_a_killed_warden_is_an_error(tmp_path: Path) -> None:
+    program = server(tmp_path, "os.kill(os.getppid(), 9)\ntime.sleep(1000)")
+    assert "it closed its stdout" in fails(program).cause
+
+
+@LINUX
+@pytest.mark.parametrize("how", ["os.kill(os.getpid(), 9)", "os._exit(0)", "sys.exit(0)", "1 / 0"])
+def test_nothing_outlives_dpassay(how: str, tmp_path: Path) -> None:
+    server(tmp_path, BOMB.format(escape="os.setsid()"))
+    program = f"""
+import os, sys
+from dpassay.targets.foreign import process
+started = process([sys.executable, {str(tmp_path / "server.py")!r}])
+started.prepare([1.0])
+{how}
+"""
+    subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("", "a program and its arguments"),
+        ("no-such-program --fast", "there is no program 'no-such-program'"),
+        ("node 'server.js", "No closing quotation"),
+    ],
+)
+def test_a_command_that_is_none_is_said_at_once(command: str, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        process(command)
+
+
+@LINUX
+def test_the_rest_of_a_run_goes_on(tmp_path: Path) -> None:
+    """A crash in the middle of the trials, between two servers that behave."""
+    body = LAPLACE.replace("    rng =", "    if asked['size'] == 1000: os.abort()\n    rng =")
+    folders = [tmp_path / name for name in ("one", "bad", "two")]
+    for folder in folders:
+        folder.mkdir()
+    programs = [server(folders[0], LAPLACE), server(folders[1], body), server(folders[2], LAPLACE)]
+    targets = [
+        AuditTarget(
+            name=folder.name,
+            address=None,
+            parameters={},
+            mechanism=Freed(program),
+            claims=(DP(epsilon=0.25),),
+        )
+        for folder, program in zip(folders, programs, strict=True)
+    ]
+    settings = Settings(budget=2000)
+    space = Scalars(0, 1)
+    check(targets, space, settings)
+    found = {each.target.name: each for each in assay(targets, space, settings)}
+    words = [found[folder.name].verdict for folder in folders]
+    assert words == ["refuted", "error", "refuted"]
+    assert "ended by signal 6" in found["bad"].outcome.reason
+
+
+@LINUX
+def test_an_audit_leaves_nothing_running(tmp_path: Path) -> None:
+    result = audit(
+        server(tmp_path, LAPLACE), claim=DP(epsilon=0.25), data=Scalars(0, 1), budget=2000
+    )
+    assert result.verdict == "refuted"  # and see `nothing_left`

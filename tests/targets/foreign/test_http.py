@@ -1,0 +1,280 @@
+"""Services on 127.0.0.1: the protocol by POST, retries, resets, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http import server as servers
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay import DP, Scalars, audit
+from dpassay.errors import InvalidInput, TargetError
+from dpassay.targets.foreign import Http, http
+from dpassay.targets.foreign.service import PAUSE, address_of
+
+ASKED = np.zeros((1, 1))
+Reply = tuple[int, bytes]
+
+
+class Service:
+    """A service whose replies a function gives; it counts what it is asked."""
+
+    def __init__(self, reply: Callable[[dict[str, Any]], Any]) -> None:
+        self.seen: list[dict[str, Any]] = []
+        self.paths: set[str] = set()
+        service = self
+
+        class Handler(servers.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                service.seen.append(asked)
+                service.paths.add(self.path)
+                found = reply(asked)
+                if callable(found):
+                    found(self)
+                    return
+                status, body = found if isinstance(found, tuple) else (200, json.dumps(found))
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body.encode())
+
+            def log_message(self, *_: Any) -> None:
+                """Say nothing."""
+
+        class Server(servers.ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_: Any) -> None:
+                """Say nothing of those who have left."""
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/release?mode=1"
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
+
+    def ops(self) -> list[str]:
+        return [asked["op"] for asked in self.seen]
+
+
+@contextmanager
+def serving(reply: Callable[[dict[str, Any]], Any]) -> Iterator[Service]:
+    service = Service(reply)
+    service.thread.start()
+    try:
+        yield service
+    finally:
+        service.server.shutdown()
+        service.thread.join()
+        service.server.server_close()
+
+
+@contextmanager
+def opened(service: Service, **more: Any) -> Iterator[Http]:
+    found = http(service.url, **more)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def laplace(asked: dict[str, Any]) -> Any:
+    if asked["op"] == "hello":
+        return {"seeded": True, "batch": 1000}
+    if asked["op"] != "sample":
+        return {"ok": True}
+    rng = random.Random(asked["seed"])  # noqa: S311
+    return {"answers": [rng.expovariate(1) - rng.expovariate(1) for _ in range(asked["size"])]}
+
+
+def drawn(service: Http, size: int = 3) -> Any:
+    return service.sample(service.prepare([0.5]), ASKED, size, np.random.default_rng(0))
+
+
+def test_a_service_is_asked_by_post() -> None:
+    with serving(laplace) as service, opened(service) as release:
+        assert release.seeded
+        assert release.without_query
+        assert drawn(release) == drawn(release)
+        assert service.ops() == ["hello", "hello", "prepare", "sample", "sample"]
+        assert service.paths == {"/release?mode=1"}
+
+
+@pytest.mark.parametrize(
+    ("batch", "ops"), [(1, 3 * ["reset", "sample"]), (1000, ["reset", "sample"])]
+)
+def test_a_service_is_reset_before_each_line(batch: int, ops: list[str]) -> None:
+    def reply(asked: dict[str, Any]) -> Any:
+        return {"batch": batch} if asked["op"] == "hello" else laplace(asked)
+
+    with serving(reply) as service, opened(service, reset=True) as release:
+        drawn(release)
+        assert service.ops() == ["hello", "prepare", *ops]
+
+
+def test_a_reset_that_is_refused_is_an_error() -> None:
+    def reply(asked: dict[str, Any]) -> Any:
+        return {"error": {"type": "no"}} if asked["op"] == "reset" else laplace(asked)
+
+    with (
+        serving(reply) as service,
+        opened(service, reset=True) as release,
+        pytest.raises(TargetError, match="reset: its service answered with an error: no"),
+    ):
+        drawn(release)
+
+
+@pytest.mark.parametrize("status", [429, 500, 503, None])
+def test_what_may_go_better_is_asked_again(status: int | None) -> None:
+    """A lost connection (None) too, with longer and longer pauses."""
+    failures = iter([True, True])
+
+    def drop(handler: servers.BaseHTTPRequestHandler) -> None:
+        handler.connection.shutdown(socket.SHUT_RDWR)
+        handler.close_connection = True
+
+    def reply(asked: dict[str, Any]) -> Any:
+        if asked["op"] == "sample" and next(failures, False):
+            return drop if status is None else (status, "later")
+        return laplace(asked)
+
+    with serving(reply) as service, opened(service, retries=2) as release:
+        began = time.monotonic()
+        assert len(drawn(release)) == 3
+        assert time.monotonic() - began >= 3 * PAUSE
+        assert service.ops().count("sample") == 3
+        assert len({asked["seed"] for asked in service.seen if asked["op"] == "sample"}) == 1
+
+
+def test_it_is_not_asked_again_for_ever() -> None:
+    with (
+        serving(lambda _: (503, "out of order")) as service,
+        opened(service, retries=1) as release,
+        pytest.raises(TargetError, match=r"status 503, also when asked 2 times: out of order"),
+    ):
+        drawn(release)
+    assert service.ops() == ["hello", "hello"]
+
+
+def endless(handler: servers.BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.end_headers()
+    while True:
+        handler.wfile.write(b"x" * 65536)
+
+
+def drip(handler: servers.BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    for _ in range(1000):
+        handler.wfile.write(b" ")
+        time.sleep(0.05)
+
+
+def drip_head(handler: servers.BaseHTTPRequestHandler) -> None:
+    for _ in range(1000):
+        handler.wfile.write(b"H")
+        time.sleep(0.05)
+
+
+def cut_short(handler: servers.BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"answers": [1')
+    handler.wfile.flush()
+    handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+def no_http(handler: servers.BaseHTTPRequestHandler) -> None:
+    handler.wfile.write(bytes(range(128, 256)))
+    handler.close_connection = True
+
+
+WRONG: dict[str, tuple[Any, str]] = {
+    "not found": ((404, "no such page"), "status 404: no such page"),
+    "moved": ((302, ""), "status 302"),
+    "garbage": ((200, "\0\1\2"), "no JSON"),
+    "empty": ((200, ""), "no JSON"),
+    "endless": (endless, "longer than 1 MiB"),
+    "huge": ((200, "[" + "1," * (1 << 20) + "1]"), "longer than 1 MiB"),
+    "drip": (drip, "no whole reply within 0.5 s"),
+    "drip in the head": (drip_head, "no whole reply within 0.5 s"),
+    "silence": (lambda _: time.sleep(2), "no whole reply within 0.5 s"),
+    "cut short": (cut_short, "the connection failed"),
+    "no http": (no_http, "the connection failed"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_service_that_does_wrong_is_an_error(name: str) -> None:
+    reply, said = WRONG[name]
+    with (
+        serving(lambda _: reply) as service,
+        opened(service, timeout=0.5, retries=0, reply=1.0) as release,
+    ):
+        began = time.monotonic()
+        with pytest.raises(TargetError, match=said):
+            drawn(release)
+        assert time.monotonic() - began < 5
+
+
+def test_nobody_there_is_an_error() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(TargetError, match=r"the connection failed .*refused"):
+        drawn(http(f"http://127.0.0.1:{port}", retries=1))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "file:///etc/passwd",
+        "ftp://host/",
+        "http://",
+        "host/path",
+        "http://user:password@host/",
+        "http://host:port/",
+        "http://host:99999/",
+        "http://host/a b",
+        "http://host/\r\nX-Header: 1",
+        "http://host/#there",
+        "http://[::1/",
+    ],
+)
+def test_an_address_that_is_none_is_said_at_once(url: str) -> None:
+    with pytest.raises(InvalidInput, match="url = "):
+        http(url)
+
+
+def test_addresses_are_read() -> None:
+    assert address_of("https://[::1]:8000").secure
+    assert address_of("https://[::1]:8000").host == "::1"
+    assert address_of("http://host").path == "/"
+    assert address_of("http://host").port is None
+
+
+def test_a_service_is_audited() -> None:
+    def shifted(asked: dict[str, Any]) -> Any:
+        if asked["op"] == "prepare":
+            sums[asked["id"]] = sum(asked["data"])
+        found = laplace(asked)
+        if "answers" in found:
+            found["answers"] = [each + sums[asked["id"]] for each in found["answers"]]
+        return found
+
+    sums: dict[str, float] = {}
+    with serving(shifted) as service:
+        result = audit(http(service.url), claim=DP(epsilon=0.25), data=Scalars(0, 1), budget=2000)
+    assert result.verdict == "refuted", result.outcome.reason

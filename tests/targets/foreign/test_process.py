@@ -1,0 +1,250 @@
+"""Programs that behave: seeds, batches, kinds of answers, data sets that are kept, forks."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay import DP, Labelled, Scalars, audit
+from dpassay.errors import InvalidInput
+from dpassay.record.run_record import make_record
+from dpassay.record.schemas import fault
+from dpassay.targets.draws import as_draws
+from dpassay.targets.foreign import Process, process
+from dpassay.targets.foreign.session import KEPT
+from tests.targets.foreign.servers import LAPLACE, alive, server
+
+ASKED = np.zeros((1, 1))
+
+
+@contextmanager
+def running(folder: Path, body: str, **more: Any) -> Iterator[Process]:
+    program = server(folder, body, **more)
+    try:
+        yield program
+    finally:
+        program.close()
+
+
+def drawn(program: Process, data: Any, size: int, seed: int = 0, asked: Any = ASKED) -> Any:
+    return program.sample(program.prepare(data), asked, size, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize(("batch", "lines"), [(1, [1] * 7), (3, [3, 3, 1]), (1000, [7])])
+def test_lines_ask_for_no_more_trials_than_the_server_takes(
+    batch: int, lines: list[int], tmp_path: Path
+) -> None:
+    body = "def answer(data, asked): return [[asked['size'], asked['seed']]] * asked['size']\n"
+    with running(tmp_path, f"{body}serve(answer, batch={batch})") as program:
+        found = drawn(program, [0.0], 7)
+        assert found[:, 0].tolist() == [size for size in lines for _ in range(size)]
+        assert len(set(found[:, 1].tolist())) == len(lines)
+        assert (found[:, 1] >= 0).all()
+        assert (found[:, 1] < 2**53).all()
+        assert drawn(program, [0.0], 7).tolist() == found.tolist()
+        assert drawn(program, [0.0], 7, seed=1).tolist() != found.tolist()
+        assert drawn(program, [0.0], 1).tolist() == [[1, found[0, 1]]]
+
+
+def test_a_server_that_answers_nothing_but_trials_is_asked_one_at_a_time(tmp_path: Path) -> None:
+    body = """
+for asked in lines():
+    if asked["op"] == "prepare": say({"ok": True})
+    elif asked["op"] == "sample": say({"answers": [asked["size"]]})
+    else: say({"error": {"type": "unknown op"}})
+"""
+    with running(tmp_path, body) as program:
+        assert drawn(program, [0.0], 3) == [1, 1, 1]
+        assert not program.seeded
+        assert program.without_query
+        for k in range(KEPT + 2):
+            drawn(program, [float(k)], 1)  # it refuses to forget, which does no harm
+
+
+KINDS = [
+    ("[0.5, 1]", [0.5, 1.0]),
+    ("[float('nan'), 1.0]", [math.nan, 1.0]),
+    ("['nan', '-inf']", [math.nan, -math.inf]),
+    ("['a', None]", ["a", None]),
+    ("[[1, 2.5], [3, 4]]", [[1.0, 2.5], [3.0, 4.0]]),
+    ("[[1, 'nan'], [3, 4]]", [[1.0, math.nan], [3.0, 4.0]]),
+    ("[[1], [3, 4]]", [(1,), (3, 4)]),
+    ("[[], []]", [(), ()]),
+    ("[['a', [1]], ['b', [2]]]", [("a", (1,)), ("b", (2,))]),
+    ("[True, False]", [True, False]),
+    ("[{'error': {'type': 'E'}}, 0.5]", ["error: E", 0.5]),
+    ("[{'a': [1]}, {'b': 2}]", [{"a": (1,)}, {"b": 2}]),
+    ("[10**40, 1]", [10**40, 1]),
+    ("[[10**40, 1], [2, 3]]", [(10**40, 1), (2, 3)]),
+]
+
+
+@pytest.mark.parametrize(("answers", "wanted"), KINDS, ids=[answers for answers, _ in KINDS])
+def test_answers_may_be_of_any_kind(answers: str, wanted: list[Any], tmp_path: Path) -> None:
+    with running(tmp_path, f"serve(lambda data, asked: {answers})") as program:
+        found = as_draws(drawn(program, [0.0], 2), 2, 0, "S")
+        assert repr(found.tolist()) == repr(wanted)
+
+
+def test_answers_at_queries_come_query_by_query(tmp_path: Path) -> None:
+    body = """
+def answer(data, asked):
+    trial = [sum(query) + sum(data["y"]) for query in asked["queries"]]
+    return [trial, {"error": {"type": "E"}}, trial][:asked["size"]]
+serve(answer, queries=True)
+"""
+    with running(tmp_path, body) as program:
+        assert not program.without_query
+        data, asked = (
+            Labelled(np.array([[0.0, 1.0]]), np.array([1])),
+            np.array([[0.0, 1.0], [2.0, 3.0]]),
+        )
+        found = as_draws(drawn(program, data, 3, asked=asked), 3, 2, "S")
+        assert found.tolist() == [[2.0, 6.0], ["error: E", "error: E"], [2.0, 6.0]]
+        assert as_draws(drawn(program, data, 1, asked=asked), 1, 2, "S").dtype.kind == "f"
+
+
+def test_a_server_keeps_the_last_data_sets_and_forgets_the_others(tmp_path: Path) -> None:
+    body = """
+log, prepared = [], {}
+for asked in lines():
+    log.append(asked["op"])
+    if asked["op"] == "prepare": prepared[asked["id"]] = 1
+    if asked["op"] == "forget": del prepared[asked["id"]]
+    if asked["op"] == "sample":
+        say({"answers": [[log.count("prepare"), log.count("forget"), len(prepared), os.getpid()]]})
+    else: say({"ok": True})
+"""
+    with running(tmp_path, body) as program:
+        first = drawn(program, [0.0], 1).tolist()[0]
+        assert first[:3] == [1, 0, 1]
+        assert drawn(program, [0.0], 1).tolist() == [first]
+        for k in range(1, KEPT + 3):
+            last = drawn(program, [float(k)], 1).tolist()[0]
+        assert last == [KEPT + 3, 3, KEPT, first[3]]
+        assert drawn(program, [float(KEPT)], 1).tolist()[0] == last
+        assert drawn(program, [0.0], 1).tolist()[0] == [KEPT + 4, 4, KEPT, first[3]]
+
+
+def test_after_an_error_the_next_question_starts_it_again(tmp_path: Path) -> None:
+    body = "serve(lambda data, asked: os.abort() if data == [1] else [os.getpid()])"
+    with running(tmp_path, body) as program:
+        state = program.prepare([0])
+        before = program.sample(state, ASKED, 1, np.random.default_rng(0))
+        with pytest.raises(Exception, match="signal 6"):
+            drawn(program, [1], 1)
+        assert program.sample(state, ASKED, 1, np.random.default_rng(0)) != before
+
+
+def test_a_fork_has_a_program_of_its_own_and_leaves_the_first_alone(tmp_path: Path) -> None:
+    with running(tmp_path, "serve(lambda *_: [os.getpid()])") as program:
+        state, rng = program.prepare([0]), np.random.default_rng(0)
+        (first,) = program.sample(state, ASKED, 1, rng)
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                (second,) = program.sample(state, ASKED, 1, rng)
+                program.close()
+                os.write(write, str(second).encode())
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        assert int(os.read(read, 100)) != first
+        assert program.sample(state, ASKED, 1, rng) == [first]
+        os.close(read)
+        os.close(write)
+
+
+def test_a_copy_has_a_program_of_its_own(tmp_path: Path) -> None:
+    with running(tmp_path, "serve(lambda *_: [os.getpid()])") as program:
+        first = drawn(program, [0], 1)
+        copy = pickle.loads(pickle.dumps(program))  # noqa: S301
+        assert copy.command == program.command
+        assert drawn(copy, [0], 1) != first
+        copy.close()
+        assert drawn(program, [0], 1) == first
+
+
+def test_a_program_goes_when_nobody_refers_to_it(tmp_path: Path) -> None:
+    program = server(tmp_path, LAPLACE)
+    drawn(program, [0.0], 1)
+    assert alive(str(tmp_path))
+    del program
+    assert alive(str(tmp_path)) == []
+
+
+def test_a_seeded_program_has_the_same_record_whoever_runs_it(tmp_path: Path) -> None:
+    facts: dict[str, Any] = {"command": "", "seed": 0, "confidence": 0.99, "budget": 2000}
+    facts |= {"profile": "quick", "catalogue": False, "complete": True, "data": None, "commit": ""}
+    records = []
+    for more in ({"executor": "inline"}, {"executor": "local", "jobs": 2}, {}):
+        program = server(tmp_path, LAPLACE)
+        result = audit(program, claim=DP(epsilon=0.25), data=Scalars(0, 1), budget=2000, **more)
+        program.close()
+        assert result.verdict == "refuted", result.outcome.reason
+        records.append(make_record(facts, [result]))
+    assert records[0] == records[1] == records[2]
+    assert not fault(records[0], "record")
+
+
+UNSEEDED = """
+def answer(data, asked):
+    noise = lambda: random.expovariate(1) - random.expovariate(1)
+    return [sum(data) + noise() for _ in range(asked["size"])]
+serve(answer, seeded={})
+"""
+
+
+def test_a_program_with_coins_of_its_own_is_held_against_fresh_trials(tmp_path: Path) -> None:
+    found = [
+        audit(
+            server(tmp_path, UNSEEDED.format(seeded)),
+            claim=DP(epsilon=0.25),
+            data=Scalars(0, 1),
+            budget=2000,
+        )
+        for seeded in (False, True)
+    ]
+    assert found[0].verdict == "refuted"
+    assert found[1].verdict == "error"
+    assert "answers the same rng differently" in found[1].outcome.reason
+
+
+def test_a_failure_on_one_side_alone_refutes(tmp_path: Path) -> None:
+    body = """
+def answer(data, asked):
+    rng = random.Random(asked["seed"])
+    fails = lambda: sum(data) > 0.5 and rng.random() < 0.2
+    one = lambda: {"error": {"type": "E"}} if fails() else rng.random()
+    return [one() for _ in range(asked["size"])]
+serve(answer)
+"""
+    result = audit(server(tmp_path, body), claim=DP(epsilon=1.0), data=Scalars(0, 1), budget=2000)
+    assert result.verdict == "refuted", result.outcome.reason
+
+
+def test_its_own_claim_is_audited_and_must_be_one(tmp_path: Path) -> None:
+    server(tmp_path, LAPLACE)
+    command = server(tmp_path, LAPLACE).command
+    result = audit(process(command, claim=DP(epsilon=0.25)), data=Scalars(0, 1), budget=2000)
+    assert result.verdict == "refuted"
+    with pytest.raises(InvalidInput, match="claim = 1: must be a claim"):
+        process(command, claim=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("timeout", 0), ("timeout", "1"), ("processes", 0), ("memory", -1.0), ("reply", math.inf)],
+)
+def test_a_limit_out_of_its_range_is_said_at_once(name: str, value: Any) -> None:
+    with pytest.raises(InvalidInput, match=f"{name} = "):
+        Process("sleep 1", **{name: value})

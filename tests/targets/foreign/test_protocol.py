@@ -1,0 +1,121 @@
+"""The protocol: what is written is one line of JSON, and what is read is what was answered."""
+
+from __future__ import annotations
+
+import json
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpassay.data import Labelled, Values
+from dpassay.errors import InvalidInput
+from dpassay.search.values import key_of
+from dpassay.targets.foreign.protocol import (
+    NOT_FINITE,
+    Hello,
+    Malformed,
+    answers_of,
+    error_of,
+    hello_of,
+    reply_of,
+    text_of,
+    value_of,
+)
+
+
+def _no_error(value: dict[str, Any]) -> bool:
+    return set(value) != {"error"}
+
+
+TEXTS = st.text().filter(lambda text: text not in NOT_FINITE)
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
+VALUES = st.recursive(
+    LEAVES, lambda parts: st.lists(parts) | st.dictionaries(TEXTS, parts).filter(_no_error)
+)
+
+
+@given(VALUES)
+def test_what_is_written_is_read_back(value: Any) -> None:
+    text = text_of(value)
+    assert "\n" not in text
+    assert text.isascii()
+    json.loads(text, parse_constant=pytest.fail)  # no NaN and no Infinity in it
+    (found,) = answers_of(reply_of(f'{{"answers": [{text}]}}'.encode()), 1)
+    assert key_of(found) == key_of(value)
+    assert repr(found) == repr(_tuples(value))
+
+
+def _tuples(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_tuples, value))
+    return {k: _tuples(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+@given(st.binary())
+def test_any_bytes_are_an_object_or_malformed(line: bytes) -> None:
+    with suppress(Malformed):
+        assert isinstance(reply_of(line), dict)
+
+
+@given(st.dictionaries(st.sampled_from(["seeded", "batch", "queries", "answers", "error"]), VALUES))
+def test_any_object_is_a_hello_or_malformed_and_so_are_answers(reply: dict[str, Any]) -> None:
+    with suppress(Malformed):
+        assert hello_of(reply).batch >= 1
+    with suppress(Malformed):
+        assert len(answers_of(reply, 2)) == 2
+    if "error" in reply:
+        assert "\n" not in error_of(reply)
+
+
+def test_what_a_server_does_not_say_is_not_assumed() -> None:
+    assert hello_of({}) == Hello(seeded=False, batch=1, queries=False)
+    assert hello_of({"error": {"type": "KeyError"}}) == Hello()
+    assert hello_of({"batch": 7, "more": 1}).batch == 7
+
+
+@pytest.mark.parametrize("said", [math.nan, math.inf, -math.inf])
+def test_numbers_that_json_does_not_have_are_texts(said: float) -> None:
+    text = text_of([said])
+    assert text in ('["nan"]', '["inf"]', '["-inf"]')
+    assert repr(value_of(json.loads(text))) == repr((said,))
+    read = reply_of(f'{{"answers": [{json.dumps(said)}]}}'.encode())  # Python's own spelling
+    assert repr(answers_of(read, 1)) == repr([said])
+
+
+def test_a_failed_trial_is_an_answer_known_by_its_type() -> None:
+    reply = {"answers": [{"error": {"type": "ValueError", "message": "17"}}, 0.5, {"error": None}]}
+    assert answers_of(reply, 3) == ["error: ValueError", 0.5, "error: None"]
+
+
+@dataclass
+class Row:
+    name: str
+    age: float
+
+
+DATA = [
+    (Values(np.array([0.5, 1.0])), "[0.5,1.0]"),
+    (Labelled(np.array([[0.5, 1.0]]), np.array([1])), '{"X":[[0.5,1.0]],"y":[1]}'),
+    (np.array([[1, 2], [3, 4]]), "[[1,2],[3,4]]"),
+    ([np.float64(math.inf), np.int64(3), np.bool_(True)], '["inf",3,true]'),
+    ((1, "é", None), '[1,"\\u00e9",null]'),
+    ([Row("a", math.nan)], '[{"name":"a","age":"nan"}]'),
+    ({"a": (1,)}, '{"a":[1]}'),
+]
+
+
+@pytest.mark.parametrize(("data", "text"), DATA, ids=[text for _, text in DATA])
+def test_data_have_a_json_form(data: Any, text: str) -> None:
+    assert text_of(data) == text
+
+
+@pytest.mark.parametrize("data", [{1: 2}, {1, 2}, object(), b"a", [1j], Row])
+def test_data_without_one_are_refused(data: Any) -> None:
+    with pytest.raises(InvalidInput, match="has no JSON form"):
+        text_of(data)
