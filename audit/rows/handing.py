@@ -51,6 +51,28 @@ class Handed:
         return made.copy()
 
 
+def records(form: Form, values: Coded) -> Any:
+    """Return rows as plain values of Python's own, dates as texts, for what is not in Python.
+
+    Of a DataFrame a dict for each record, of tuples and arrays (n, d) a list, else its value. Of
+    features and labels a dict of both.
+    """
+    told = [
+        [
+            cell.isoformat() if hasattr(cell, "isoformat") else cell
+            for cell in map(column.plain, codes)
+        ]
+        for column, codes in zip(form.columns, values.T.tolist(), strict=True)
+    ]
+    rows = [list(row) for row in zip(*told, strict=True)]
+    if form.shape == "labelled":
+        return {"X": [row[:-1] for row in rows], "y": told[-1]}
+    if form.shape == "frame":
+        return [dict(zip(form.names, row, strict=True)) for row in rows]
+    single = len(form.columns) == 1 and form.columns[0].name == "value"
+    return told[0] if single else rows
+
+
 def handed(form: Form, values: Coded) -> Any:
     """Return rows in the form in which they came: a new object every time."""
     if form.shape == "frame":

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim
-from dpassay.errors import InvalidInput, TargetError, as_real, is_count, require
+from dpassay.errors import Failed, InvalidInput, TargetError, as_real, is_count, require
 from dpassay.mechanism import Mechanism
 from dpassay.targets.foreign.child import Child
 from dpassay.targets.foreign.limits import ProcessLimits
@@ -80,7 +80,7 @@ class Foreign(Mechanism):
     ) -> Any:
         """Ask for some trials, in as few lines as it takes; each line has a seed of its own."""
         said = self._session.hello()
-        asked = queries.tolist() if said.queries else None
+        asked = state.asked(queries) if said.queries else None
         answers: list[Any] = []
         while len(answers) < size:
             some = min(said.batch, size - len(answers))
@@ -277,7 +277,7 @@ def _shaped(answers: list[Any], queries: int) -> Any:
     A trial that failed has failed at every query.
     """
     if queries:
-        answers = [(each,) * queries if isinstance(each, str) else each for each in answers]
+        answers = [(each,) * queries if isinstance(each, Failed) else each for each in answers]
     if set(map(type, answers)) != {tuple} or len(set(map(len, answers))) != 1 or not answers[0]:
         return answers
     if {type(part) for each in answers for part in each} <= {int, float}:

@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.errors import InvalidInput, is_count
+from dpassay.errors import Failed, InvalidInput, is_count
+from dpassay.rows.handing import records
+from dpassay.rows.rows import Rows
 
 VERSION = 1
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -71,13 +73,16 @@ def hello_of(reply: Mapping[str, Any]) -> Hello:
 def plain(value: Any) -> Any:
     """Return data as JSON values.
 
-    Arrays and sequences become lists, records of a class objects, a dataset of numbers a list.
+    Arrays and sequences become lists, records of a class or of a DataFrame objects, a dataset of
+    numbers a list.
 
     Raises
     ------
     InvalidInput
         If there is something in it that has no JSON form.
     """
+    if isinstance(value, Rows):
+        return plain(records(value.form, value.values))
     if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, (np.ndarray, np.generic)):
@@ -137,7 +142,7 @@ def error_of(reply: Mapping[str, Any]) -> str:
 def answers_of(reply: Mapping[str, Any], size: int) -> list[Any]:
     """Return the answers of a reply: one a trial, each a value that can be told from others.
 
-    Lists are tuples, and a failed trial is the text `error: TYPE`.
+    Lists are tuples, and a failed trial is a `Failed`.
 
     Raises
     ------
@@ -167,11 +172,11 @@ def value_of(answer: Any) -> Any:
     return answer
 
 
-def failed(answer: Mapping[str, Any]) -> str:
-    """Return the text that stands for a failed trial: its type alone, messages differ too much."""
+def failed(answer: Mapping[str, Any]) -> Failed:
+    """Return what stands for a failed trial: its type alone, messages differ too much."""
     found = answer["error"]
-    kind = found.get("type", "") if isinstance(found, Mapping) else found
-    return f"error: {kind}"[:SHOWN]
+    kind = found.get("type", "error") if isinstance(found, Mapping) else found
+    return Failed(str(kind)[:SHOWN], error_of(answer))
 
 
 def _short(value: Any) -> str:

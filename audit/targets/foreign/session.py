@@ -7,10 +7,12 @@ import os
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpassay.errors import TargetError
+from dpassay.rows.handing import records
+from dpassay.rows.rows import Form, Rows
 from dpassay.targets.foreign.connection import Broken, Connection
 from dpassay.targets.foreign.protocol import (
     VERSION,
@@ -19,6 +21,7 @@ from dpassay.targets.foreign.protocol import (
     answers_of,
     error_of,
     hello_of,
+    plain,
     reply_of,
     text_of,
 )
@@ -41,12 +44,20 @@ class Dataset:
 
     id: str
     text: str
+    form: Form | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, data: Any) -> Dataset:
         """Return data as they are sent; raise `InvalidInput` if they have no JSON form."""
         text = text_of(data)
-        return cls(id=hashlib.sha256(text.encode()).hexdigest()[:16], text=text)
+        form = data.form if isinstance(data, Rows) else None
+        return cls(id=hashlib.sha256(text.encode()).hexdigest()[:16], text=text, form=form)
+
+    def asked(self, queries: Any) -> Any:
+        """Return queries as they are sent, in the form of the data."""
+        if self.form is None:
+            return queries.tolist()
+        return plain(records(self.form.of_queries, queries))
 
 
 class Session:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dpassay import DP, Labelled, Scalars, audit
-from dpassay.errors import InvalidInput
+from dpassay.errors import Failed, InvalidInput
 from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault
 from dpassay.targets.draws import as_draws
@@ -80,7 +81,7 @@ KINDS = [
     ("[[], []]", [(), ()]),
     ("[['a', [1]], ['b', [2]]]", [("a", (1,)), ("b", (2,))]),
     ("[True, False]", [True, False]),
-    ("[{'error': {'type': 'E'}}, 0.5]", ["error: E", 0.5]),
+    ("[{'error': {'type': 'E'}}, 0.5]", [Failed("E", "E"), 0.5]),
     ("[{'a': [1]}, {'b': 2}]", [{"a": (1,)}, {"b": 2}]),
     ("[10**40, 1]", [10**40, 1]),
     ("[[10**40, 1], [2, 3]]", [(10**40, 1), (2, 3)]),
@@ -108,7 +109,7 @@ serve(answer, queries=True)
             np.array([[0.0, 1.0], [2.0, 3.0]]),
         )
         found = as_draws(drawn(program, data, 3, asked=asked), 3, 2, "S")
-        assert found.tolist() == [[2.0, 6.0], ["error: E", "error: E"], [2.0, 6.0]]
+        assert found.tolist() == [[2.0, 6.0], [Failed("E"), Failed("E")], [2.0, 6.0]]
         assert as_draws(drawn(program, data, 1, asked=asked), 1, 2, "S").dtype.kind == "f"
 
 
@@ -248,3 +249,21 @@ def test_its_own_claim_is_audited_and_must_be_one(tmp_path: Path) -> None:
 def test_a_limit_out_of_its_range_is_said_at_once(name: str, value: Any) -> None:
     with pytest.raises(InvalidInput, match=f"{name} = "):
         Process("sleep 1", **{name: value})
+
+
+def test_records_are_sent_as_objects_and_queries_too(tmp_path: Path) -> None:
+    people = pd.DataFrame(
+        {"age": [20, 35, 50], "city": ["a", None, "b"], "day": pd.to_datetime(["2020-01-01"] * 3)}
+    )
+    body = """
+def answer(data, asked):
+    assert all(set(each) == {"age", "city", "day"} for each in data), data
+    assert all(each["day"] == "2020-01-01T00:00:00" for each in data)
+    assert all(set(each) == {"age", "day"} for each in asked["queries"]), asked
+    return [["few" if len(data) < 3 else "many"] * len(asked["queries"])] * asked["size"]
+serve(answer, queries=True)
+"""
+    with running(tmp_path, body) as program:
+        how: dict[str, Any] = {"label": "city", "relation": "add-remove", "budget": 100}
+        result = audit(program, claim=DP(epsilon=1.0), data=people, **how)
+        assert result.verdict == "refuted"

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpassay.data import Labelled, Values
-from dpassay.errors import InvalidInput
+from dpassay.errors import Failed, InvalidInput
 from dpassay.search.values import key_of
 from dpassay.targets.foreign.protocol import (
     NOT_FINITE,
@@ -90,7 +90,7 @@ def test_numbers_that_json_does_not_have_are_texts(said: float) -> None:
 
 def test_a_failed_trial_is_an_answer_known_by_its_type() -> None:
     reply = {"answers": [{"error": {"type": "ValueError", "message": "17"}}, 0.5, {"error": None}]}
-    assert answers_of(reply, 3) == ["error: ValueError", 0.5, "error: None"]
+    assert answers_of(reply, 3) == [Failed("ValueError"), 0.5, Failed("None")]
 
 
 @dataclass
