@@ -13,7 +13,7 @@ from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.early import Stopped
 from dpassay.engine.evidence import Evidence, Mode
 from dpassay.engine.verdicts import Verdict, apart
-from dpassay.engine.wording import seen_words
+from dpassay.engine.wording import seen_words, through_words
 from dpassay.numerics import DOWN, UP, written
 from dpassay.targets.guard import AuditTarget
 
@@ -62,10 +62,7 @@ class Result:
 
     def __repr__(self) -> str:
         head, numbers, reason = self._lines()
-        found = _found_lines(self)
-        if not found:
-            return f"{head}\n  {numbers}\n  {reason}"
-        return "\n".join([head, *map(_wrapped, (numbers, *found, reason))])
+        return "\n".join([head, *map(_wrapped, (numbers, *_found_lines(self), reason))])
 
     def _repr_html_(self) -> str:
         """The card that a notebook shows."""
@@ -115,7 +112,9 @@ class Result:
                 else f", at most {most} at the certified cells"
             )
             numbers = f"{quantity} at least {least}{where} (claimed: at most {allowed})"
-        seen = "" if exact is not None else f"; detectable: {written(self.detectable, way=UP)}"
+        through = through_words(self.sight.frequency)
+        seen = f"; detectable: {written(self.detectable, way=UP)} {through}".rstrip()
+        seen = "" if exact is not None else seen
         return (
             f"{self.claim} of {self.target.name}: {self.verdict}{how}",
             f"{numbers}{seen}",

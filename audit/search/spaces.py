@@ -267,7 +267,7 @@ def space_of(
     Parameters
     ----------
     data : Space, Labelled, (X, y), array, list or DataFrame
-        A space itself; labelled records; a list of numbers, of which the least and the greatest are
+        A space itself; labelled records; a list or column of numbers, of which the ends are
         the limits; or records of any kind, see `Tables`.
     label, relation, group : str, optional
         See `Tables`.
@@ -277,6 +277,8 @@ def space_of(
     InvalidInput
         If it is none of these.
     """
+    if hasattr(data, "iloc") and not hasattr(data, "columns"):  # a column of pandas
+        data = data.to_numpy()
     told = {"label": label, "relation": relation, "group": group}
     said: dict[str, Any] = {name: each for name, each in told.items() if each is not None}
     if isinstance(data, Space):

@@ -131,6 +131,8 @@ def test_what_is_meant_by_data() -> None:
     for data in ([1.0, None], ["a", "b"], PEOPLE, (np.eye(2), ["a", "b"]), (np.eye(2), [0.5, 1])):
         assert isinstance(space_of(data), Tables)
     assert isinstance(space_of([1.0, 2.0], relation="add-remove"), Tables)
+    assert isinstance(space_of(PEOPLE["age"]), Scalars)
+    assert isinstance(space_of(PEOPLE["city"]), Tables)
     assert space_of((np.eye(2), [0, 1]), relation="add-remove").relation == "add-remove"
 
 
