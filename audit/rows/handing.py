@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.rows.columns import MISSING, Coded, Column
-from dpassay.rows.rows import Form
+from dpassay.rows.rows import LABELLED, Form
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def records(form: Form, values: Coded) -> Any:
         for column, codes in zip(form.columns, values.T.tolist(), strict=True)
     ]
     rows = [list(row) for row in zip(*told, strict=True)]
-    if form.shape == "labelled":
+    if form.shape in LABELLED:
         return {"X": [row[:-1] for row in rows], "y": told[-1]}
     if form.shape == "frame":
         return [dict(zip(form.names, row, strict=True)) for row in rows]
@@ -77,19 +77,17 @@ def handed(form: Form, values: Coded) -> Any:
     """Return rows in the form in which they came: a new object every time."""
     if form.shape == "frame":
         return _frame(form.columns, values)
-    if form.shape == "labelled":
-        *columns, label = form.columns
-        if any(column.kind in ("value", "date") or column.missing for column in columns):
-            X: Any = _frame(columns, values[:, :-1])
-        else:
-            X = values[:, :-1].copy()
-        return Features(X, _array(label, values[:, -1]))
+    if form.shape in LABELLED:
+        *_, label = form.columns
+        return Features(handed(form.of_queries, values[:, :-1]), _array(label, values[:, -1]))
     if form.shape == "array":
         columns = list(form.columns)
         if len(columns) == 1 and columns[0].name == "value":
             return _array(columns[0], values[:, 0])
         kinds = {np.dtype(column.dtype or object) for column in columns}
-        found = np.empty(values.shape, dtype=np.result_type(*kinds) if kinds else object)
+        numeric = all(kind.kind in "biuf" for kind in kinds)
+        alike = numeric or len(kinds) == 1
+        found = np.empty(values.shape, dtype=np.result_type(*kinds) if alike else object)
         for j, column in enumerate(columns):
             found[:, j] = _array(column, values[:, j])
         return found

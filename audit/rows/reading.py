@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpassay.errors import InvalidInput, as_real, near, require
 from dpassay.rows.columns import MISSING, Coded, Column, Kind, is_hashable
 from dpassay.rows.handing import Features
-from dpassay.rows.rows import Form, Rows, Shape
+from dpassay.rows.rows import LABELLED, Form, Rows, Shape
 
 MOST_VALUES = 100_000
 """Values that a column may have."""
@@ -58,7 +58,7 @@ def rows_of(
     for argument, column in (("label", label), ("group", group)):
         if column is not None:
             _known(argument, column, names)
-    if shape == "labelled":
+    if shape in LABELLED:
         label = names[-1]
     found = [
         _coded(name, cells, (limits or {}).get(name), (values or {}).get(name))
@@ -101,9 +101,9 @@ def _columns_of(data: Any, empty: Form | None = None) -> tuple[Shape, list[tuple
         names = [str(name) for name in data.columns]
         return "frame", [(name, data.iloc[:, j]) for j, name in enumerate(names)]
     if isinstance(data, tuple) and len(data) == 2 and len(np.shape(data[0])) == 2:
-        return "labelled", _features(data[0], data[1])
+        return _features(data[0], data[1])
     if isinstance(data, Features):
-        return "labelled", _features(data.X, data.y)
+        return _features(data.X, data.y)
     if isinstance(data, np.ndarray):
         if data.ndim not in (1, 2):
             raise InvalidInput(f"data = shape {data.shape}: must be of shape (n,) or (n, d)")
@@ -124,8 +124,9 @@ def _of_list(data: list[Any], empty: Form | None) -> tuple[Shape, list[tuple[str
     return "tuples", [(f"x{j}", [each[j] for each in data]) for j in range(widths.pop())]
 
 
-def _features(X: Any, y: Any) -> list[tuple[str, Any]]:
-    if hasattr(X, "iloc"):
+def _features(X: Any, y: Any) -> tuple[Shape, list[tuple[str, Any]]]:
+    frame = hasattr(X, "iloc")
+    if frame:
         columns = [(str(name), X.iloc[:, j]) for j, name in enumerate(X.columns)]
     else:
         columns = [(f"x{j}", each) for j, each in enumerate(np.asarray(X).T)]
@@ -135,7 +136,7 @@ def _features(X: Any, y: Any) -> list[tuple[str, Any]]:
             f"data: X has {len(columns[0][1])} records and y has {len(labels)} labels; must be as "
             "many"
         )
-    return [*columns, ("y", labels)]
+    return "labelled frame" if frame else "labelled", [*columns, ("y", labels)]
 
 
 def _tight(values: list[Any]) -> Any:

@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 from dpassay.errors import InvalidInput, require
 from dpassay.rows.columns import Coded, Column, value_from_json
 
-Shape = Literal["frame", "list", "tuples", "array", "labelled"]
+Shape = Literal["frame", "list", "tuples", "array", "labelled", "labelled frame"]
 """How rows are handed out: a DataFrame, a list of cells, a list of tuples, an array, or an object
-with the features `X` and the labels `y`."""
+with the features `X`, an array or a DataFrame, and the labels `y`."""
+
+LABELLED: tuple[Shape, ...] = ("labelled", "labelled frame")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +34,8 @@ class Form:
 
     Parameters
     ----------
-    shape : {"frame", "list", "tuples", "array", "labelled"}
+    shape : str
+        One of `Shape`.
     columns : tuple of Column
         At least one, of different names.
     label, group : str, optional
@@ -89,15 +92,16 @@ class Form:
 
     @cached_property
     def of_queries(self) -> Form:
-        """The form of queries: records with features only."""
+        """The form of queries: records with features only; what features were given as."""
         columns = tuple(self.columns[j] for j in self.features)
-        shape: Shape = "array" if self.shape == "labelled" else self.shape
+        shapes: dict[Shape, Shape] = {"labelled": "array", "labelled frame": "frame"}
+        shape = shapes.get(self.shape, self.shape)
         return Form(shape=shape, columns=columns or self.columns)
 
     def words(self, row: Sequence[float]) -> str:
         """Say a row."""
         cells = [column.words(cell) for column, cell in zip(self.columns, row, strict=True)]
-        if self.shape in ("frame", "labelled"):
+        if self.shape in ("frame", *LABELLED):
             cells = [f"{c.name} {cell}" for c, cell in zip(self.columns, cells, strict=True)]
         return cells[0] if len(cells) == 1 else f"({', '.join(cells)})"
 

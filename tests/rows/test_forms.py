@@ -148,6 +148,21 @@ def test_no_records_are_a_dataset_too() -> None:
     assert rows_of([1, "a"]).form.handed(np.empty((0, 1))) == []
 
 
+def test_queries_look_like_features() -> None:
+    odd = FRAME[["age"]].rename(columns={"age": "x0"})
+    assert isinstance(rows_of((odd, [0, 1, 0])).handed.X, pd.DataFrame)
+    form = rows_of((FRAME[["age", "city"]], [0, 1, 0])).form.of_queries
+    asked = form.handed(rows_of(FRAME[["age", "city"]]).values)
+    pd.testing.assert_frame_equal(asked, FRAME[["age", "city"]])
+    for X in (np.eye(3), np.arange(6).reshape(3, 2), np.array([["a", "bc"]] * 3)):
+        rows = rows_of((X, ["u", "v", "u"]))
+        asked = rows.form.of_queries.handed(rows.values[:, :-1])
+        assert asked.dtype == X.dtype
+        assert (asked == X).all()
+    mixed = rows_of((np.array([[1, "Oslo"], [2, None]], dtype=object), [0, 1]))
+    assert mixed.handed.X.tolist() == [[1, "Oslo"], [2, None]]
+
+
 def test_more_values_and_limits() -> None:
     rows = rows_of(
         FRAME, limits={"age": (0, 120)}, values={"city": ["c"], "age": [None], "ok": [None]}

@@ -253,7 +253,7 @@ def http(
 
 def _claiming(mechanism: F, claim: Claim | None) -> F:
     if claim is not None:
-        require(isinstance(claim, Claim), "claim", claim, "a claim like DP(epsilon=1)")
+        require(hasattr(claim, "relation"), "claim", claim, "a claim like DP(epsilon=1)")
         object.__setattr__(mechanism, "claims", (claim,))
     return mechanism
 
