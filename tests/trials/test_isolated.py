@@ -366,8 +366,8 @@ def test_worst_cases_of_kinds_that_are_not_known_are_refused() -> None:
     with pytest.raises(
         TargetError,
         match=(
-            "pairs returned a change of type Turned; expected Replace, FlipLabel, ReplaceValue or "
-            "Shift, or use executor"
+            "pairs returned a change of type Turned; expected Replace, FlipLabel, ReplaceValue, "
+            "Shift or Edit, or use executor"
         ),
     ):
         worst_case_json(WorstCase(pairs=mine, queries=np.zeros((1, 1)), reason=""))
