@@ -264,6 +264,8 @@ ROWS = (
         claim=DP(epsilon=1.0),
         says="epsilon = 1; disjoint supports",
         data=Answers(2, 1.0, *I32, moved=1),
+        note="A search keeps to the limits of Answers and does not go there: the largest answer "
+        "that it begins with is 100 times the sensitivity.",
     ),
     Row(
         name="opendp_2938",
@@ -468,18 +470,20 @@ class NotMade(Exception):
 def interpreter(environment: Environment, folder: Path) -> Path:
     """Return the interpreter of an environment, which is made unless it is there."""
     place = folder / environment.name
-    python, made = place / "bin" / "python", place / ".made"
-    if python.exists() and (made.exists() or folder != ENVIRONMENTS):
+    python, begun = place / "bin" / "python", folder / f".{environment.name}.begun"
+    if python.exists() and not begun.exists():
         return python
     base = f"python{environment.python}"
     if shutil.which(base) is None:
         raise NotMade(f"there is no {base} on the PATH")
+    folder.mkdir(parents=True, exist_ok=True)
+    begun.touch()  # what is left half made is made anew
     _run([base, "-m", "venv", "--clear", str(place)])
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     _run([*pip, *environment.pins])
     if environment.bare:
         _run([*pip, "--no-deps", *environment.bare])
-    made.touch()
+    begun.unlink()
     return python
 
 
@@ -562,11 +566,6 @@ def shown(message: object) -> str:
 def audited(row: Row, options: Options) -> dict[str, Any]:
     """Audit release and control of a row."""
     facts: dict[str, Any] = {
-        "reference": row.reference,
-        "version": row.version,
-        "says": row.says,
-        "note": row.note.strip(),
-        "relation": row.data.relation,
         "seed": options.seed,
         "search_seconds": options.search,
         "date": datetime.now(tz=UTC).date().isoformat(),
@@ -599,24 +598,24 @@ def outcome(row: Row, release: dict[str, Any]) -> str:
 
 
 def numbers(told: dict[str, Any] | None) -> str:
-    """Return verdict, bound and seconds for a table."""
+    """Return verdict, bound, certification trials per side and seconds for a table."""
     if told is None:
         return "–"
     if told["verdict"] == "error":
         return f"error ({told['seconds']:g} s)"
-    return f"{told['verdict']}, {told['bound']:.2f} ({told['seconds']:g} s)"
+    return f"{told['verdict']}, {told['bound']:.2f} ({told['trials']:,}; {told['seconds']:g} s)"
 
 
-def line(name: str, facts: dict[str, Any]) -> str:
+def line(row: Row, facts: dict[str, Any]) -> str:
     """Return the row of the page's table."""
     release, control = facts.get("release"), facts.get("control")
     cells = [
-        f"`{name}`",
-        facts["reference"],
-        facts["version"],
-        facts["says"],
+        f"`{row.name}`",
+        row.reference,
+        row.version,
+        row.says,
         release["claim"] if release else "–",
-        facts["relation"],
+        row.data.relation,
         f"**{facts['outcome']}**",
         numbers(release),
         numbers(control),
@@ -624,6 +623,7 @@ def line(name: str, facts: dict[str, Any]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+Done = tuple[Row, dict[str, Any]]
 HEADS = (
     "row",
     "reference",
@@ -632,21 +632,20 @@ HEADS = (
     "held against",
     "neighbours",
     "outcome",
-    "release: verdict, bound",
+    "release: verdict, bound (trials per side; time)",
     "control",
 )
 
 
 def page(rows: dict[str, dict[str, Any]]) -> str:
     """Return docs/real_bugs.md."""
-    known = [row.name for row in ROWS]
-    done = {name: rows[name] for name in known if name in rows}
-    left = [f"`{name}`" for name in known if name not in rows]
-    bugs = {row.name for row in ROWS if row.broken}
-    found = sum(facts["outcome"] == "found" for facts in done.values())
-    controls = [facts["control"]["verdict"] for facts in done.values() if "control" in facts]
+    done = [(row, rows[row.name]) for row in ROWS if row.name in rows]
+    left = [f"`{row.name}`" for row in ROWS if row.name not in rows]
+    bugs = sum(row.broken for row, _ in done)
+    found = sum(facts["outcome"] == "found" for _, facts in done)
+    controls = [facts["control"]["verdict"] for _, facts in done if "control" in facts]
     tally = (
-        f"Of {len(bugs & set(done))} rows with a bug that were audited, {found} were found. Of "
+        f"Of {bugs} rows with a bug that were audited, {found} were found. Of "
         f"{len(controls)} controls {controls.count('refuted')} were refuted and "
         f"{controls.count('error')} ended as an error."
     )
@@ -671,7 +670,7 @@ def page(rows: dict[str, dict[str, Any]]) -> str:
         "",
         f"| {' | '.join(HEADS)} |",
         "|" + "---|" * len(HEADS),
-        *(line(name, facts) for name, facts in done.items()),
+        *(line(row, facts) for row, facts in done),
         "",
         *section("Witnesses", done, "found", "false alarm"),
         *section("What was missed", done, "missed"),
@@ -682,17 +681,17 @@ def page(rows: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def section(title: str, rows: dict[str, dict[str, Any]], *outcomes: str) -> list[str]:
+def section(title: str, done: list[Done], *outcomes: str) -> list[str]:
     """Return the rows of some outcomes, each with what there is to say about it."""
     told = [
-        f"* `{name}`: {sentence(facts)}"
-        for name, facts in rows.items()
+        f"* `{row.name}`: {sentence(row, facts)}"
+        for row, facts in done
         if facts["outcome"] in outcomes
     ]
     return [f"## {title}", "", *told, ""] if told else []
 
 
-def sentence(facts: dict[str, Any]) -> str:
+def sentence(row: Row, facts: dict[str, Any]) -> str:
     """Say the witness, or what would have been seen, and the note."""
     told = facts.get("release", {})
     parts = []
@@ -702,11 +701,12 @@ def sentence(facts: dict[str, Any]) -> str:
         parts = [told["reason"]]
     elif told:
         seen = told["detectable"]
-        parts = ["would see no leak" if seen is None else f"would see a leak of {seen:.2f} or more"]
+        least = "no leak" if seen is None else f"a leak of {seen:.2f} or more"
+        parts = [f"would see {least}, at one of the pairs that the search began with"]
         if told["search_ended_by_time"]:
             parts.append("time ended the search")
-    if facts["note"]:
-        parts.append(facts["note"].rstrip("."))
+    if row.note:
+        parts.append(row.note.strip().rstrip("."))
     return ". ".join(part[:1].upper() + part[1:] for part in parts) + "."
 
 
@@ -717,15 +717,15 @@ def witness(told: dict[str, Any]) -> list[str]:
     return [*told["witness"], *more]
 
 
-def refuted_controls(rows: dict[str, dict[str, Any]]) -> list[str]:
+def refuted_controls(done: list[Done]) -> list[str]:
     """Return the controls that were refuted or failed, with the witness or the reason."""
     told = []
-    for name, facts in rows.items():
+    for row, facts in done:
         control = facts.get("control", {})
         if control.get("verdict") == "refuted":
-            told.append(f"* `{name}`: {'. '.join(witness(control))}.")
+            told.append(f"* `{row.name}`: {'. '.join(witness(control))}.")
         elif control.get("verdict") == "error":
-            told.append(f"* `{name}`: {control['reason']}.")
+            told.append(f"* `{row.name}`: {control['reason']}.")
     return ["## Controls that were refuted, or failed", "", *told, ""] if told else []
 
 
@@ -754,8 +754,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if told.only and row.name not in told.only:
             continue
         facts = audited(row, options)
-        print(line(row.name, facts), flush=True)
-        print(f"  {sentence(facts)}", flush=True)
+        print(line(row, facts), flush=True)
+        print(f"  {sentence(row, facts)}", flush=True)
         if told.write:
             write(row.name, facts)
 
