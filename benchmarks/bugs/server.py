@@ -14,7 +14,7 @@ import sys
 from typing import Any, Callable, Dict, TextIO  # noqa: UP035  (Python 3.8)
 
 BATCH = 100
-"""Trials that a line may ask for: none of the releases takes longer than .1 s."""
+"""Trials that a line may ask for: none of the releases takes longer than a second."""
 SINGLE_THREADED = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS")
 
 Release = Callable[[Any], Any]
