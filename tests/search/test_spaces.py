@@ -247,3 +247,13 @@ def test_families_that_run_dry_leave_their_turns_to_others() -> None:
     found = mixed([iter(many[:2]), iter(many[2:12]), iter(many[:2] * 40)], 9)
     assert [many.index(each) for each in found] == [0, 2, 1, 3, 4, 5, 6, 7, 8]
     assert mixed([iter(many)], 9, known=many[:28]) == many[28:]
+
+
+def test_answers_at_their_limits_are_proposed() -> None:
+    found = Answers(3, low=-(2.0**31), high=2.0**31 - 1).first(np.random.default_rng(0), 256)
+    starts = {tuple(each.base.arrays[0].tolist()) for each in found}
+    ends = {tuple(each.neighbour.arrays[0].tolist()) for each in found}
+    for limit in (-(2.0**31), 2.0**31 - 1):
+        assert any(limit in each for each in starts | ends)
+    assert min(map(min, starts | ends)) >= -(2.0**31)
+    assert max(map(max, starts | ends)) <= 2.0**31 - 1

@@ -107,6 +107,9 @@ class Maker:
         yield np.ones(size)
         yield np.where(count % 2 == 1, 1.0, 0.0)  # on either side of a threshold between them
         yield np.zeros(size)
+        for limit in (self.high, self.low):
+            if np.isfinite(limit):
+                yield np.full(size, limit / self.unit)
         yield count
         yield np.where(count >= size // 2, 5.0, 0.0)
         yield 10 * count[::-1]
