@@ -264,8 +264,8 @@ ROWS = (
         claim=DP(epsilon=1.0),
         says="epsilon = 1; disjoint supports",
         data=Answers(2, 1.0, *I32, moved=1),
-        note="A search keeps to the limits of Answers and does not go there: the largest answer "
-        "that it begins with is 100 times the sensitivity.",
+        note="Missed at first, when a search kept to the limits of Answers but did not go there: "
+        "answers at their limits have been proposed since.",
     ),
     Row(
         name="opendp_2938",

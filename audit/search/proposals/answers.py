@@ -110,6 +110,7 @@ class Maker:
         for limit in (self.high, self.low):
             if np.isfinite(limit):
                 yield np.full(size, limit / self.unit)
+                yield np.where(count == 0, limit / self.unit, 0.0)
         yield count
         yield np.where(count >= size // 2, 5.0, 0.0)
         yield 10 * count[::-1]
