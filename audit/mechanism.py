@@ -412,11 +412,15 @@ class FunctionMechanism(Mechanism):
             except Exception as error:
                 if not self.free or isinstance(error, MemoryError):
                     raise
+                failed = self._failed(error, len(queries))
                 answers = (
-                    [self._failed(error, len(queries))]
+                    [failed]
                     if size == 1
                     else self._each(lambda: _only(answer(1)), size, len(queries))
                 )
+                # to redraw only calls that failed would count too few failures: all or none
+                if any(each is not answers[0] for each in answers) or answers[0] != failed:
+                    raise
         if self.free:
             return answers
         found = np.asarray(answers)
