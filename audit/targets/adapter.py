@@ -54,12 +54,14 @@ class Freed(Mechanism):
         It has some of the members of `Mechanism`.
     output : Output, optional
         What it answers, where that was declared.
+    bits : bool
+        See `FunctionMechanism`.
     """
 
     free = True
 
-    def __init__(self, given: Any, output: Output | None = None) -> None:
-        self.given, self.output = given, output
+    def __init__(self, given: Any, output: Output | None = None, *, bits: bool = False) -> None:
+        self.given, self.output, self.bits = given, output, bits
         self._full = full(given)
 
     @property

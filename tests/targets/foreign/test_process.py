@@ -220,6 +220,32 @@ def test_a_program_with_coins_of_its_own_is_held_against_fresh_trials(tmp_path: 
     assert "answers the same rng differently" in found[1].outcome.reason
 
 
+NAIVE = """
+import math
+def noise(rng):
+    return rng.choice((-1, 1)) * math.log(1 - rng.random())
+def answer(data, asked):
+    rng = random.Random(asked["seed"])
+    return [data[0] + noise(rng) for _ in range(asked["size"])]
+serve(answer)
+"""
+
+
+def test_low_bits_of_a_program_are_looked_at_where_it_is_asked_for(tmp_path: Path) -> None:
+    found = [
+        audit(
+            server(tmp_path, NAIVE),
+            claim=DP(epsilon=1.0),
+            data=Scalars(0, 1, size=1),
+            bits=bits,
+            budget=3000,
+        )
+        for bits in (True, False)
+    ]
+    assert [each.verdict == "refuted" for each in found] == [True, False]
+    assert "lowest bit" in str(found[0])
+
+
 def test_a_failure_on_one_side_alone_refutes(tmp_path: Path) -> None:
     body = """
 def answer(data, asked):
