@@ -18,7 +18,6 @@ from dpassay.search.worth import Goal
 from dpassay.stats.scales import Ratio
 from dpassay.targets import guard
 
-
 GOAL = Goal(Ratio(), 1.0, 20_000, 1e-3)
 
 
