@@ -107,7 +107,7 @@ APART = {
     "the whole catalogue": (ANSWERS, "--search = 'answers,size=1' (command line): needs a TARGET"),
     "a catalogue name": (
         ["soft-majority", *ANSWERS],
-        "--search = 'answers,size=1': must be records; 'soft-majority' takes labelled records",
+        "--search = 'answers,size=1': must be records or table,file=F,label=L; 'soft-majority'",
     ),
     "together of a mechanism": (
         ["soft-majority", "--search", "records", "--together"],

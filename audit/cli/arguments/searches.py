@@ -163,9 +163,10 @@ def searched(
     name, search = each.target, sought.search
     if option:
         raise InvalidInput(f"{option}: has no effect with {SEARCH}; its answers may be anything")
-    if name in ENTRIES and not search.of_records:
+    if name in ENTRIES and not search.has_queries:
         raise InvalidInput(
-            f"{search.argument} = '{search.said}': must be records; '{name}' takes labelled records"
+            f"{search.argument} = '{search.said}': must be records or table,file=F,label=L; "
+            f"'{name}' takes labelled records"
         )
     if sought.together and not is_function(name):
         raise InvalidInput(
