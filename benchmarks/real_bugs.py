@@ -646,7 +646,8 @@ def page(rows: dict[str, dict[str, Any]]) -> str:
         "wrote them down had read the reports, so they are no blind test; nothing was changed "
         "after an audit to make a row found. A control is a repaired version, or the same release "
         f"done right. Bounds are in nats, at {CONFIDENCE:.1%} confidence and at the delta of the "
-        "claim. Seconds are those of the clock, with imports, search and certification."
+        "claim. Seconds are those of the clock, with imports, search and certification. "
+        f"{spent(done)}"
     )
     lines = [
         "# Bugs that were reported in public",
@@ -666,6 +667,20 @@ def page(rows: dict[str, dict[str, Any]]) -> str:
         *refuted_controls(done),
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def spent(done: list[Done]) -> str:
+    """Say how many trials there were, and when searches were ended."""
+    most = max(
+        (told["trials"] for _, facts in done if (told := facts["release"])["verdict"] != "error"),
+        default=0,
+    )
+    seconds = sorted({facts["search_seconds"] for _, facts in done})
+    ended = f"{seconds[0]:g}" if len(seconds) == 1 else f"{seconds[0]:g} to {seconds[-1]:g}"
+    return (
+        f"No row had more certification trials per side than {most:,}, where {BUDGET:,} is the "
+        f"default; a search was ended after {ended} s."
+    )
 
 
 def section(title: str, done: list[Done], *outcomes: str) -> list[str]:

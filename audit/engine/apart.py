@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import NoReturn
 
 import numpy as np
@@ -23,6 +24,8 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials.isolated import Isolated, is_foreign, isolated
 
 CAN_FORK = "fork" in multiprocessing.get_all_start_methods()
+LONG = 86_400.0
+"""Seconds for a shard of a program or service: each of its replies has a limit of its own."""
 PATCHED = (np, np.random, np.linalg)
 """Modules that are put back as they were."""
 
@@ -40,7 +43,10 @@ def apart(target: AuditTarget, data: Group | None, settings: Settings) -> Iterat
             if settings.executor == "inline" or not CAN_FORK:
                 stack.enter_context(undone(data))
             else:
-                target = isolated(target, settings.limits, [] if data is None else [data])
+                limits = settings.limits
+                if getattr(target.given, "foreign", False):
+                    limits = replace(limits, seconds=max(limits.seconds, LONG))
+                target = isolated(target, limits, [] if data is None else [data])
         if isinstance(target, Isolated):
             stack.callback(target.hosts.close)
         yield target

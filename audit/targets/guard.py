@@ -29,7 +29,7 @@ from dpassay.errors import (
     told,
 )
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
-from dpassay.mechanism import Mechanism, Reachable, WorstCase, offers
+from dpassay.mechanism import FunctionMechanism, Mechanism, Reachable, WorstCase, offers
 from dpassay.pairs import Change, one_by_one
 from dpassay.search.declared import Output, fails
 from dpassay.search.outputs import Encoder, fit_encoder
@@ -342,6 +342,13 @@ class AuditTarget:
             "sample", where, lambda: np.asarray(self.mechanism.sample(state, queries, size, rng))
         )
         return self._checked(draws, size, len(queries), where)
+
+    @property
+    def slow(self) -> bool:
+        """Whether it makes one run a call, or runs outside of Python."""
+        mechanism = self.given
+        one = isinstance(mechanism, FunctionMechanism) and "size" not in mechanism.takes
+        return one or bool(getattr(mechanism, "foreign", False))
 
     def coded(self, space: Any) -> str:
         """Say how records of any kind are coded for the mechanism; empty where they are not."""

@@ -22,6 +22,8 @@ from dpassay.trials.isolated import Isolated
 from dpassay.trials.ledger import Key, Ledger, block_key, code_of, dataset_key
 from dpassay.trials.processes import Local
 from dpassay.trials.tasks import (
+    ANSWERS,
+    SLOW_ANSWERS,
     Piece,
     Shard,
     ShardResult,
@@ -161,7 +163,8 @@ class Executor:
         TargetError
             Where the mechanism fails, or a worker does over it.
         """
-        found = self._pieces(bundle(tasks, self._bench.groups))
+        most = SLOW_ANSWERS if self._bench.target.slow else ANSWERS
+        found = self._pieces(bundle(tasks, self._bench.groups, most))
         for _, pieces in groupby(found, key=lambda each: each[0].task):
             yield joined(counts for _, counts in pieces)
 

@@ -30,6 +30,9 @@ from dpassay.trials.encoders import Coding
 ANSWERS = 500_000
 """A shard ends when it asks for so many answers (trials times queries): milliseconds to seconds of
 work."""
+SLOW_ANSWERS = 5_000
+"""The same of a mechanism that is asked for one run at a time, or outside of Python: each of its
+runs may take milliseconds, and a shard must not take a minute."""
 DATASETS = 8
 """A shard works on so many datasets at most, since preparing one may take long."""
 
@@ -97,26 +100,26 @@ class ShardResult:
     failure: tuple[str, str] | None = None
 
 
-def cut(task: Task, queries: int) -> Iterator[Piece]:
-    """Cut a task into pieces of about `ANSWERS` answers."""
-    step = max(1, ANSWERS // (block_of(task.size) * queries))
+def cut(task: Task, queries: int, most: int = ANSWERS) -> Iterator[Piece]:
+    """Cut a task into pieces of about `most` answers."""
+    step = max(1, most // (block_of(task.size) * queries))
     every = blocks(task.size)
     for first in every[::step]:
         yield Piece(task=task, first=first, stop=min(first + step, every.stop))
 
 
-def bundle(tasks: Iterable[Task], groups: Sequence[Group]) -> Iterator[Shard]:
-    """Gather successive pieces until they are worth being shipped."""
+def bundle(tasks: Iterable[Task], groups: Sequence[Group], most: int = ANSWERS) -> Iterator[Shard]:
+    """Gather successive pieces until they are worth being shipped, at about `most` answers."""
     shard: list[Piece] = []
     answers = datasets = 0
     for task in tasks:
         queries = len(groups[task.group].queries)
         datasets += 1
-        for piece in cut(task, queries):
+        for piece in cut(task, queries, most):
             shard.append(piece)
             length = block_of(task.size)
             answers += min((piece.stop - piece.first) * length, task.size) * queries
-            if answers >= ANSWERS or datasets >= DATASETS:
+            if answers >= most or datasets >= DATASETS:
                 yield tuple(shard)
                 shard, answers, datasets = [], 0, 0
     if shard:

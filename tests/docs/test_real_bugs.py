@@ -57,3 +57,18 @@ def test_the_server_answers_failures_and_numbers_that_json_lacks() -> None:
     assert len(server.reply(asked, release, prepared)["answers"]) == 3
     server.reply({"op": "forget", "id": "S"}, release, prepared)
     assert prepared == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["opendp_2925", "diffprivlib_laplace"])
+def test_a_bug_of_a_current_release_is_found_and_its_control_is_not_refuted(name: str) -> None:
+    """Current releases that install in a minute; the page has the others."""
+    row = next(row for row in real_bugs.ROWS if row.name == name)
+    options = real_bugs.Options(folder=real_bugs.ENVIRONMENTS, budget=2000, search=40.0, seed=0)
+    try:
+        real_bugs.interpreter(row.environment, options.folder)
+    except real_bugs.NotMade as error:
+        pytest.skip(f"its environment cannot be made: {error}")
+    facts = real_bugs.audited(row, options)
+    assert facts["outcome"] == "found", facts["release"]
+    assert facts["control"]["verdict"] in ("inconclusive", "not refuted"), facts["control"]
