@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import subprocess
 from dataclasses import dataclass, field
@@ -103,13 +104,20 @@ class Assayed:
         if weak or self.result.still:
             asked = "" if detectable is None else f" (asked: {detectable:g})"
             given = not self.facts()["searched"]
-            cure = (
-                "look at pairs that matter" if self.result.still and given else "raise the budget"
-            )
+            moved = not (self.result.still and given)
+            cure = self._cure() if moved else "look at pairs that matter"
             raise AssertionError(
                 f"{self.result.claim} of {self.result.target.name} is not refuted, but the audit "
                 f"could only see {self.result.seen}{asked}: {cure}\n  {reason}"
             )
+
+    def _cure(self) -> str:
+        """Say how an audit that saw too little can pass."""
+        seen = self.result.detectable
+        if self.result.still or not math.isfinite(seen):
+            return "raise the budget"
+        enough = math.ceil(100 * seen) / 100
+        return f"raise the budget, or call assert_not_refuted(detectable={enough:g})"
 
     def facts(self) -> dict[str, Any]:
         """What a summary or a JUnit file shows."""
