@@ -16,7 +16,7 @@ from dpassay.engine.verdicts import apart
 from dpassay.engine.wording import through_words
 from dpassay.errors import first_line
 from dpassay.numerics import DOWN, lower_number, percent, upper_number
-from dpassay.record.files import dumps, write_text
+from dpassay.record.files import dumps, trust_of, write_text
 from dpassay.record.witness import in_words, make_witness
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class Assayed:
         here = (
             self.path.relative_to(Path.cwd()) if self.path.is_relative_to(Path.cwd()) else self.path
         )
-        return f"dpassay replay {shlex.quote(str(here))}"
+        return f"dpassay replay {shlex.quote(str(here))}{trust_of(witness)}"
 
 
 def assayed(
