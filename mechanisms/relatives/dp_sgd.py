@@ -117,9 +117,9 @@ class DPSGD(Mechanism):
         If a parameter is out of its range.
     """
 
-    sigma: float = 4.0
+    sigma: float = 2.0
     C: float = 1.0
-    T: int = 5
+    T: int = 2
     eta: float = 0.5
     q: float = 1.0
     delta: float = 1e-3
