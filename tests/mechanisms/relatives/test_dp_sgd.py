@@ -70,7 +70,8 @@ def test_one_sampled_round_is_a_gaussian_in_a_share_of_the_runs(
 def test_the_sampled_claim_grows_up_to_that_of_all_records() -> None:
     claims = [sampled_epsilon(5, 4.0, q, 1e-3) for q in (0.05, 0.2, 0.6, 0.999999)]
     assert claims == sorted(claims)
-    whole, _ = Noise(kind="gaussian", scale=1.0).loss(np.asarray(DPSGD(T=5, sigma=4.0).mu), 1e-3, 1e-15)
+    mu = np.asarray(DPSGD(T=5, sigma=4.0).mu)
+    whole, _ = Noise(kind="gaussian", scale=1.0).loss(mu, 1e-3, 1e-15)
     assert claims[-1] == pytest.approx(float(whole), rel=1e-4)
     assert claims[-1] < float(whole) * (1 + 1e-6)
     assert sampled_epsilon(1, 4.0, 0.001, 0.5) == 1e-12

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dpassay import DP, Mechanism, PredictionStability, Scalars, audit, replace_one
+from dpassay.claims import Claim
 from dpassay.cli.main import main
 from dpassay.engine.result import Result
 from dpassay.record.files import dumps
@@ -92,7 +93,7 @@ class Own(Mechanism):
     """The parity of the labels, flipped by coins that nobody seeds."""
 
     seeded = False
-    claims = (DP(epsilon=1.0),)
+    claims: tuple[Claim, ...] = (DP(epsilon=1.0),)
     lie = 0.05
 
     def sample(self, state: Any, queries: Any, size: int, rng: Any) -> Any:
@@ -103,7 +104,7 @@ class Own(Mechanism):
 class Mean(Own):
     """The same as a number in [0, 1]."""
 
-    claims = (PredictionStability(gamma=0.5),)
+    claims: tuple[Claim, ...] = (PredictionStability(gamma=0.5),)
     numbers = (0.0, 1.0)
 
     def sample(self, state: Any, queries: Any, size: int, rng: Any) -> Any:
