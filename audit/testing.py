@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import subprocess
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from dpassay.engine.verdicts import apart
 from dpassay.engine.wording import through_words
 from dpassay.errors import first_line
 from dpassay.numerics import DOWN, lower_number, percent, upper_number
-from dpassay.record.files import dumps, write_text
+from dpassay.record.files import dumps, trust_of, write_text
 from dpassay.record.witness import in_words, make_witness
 
 if TYPE_CHECKING:
@@ -103,13 +104,20 @@ class Assayed:
         if weak or self.result.still:
             asked = "" if detectable is None else f" (asked: {detectable:g})"
             given = not self.facts()["searched"]
-            cure = (
-                "look at pairs that matter" if self.result.still and given else "raise the budget"
-            )
+            moved = not (self.result.still and given)
+            cure = self._cure() if moved else "look at pairs that matter"
             raise AssertionError(
                 f"{self.result.claim} of {self.result.target.name} is not refuted, but the audit "
                 f"could only see {self.result.seen}{asked}: {cure}\n  {reason}"
             )
+
+    def _cure(self) -> str:
+        """Say how an audit that saw too little can pass."""
+        seen = self.result.detectable
+        if self.result.still or not math.isfinite(seen):
+            return "raise the budget"
+        enough = math.ceil(100 * seen) / 100
+        return f"raise the budget, or call assert_not_refuted(detectable={enough:g})"
 
     def facts(self) -> dict[str, Any]:
         """What a summary or a JUnit file shows."""
@@ -174,7 +182,7 @@ class Assayed:
         here = (
             self.path.relative_to(Path.cwd()) if self.path.is_relative_to(Path.cwd()) else self.path
         )
-        return f"dpassay replay {shlex.quote(str(here))}"
+        return f"dpassay replay {shlex.quote(str(here))}{trust_of(witness)}"
 
 
 def assayed(

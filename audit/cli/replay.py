@@ -14,18 +14,26 @@ from dpassay.cli.arguments.parser import Parser, codes, examples
 from dpassay.cli.exit_codes import Exit
 from dpassay.record.witness import Replay, replay
 
-DESCRIPTION = "Repeat one witness: the same pair, query and event, with the same seed."
+DESCRIPTION = (
+    "Repeat one witness: the same pair, query and event, with the same seed. A program, service or "
+    "library with coins of its own cannot be asked for the same trials: the event is counted on as "
+    "many fresh ones, and the leak is bounded anew at the recorded confidence."
+)
 EXAMPLES = examples(
     (
         "dpassay replay report/witnesses/soft-majority.printed.exact.json",
         "repeat a witness of `dpassay run --out report`",
     ),
+    (
+        "dpassay replay report/witnesses/my-service.own.monte-carlo.json --trust",
+        "the same of a program or service, which only --trust starts or asks",
+    ),
 )
 CODES = codes(
     (
         (Exit.NOTHING, "reproduced, and the claim is not refuted or is declared wrong"),
-        (Exit.REFUTED, "the claim is refuted"),
-        (Exit.FAILED, "not reproduced"),
+        (Exit.REFUTED, "the claim is refuted, by the same trials or by fresh ones"),
+        (Exit.FAILED, "not reproduced, as after a repair"),
     )
 )
 
@@ -52,15 +60,19 @@ def action(arguments: argparse.Namespace) -> int:
     """Run one witness again."""
     witness = records.witness(arguments.witness)
     found = replay(witness, file=arguments.data, trusted=arguments.trust)
-    outcome = "reproduced" if found.reproduced else "NOT reproduced"
+    outcome = "reproduced" if found.reproduced else "not reproduced"
     claim = claim_from_json(witness["claim"])
     judged = (
         f"the claim of {claim.promised:g} is {'refuted' if found.refuted else 'not refuted'} here"
     )
     judged = "no claim is made about it" if claim.status == "measured" else judged
-    if found.refuted and found.expected:
+    wrong = found.refuted and found.expected
+    if found.fresh:  # its words name the claim
+        judged = "the claim is declared wrong" if wrong else ""
+    elif wrong:
         judged += ", and is declared wrong"
-    sys.stdout.write(f"{_told(witness, found)}\n{outcome}: {found.words}; {judged}\n")
+    said = "; ".join(filter(None, (found.words, judged)))
+    sys.stdout.write(f"{_told(witness, found)}\n{outcome}: {said}\n")
     if found.refuted and not found.expected:
         return Exit.REFUTED
     return Exit.NOTHING if found.reproduced else Exit.FAILED

@@ -17,7 +17,7 @@ from dpassay.claims import Claim, claim_from_json
 from dpassay.errors import is_real, require
 from dpassay.numerics import DOWN, UP, lower_number, number, percent, upper_number, written
 from dpassay.privacy_curves import curve_from_json, usual
-from dpassay.record.files import witness_file
+from dpassay.record.files import trust_of, witness_file
 from dpassay.record.old_records import comparable_searches
 from dpassay.record.rebound import (
     bounds_at_alpha,
@@ -102,8 +102,8 @@ class Change:
     words : str
         What is different, with numbers.
     witness, replay : str
-        Of a refuted claim: the witness in words, and the file that `dpassay replay` takes; else
-        empty.
+        Of a refuted claim: the witness in words, and the file that `dpassay replay` takes, with
+        `--trust` after it where that is needed; else empty.
     size : float or None
         How bad it is, in the units of the claim, where that is a number: the leak that is certified
         now (refuted, rose), or the smallest that would still be seen (blinder).
@@ -716,11 +716,11 @@ def _draws(cell: Raw) -> int:
 
 
 def _replayed(result: Raw) -> str:
-    """Return the file, below the record's folder, that replays a result.
+    """Return the file, below the record's folder, that replays a result; with what it needs.
 
     Empty where its data lived in memory.
     """
     witness = result["witness"]
     if not witness or witness["target"] is None or witness["data"].get("kind") == "memory":
         return ""
-    return witness_file(result["id"])
+    return f"{witness_file(result['id'])}{trust_of(witness)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -17,11 +16,15 @@ from scipy.special import logsumexp
 
 from dpassay.changes import Change, change_from_json, changed_lines
 from dpassay.claims import Claim, answers_moved, claim_from_json
+from dpassay.config.options import CONFIDENCE
 from dpassay.data import Dataset, Labelled, Values, load, points, split
 from dpassay.engine.apart import CAN_FORK
 from dpassay.engine.evidence import Cell, Event, Evidence, HalfLine
 from dpassay.engine.exact import check_alike, readable
+from dpassay.engine.kinds import kind_of
 from dpassay.engine.result import Result
+from dpassay.engine.testers.interface import Recorded
+from dpassay.engine.verdicts import apart
 from dpassay.engine.wording import query_label, query_words
 from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw, Law
@@ -37,13 +40,13 @@ from dpassay.numerics import (
     upper_number,
 )
 from dpassay.pairs import Pairs
-from dpassay.record.files import read_document, schema_at
+from dpassay.record.files import read_document, schema_at, trust_of
 from dpassay.record.schemas import fault, read_schema
 from dpassay.rows.rows import Rows, rows_from_json
 from dpassay.search.declared import output_from_json
 from dpassay.search.patterns import Pattern, pattern_from_json
 from dpassay.stats.betting import GRID
-from dpassay.stats.bounds import Bound, Counts
+from dpassay.stats.bounds import Bound, Counts, Histograms
 from dpassay.stats.divergence import Loss
 from dpassay.stats.eprocess import log_e_of
 from dpassay.stats.scales import scale_of
@@ -61,8 +64,6 @@ from dpassay.trials.tasks import Task, TrialRunner
 from dpassay.trials.threads import one_thread
 
 SCHEMA = "dpassay/witness/1"
-FOREIGN = "targets.foreign"
-"""Where the mechanisms are that run a command, or ask an address, of their parameters."""
 MAX_INLINE = 10_000
 """Datasets of more numbers than this are named by their source or their digest, not carried
 along."""
@@ -75,6 +76,14 @@ Parts = Sequence[tuple[str, int]]
 """Phases of trials, and how many are of each."""
 RawParts = Sequence[Mapping[str, Any]]
 """The same as a witness has it."""
+Tally = NDArray[np.int64]
+"""How often each symbol was counted."""
+Tallied = Callable[[RawParts], tuple[Tally, Tally]]
+"""Draws parts of trials on both sides."""
+FRESH = "replay"
+"""Phase of the trials that certify anew what has coins of its own."""
+BEFORE = {"alpha": (1 - CONFIDENCE) / 2, "method": "clopper-pearson"}
+"""How a bound is made anew for a witness of before 0.2, which does not say it."""
 
 
 def clearest(result: Result) -> Cell | None:
@@ -155,7 +164,7 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
         else number(cell.exact.value),
         "p1": number(cell.p1),
         "p0": number(cell.p0),
-        "trials": _trials(cell.lower, result.seed, evidence.parts),
+        "trials": _trials(cell.lower, result.seed, evidence.parts, seeded=result.target.seeded),
         **_stopped(evidence, cell),
         "words": in_words(result, cell),
     }
@@ -202,13 +211,18 @@ def event_json(event: Event) -> list[int] | dict[str, Any]:
     return list(event)
 
 
-def _trials(bound: Bound, seed: int, parts: Parts = ()) -> dict[str, Any] | None:
+def _trials(
+    bound: Bound, seed: int, parts: Parts = (), *, seeded: bool = True
+) -> dict[str, Any] | None:
     """Seed, number and outcome of the trials behind a bound.
 
-    Counts of the event, or sums of grid points; and the parts that they were drawn in, if there
-    were several.
+    Counts of the event, or sums of grid points; the parts that they were drawn in, if there were
+    several; and how the bound was made, if the same trials cannot be drawn again.
     """
-    lots = {"parts": _parts(parts)} if parts else {}
+    lots: dict[str, Any] = {"parts": _parts(parts)} if parts else {}
+    if not seeded:
+        spreads = {} if bound.histograms is None else {"spreads": list(bound.histograms.spreads)}
+        lots["own_coins"] = {"alpha": bound.alpha, "method": bound.method} | spreads
     if bound.counts is not None:
         found = {"seed": seed, "draws": bound.counts.n1, "x": bound.counts.x, "y": bound.counts.y}
         return found | lots
@@ -218,7 +232,7 @@ def _trials(bound: Bound, seed: int, parts: Parts = ()) -> dict[str, Any] | None
         sum(place * count for place, count in enumerate(side))
         for side in (bound.histograms.one, bound.histograms.other)
     ]
-    return {"seed": seed, "draws": sum(bound.histograms.one), "x": sums[0], "y": sums[1]}
+    return {"seed": seed, "draws": sum(bound.histograms.one), "x": sums[0], "y": sums[1]} | lots
 
 
 def _parts(parts: Parts) -> list[dict[str, Any]]:
@@ -389,18 +403,23 @@ class Replay:
     Parameters
     ----------
     loss : float
-        The number found now: the exact leak, or the plug-in leak of the counts drawn again.
+        The number found now: the exact leak, the plug-in leak of the counts drawn again, or the
+        lower bound certified on fresh trials.
     reproduced : bool
-        Whether it is the recorded one: the leak within 1e-9, or the same counts.
+        Whether it is the recorded one: the leak within 1e-9, or the same counts. On fresh trials:
+        whether the claim is refuted again, or again not.
     refuted : bool
         Whether the exact leak exceeds the claim, or the recorded lower bound did, or an e-process
-        refuted it, and the counts are the same.
+        refuted it, and the counts are the same. On fresh trials: whether the bound exceeds the
+        claim.
     expected : bool
         Whether the claim is declared wrong, so that a refutation is no alarm.
     words : str
         The comparison in one line.
     change : str
         What was changed, told by the lines that the file has now; empty where there is no file.
+    fresh : bool
+        Whether the coins are not ours, so that the leak was certified again on fresh trials.
     """
 
     loss: float
@@ -409,6 +428,7 @@ class Replay:
     expected: bool
     words: str
     change: str = ""
+    fresh: bool = False
 
 
 def witness_schema() -> dict[str, Any]:
@@ -509,7 +529,7 @@ def replay(
 def _refuse_commands(witness: Mapping[str, Any]) -> None:
     """Raise `InvalidInput` if a witness would start a program, or ask a service."""
     parameters = witness["parameters"]
-    if FOREIGN in json.dumps([witness["target"], parameters]):
+    if trust_of(witness):
         what = str(parameters.get("command") or parameters.get("url") or witness["target"])
         raise InvalidInput(
             f"the witness names '{what:.80}', which runs outside of dpassay; if you know it, "
@@ -562,7 +582,7 @@ def _replayed(
 
     with one_thread():
         if isinstance(coding, Matches):
-            return _matched(witness, subject, claim, place, change, coding)
+            return _matched(witness, subject, claim, place, change, coding, weights)
         base = place.pairs.base
         state = subject.prepare(base)
         neighbour = subject.neighbour(base, state, change)
@@ -585,10 +605,8 @@ def _replayed(
             )
         seed = int(trials["seed"])
         sides = ((state, None), (neighbour, change))
-        counted = partial(
-            _again, subject, sides[::-1] if flip else sides, place, coding, weights, query, seed
-        )
-        return _compared(witness, claim, coding, change, counted)
+        tally = partial(_again, subject, sides[::-1] if flip else sides, place, coding, query, seed)
+        return _judged(witness, subject, claim, coding, weights, change, tally)
 
 
 def _matched(
@@ -598,6 +616,7 @@ def _matched(
     place: Group,
     change: Change,
     coding: Matches,
+    weights: Tally,
 ) -> Replay:
     """Draw the trials of a learned event again, where the mechanism runs."""
     trials = witness["trials"]
@@ -606,30 +625,97 @@ def _matched(
     runner = TrialRunner(subject, (group,), (coding,), int(trials["seed"]))
     query, flip = witness["query"], witness["direction"] == DIRECTIONS[1]
 
-    def counted(parts: RawParts) -> tuple[int, int]:
-        """Count the event on both sides in parts of the trials."""
+    def tally(parts: RawParts) -> tuple[Tally, Tally]:
+        """Count answers outside and inside the event, on both sides, in parts of the trials."""
         tasks = [
             Task(group=0, pair=pair, phase=part["phase"], size=int(part["draws"]))
             for pair in ((0, None) if flip else (None, 0))
             for part in parts
         ]
-        found = [int(counts[query, 1]) for counts in opened.counts(tasks)]
-        return sum(found[: len(parts)]), sum(found[len(parts) :])
+        found = [counts[query] for counts in opened.counts(tasks)]
+        return sum(found[1 : len(parts)], found[0]), sum(found[len(parts) + 1 :], found[len(parts)])
 
     with executor(runner, ExecutorOptions()) as opened:
-        return _compared(witness, claim, coding, change, counted)
+        return _judged(witness, subject, claim, coding, weights, change, tally)
+
+
+def _judged(
+    witness: Mapping[str, Any],
+    subject: AuditTarget,
+    claim: Claim,
+    coding: Coding,
+    weights: Tally,
+    change: Change,
+    tally: Tallied,
+) -> Replay:
+    """Hold trials against a witness: the same ones, or fresh ones where its coins are not ours."""
+    own = witness["trials"].get("own_coins")
+    if own is None and subject.seeded:
+        return _compared(witness, claim, coding, weights, change, tally)
+    return _certified(witness, claim, own or BEFORE, coding, weights, change, tally)
+
+
+def _certified(
+    witness: Mapping[str, Any],
+    claim: Claim,
+    own: Mapping[str, Any],
+    coding: Coding,
+    weights: Tally,
+    change: Change,
+    tally: Tallied,
+) -> Replay:
+    """Bound the leak of the witness's event anew, on fresh trials, by the test of the record."""
+    trials, recorded = witness["trials"], float(witness["loss"])
+    one, other = tally([{"phase": FRESH, "draws": int(trials["draws"])}])
+    if isinstance(coding, Rounded):
+        spread = tuple(map(float, own["spreads"]))
+        histograms = Histograms(
+            one=tuple(one.tolist()),
+            other=tuple(other.tolist()),
+            spreads=(spread[0], spread[1]),
+            limits=(coding.low, coding.high),
+        )
+        cell, seen = Recorded(method=own["method"], counts=None, histograms=histograms), ""
+    else:
+        n, x, y = int(one.sum()), int(one @ weights), int(other @ weights)
+        counts = Counts(x=x, n1=n, y=y, n0=n)
+        cell = Recorded(method=own["method"], counts=counts, histograms=None)
+        seen = f" ({x:,} of {n:,} against {y:,} of {n:,})"
+    value = kind_of(claim).lower(cell, float(own["alpha"]))
+    refuted, before = (
+        value > claim.promised,
+        recorded > claim.promised or "stopped_early" in witness,
+    )
+    least, allowed = apart(value, claim.promised, DOWN)
+    recalled = "" if refuted == before else f", recorded {loss(recorded, DOWN)}"
+    limit = "" if claim.status == "measured" else f", the claim allows {allowed}"
+    return Replay(
+        loss=value,
+        reproduced=refuted == before,
+        refuted=refuted and claim.status != "measured",
+        expected=claim.expected == "refuted",
+        words=f"on fresh trials the {claim.quantity} is at least {least}{seen}{recalled}{limit}",
+        change=str(change) if changed_lines(change) else "",
+        fresh=True,
+    )
 
 
 def _compared(
     witness: Mapping[str, Any],
     claim: Claim,
     coding: Coding,
+    weights: Tally,
     change: Change,
-    counted: Callable[[RawParts], tuple[int, int]],
+    tally: Tallied,
 ) -> Replay:
     """Hold counts, or sums of grid points, against those of a witness."""
     trials, recorded = witness["trials"], float(witness["loss"])
     n = int(trials["draws"])
+
+    def counted(parts: RawParts) -> tuple[int, int]:
+        one, other = tally(parts)
+        return int(one @ weights), int(other @ weights)
+
     x, y = counted(trials.get("parts") or [{"phase": "certify", "draws": n}])
     same, stopped = (x, y) == (trials["x"], trials["y"]), "stopped_early" in witness
     if stopped:
@@ -659,15 +745,14 @@ def _again(
     sides: Iterable[tuple[Any, Change | None]],
     place: Group,
     coding: Coding,
-    weights: NDArray[np.int64],
     query: int,
     seed: int,
     parts: RawParts,
-) -> tuple[int, int]:
-    """Draw parts of the trials again, and count the event on both sides."""
+) -> tuple[Tally, Tally]:
+    """Draw parts of the trials, and count the symbols of the answers on both sides."""
     one, other = (
-        sum(
-            int(
+        np.sum(
+            [
                 draw(
                     subject,
                     state,
@@ -678,9 +763,9 @@ def _again(
                     phase=part["phase"],
                     seed=seed,
                 )[query]
-                @ weights
-            )
-            for part in parts
+                for part in parts
+            ],
+            axis=0,
         )
         for state, side in sides
     )

@@ -167,6 +167,7 @@ CATALOGUE: dict[str, Entry] = {
         target="relatives.distance_to_instability:DistanceToInstability",
         source="Bassily, Thakkar and Thakurta 2018",
     ),
+    "dp-sgd": Entry(target="relatives.dp_sgd:DPSGD", source="Abadi et al. 2016"),
     "randomised-majority": Entry(
         target="relatives.randomised_majority:RandomisedMajority", source="Warner 1965"
     ),

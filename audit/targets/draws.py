@@ -50,7 +50,7 @@ def as_draws(answers: Any, size: int, queries: int, where: str) -> NDArray[Any]:
     if (
         queries
         and found.ndim == 1
-        and {len(each) for each in found if isinstance(each, tuple)} == {queries}
+        and {len(each) for each in found if isinstance(each, (tuple, list))} == {queries}
     ):
         found = _columns(found, queries)
     if queries and not (found.ndim == 2 and found.shape[1] == queries):
@@ -64,7 +64,7 @@ def as_draws(answers: Any, size: int, queries: int, where: str) -> NDArray[Any]:
 
 
 def _columns(found: NDArray[Any], queries: int) -> NDArray[Any]:
-    """Return tuples of answers, one for each query, as rows."""
+    """Return tuples or lists of answers, one for each query, as rows."""
     table = np.empty((len(found), queries), dtype=object)
     for place, each in enumerate(found):
         table[place] = each

@@ -138,9 +138,10 @@ class Executor:
         if isinstance(runner.target, Isolated):
             runner.target.check_not_lost()
         self._bench = runner
-        self._ledger = options.ledger
+        # trials of what has coins of its own are never those that would come now
+        self._ledger = options.ledger if runner.target.seeded else None
         known = runner.target.code if isinstance(runner.target, Isolated) else None
-        self._code = (known or code_of(runner.target)) if options.ledger else []
+        self._code = (known or code_of(runner.target)) if self._ledger else []
         self._queries = [digest(group.queries) for group in runner.groups]
         self._checking: Shard | None = None
         self._checked = False
@@ -241,7 +242,7 @@ class Executor:
             for piece in shard
             if (counts := self._ledger.get(self._key(piece))) is not None
         }
-        if found and not self._checked and self.seeded:
+        if found and not self._checked:
             piece, counts = next(iter(found.items()))
             self._checking = (piece,)
             done = self._crew.finish(self._crew.start(self._checking))

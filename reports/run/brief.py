@@ -18,7 +18,7 @@ from dpassay.claims import SINGLE
 from dpassay.engine.wording import query_words
 from dpassay.numerics import DOWN, NEAREST, UP, plain, rounded, told_apart, written
 from dpassay.record.curves import WITNESSED
-from dpassay.record.files import clearest_id, witness_file
+from dpassay.record.files import clearest_id, trust_of, witness_file
 from dpassay.reports.run.findings import unit_words
 from dpassay.reports.run.kinds import Words, words_of
 from dpassay.reports.run.queries import labels
@@ -557,7 +557,8 @@ def _looked(result: Raw) -> str:
 def _replay(cell: Raw, name: str) -> str:
     if cell["target"] is None or cell["data"].get("kind") == "memory":
         return ""
-    command = f"dpassay replay {within(cell)}{shlex.quote(witness_file(name))}"
+    file = f"{within(cell)}{shlex.quote(witness_file(name))}"
+    command = f"dpassay replay {file}{trust_of(cell)}"
     from_file = cell["data"].get("kind") == "source" and cell["data"]["source"]["kind"] == "file"
     return f"{command} --data FILE" if from_file else command
 

@@ -216,11 +216,9 @@ def commands_of(change: Raw, comparison: Raw, folder: Path) -> tuple[str, ...]:
         f"dpassay explain {shlex.quote(change['id'])} --record "
         f"{shlex.quote(str(folder / 'record.json'))}"
     )
-    return (
-        (f"dpassay replay {shlex.quote(str(folder / change['replay']))}",)
-        if change["replay"]
-        else (explain,)
-    )
+    file, space, trust = change["replay"].partition(" ")
+    again = f"dpassay replay {shlex.quote(str(folder / file))}{space}{trust}"
+    return (again,) if file else (explain,)
 
 
 def _section(change: Raw, comparison: Raw, folder: Path) -> str:

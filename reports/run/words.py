@@ -11,7 +11,7 @@ from typing import Any
 
 from dpassay.engine.wording import seen_words, stopped_words
 from dpassay.numerics import UP, VISIBLE, written
-from dpassay.record.files import witness_file
+from dpassay.record.files import trust_of, witness_file
 from dpassay.reports.run.kinds import KINDS, words_of
 from dpassay.reports.run.search_words import (
     SEARCHED_METHOD,
@@ -831,7 +831,8 @@ def _replay(result: Raw) -> Part | None:
             "with the same pairs and queries."
         )
         return Part(title="Replay", texts=(why,))
-    command = f"dpassay replay {within(witness)}{witness_file(result['id'])}"
+    file = f"{within(witness)}{witness_file(result['id'])}"
+    command = f"dpassay replay {file}{trust_of(witness)}"
     where = f"To replay this witness alone, run {folder(command)}"
     if witness["data"].get("kind") == "source" and witness["data"]["source"]["kind"] == "file":
         where, command = f"{where}, with the data file as FILE", f"{command} --data FILE"

@@ -32,6 +32,10 @@ LONG = (
     "process.md",
     "search.md",
     "data.md",
+    "guide_dp_library.md",
+    "guide_people.md",
+    "guide_scikit_learn.md",
+    "guide_service.md",
 )
 """Pages whose blocks take seconds; they run with the slow tests."""
 PAGES = [

@@ -266,6 +266,7 @@ def test_an_audit_that_cannot_see_enough_fails_and_so_does_one_that_cannot_run(
     code, said = run()
     assert code == 1
     assert "is not refuted, but the audit could only see a loss of" in said
+    assert re.search(r"raise the budget, or call assert_not_refuted\(detectable=[\d.]+\)", said)
     path.write_text(TEST)
     (project / "audit/api.py").write_text(
         "def predict(data, queries, size, rng):\n    raise KeyError('no model')\n"

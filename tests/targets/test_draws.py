@@ -61,10 +61,12 @@ AT_QUERIES = [["a", "b"], ["b", "b"], ["a", "a"]]
 
 
 @pytest.mark.parametrize(
-    "answers", [np.array(AT_QUERIES), list(map(np.array, AT_QUERIES)), list(map(tuple, AT_QUERIES))]
+    "answers", [np.array(AT_QUERIES), *(list(map(kind, AT_QUERIES)) for kind in (np.array, tuple))]
 )
 def test_labels_of_any_kind_at_queries_are_columns(answers: Any) -> None:
     found = as_draws(answers, 3, 2, "S")
     assert found[:, 0].tolist() == ["a", "b", "a"]
+    lists = as_draws(AT_QUERIES, 3, 2, "S")
+    assert lists.tolist() == found.tolist()
     alone = as_draws(answers, 3, 0, "S")
     assert alone.tolist() == [("a", "b"), ("b", "b"), ("a", "a")]
