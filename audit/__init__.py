@@ -9,10 +9,13 @@ if TYPE_CHECKING:
     from dpassay.api import audit as audit
     from dpassay.claims import DP as DP
     from dpassay.claims import GDP as GDP
+    from dpassay.claims import RDP as RDP
     from dpassay.claims import Accuracy as Accuracy
     from dpassay.claims import PredictionStability as PredictionStability
+    from dpassay.claims import Profile as Profile
     from dpassay.claims import ScoreStability as ScoreStability
     from dpassay.claims import Stability as Stability
+    from dpassay.claims import zCDP as zCDP
     from dpassay.data import Labelled as Labelled
     from dpassay.engine.exhaustive import Domain as Domain
     from dpassay.errors import AuditeeError as AuditeeError

@@ -11,13 +11,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from dpassay.errors import as_real, require
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 DELTAS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
 """Where a curve that is given by a formula is looked at."""
@@ -27,14 +27,13 @@ MOST_POINTS = 64
 """A profile has no more points."""
 LARGEST_RHO = 300.0
 """No larger rho is a claim: nothing that is counted would exceed it."""
-ORDERS = tuple((1 + np.logspace(-2, 4, 121)).tolist())
+ORDERS = tuple(1 + 10 ** (k / 20) for k in range(-40, 81))
 """Orders at which zero-concentrated privacy is read: any of them is implied."""
 UPWARDS = 1e-6
 """So much is added to a computed epsilon, for the numerical error of its maximum."""
-Array = NDArray[np.float64]
+Array: TypeAlias = "NDArray[np.float64]"
 RAREST = 650.0
 """Events are looked at down to a probability of e to minus this."""
-NEXT_TO_1 = np.log1p(-np.logspace(-0.31, -13))
 GRID, HALVINGS = 500, 60
 
 
@@ -188,7 +187,11 @@ def _points(orders: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float
     ln((p - delta) / q) in it. That is no larger than any conversion by a formula, and nothing
     smaller follows for events: Asoodeh et al., 'A better bound gives a hundred rounds' (2020).
     """
-    grid = np.concatenate([-np.geomspace(RAREST, math.log(2), GRID), NEXT_TO_1])
+    import numpy as np
+    from scipy.optimize import minimize_scalar
+
+    next_to_1 = np.log1p(-np.logspace(-0.31, -13))
+    grid = np.concatenate([-np.geomspace(RAREST, math.log(2), GRID), next_to_1])
     highest = most(grid, orders)
 
     def largest(value: Callable[[Array, Array], Array]) -> float:
@@ -230,6 +233,8 @@ def most(log_q: Array, orders: tuple[tuple[float, float], ...]) -> Array:
     array (k,)
         By halving, rounded up.
     """
+    import numpy as np
+
     alpha, bound = (np.array(column)[:, None] for column in zip(*orders, strict=True))
     log_q = np.asarray(log_q, dtype=float)
     rest_q = np.log(-np.expm1(log_q))
@@ -253,6 +258,8 @@ def _divergence(
     alpha: Array,
 ) -> Array:
     """Return the Renyi divergence of order alpha of an event, from logarithms."""
+    import numpy as np
+
     inside = alpha * log_p + (1 - alpha) * log_q
     outside = alpha * rest_p + (1 - alpha) * rest_q
     return np.asarray(np.logaddexp(inside, outside) / (alpha - 1))

@@ -69,7 +69,7 @@ CASES: dict[str, tuple[Change, str]] = {
     ),
     "a choice": (
         set_in(*FIRST, "claim", "epsilon", value="x"),
-        f'results[0].claim.epsilon = "x": must be {NUMBER} > 0 or null',
+        f'results[0].claim.epsilon = "x": must be {NUMBER} >= 0 or null',
     ),
     "a list in place of an object": (
         set_in(*FIRST, "claim", value=[1, 2]),
