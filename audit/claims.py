@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 from dpassay.errors import as_real, require
 from dpassay.numerics import allowance
+from dpassay.privacy_curves import Curve, Points, Renyi, ZeroConcentrated, curve_from_json, usual
 
 REPLACE_ONE = "replace-one"
 """Two datasets of the same size that differ in one record, which keeps its place."""
@@ -207,6 +208,11 @@ class Promise:
         """What is measured, in words, with what it depends on."""
         return self.quantity
 
+    @property
+    def points(self) -> tuple[Claim, ...]:
+        """The claims of which an audit may choose one to hold the algorithm against: itself."""
+        return (cast("Claim", self),)
+
     def most(self, numbers: tuple[float, float] | None) -> float:  # noqa: ARG002
         """Largest leak that there can be, in the units of the claim.
 
@@ -262,9 +268,13 @@ class DP(Promise):
     Parameters
     ----------
     epsilon : float
-        Claimed privacy loss in nats; in [1e-100, 700].
+        Claimed privacy loss in nats; 0, or in [1e-100, 700]. 0 says that nothing leaks but with
+        probability delta.
     delta : float
         Claimed additive slack; in [0, 1). 0 is pure differential privacy.
+    curve : Curve, optional
+        The privacy curve of which this is a point; `zCDP`, `RDP` and `Profile` give such claims.
+        An audit may hold the algorithm against another point of it.
     relation, unit, coins, source, status, expected
         See `Promise`.
 
@@ -281,22 +291,25 @@ class DP(Promise):
 
     epsilon: float
     delta: float = 0.0
+    curve: Curve | None = None
 
     def __post_init__(self) -> None:
         # a slotted dataclass is made twice: plain super() has the wrong class
         super(DP, self).__post_init__()
         epsilon, delta = as_real(self.epsilon), as_real(self.delta)
         require(
-            LEAST <= epsilon <= LARGEST,
+            epsilon == 0 or LEAST <= epsilon <= LARGEST,
             "epsilon",
             self.epsilon,
-            f"a number in [{LEAST:g}, {LARGEST:g}]",
+            f"0 or a number in [{LEAST:g}, {LARGEST:g}]",
         )
         require(0 <= delta < 1, "delta", self.delta, "a number in [0, 1)")
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "delta", delta)
 
     def __str__(self) -> str:
+        if self.curve is not None:
+            return str(self.curve)
         return (
             f"DP({self.epsilon:g})" if self.delta == 0 else f"DP({self.epsilon:g}, {self.delta:g})"
         )
@@ -307,9 +320,28 @@ class DP(Promise):
         return self.epsilon
 
     @property
+    def quantity(self) -> str:
+        """The loss; of a curve, at which delta."""
+        return self.named if self.curve is None else self.amount
+
+    @property
     def amount(self) -> str:
         """The loss, and at which delta."""
-        return f"{self.quantity} at δ = {allowance(self.delta)}" if self.delta else self.quantity
+        return f"{self.named} at δ = {allowance(self.delta)}" if self.delta else self.named
+
+    @property
+    def points(self) -> tuple[DP, ...]:
+        """The points that an audit may hold the algorithm against, itself first."""
+        if self.curve is None:
+            return (self,)
+        known = dict.fromkeys([(self.epsilon, self.delta), *self.curve.points()])
+        return tuple(replace(self, epsilon=epsilon, delta=delta) for epsilon, delta in known)
+
+    def as_json(self) -> dict[str, Any]:
+        """Every field; the curve only where there is one."""
+        found = super(DP, self).as_json()
+        del found["curve"]
+        return found if self.curve is None else found | {"curve": self.curve.as_json()}
 
     def beside(self) -> Claim:
         """The change of a label's probability."""
@@ -587,6 +619,95 @@ class Accuracy(Promise):
         return f"is about an error, {name} answers labels, not numbers" if numbers is None else ""
 
 
+def zCDP(rho: float, **promise: Any) -> DP:
+    """Return the claim of rho-zero-concentrated differential privacy.
+
+    The Renyi divergence of every order alpha > 1 is at most rho alpha: Bun and Steinke (2016),
+    Definition 1.1. What is held against it are events: (epsilon, delta) at the delta where it is
+    most clearly broken, chosen by other trials than those that certify.
+
+    Parameters
+    ----------
+    rho : float
+        In (0, 300].
+    promise
+        `relation`, `unit`, `source` and so on, see `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
+
+    Examples
+    --------
+    >>> print(zCDP(0.5))
+    zCDP(0.5)
+    """
+    return _of_curve(ZeroConcentrated(rho), promise)
+
+
+def RDP(alpha: float | Mapping[float, float], epsilon: float | None = None, **promise: Any) -> DP:
+    """Return the claim of Renyi differential privacy: Mironov (2017), Definition 4.
+
+    Parameters
+    ----------
+    alpha : float or mapping
+        The order, > 1; or orders with their epsilons.
+    epsilon : float, optional
+        Largest divergence of that order in nats, > 0.
+    promise
+        `relation`, `unit`, `source` and so on, see `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
+
+    Examples
+    --------
+    >>> print(RDP(8, 1.5))
+    RDP(8, 1.5)
+    """
+    if isinstance(alpha, Mapping):
+        require(epsilon is None, "epsilon", epsilon, "left out where orders have their own")
+        return _of_curve(Renyi(tuple(alpha.items())), promise)
+    require(epsilon is not None, "epsilon", epsilon, "a number in (0, 1e6]")
+    return _of_curve(Renyi(((alpha, epsilon or 0.0),)), promise)
+
+
+def Profile(points: Iterable[tuple[float, float]], **promise: Any) -> DP:
+    """Return the claim of (epsilon, delta)-differential privacy at several points at once.
+
+    Parameters
+    ----------
+    points : iterable of (float, float)
+        Pairs of epsilon and delta, at most 64; as an accountant gives them.
+    promise
+        `relation`, `unit`, `source` and so on, see `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
+
+    Examples
+    --------
+    >>> print(Profile([(1.0, 1e-2), (4.0, 1e-6)]))
+    Profile of 2 points
+    """
+    curve = Points(tuple((epsilon, delta) for epsilon, delta in points))
+    for epsilon, delta in curve.known:
+        DP(epsilon=epsilon, delta=delta)
+    return _of_curve(curve, promise)
+
+
+def _of_curve(curve: Curve, promise: Mapping[str, Any]) -> DP:
+    known = curve.points()
+    require(len(known) > 0, "claim", str(curve), "one that forbids something")
+    epsilon, delta = usual(known)
+    return DP(epsilon=epsilon, delta=delta, curve=curve, **promise)
+
+
 Claim = DP | GDP | Stability | PredictionStability | ScoreStability | Accuracy
 """Every kind of claim there is."""
 
@@ -600,10 +721,12 @@ SPELLINGS = (
     frozenset({"epsilon"}),
     frozenset({"epsilon", "delta"}),
     frozenset({"mu"}),
+    frozenset({"rho"}),
+    frozenset({"alpha", "epsilon"}),
     frozenset({"gamma"}),
 )
 """Numbers by which a claim is named on a command line or in a file."""
-SPELLED = "epsilon=E, or epsilon=E,delta=D, or mu=M, or gamma=G"
+SPELLED = "epsilon=E, or epsilon=E,delta=D, or mu=M, or rho=R, or alpha=A,epsilon=E, or gamma=G"
 """The same in words."""
 
 
@@ -612,6 +735,10 @@ def spelled(numbers: Mapping[str, float], source: str, *, labels: bool) -> Claim
 
     gamma is about labels, or about real predictions.
     """
+    if "rho" in numbers:
+        return zCDP(numbers["rho"], source=source)
+    if "alpha" in numbers:
+        return RDP(numbers["alpha"], numbers["epsilon"], source=source)
     if "epsilon" in numbers:
         return DP(epsilon=numbers["epsilon"], delta=numbers.get("delta", 0.0), source=source)
     if "mu" in numbers:
@@ -634,4 +761,6 @@ def claim_from_json(facts: dict[str, Any], expected: Any = None) -> Claim:
         for name, value in facts.items()
         if name in {field.name for field in fields(kind)}
     }
+    if known.get("curve") is not None:
+        known["curve"] = curve_from_json(known["curve"])
     return kind(**known, expected=expected)

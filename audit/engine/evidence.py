@@ -185,6 +185,8 @@ class Evidence:
     again : tuple of dict
         Fresh counts at the cells of a baseline, for `dpassay.record.compare` alone; see
         `dpassay.engine.baseline_cells`.
+    point : Claim or None
+        The point of a privacy curve that it was held against; None where the claim is no curve.
     """
 
     mode: Mode
@@ -206,6 +208,7 @@ class Evidence:
     again: tuple[dict[str, Any], ...] = ()
     stopped: Stopped | None = None
     parts: tuple[tuple[str, int], ...] = ()
+    point: Claim | None = None
 
     @property
     def detectable(self) -> float:

@@ -176,7 +176,7 @@ def _measure(
             fit = goodness_of_fit(target, groups[0], settings.seed)
             _unchanged(target, groups)
             return "exact", _both_notions(
-                target, lambda claim: exact_evidence(target, claim, groups, exact, fit)
+                target, at_worst(lambda claim: exact_evidence(target, claim, groups, exact, fit))
             )
         if settings.mode == "exact":
             raise TargetError("it has no exact law for these data and claims; use mode monte-carlo")
@@ -207,7 +207,27 @@ def _exhaustive(target: AuditTarget, domain: Domain, progress: Progress) -> Hold
         beyond = exact_evidence(target, claim, own, own_laws, None)
         return found.joined_by(beyond) if beyond.lower.value > claim.promised else found
 
-    return _both_notions(target, hold)
+    return _both_notions(target, at_worst(hold))
+
+
+def at_worst(hold: Holder) -> Holder:
+    """Hold computed laws against every point of a curve, and keep the one that looks worst."""
+
+    def held(claim: Claim) -> Evidence:
+        """Hold the laws against a claim; against a curve at its worst point."""
+        if len(claim.points) == 1:
+            return hold(claim)
+        found = [replace(hold(point), point=point) for point in claim.points]
+        return max(found, key=_excess)
+
+    return held
+
+
+def _excess(found: Evidence) -> tuple[bool, float]:
+    """Say whether evidence refutes a point of a curve, and how many times what is claimed leaks."""
+    assert found.point is not None
+    lower, promised = found.lower.value, found.point.promised
+    return lower > promised, lower / (promised or 1.0)
 
 
 def _both_notions(target: AuditTarget, hold: Holder) -> Holder:
@@ -264,6 +284,7 @@ def _result(
         if isinstance(held, TargetError):
             raise held
         evidence = held(claim)
+        claim = evidence.point or claim
         outcome = decide(
             claim,
             evidence,

@@ -86,15 +86,35 @@ class Sampling:
         if isinstance(trials, TargetError):
             raise trials
         bins = tuple(coding for coding in trials.codings if isinstance(coding, Bins))
-        tester = kind_of(claim).tester(self.target, bins)
+        point = self._worst(claim, bins, trials.screened)
+        tester = kind_of(point).tester(self.target, bins)
         found = monte_carlo_evidence(
             tester, trials.groups, trials.screened, self.budget, trials.runner, self.progress
         )
+        if len(claim.points) > 1:
+            found = replace(found, point=point)
         cells, draws = self.accepted(claim), BASELINE_DRAWS * self.budget.draws
         again = certified_again(
             cells, trials.groups, trials.codings, self.target.labels, self.open_executor, draws
         )
         return replace(found, again=again) if again else found
+
+    def _worst(self, claim: Claim, bins: tuple[Bins, ...], screened: Screened) -> Claim:
+        """Return the point of a curve that the screening trials speak against most clearly."""
+        if len(claim.points) == 1:
+            return claim
+
+        def score(point: Claim) -> float:
+            """Return how clearly the worst cell exceeds it, in standard deviations; 0 at least."""
+            tester = kind_of(point).tester(self.target, bins)
+            found = [
+                float(tester.rank(counts[:, :, query])[0].max())
+                for counts in screened.counts
+                for query in range(counts.shape[2])
+            ]
+            return max(0.0, *found)
+
+        return max(claim.points, key=score)
 
     def _screen(self, *, means: bool) -> Trials:
         draws = self.budget.screening(self.groups), self.budget.draws // 2

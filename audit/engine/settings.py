@@ -26,6 +26,8 @@ ModeWanted = Literal["auto", "exact", "exhaustive", "monte-carlo"]
 DETECT = 1.5
 """A sampled audit must be able to see so many times the claim, unless it is asked for something
 else."""
+AT_0 = 0.5
+"""Or so much where nothing may leak: no multiple of 0 is a leak."""
 
 MOST_MEMORY = 2.0**20
 """GiB; nobody has more."""
@@ -172,5 +174,5 @@ class Settings:
         """The leak that a sampled audit of a claim must be able to see, at most `most`."""
         if self.detect is not None:
             return self.detect
-        least = claim.promised + SHARE if claim.coupled else 0.0
+        least = claim.promised + SHARE if claim.coupled else 0.0 if claim.promised else AT_0
         return min(max(DETECT * claim.promised, least), (claim.promised + most) / 2)

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from dpassay.claims import Claim, claim_from_json
 from dpassay.errors import is_real, require
 from dpassay.numerics import DOWN, UP, lower_number, number, percent, upper_number, written
+from dpassay.privacy_curves import curve_from_json, usual
 from dpassay.record.files import witness_file
 from dpassay.record.old_records import comparable_searches
 from dpassay.record.rebound import (
@@ -306,12 +307,15 @@ def entry_keys(results: Iterable[Raw]) -> tuple[str, ...]:
 def entry_key(mechanism: str, parameters: Raw, claim: Raw) -> str:
     """Return what an entry is known by in every record.
 
-    The mechanism, its parameters, and the claim's kind, relation and status.
+    The mechanism, its parameters, and the claim's kind, relation and status; of a privacy curve its
+    kind too, not the point that was chosen.
 
     The unit and the coins of a claim are text for people: they may be reworded, and are no part of
     it.
     """
     about = {name: claim[name] for name in ("kind", "relation", "status")}
+    if claim.get("curve"):
+        about["curve"] = claim["curve"]["kind"]
     return json.dumps([mechanism, parameters, about], sort_keys=True)
 
 
@@ -688,7 +692,9 @@ def _read(result: Raw) -> Claim:
 
 
 def _numbers(result: Raw) -> tuple[float, ...]:
-    """Return what a claim promises: the larger, the weaker."""
+    """Return what a claim promises: the larger, the weaker; of a curve its usual point."""
+    if result["claim"].get("curve"):
+        return usual(curve_from_json(result["claim"]["curve"]).points())
     names = ("epsilon", "delta", "mu", "gamma", "beta1", "beta2", "bound")
     return tuple(
         float(result["claim"][name]) for name in names if result["claim"].get(name) is not None

@@ -11,6 +11,7 @@ from statistics import NormalDist
 from typing import Any, ClassVar
 
 from dpassay.claims import answers_among, answers_moved
+from dpassay.privacy_curves import curve_from_json
 from dpassay.reports.shared.numbers import allowance, clean, plain, promise
 
 Raw = Mapping[str, Any]
@@ -192,16 +193,24 @@ class Loss(Words):
             "is 0."
         )
 
+    @property
+    def curve(self) -> str:
+        """The privacy curve of which this is a point; empty where it is none."""
+        facts = self.claim.get("curve")
+        return str(curve_from_json(facts)) if facts else ""
+
     def short(self, number: str) -> str:
-        """Epsilon, and delta where there is one."""
-        return f"{number}, δ = {self.slack}" if self.slack else number
+        """Epsilon, delta where there is one, and the curve of which they are a point."""
+        point = f"{number}, δ = {self.slack}" if self.slack else number
+        return f"{point} of {self.curve}" if self.curve else point
 
     @property
     def name(self) -> str:
         """(epsilon, delta)-differential privacy."""
         epsilon = promise(self.claim["epsilon"])
         name = f"({epsilon}, {self.slack})" if self.slack else epsilon
-        return f"{name}-differential privacy, {self.relation}"
+        curve = f"{self.curve}, which implies " if self.curve else ""
+        return f"{curve}{name}-differential privacy, {self.relation}"
 
     def sentence(self, over: str) -> str:  # noqa: ARG002
         """A factor and a slack."""

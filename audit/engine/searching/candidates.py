@@ -13,6 +13,7 @@ from dpassay.engine.search_power import Round
 from dpassay.search.events import Choice
 from dpassay.search.outlook import Outlook
 from dpassay.search.proposals.proposal import Proposal
+from dpassay.search.worth import Goal
 from dpassay.targets.groups import Progress
 
 Features = NDArray[np.float64]
@@ -53,6 +54,8 @@ class Candidate:
         What is to be expected of it there.
     rounds : int
         Rounds by whose trials that is known.
+    goal : Goal or None
+        The claim, or the point of its curve, that it looks worst against.
     """
 
     proposal: Proposal
@@ -61,11 +64,14 @@ class Candidate:
     query: int = 0
     outlook: Outlook | None = None
     rounds: int = 0
+    goal: Goal | None = None
 
     @property
     def rank(self) -> tuple[float, float]:
         """What pairs are ranked by: the greater, the worse it looks."""
-        return (-math.inf, -math.inf) if self.outlook is None else rank_of(self.outlook)
+        if self.outlook is None or self.goal is None:
+            return -math.inf, -math.inf
+        return rank_of(self.goal, self.outlook)
 
     @property
     def promise(self) -> float:
@@ -78,13 +84,15 @@ class Candidate:
         return self.outlook if isinstance(self.outlook, Choice) else None
 
 
-def rank_of(outlook: Outlook) -> tuple[float, float]:
+def rank_of(goal: Goal, outlook: Outlook) -> tuple[float, float]:
     """Rank by the power to refute; where that is next to certain, by the bound to be expected.
 
     A small leak that is seen often lies more standard errors above the claim than a large one that
     is seen rarely; once both will be found, the large one is what the claim is worst wrong about.
+    The bound counts in multiples of the claim, so that the points of a curve can be compared.
     """
-    return min(max(0.0, outlook.assurance), CERTAIN), outlook.expected
+    times = outlook.expected / (goal.promised or 1.0)
+    return min(max(0.0, outlook.assurance), CERTAIN), times
 
 
 def round_of(alive: Sequence[Candidate], size: int, kept: int) -> Round:

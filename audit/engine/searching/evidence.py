@@ -14,6 +14,7 @@ from dpassay.engine.searching.search import LEAST, Search
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
 from dpassay.search.proposals.proposal import Space
+from dpassay.search.worth import Goal
 from dpassay.stats.scales import scale_of
 from dpassay.targets.groups import Group, Progress
 from dpassay.targets.guard import AuditTarget
@@ -66,16 +67,20 @@ def searched_evidence(
     drawing = Drawing(
         target=target, space=space, open_executor=open_executor, progress=progress, seed=seed
     )
+    points = {
+        Goal(scale_of(point), point.promised, budget.draws, budget.alpha): point
+        for point in claim.points
+    }
     search = Search(
         drawing=drawing,
         space=space,
-        scale=scale_of(claim),
-        promised=claim.promised,
+        goals=tuple(points),
         budget=budget,
         deadline=Deadline(seconds=seconds),
     )
     found, encoder = search.best()
-    if found.choice is None:
+    goal = found.goal
+    if found.choice is None or goal is None:
         raise TargetError(f"{target.name}: a search needs at least one pair to look at")
     groups, pattern = (drawing.alone(found),), found.choice.pattern
     executor = open_executor(groups, (Matches(pattern=pattern, by_query=target.by_query),))
@@ -83,8 +88,8 @@ def searched_evidence(
         draws=budget.draws, alpha=budget.alpha, alarm=budget.alarm, stop_early=budget.stop_early
     )
     tester = PatternEvents(
-        scale=search.scale,
-        promised=claim.promised,
+        scale=goal.scale,
+        promised=goal.promised,
         pattern=pattern,
         direction=found.choice.direction,
         rounds=tuple(search.rounds),
@@ -96,4 +101,5 @@ def searched_evidence(
         evidence,
         trials=evidence.trials + sum(drawing.spent),
         searched=evidence.searched | {"search": search.log} | search.deadline.as_json(),
+        point=points[goal] if len(points) > 1 else None,
     )

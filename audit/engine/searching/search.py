@@ -19,6 +19,7 @@ from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.search_power import Round
 from dpassay.engine.searching.candidates import (
     Candidate,
+    Features,
     Told,
     is_sure,
     keeps,
@@ -34,7 +35,6 @@ from dpassay.search.outputs import Encoder
 from dpassay.search.proposals.proposal import Space
 from dpassay.search.worth import Goal
 from dpassay.seeds import stream
-from dpassay.stats.scales import Scale
 
 FIRST = 256
 """Pairs of the first round."""
@@ -81,10 +81,9 @@ class Search:
         Draws trials.
     space : Space
         Proposes pairs and queries.
-    scale : Scale
-        How a leak is measured.
-    promised : float
-        The claimed leak.
+    goals : tuple of Goal
+        The claim, or the points of a curve: a pair is held against the one that it looks worst
+        against.
     budget : Budget
     deadline : Deadline
         When the search ends; the first of `PORTIONS` of the pairs is looked at in any case.
@@ -92,8 +91,7 @@ class Search:
 
     drawing: Drawing
     space: Space
-    scale: Scale
-    promised: float
+    goals: tuple[Goal, ...]
     budget: Budget
     deadline: Deadline
     log: list[dict[str, Any]] = field(default_factory=list)
@@ -251,10 +249,10 @@ class Search:
         choice = found.choice
         if choice is None:
             return
-        fresh = Candidate(proposal=found.proposal)
+        fresh, goal = Candidate(proposal=found.proposal), self._goal(found)
         self.drawing.draw(choice.pattern.encoder, [fresh], size, phase, told)
         one, other = fresh.one[0][found.query], fresh.other[0][found.query]
-        found.outlook = settled(choice, one, other, self._goal)
+        found.outlook = settled(choice, one, other, goal)
 
     def _shrunk(self, encoder: Encoder, found: Candidate) -> Candidate:
         """Return a smaller pair that shows the same, if there is one.
@@ -307,7 +305,6 @@ class Search:
 
     def _rank(self, encoder: Encoder, some: Iterable[Candidate]) -> None:
         """Rank each candidate by its best query; no event is named."""
-        goal = self._goal
         bases: dict[tuple[int, ...], list[Base]] = {}
         for each in some:
             other = np.concatenate(each.other, axis=1)
@@ -315,37 +312,42 @@ class Search:
             if drawn not in bases:
                 one = np.concatenate(each.one, axis=1)
                 bases[drawn] = [Base(encoder.looks, query) for query in one]
-            pairs = zip(bases[drawn], other, strict=True)
-            self._take(each, [outlook(base, query, goal) for base, query in pairs])
+            pairs = enumerate(zip(bases[drawn], other, strict=True))
+            self._take(each, [(query, *self._worst(*both)) for query, both in pairs])
+
+    def _worst(self, base: Base, answers: Features) -> tuple[Goal, Outlook]:
+        """Return the point of the curve that answers speak against most clearly."""
+        found = [(goal, outlook(base, answers, goal)) for goal in self.goals]
+        return max(found, key=lambda each: rank_of(*each))
 
     def _choose(self, encoder: Encoder, some: Iterable[Candidate], *, first: int = 0) -> None:
         """Choose the best event of each candidate, over its queries; `first` numbers the first."""
         for place, each in enumerate(some, first):
             one, other = (np.concatenate(side, axis=1) for side in (each.one, each.other))
+            goal = self._goal(each)
             choices = [
                 choose_pattern(
                     encoder,
                     one[query],
                     other[query],
-                    scale=self.scale,
-                    promised=self.promised,
-                    n=self.budget.draws,
-                    alpha=self.budget.alpha,
+                    scale=goal.scale,
+                    promised=goal.promised,
+                    n=goal.n,
+                    alpha=goal.alpha,
                     rng=stream(self.drawing.seed, "choose", place, query),
                 )
                 for query in range(len(one))
             ]
-            self._take(each, choices)
+            self._take(each, [(query, goal, choice) for query, choice in enumerate(choices)])
 
-    def _take(self, each: Candidate, outlooks: Sequence[Outlook]) -> None:
+    def _take(self, each: Candidate, looks: Sequence[tuple[int, Goal, Outlook]]) -> None:
         """Take the query of a candidate where it looks worst."""
         each.rounds = len(each.one)
-        each.query = max(range(len(outlooks)), key=lambda query: rank_of(outlooks[query]))
-        each.outlook = outlooks[each.query]
+        each.query, each.goal, each.outlook = max(looks, key=lambda look: rank_of(*look[1:]))
 
-    @property
-    def _goal(self) -> Goal:
-        return Goal(self.scale, self.promised, self.budget.draws, self.budget.alpha)
+    def _goal(self, each: Candidate) -> Goal:
+        """Return what a candidate is held against: once it was ranked, where it looks worst."""
+        return each.goal or self.goals[0]
 
     def _note(self, number: int, ranked: list[Candidate], size: int) -> None:
         families: dict[str, int] = {}
