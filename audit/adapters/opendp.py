@@ -24,13 +24,13 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from dpassay.adapters.optional import library
-from dpassay.claims import ADD_REMOVE, DP, RDP, REPLACE_ONE, Profile, replace_relation, zCDP
+from dpassay.claims import ADD_REMOVE, DP, RDP, Profile, replace_relation, zCDP
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.mechanism import OwnCoins
 from dpassay.privacy_curves import DELTAS
@@ -175,51 +175,48 @@ def neighbours(
     domain, metric = measurement.input_domain, measurement.input_metric
     kind = _plain(metric.type).partition("<")[0]
     element, vector = _element(domain)
+    atom = _atom(element)
     distance = as_real(d_in)
     require(0 < distance < math.inf, "d_in", d_in, "a finite number > 0")
-    atom = _atom(element)
-    number = atom in INTEGERS or atom in FLOATS
-    of_records = vector and kind in (*EDITED, *REPLACED)
-    described = of_records or (not vector and kind == "DiscreteDistance")
-    if atom and described:
-        if moved is not None:
-            raise InvalidInput(f"moved: goes with a vector under a norm, not with {metric}")
-        known = getattr(domain, "size", None) if vector else 1
-        least = {"size": size, "known": known}
-        if of_records:
-            relation = _relation(kind, d_in, relation, sized=known is not None)
-        elif relation not in (None, REPLACE_ONE):
-            raise InvalidInput(f"relation = '{relation}': must be '{REPLACE_ONE}' with {metric}")
-        return _records(
-            element,
-            _size(**least, default=RECORDS),
-            data,
-            limits,
-            values,
-            relation or REPLACE_ONE,
-            fixed=known is not None,
-        )
-    norm = NORMS.get(kind) if vector else (math.inf if kind == "AbsoluteDistance" else None)
-    if not number or norm is None:
+    known = getattr(domain, "size", None) if vector else 1
+    of_records = kind in (*EDITED, *REPLACED) if vector else kind == "DiscreteDistance"
+    of_numbers = kind in NORMS if vector else kind == "AbsoluteDistance"
+    of_numbers = of_numbers and atom in (*INTEGERS, *FLOATS)
+    if not (atom and (of_records or of_numbers)):
         raise InvalidInput(
             f"measurement: has the domain {domain} and the metric {metric}; must be {ALLOWED}"
         )
-    for name, given in (("data", data), ("values", values), ("relation", relation)):
-        if given is not None:
-            raise InvalidInput(f"{name}: goes with records, not with {metric}")
-    known = getattr(domain, "size", None) if vector else 1
+    if of_records:
+        _left_out(metric, "a vector under a norm", moved=moved)
+        edited, replaced = (kind in EDITED, d_in) if vector else (False, 1)
+        return _records(
+            element,
+            _size(size, known, RECORDS),
+            data,
+            limits,
+            values,
+            _relation(replaced, relation, edited=edited, sized=known is not None),
+            fixed=known is not None,
+        )
+    _left_out(metric, "records", data=data, values=values, relation=relation)
     count = _size(size, known, NUMBERS)
-    every = norm == math.inf and "monotonic" not in str(metric)
-    some = moved if moved is not None else (count if every else 1)
-    fine = is_count(some) and some <= count and (some == 1 or "monotonic" not in str(metric))
-    allowed = f"an integer from 1 to {count}" if "monotonic" not in str(metric) else "1 with it"
-    require(fine, "moved", moved, allowed)
-    by = distance / some ** (0.0 if norm == math.inf else 1 / norm)
+    together = NORMS.get(kind) == math.inf and "monotonic" not in str(metric)
+    most = 1 if "monotonic" in str(metric) else count
+    some = (count if together else 1) if moved is None else moved
+    require(is_count(some) and some <= most, "moved", moved, f"an integer from 1 to {most}")
+    by = distance / some ** (1 / NORMS.get(kind, math.inf))
     if atom in INTEGERS:
-        by = math.floor(by * (1 + 1e-12))
+        by = math.floor(by * (1 + 1e-12))  # the square root of 9 / 9 may come out below 1
         require(by >= 1, "d_in", d_in, f"so large that {some} integers can move by 1")
-    low, high = _limits(element, limits, none=atom in FLOATS)
+    low, high = _limits(element, limits, by_type=atom in INTEGERS)
     return Answers(count, by, low, high, moved=None if some == count else some)
+
+
+def _left_out(metric: Any, where: str, **given: Any) -> None:
+    """Raise `InvalidInput` if something is given that does not go with a metric."""
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidInput(f"{name}: goes with {where}, not with {metric}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,6 +229,14 @@ class Release(OwnCoins):
     """
 
     measurement: Any
+    _atom: str = field(init=False, repr=False)
+    _vector: bool = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # asking the library for a domain takes as long as a release
+        element, vector = _element(self.measurement.input_domain)
+        object.__setattr__(self, "_atom", _atom(element))
+        object.__setattr__(self, "_vector", vector)
 
     def __call__(self, data: Any) -> Any:
         """Release once.
@@ -242,16 +247,14 @@ class Release(OwnCoins):
             Missing numbers, None, are passed as NaN. To integers numbers are rounded down: two that
             are an integer apart stay so. A measurement of one value takes the first.
         """
-        element, vector = _element(self.measurement.input_domain)
-        atom = _atom(element)
-        if not (atom and isinstance(data, (list, np.ndarray))):
+        if not (self._atom and isinstance(data, (list, np.ndarray))):
             return self.measurement(data)
         cells = data.tolist() if isinstance(data, np.ndarray) else data
-        if atom in INTEGERS:
+        if self._atom in INTEGERS:
             cells = [math.floor(cell) for cell in cells]
-        elif atom in FLOATS:
+        elif self._atom in FLOATS:
             cells = [math.nan if cell is None else float(cell) for cell in cells]
-        return self.measurement(cells if vector else cells[0])
+        return self.measurement(cells if self._vector else cells[0])
 
 
 def mechanism(measurement: Any) -> Release:
@@ -293,17 +296,13 @@ def _atom(domain: Any) -> str:
 
 
 def _limits(
-    element: Any, given: tuple[float, float] | None, *, none: bool = False
+    element: Any, given: tuple[float, float] | None, *, by_type: bool
 ) -> tuple[float, float]:
-    """Return limits of numbers: those given, the domain's, or those of its type.
-
-    With `none` there are no limits but those given or the domain's.
-    """
+    """Return limits of numbers: those given, the domain's, or those of its type if `by_type`."""
     atom = _atom(element)
-    least, most = (-math.inf, math.inf) if none else (INTEGERS | FLOATS)[atom]
-    bounds = element.bounds
-    if bounds is not None:
-        least, most = map(float, bounds)
+    least, most = (INTEGERS | FLOATS)[atom] if by_type else (-math.inf, math.inf)
+    if element.bounds is not None:
+        least, most = map(float, element.bounds)
     if atom in INTEGERS:
         least, most = max(least, -WHOLE), min(most, WHOLE)
     if given is None:
@@ -323,14 +322,15 @@ def _size(size: int | None, known: int | None, default: int) -> int:
     return default if size is None else int(size)
 
 
-def _relation(kind: str, d_in: float, given: str | None, *, sized: bool) -> str:
-    """Return the relation of records at a distance: the one that is given, if that is within it."""
-    whole = is_count(d_in)
-    require(whole, "d_in", d_in, "an integer >= 1, a number of records")
-    replaced = int(d_in) // 2 if kind in EDITED else int(d_in)
-    removed = kind in EDITED and not sized
-    known = [replace_relation(k) for k in range(1, replaced + 1)][::-1]
-    known += [ADD_REMOVE] if removed else []
+def _relation(d_in: float, given: str | None, *, edited: bool, sized: bool) -> str:
+    """Return the relation of records at a distance: the one that is given, if that is within it.
+
+    Where datasets are `edited`, to replace a record is to remove one and add one.
+    """
+    require(is_count(d_in), "d_in", d_in, "an integer >= 1, a number of records")
+    replaced = int(d_in) // 2 if edited else int(d_in)
+    known = [replace_relation(k) for k in range(replaced, 0, -1)]
+    known += [ADD_REMOVE] if edited and not sized else []
     require(bool(known), "d_in", d_in, "at least 2, as the domain fixes the size of a dataset")
     require(given is None or given in known, "relation", given, " or ".join(map(repr, known)))
     return known[0] if given is None else given
@@ -348,28 +348,24 @@ def _records(
 ) -> Tables:
     """Return a space of records that are single values."""
     atom = _atom(element)
-    wanted = size if fixed else None
     if data is not None:
-        right = len(data) > 0 and wanted in (None, len(data))
-        require(right, "data", f"{len(data)} records", f"{wanted or 'some'} records")
-    told: dict[str, Any] = {"relation": relation, "fixed": fixed}
+        right = len(data) == size if fixed else len(data) > 0
+        wanted = f"{size}, as the domain says" if fixed else "at least one record"
+        require(right, "data", f"{len(data)} records", wanted)
     if atom in INTEGERS or atom in FLOATS:
         require(values is None, "values", values, "left out: the records are numbers")
-        low, high = _limits(element, limits)
-        told["limits"] = {"value": (low, high)}
-        if element.nan:
-            told["values"] = {"value": [None]}
-        return Tables(
-            _made(low, high, size, whole=atom in INTEGERS) if data is None else list(data), **told
-        )
-    require(limits is None, "limits", limits, "left out: the records are no numbers")
-    if atom == "bool":
-        require(values is None, "values", values, "left out: the records are truth values")
-    texts = list(values or TEXTS) if atom == "String" else [False, True]
-    told["values"] = {"value": texts}
-    return Tables(
-        [texts[k % len(texts)] for k in range(size)] if data is None else list(data), **told
-    )
+        low, high = _limits(element, limits, by_type=True)
+        made = _made(low, high, size, whole=atom in INTEGERS)
+        told: dict[str, Any] = {"limits": {"value": (low, high)}}
+        told |= {"values": {"value": [None]}} if element.nan else {}
+    else:
+        require(limits is None, "limits", limits, "left out: the records are no numbers")
+        texts = atom == "String"
+        require(values is None or texts, "values", values, "left out: there are two truth values")
+        known = list(values or TEXTS) if texts else [False, True]
+        made = [known[k % len(known)] for k in range(size)]
+        told = {"values": {"value": known}}
+    return Tables(made if data is None else list(data), relation=relation, fixed=fixed, **told)
 
 
 def _made(low: float, high: float, size: int, *, whole: bool) -> list[Any]:
