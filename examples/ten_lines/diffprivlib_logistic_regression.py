@@ -1,15 +1,24 @@
-"""diffprivlib 0.6.6: the coefficients of a logistic regression keep epsilon = 1."""
+"""diffprivlib 0.6.6: the coefficient of a logistic regression keeps epsilon = 1 of a feature.
+
+Labels are public here: a dataset of one class raises an exception, so that a label that is replaced
+is seen at once. A fit takes 10 milliseconds, a search and its certificate some 12,000 fits.
+"""
 
 import numpy as np
 from diffprivlib.models import LogisticRegression
 
+from dpassay import Tables
 from dpassay.adapters import diffprivlib
 
-data = np.linspace(0, 1, 12)[:, None], np.arange(12) % 2
-logistic = LogisticRegression(epsilon=1.0, data_norm=1.0)
-seen = diffprivlib.model(logistic, outputs=("coef_", "intercept_"))
+
+def other(data):
+    return np.vstack([1 - data.X[:1], data.X[1:]]), data.y
+
+
+seen = diffprivlib.model(LogisticRegression(data_norm=1.0, fit_intercept=False), ("coef_",))
+space = Tables((np.eye(6)[:, :1], np.arange(6) % 2), relation="own", neighbour=other)
 
 
 def test_logistic_regression_keeps_its_claim(assay):
-    case = assay(seen, claim=diffprivlib.claim(seen), data=data, budget=500, search_seconds=5)
+    case = assay(seen, claim=diffprivlib.claim(seen), data=space, budget=300, search_seconds=5)
     case.assert_not_refuted(detectable=4.0)

@@ -12,7 +12,6 @@ from dp_accounting.rdp import RdpAccountant
 
 from dpassay import InvalidInput, Tables, audit
 from dpassay.adapters import accounting
-from dpassay.engine.searching import search as searched
 
 GAUSSIAN = dp_accounting.GaussianDpEvent(1.0)
 SAMPLED = dp_accounting.PoissonSampledDpEvent(0.1, GAUSSIAN)
@@ -70,9 +69,8 @@ def test_what_claims_nothing_is_one_line(
         accounting.claim(accounted, **told)
 
 
-def test_half_the_noise_that_was_accounted_for_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"FIRST": 8, "SURVIVORS": (4, 2), "OFFSPRING": (2, 0)}.items():
-        monkeypatch.setattr(searched, name, value)
+@pytest.mark.usefixtures("few_pairs")
+def test_half_the_noise_that_was_accounted_for_is_refuted() -> None:
     data = Tables([0.0, 0.5, 1.0], relation="add-remove")
     settings: dict[str, Any] = {"budget": 4000, "confidence": 0.99, "executor": "inline"}
 

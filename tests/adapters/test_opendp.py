@@ -13,7 +13,6 @@ import pytest
 from dpassay import DP, InvalidInput, audit
 from dpassay.adapters import opendp
 from dpassay.data import Values
-from dpassay.engine.searching import search as searched
 from dpassay.search.spaces import Answers
 from dpassay.search.tables import Tables
 
@@ -28,15 +27,6 @@ def contrib() -> Iterator[None]:
     dp.enable_features("contrib", "honest-but-curious")
     yield
     dp.disable_features("contrib", "honest-but-curious")
-
-
-@pytest.fixture
-def few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look at few pairs: a release takes a tenth of a millisecond."""
-    for name, value in {"FIRST": 8, "SURVIVORS": (4, 2), "OFFSPRING": (2, 0)}.items():
-        monkeypatch.setattr(searched, name, value)
-    monkeypatch.setattr(searched, "SHARES", (4, 2, 2))
-    monkeypatch.setattr(searched, "LEAST", 40)
 
 
 def laplace(scale: float = 1.0) -> Any:
@@ -79,7 +69,7 @@ def test_concentrated_and_smoothed_divergences_are_curves() -> None:
     points = {each.delta: each.epsilon for each in opendp.claim(profile, 1.0).points}
     assert points[1e-6] == pytest.approx(profile.map(1.0).epsilon(1e-6))
     assert len(points) > 5
-    assert sorted(points.values()) == list(points.values())  # delta falls
+    assert sorted(points.values()) == [points[delta] for delta in sorted(points, reverse=True)]
 
 
 def test_approximate_divergences_keep_their_delta() -> None:
@@ -92,10 +82,8 @@ def test_approximate_divergences_keep_their_delta() -> None:
     shifted = opendp.claim(
         user(FLOAT, dp.absolute_distance(T=float), measure, lambda _: (0.5, 0.02)), 1.0
     )
-    plain = opendp.claim(gaussian(), 1.0)
-    assert [(each.epsilon, each.delta - 0.02) for each in shifted.points] == [
-        (each.epsilon, pytest.approx(each.delta)) for each in plain.points
-    ]
+    plain = {each.epsilon: each.delta for each in opendp.claim(gaussian(), 1.0).points}
+    assert {each.epsilon: each.delta - 0.02 for each in shifted.points} == pytest.approx(plain)
 
 
 def test_a_renyi_divergence_is_read_at_orders() -> None:
@@ -103,8 +91,8 @@ def test_a_renyi_divergence_is_read_at_orders() -> None:
     renyi = opendp.claim(user(FLOAT, dp.absolute_distance(T=float), measure, told), 1.0)
     assert str(renyi) == f"RDP of {len(opendp.ORDERS)} orders"
     known = {each.delta: each.epsilon for each in opendp.claim(gaussian(), 1.0).points}
-    for each in renyi.points:  # of fewer orders: nothing smaller follows
-        assert each.epsilon >= known.get(each.delta, 0.0) - 1e-5
+    for each in renyi.points:  # of fewer orders: what follows is about the same, or weaker
+        assert each.epsilon >= known[each.delta] - 1e-3
 
 
 RECORDS = [
@@ -230,7 +218,7 @@ def test_one_number_under_the_absolute_distance() -> None:
             lambda: opendp.claim(
                 user(FLOAT, dp.absolute_distance(T=float), dp.user_divergence("odd")), 1.0
             ),
-            "measure = UserDivergence.*: must be a max, smoothed max",
+            "measure = odd: must be a max, smoothed max",
         ),
         (lambda: opendp.neighbours(total(), 0), "d_in = 0: must be a finite number > 0"),
         (lambda: opendp.neighbours(total(), 1.5), r"d_in = 1\.5: must be an integer >= 1"),
