@@ -39,18 +39,17 @@ def claim(spent: Any) -> DP:
     InvalidInput
         If it has no epsilon, or one that is no claim.
     """
-    told = {"source": "declared to diffprivlib"}
     if callable(getattr(spent, "total", None)):
         total = spent.total()
         require(total.epsilon > 0, "spent", spent, ALLOWED)
-        return _claim(total.epsilon, float(total.delta), **told)
+        return _claim(total.epsilon, float(total.delta))
     if isinstance(spent, Observed):
         spent = spent.estimator
     epsilon = getattr(spent, "epsilon", None)
     if epsilon is None and callable(spent):
         epsilon = _parameter(spent)
     require(epsilon is not None, "spent", spent, ALLOWED)
-    return _claim(epsilon, 0.0, **told)
+    return _claim(epsilon, 0.0)
 
 
 def model(estimator: Any, outputs: tuple[str, ...] = ("predict",)) -> Observed:
@@ -73,10 +72,10 @@ def model(estimator: Any, outputs: tuple[str, ...] = ("predict",)) -> Observed:
     return Observed(estimator, tuple(outputs))
 
 
-def _claim(epsilon: Any, delta: float, **told: str) -> DP:
+def _claim(epsilon: Any, delta: float) -> DP:
     number = as_real(epsilon)
     require(0 < number < math.inf, "epsilon", epsilon, "a finite number > 0")
-    return DP(epsilon=number, delta=delta, **told)
+    return DP(epsilon=number, delta=delta, source="declared to diffprivlib")
 
 
 def _parameter(function: Any) -> Any:

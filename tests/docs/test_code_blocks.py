@@ -2,10 +2,10 @@
 
 `python` blocks of a page run one after the other in one namespace; one that starts with `# name.py`
 is written to that file and imported; one that starts with `# examples/...` is that file, without
-its docstring, which tests/adapters runs. `console` blocks run line by line (`$ command`) in one empty
-folder per page, and what they print must match; `...` stands for anything. `sh` blocks may hold
-`make` targets only, and these must exist: `make test` cannot run inside `make test`. `yaml` blocks
-are read here and run in tests/gate, `js` and `c` blocks are run in tests/targets/foreign.
+its docstring, which tests/adapters runs. `console` blocks run line by line (`$ command`) in one
+empty folder per page, and what they print must match; `...` stands for anything. `sh` blocks may
+hold `make` targets only, and these must exist: `make test` cannot run inside `make test`. `yaml`
+blocks are read here and run in tests/gate, `js` and `c` blocks are run in tests/targets/foreign.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ LONG = (
     "process.md",
     "search.md",
     "data.md",
+    "libraries.md",
 )
 """Pages whose blocks take seconds; they run with the slow tests."""
 PAGES = [
