@@ -13,6 +13,8 @@ import pytest
 from dpassay import DP, InvalidInput, audit
 from dpassay.adapters import opendp
 from dpassay.data import Values
+from dpassay.errors import Failed
+from dpassay.mechanism import FunctionMechanism
 from dpassay.search.spaces import Answers
 from dpassay.search.tables import Tables
 
@@ -163,14 +165,15 @@ def test_one_value_under_the_discrete_distance(
 
 def test_vectors_move_by_as_much_as_their_norm_allows() -> None:
     floats = dp.vector_domain(FLOAT, size=4)
-    for metric, d_in, told, wanted in (
+    cases: tuple[tuple[Any, float, dict[str, Any], tuple[float, int | None]], ...] = (
         (dp.l1_distance(T=float), 2.0, {}, (2.0, 1)),
         (dp.l1_distance(T=float), 2.0, {"moved": 4}, (0.5, None)),
         (dp.l2_distance(T=float), 2.0, {"moved": 4}, (1.0, None)),
         (dp.l2_distance(T=float), 2.0, {}, (2.0, 1)),
         (dp.linf_distance(T=float), 2.0, {}, (2.0, None)),
         (dp.linf_distance(T=float, monotonic=True), 2.0, {}, (2.0, 1)),
-    ):
+    )
+    for metric, d_in, told, wanted in cases:
         space = opendp.neighbours(user(floats, metric), d_in, **told)
         assert isinstance(space, Answers)
         assert (space.size, space.low, space.high) == (4, -math.inf, math.inf)
@@ -266,8 +269,7 @@ def test_a_measurement_keeps_its_claim_and_breaks_half_of_it() -> None:
     assert audit(measurement, claim=DP(epsilon=claim.epsilon / 2), **told).verdict == "refuted"
 
 
-@pytest.mark.usefixtures("few_pairs")
-def test_an_exception_on_one_side_is_an_answer() -> None:
+def test_an_exception_is_an_answer() -> None:
     def release(data: Any) -> float:
         return 1.0 / len(data)
 
@@ -275,9 +277,14 @@ def test_an_exception_on_one_side_is_an_answer() -> None:
     measurement = dp.m.make_user_measurement(
         domain, dp.symmetric_distance(), dp.max_divergence(), release, lambda _: 1.0, TO=float
     )
-    told: dict[str, Any] = {"budget": 100, "confidence": 0.99, "executor": "inline"}
-    data = opendp.neighbours(measurement, 1, size=1)
-    assert (
-        audit(measurement, claim=opendp.claim(measurement, 1), data=data, **told).verdict
-        == "refuted"
+    mechanism = FunctionMechanism(
+        function=opendp.mechanism(measurement),
+        claims=(),
+        takes=("data",),
+        free=True,
+        seeded=False,
     )
+    rng = np.random.default_rng(0)
+    assert mechanism.sample([True, False], np.zeros((1, 0)), 2, rng) == [0.5, 0.5]
+    (failed,) = mechanism.sample([], np.zeros((1, 0)), 1, rng)
+    assert (type(failed), failed.kind) == (Failed, "OpenDPException")
