@@ -1,8 +1,9 @@
 """diffprivlib 0.6.6: the coefficient of a logistic regression keeps epsilon = 1 of a feature.
 
 Labels are public here: a dataset of one class raises an exception, so that a label that is replaced
-is seen at once. A fit takes 10 milliseconds, a search and its certificate some 12,000 fits: the test
-is slow and sees large leaks alone, so it asks no more than that the claim is not refuted.
+is seen at once. A fit takes 10 milliseconds, a search and its certificate some 12,000 fits. So few
+runs see large leaks alone, and the test asks no more than `assay` does by itself: that the claim
+could be audited and is not refuted.
 """
 
 import numpy as np
@@ -21,5 +22,4 @@ space = Tables((np.eye(6)[:, :1], np.arange(6) % 2), relation="own", neighbour=o
 
 
 def test_logistic_regression_keeps_its_claim(assay):
-    case = assay(seen, claim=diffprivlib.claim(seen), data=space, budget=300, search_seconds=5)
-    assert case.verdict in ("not refuted", "inconclusive")
+    assay(seen, claim=diffprivlib.claim(seen), data=space, budget=300, search_seconds=5)

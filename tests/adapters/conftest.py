@@ -11,7 +11,8 @@ from dpassay.engine.searching import search as searched
 @pytest.fixture
 def few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look at a dozen pairs, with few runs of each."""
-    for name, value in {"FIRST": 12, "SURVIVORS": (6, 2), "OFFSPRING": (2, 0)}.items():
+    numbers = {"FIRST": 12, "SURVIVORS": (6, 2), "OFFSPRING": (2, 0), "SEARCH": 4}
+    for name, value in numbers.items():
         monkeypatch.setattr(searched, name, value)
     monkeypatch.setattr(searched, "SHARES", (4, 2, 2))
     monkeypatch.setattr(searched, "LEAST", 40)

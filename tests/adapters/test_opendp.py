@@ -93,8 +93,9 @@ def test_a_renyi_divergence_is_read_at_orders() -> None:
     renyi = opendp.claim(user(FLOAT, dp.absolute_distance(T=float), measure, told), 1.0)
     assert str(renyi) == f"RDP of {len(opendp.ORDERS)} orders"
     known = {each.delta: each.epsilon for each in opendp.claim(gaussian(), 1.0).points}
+    assert len(known.keys() & {each.delta for each in renyi.points}) > 5
     for each in renyi.points:  # of fewer orders: what follows is about the same, or weaker
-        assert each.epsilon >= known[each.delta] - 1e-3
+        assert each.epsilon >= known.get(each.delta, 0.0) - 1e-3
 
 
 RECORDS = [
@@ -261,7 +262,7 @@ def test_what_cannot_be_said_is_one_line(call: Any, message: str) -> None:
 def test_a_measurement_keeps_its_claim_and_breaks_half_of_it() -> None:
     measurement = laplace()
     claim, data = opendp.claim(measurement, 1.0), opendp.neighbours(measurement, 1.0)
-    told: dict[str, Any] = {"data": data, "budget": 800, "confidence": 0.99, "executor": "inline"}
+    told: dict[str, Any] = {"data": data, "budget": 400, "confidence": 0.99, "executor": "inline"}
     kept = audit(measurement, claim=claim, **told)
     assert kept.verdict in ("not refuted", "inconclusive")
     assert not kept.target.seeded
