@@ -95,7 +95,7 @@ def test_a_renyi_divergence_is_read_at_orders() -> None:
     known = {each.delta: each.epsilon for each in opendp.claim(gaussian(), 1.0).points}
     assert len(known.keys() & {each.delta for each in renyi.points}) > 5
     for each in renyi.points:  # of fewer orders: what follows is about the same, or weaker
-        assert each.epsilon >= known.get(each.delta, 0.0) - 1e-3
+        assert each.epsilon >= known.get(each.delta, 0.0) - 1e-2
 
 
 RECORDS = [
