@@ -87,7 +87,7 @@ def audit(
         Whether the answers at several queries are audited as one output. Goes with `data`.
     bits : bool
         Whether the low bits of floats are looked at too: noise added in floating point gives away
-        the answer there (Mironov 2012). Goes with `data` and a function.
+        the answer there (Mironov 2012). Goes with `data`.
     output : str or list of values, optional
         What one run returns, at each query where it is asked at queries: 'label' (any value,
         compared whole, never as a number), 'number', 'vector' (numbers), 'sequence' (a tuple, list
@@ -204,10 +204,8 @@ def _subject(
             raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
         if free.together:
             raise InvalidInput("together: goes with a function; a mechanism answers each query")
-        if free.bits:
-            raise InvalidInput("bits: goes with a function")
         subject: Mechanism = mechanism
-        return subject if space is None else Freed(subject, free.output)
+        return subject if space is None else Freed(subject, free.output, bits=free.bits)
     if claim is None:
         raise InvalidInput(
             "claim is missing: a function has no claim of its own; add claim=DP(epsilon=...)"

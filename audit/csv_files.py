@@ -50,18 +50,20 @@ FILL = (
 )
 
 
-def read_csv(path: Path) -> pd.DataFrame:
+def read_csv(path: Path, *, missing: bool = False) -> pd.DataFrame:
     """Read a CSV file with a header line.
 
     Parameters
     ----------
     path : Path
         An existing file, UTF-8, separated by commas.
+    missing : bool
+        Whether values may be missing.
 
     Returns
     -------
     DataFrame
-        At least one record; no value is missing or infinite.
+        At least one record; no value is infinite.
 
     Raises
     ------
@@ -93,7 +95,7 @@ def read_csv(path: Path) -> pd.DataFrame:
         raise _wrong(path, fault) from None
     if len(frame) == 0:
         raise _wrong(path, "has a header and no records; must have at least one record")
-    if frame.isna().to_numpy().any():
+    if not missing and frame.isna().to_numpy().any():
         raise _wrong(path, _uneven(path) or _missing(path, frame))
     _check_finite(path, frame)
     return frame
@@ -183,7 +185,7 @@ def _check_finite(path: Path, frame: pd.DataFrame) -> None:
     for name in frame.columns:
         if not _numeric(frame[name]):
             continue
-        bad = ~np.isfinite(frame[name].to_numpy(dtype=float))
+        bad = np.isinf(frame[name].to_numpy(dtype=float))
         if bad.any():
             k = int(np.argmax(bad))
             what = f"column '{name}' is {frame[name].iloc[k]}{_at(path, k)}"

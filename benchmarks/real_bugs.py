@@ -123,6 +123,8 @@ class Row:
     note : str
         What cannot be expressed, or is known of the row.
     budget : int
+    bits : bool
+        Whether the low bits of numbers are looked at too.
     """
 
     name: str
@@ -138,6 +140,7 @@ class Row:
     broken: bool = True
     note: str = ""
     budget: int = BUDGET
+    bits: bool = False
 
 
 NUMERIC = ("numpy==2.4.6", "scipy==1.17.1")
@@ -184,7 +187,6 @@ WIDE = RNG.uniform(-1, 1, (4, 100)).round(3)
 NULLS = "NaN and null are one on the wire (null); the release reads it as NaN. "
 INSIDE = "An L2 ball cannot be described; this is one of two boxes inside it. "
 CURVE = f"The accountant gives one point: held against it at delta = {DELTA:g}. "
-NO_BITS = "bits=True goes with functions, not with programs."
 ISSUE, IBM = "opendp/opendp ", "IBM/differential-privacy-library "
 LOW = 2.0**50
 ROWS = (
@@ -359,7 +361,7 @@ ROWS = (
         claim=DP(epsilon=1.0),
         says="epsilon = 1; low bits give the value away",
         data=Scalars(0, 1, size=1),
-        note=NO_BITS,
+        bits=True,
     ),
     Row(
         name="diffprivlib_laplace_030",
@@ -370,7 +372,7 @@ ROWS = (
         claim=DP(epsilon=1.0),
         says="epsilon = 1; low bits give the value away",
         data=Scalars(0, 1, size=1),
-        note=NO_BITS,
+        bits=True,
     ),
     Row(
         name="diffprivlib_wishart",
@@ -502,6 +504,7 @@ def one_audit(
             process(command, timeout=TIMEOUT, limits=LIMITS),
             claim=claim,
             data=data,
+            bits=row.bits,
             budget=row.budget if options.budget is None else options.budget,
             search_seconds=options.search,
             seed=options.seed,

@@ -1,7 +1,8 @@
 """What a search draws from, in the one small language for parameters.
 
-`answers,size=5`, `scalars,low=0,high=1`, `records` or `{name="answers", size=5}`. See
-`dpassay.search.spaces`, which says what the parameters mean.
+`answers,size=5`, `scalars,low=0,high=1`, `records`, `table,file=people.csv` or
+`{name="answers", size=5}`. See `dpassay.search.spaces` and `dpassay.search.tables`, which say what
+the parameters mean.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpassay.config.values import listed, named_table, named_text
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from dpassay.data import Labelled
     from dpassay.search.proposals.proposal import Space
 
-ALLOWED = "answers,size=N or scalars,low=A,high=B or records"
+ALLOWED = "answers,size=N or scalars,low=A,high=B or records or table,file=F"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ def _numbers(text: str) -> list[float]:
 WHOLE = Kind(_whole, lambda value: type(value) is int, "an integer")
 NUMBER = Kind(float, is_real, "a number")
 TRUTH = Kind(_truth, lambda value: type(value) is bool, "true or false")
+TEXT = Kind(str, lambda value: isinstance(value, str) and value != "", "a text")
 LIST = Kind(
     _numbers,
     lambda value: isinstance(value, list) and all(map(is_real, value)),
@@ -61,9 +64,18 @@ PARAMETERS: dict[str, dict[str, Kind]] = {
         "bits": TRUTH,
     },
     "records": {"fixed": TRUTH, "asked": WHOLE, "bits": TRUTH},
+    "table": {
+        "file": TEXT,
+        "label": TEXT,
+        "relation": TEXT,
+        "group": TEXT,
+        "fixed": TRUTH,
+        "asked": WHOLE,
+        "bits": TRUTH,
+    },
 }
 """What each kind of data is told; `bits` is about the answers, see `FunctionMechanism`."""
-NEEDED = {"answers": ("size",), "scalars": ("low", "high"), "records": ()}
+NEEDED = {"answers": ("size",), "scalars": ("low", "high"), "records": (), "table": ("file",)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +84,7 @@ class Search:
 
     Parameters
     ----------
-    name : {"answers", "scalars", "records"}
+    name : {"answers", "scalars", "records", "table"}
     parameters : dict
         In their types.
     argument : str
@@ -90,6 +102,11 @@ class Search:
     def of_records(self) -> bool:
         """Whether it takes the labelled records of the run's data."""
         return self.name == "records"
+
+    @property
+    def has_queries(self) -> bool:
+        """Whether there are points at which a function may be asked."""
+        return self.name in ("records", "table")
 
     @property
     def fixed(self) -> bool:
@@ -110,8 +127,21 @@ class Search:
             return spaces.Answers(**told)
         if self.name == "scalars":
             return spaces.Scalars(**told)
+        if self.name == "table":
+            return _table(**told)
         assert records is not None  # those of the run: see `of_records`
         return spaces.Records(records, **told)
+
+
+def _table(file: str, **told: Any) -> Space:
+    """Return records of any kind, from a file."""
+    from dpassay.csv_files import read_csv
+    from dpassay.search.tables import Tables
+
+    path = Path(file)
+    if not path.is_file():
+        raise InvalidInput(f"file = '{file}': no such file")
+    return Tables(read_csv(path, missing=True), **told)
 
 
 def search_of(given: str | Mapping[str, Any], argument: str) -> Search:

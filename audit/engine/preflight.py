@@ -82,6 +82,9 @@ def _check_search(target: AuditTarget, space: Space, settings: Settings) -> None
                 f"'{claim.relation}', of which the claim {claim} of {target.name} speaks"
             )
         _check_claim(target, claim, settings)
+    own = getattr(space, "rows", None)
+    if own is not None:
+        target.check(own)
 
 
 def _check_claim(target: AuditTarget, claim: Claim, settings: Settings) -> None:

@@ -143,7 +143,7 @@ def _measure(
         stop_early=settings.stop_early,
     )
     if isinstance(data, Space):
-        among: dict[str, Any] = {"space": data.words}
+        among: dict[str, Any] = {"space": "; ".join(filter(None, (data.words, target.coded(data))))}
         among |= {"together": True} if target.joint else {}
         among |= {} if target.output is None else {"output": target.output.as_json()}
 

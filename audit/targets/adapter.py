@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,11 @@ from numpy.typing import NDArray
 from dpassay.claims import Claim
 from dpassay.mechanism import Mechanism, Trainer
 from dpassay.pairs import Change
+from dpassay.rows.rows import Form, Rows
 from dpassay.search.declared import Output
+from dpassay.targets.encoding import Encoding
 
+OURS = "dpassay.mechanisms."
 TRAINING = tuple(name for name in vars(Trainer) if not name.startswith("_"))
 """What a trainer has besides the members of a mechanism."""
 MEMBERS = frozenset((*TRAINING, *(name for name in vars(Mechanism) if not name.startswith("_"))))
@@ -54,13 +58,16 @@ class Freed(Mechanism):
         It has some of the members of `Mechanism`.
     output : Output, optional
         What it answers, where that was declared.
+    bits : bool
+        See `FunctionMechanism`.
     """
 
     free = True
 
-    def __init__(self, given: Any, output: Output | None = None) -> None:
-        self.given, self.output = given, output
+    def __init__(self, given: Any, output: Output | None = None, *, bits: bool = False) -> None:
+        self.given, self.output, self.bits = given, output, bits
         self._full = full(given)
+        self._encodings: dict[str, Encoding] = {}
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -77,23 +84,66 @@ class Freed(Mechanism):
         """As the mechanism says."""
         return self._full.seeded
 
+    def coded(self, rows: Rows) -> str:
+        """Say how records of any kind become features and classes; empty where they do not."""
+        return f"coded: {self._encoding(rows.form).words}" if self._is_ours else ""
+
     def check(self, data: Any) -> None:
         """As the mechanism does."""
-        self._full.check(data)
+        self._full.check(self._taken(data))
 
     def prepare(self, data: Any) -> Any:
-        """As the mechanism does."""
-        return self._full.prepare(data)
+        """As the mechanism does; records of any kind in the form in which they were given.
+
+        One of ours takes features and classes: see `Encoding`.
+        """
+        state = self._full.prepare(self._taken(data))
+        return _OfRows(data.form, state) if self._reads(data) else state
 
     def update(self, state: Any, change: Change) -> Any:
-        """As the mechanism does."""
-        return self._full.update(state, change)
+        """As the mechanism does; of records of any kind every dataset is prepared."""
+        return None if isinstance(state, _OfRows) else self._full.update(state, change)
 
     def sample(
         self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
     ) -> Any:
         """As the mechanism does."""
-        return self._full.sample(state, queries, size, rng)
+        if not isinstance(state, _OfRows):
+            return self._full.sample(state, queries, size, rng)
+        asked: Any = queries
+        if self._is_ours:
+            asked = self._encoding(state.form).points(queries)
+        elif not self.without_query:
+            asked = state.form.of_queries.handed(queries)
+        return self._full.sample(state.state, asked, size, rng)
+
+    def _reads(self, data: Any) -> bool:
+        """Whether records of any kind are handed over otherwise than as they are coded."""
+        return isinstance(data, Rows) and not getattr(self.given, "foreign", False)
+
+    @property
+    def _is_ours(self) -> bool:
+        """Whether it is a mechanism of the catalogue, which takes features and classes."""
+        return type(self.given).__module__.startswith(OURS)
+
+    def _taken(self, data: Any) -> Any:
+        """Return a dataset as the mechanism takes it."""
+        if not self._reads(data):
+            return data
+        return self._encoding(data.form).labelled(data) if self._is_ours else data.handed
+
+    def _encoding(self, form: Form) -> Encoding:
+        if form.digest not in self._encodings:
+            self._encodings[form.digest] = Encoding(form)
+        return self._encodings[form.digest]
+
+
+@dataclass(frozen=True, slots=True)
+class _OfRows:
+    """What was prepared of records of any kind, and their form."""
+
+    form: Form
+    state: Any
 
 
 def full(given: Any) -> Mechanism:

@@ -343,6 +343,12 @@ class AuditTarget:
         )
         return self._checked(draws, size, len(queries), where)
 
+    def coded(self, space: Any) -> str:
+        """Say how records of any kind are coded for the mechanism; empty where they are not."""
+        told = getattr(self.mechanism, "coded", None)
+        rows = getattr(space, "rows", None)
+        return "" if told is None or rows is None else str(told(rows))
+
     @property
     def joint(self) -> bool:
         """Whether the answers of several queries are one output."""

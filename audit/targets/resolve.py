@@ -137,7 +137,7 @@ def resolve(
     if answers is not None and answers.free:
         claims = of_events(claims, target)
         if not isinstance(mechanism, FunctionMechanism):
-            mechanism = Freed(mechanism, answers.output)
+            mechanism = Freed(mechanism, answers.output, bits=answers.bits)
     entry = ENTRIES.get(target)
     fixed = (
         entry is not None and "n" in entry.parameters and given.get("n") == entry.parameters["n"]

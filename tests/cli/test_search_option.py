@@ -57,10 +57,16 @@ def line(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return said.strip().removeprefix("dpassay: error: ")
 
 
-ALLOWED = "must be answers,size=N or scalars,low=A,high=B or records"
+ALLOWED = "must be answers,size=N or scalars,low=A,high=B or records or table,file=F"
 WRONG = {
     "anwsers,size=5": "'anwsers' is no such kind of data; did you mean 'answers'?",
-    "tables": "'tables' is no such kind of data; known: answers, scalars, records",
+    "tables": "'tables' is no such kind of data; did you mean 'table'?",
+    "tree": "'tree' is no such kind of data; known: answers, scalars, records, table",
+    "table": "file is missing",
+    "table,file=none.csv": "file = 'none.csv': no such file",
+    "table,file=people.csv,label=c": (
+        "label = 'c': the data have no such column; it has a, b, label"
+    ),
     "answers": "size is missing",
     "answers,size=x": "size = 'x': must be an integer",
     "answers,size=0": "size = 0: must be an integer >= 1",
@@ -101,7 +107,7 @@ APART = {
     "the whole catalogue": (ANSWERS, "--search = 'answers,size=1' (command line): needs a TARGET"),
     "a catalogue name": (
         ["soft-majority", *ANSWERS],
-        "--search = 'answers,size=1': must be records; 'soft-majority' takes labelled records",
+        "--search = 'answers,size=1': must be records or table,file=F,label=L; 'soft-majority'",
     ),
     "together of a mechanism": (
         ["soft-majority", "--search", "records", "--together"],
@@ -117,7 +123,7 @@ APART = {
     ),
     "bits of a mechanism": (
         ["soft-majority", "--search", "records,bits=true"],
-        "bits: only for a plain function; 'soft-majority' is none",
+        "bits: only for functions and programs; 'soft-majority' is none",
     ),
     "no claim": (["mine:loud", *ANSWERS], "'mine:loud' is a plain function and has no claim of"),
 }

@@ -43,14 +43,6 @@ def test_every_file_has_a_row_and_every_row_its_functions() -> None:
         assert names <= defined, row.name
 
 
-def test_zcdp_implies_what_is_claimed_for_it() -> None:
-    """The conversion by orders is below that of Bun and Steinke (2016)."""
-    for rho in (0.00125, 0.32, 0.5):
-        told = real_bugs.zcdp(rho)
-        assert told.epsilon < rho + 2 * np.sqrt(rho * np.log(1 / real_bugs.DELTA))
-        assert told.epsilon > 0
-
-
 def test_the_server_answers_failures_and_numbers_that_json_lacks() -> None:
     def release(data: float) -> object:
         return [1 / data, float("inf"), {"a": (float("nan"), -float("inf"))}]

@@ -14,7 +14,11 @@ from dpassay.engine.searching.candidates import rank_of
 from dpassay.engine.searching.evidence import SearchBudget
 from dpassay.search.outlook import Outlook
 from dpassay.search.outputs import Encoder, fit_encoder
+from dpassay.search.worth import Goal
+from dpassay.stats.scales import Ratio
 from dpassay.targets import guard
+
+GOAL = Goal(Ratio(), 1.0, 20_000, 1e-3)
 
 
 def seen(assurance: float, expected: float) -> Outlook:
@@ -23,18 +27,23 @@ def seen(assurance: float, expected: float) -> Outlook:
 
 def test_of_leaks_that_will_surely_be_refuted_the_largest_comes_first() -> None:
     often, large = seen(40.0, 2.4), seen(8.0, 9.0)
-    assert rank_of(large) > rank_of(often)
+    assert rank_of(GOAL, large) > rank_of(GOAL, often)
 
 
 def test_else_the_one_that_is_refuted_more_surely_comes_first() -> None:
     surer, larger = seen(2.0, 1.2), seen(1.0, 9.0)
-    assert rank_of(surer) > rank_of(larger)
+    assert rank_of(GOAL, surer) > rank_of(GOAL, larger)
 
 
 def test_of_leaks_that_will_not_be_refuted_the_largest_comes_first() -> None:
     """Not the one that is known worst, which lies the fewest standard errors below the claim."""
     vague, large = seen(-0.1, 0.2), seen(-3.0, 0.9)
-    assert rank_of(large) > rank_of(vague)
+    assert rank_of(GOAL, large) > rank_of(GOAL, vague)
+
+
+def test_points_of_a_curve_count_in_multiples_of_what_they_promise() -> None:
+    small, rare = Goal(Ratio(0.3), 0.5, 20_000, 1e-3), Goal(Ratio(1e-4), 4.0, 20_000, 1e-3)
+    assert rank_of(small, seen(8.0, 1.5)) > rank_of(rare, seen(8.0, 5.0))
 
 
 def test_many_trials_are_not_screened_by_as_many() -> None:

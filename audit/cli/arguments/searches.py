@@ -92,9 +92,9 @@ class Searches:
         search = self.search(each)
         asked = each.together if self.together_said is None else self.together_said
         option = TOGETHER if self.together_said is not None else "together"
-        if asked and (search is None or not search.of_records):
+        if asked and (search is None or not search.has_queries):
             raise InvalidInput(
-                f"{option}: requires {SEARCH} records, whose queries have several answers"
+                f"{option}: requires {SEARCH} records or table, whose queries have several answers"
             )
         output = each.output if self.output_said is None else self.output_said
         if search is None and output is not None:
@@ -111,7 +111,7 @@ class Searches:
         return Sought(
             search=search,
             space=space,
-            together=together and search.of_records,
+            together=together and search.has_queries,
             output=None if output is None else output_of(output_said(output)),
         )
 
@@ -163,16 +163,17 @@ def searched(
     name, search = each.target, sought.search
     if option:
         raise InvalidInput(f"{option}: has no effect with {SEARCH}; its answers may be anything")
-    if name in ENTRIES and not search.of_records:
+    if name in ENTRIES and not search.has_queries:
         raise InvalidInput(
-            f"{search.argument} = '{search.said}': must be records; '{name}' takes labelled records"
+            f"{search.argument} = '{search.said}': must be records or table,file=F,label=L; "
+            f"'{name}' takes labelled records"
         )
     if sought.together and not is_function(name):
         raise InvalidInput(
             f"{TOGETHER}: only for a plain function; '{name}' answers each query by itself"
         )
-    if search.bits and not is_function(name):
-        raise InvalidInput(f"bits: only for a plain function; '{name}' is none")
+    if search.bits and name in ENTRIES:
+        raise InvalidInput(f"bits: only for functions and programs; '{name}' is none")
     claims = None if claim is None else (replace(claim, relation=sought.space.relation),)
     target = resolve(name, parameters, claims, sought.answers, name=each.called)
     if _sized(target) and not search.fixed:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dpassay.targets.foreign import warden
-from dpassay.targets.foreign.connection import Broken
+from dpassay.targets.foreign.connection import Broken, Late
 from dpassay.targets.foreign.limits import ProcessLimits
 
 MIB = 1 << 20
@@ -84,14 +84,15 @@ class Child:
         for file in (self._in, self._out, self._err):
             os.set_blocking(file, False)
 
-    def ask(self, line: bytes) -> bytes:
+    def ask(self, line: bytes, seconds: float | None = None) -> bytes:
         """Write a line and return the next one; see `Connection`."""
         if not self._open:
             raise Broken("it has ended")
         self._take(self._out, self._received)
         if self._received:
             self._break("it wrote more than one line for a line")
-        seconds = self._seconds if self._start is None else max(self._start, self._seconds)
+        if seconds is None:
+            seconds = self._seconds if self._start is None else max(self._start, self._seconds)
         reply = self._exchange(memoryview(line), seconds)
         self._start = None
         return reply
@@ -106,7 +107,7 @@ class Child:
             while True:
                 rest = until - time.monotonic()
                 if rest <= 0:
-                    self._break(f"it gave no whole reply within {seconds:g} s")
+                    self._break(f"it gave no whole reply within {seconds:g} s", Late)
                 ready = {key.fd for key, _ in watch.select(rest)}
                 if self._in in ready:
                     left = self._write(left)
@@ -201,12 +202,12 @@ class Child:
                 facts |= json.loads(line)
         return facts
 
-    def _break(self, cause: str) -> NoReturn:
+    def _break(self, cause: str, kind: type[Broken] = Broken) -> NoReturn:
         """End it and raise; without a cause it is how it ended by itself."""
         if not cause:
             cause = self._how_it_ended()
         self.close()
-        raise Broken(cause)
+        raise kind(cause)
 
     def _how_it_ended(self) -> str:
         facts = self._reported(GRACE)

@@ -9,14 +9,26 @@ class Broken(Exception):
     """Nothing more can be had over a connection; the text says why."""
 
 
+class Late(Broken):
+    """No whole reply came in time."""
+
+
 class Connection(Protocol):
     """Takes a line and gives a line."""
 
-    def ask(self, line: bytes) -> bytes:
+    def ask(self, line: bytes, seconds: float | None = None) -> bytes:
         """Send a line, which ends in a line break, and return the reply without one.
+
+        Parameters
+        ----------
+        line : bytes
+        seconds : float, optional
+            Time for the reply; that of the connection by default.
 
         Raises
         ------
+        Late
+            If the reply does not come in time.
         Broken
             If no reply comes.
         """

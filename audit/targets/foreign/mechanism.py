@@ -35,6 +35,7 @@ class Foreign(Mechanism):
 
     foreign = True
     free = True
+    run_seconds: float | None
     _session: Session
     _known: list[Hello | TargetError]
 
@@ -85,7 +86,10 @@ class Foreign(Mechanism):
         while len(answers) < size:
             some = min(said.batch, size - len(answers))
             seed = int(rng.integers(SEEDS))
-            answers += self._session.sample(state, asked, some, seed)
+            if self.run_seconds is None:
+                answers += self._session.sample(state, asked, some, seed)
+            else:
+                answers += self._session.one(state, asked, seed, self.run_seconds)
         return _shaped(answers, len(queries) if said.queries else 0)
 
     def close(self) -> None:
@@ -108,6 +112,8 @@ class Process(Foreign):
         Seconds for a reply.
     start, memory, processes, cpu, file, reply : float
         See `ProcessLimits`.
+    run_seconds : float or None
+        See `process`.
     """
 
     command: str
@@ -118,10 +124,12 @@ class Process(Foreign):
     cpu: float = 86_400.0
     file: float = 1.0
     reply: float = 64.0
+    run_seconds: float | None = None
     claims: tuple[Claim, ...] = field(init=False, default=())
 
     def _opener(self) -> Session:
         require(as_real(self.timeout) > 0, "timeout", self.timeout, "a number > 0")
+        _check_run(self.run_seconds)
         limits = ProcessLimits(**{name: getattr(self, name) for name in ProcessLimits().as_dict()})
         return Session(partial(Child, _words(self.command), self.timeout, limits), "its process")
 
@@ -132,7 +140,7 @@ class Http(Foreign):
 
     Parameters
     ----------
-    url, timeout, retries, reset, reply
+    url, timeout, retries, reset, reply, run_seconds
         See `http`.
     """
 
@@ -141,10 +149,12 @@ class Http(Foreign):
     retries: int = 3
     reset: bool = False
     reply: float = 64.0
+    run_seconds: float | None = None
     claims: tuple[Claim, ...] = field(init=False, default=())
 
     def _opener(self) -> Session:
         require(as_real(self.timeout) > 0, "timeout", self.timeout, "a number > 0")
+        _check_run(self.run_seconds)
         require(is_count(self.retries, 0), "retries", self.retries, "an integer >= 0")
         require(as_real(self.reply) > 0, "reply", self.reply, "a number > 0")
         service = partial(Service, address_of(self.url), self.timeout, self.retries, self.reply)
@@ -157,6 +167,7 @@ def process(
     claim: Claim | None = None,
     timeout: float = TIMEOUT,
     limits: ProcessLimits | None = None,
+    run_seconds: float | None = None,
 ) -> Process:
     """Return a program as a mechanism: it reads JSON lines on stdin and answers on stdout.
 
@@ -176,6 +187,11 @@ def process(
         Seconds for a reply, > 0.
     limits : ProcessLimits, optional
         What it may take besides.
+    run_seconds : float, optional
+        Seconds that one run may take, > 0. One that takes longer is ended, with the program, and
+        that is its answer, on both sides alike: a program that is slow on one of two neighbours
+        tells them apart. Runs are then asked for one at a time. By default a reply that does not
+        come within `timeout` ends the audit as `error`.
 
     Returns
     -------
@@ -199,7 +215,8 @@ def process(
     ...                data=Scalars(0, 1))  # doctest: +SKIP
     """
     words = command if isinstance(command, str) else shlex.join(command)
-    found = Process(words, timeout, **(limits or ProcessLimits()).as_dict())  # type: ignore[arg-type]
+    known: dict[str, Any] = (limits or ProcessLimits()).as_dict()
+    found = Process(words, timeout, **known, run_seconds=run_seconds)
     return _claiming(found, claim)
 
 
@@ -211,6 +228,7 @@ def http(
     retries: int = 3,
     reset: bool = False,
     reply: float = 64.0,
+    run_seconds: float | None = None,
 ) -> Http:
     """Return a service as a mechanism: each message of the protocol is the body of a POST.
 
@@ -233,6 +251,8 @@ def http(
         `"batch": 1`, or nothing, that is before each trial.
     reply : float
         MiB of one reply, > 0.
+    run_seconds : float, optional
+        As in `process`; the connection is closed, the service is left to itself.
 
     Returns
     -------
@@ -248,7 +268,7 @@ def http(
     --------
     process : The same over stdin and stdout.
     """
-    return _claiming(Http(url, timeout, retries, reset, reply), claim)
+    return _claiming(Http(url, timeout, retries, reset, reply, run_seconds), claim)
 
 
 def _claiming(mechanism: F, claim: Claim | None) -> F:
@@ -256,6 +276,11 @@ def _claiming(mechanism: F, claim: Claim | None) -> F:
         require(hasattr(claim, "relation"), "claim", claim, "a claim like DP(epsilon=1)")
         object.__setattr__(mechanism, "claims", (claim,))
     return mechanism
+
+
+def _check_run(seconds: float | None) -> None:
+    known = seconds is None or as_real(seconds) > 0
+    require(known, "run_seconds", seconds, "a number > 0, or left out")
 
 
 def _words(command: str) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
 from dpassay.errors import InvalidInput
-from dpassay.targets.foreign.connection import Broken
+from dpassay.targets.foreign.connection import Broken, Late
 
 MIB = 1 << 20
 CHUNK = 1 << 16
@@ -97,23 +97,24 @@ class Service:
         kind = http.client.HTTPSConnection if address.secure else http.client.HTTPConnection
         self._connection = kind(address.host, address.port, timeout=seconds)
 
-    def ask(self, line: bytes) -> bytes:
+    def ask(self, line: bytes, seconds: float | None = None) -> bytes:
         """Post a line and return the body of the reply; see `Connection`."""
         self._said = ""
+        seconds = self._seconds if seconds is None else seconds
         for attempt in range(self._retries + 1):
             if attempt:
                 time.sleep(PAUSE * 2 ** (attempt - 1))
             try:
-                return self._posted(line)
+                return self._posted(line, seconds)
             except _Again as error:
                 cause = str(error)
         times = "" if self._retries == 0 else f", also when asked {self._retries + 1} times"
         raise Broken(f"{cause}{times}")
 
-    def _posted(self, line: bytes) -> bytes:
+    def _posted(self, line: bytes, seconds: float) -> bytes:
         over = threading.Event()
         try:
-            with self._cut_off(over):
+            with self._cut_off(over, seconds):
                 self._connection.request("POST", self._address.path, line, HEADERS)
                 self._acknowledge()
                 response = self._connection.getresponse()
@@ -121,7 +122,7 @@ class Service:
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
             if over.is_set() or isinstance(error, TimeoutError):
-                raise Broken(f"it gave no whole reply within {self._seconds:g} s") from None
+                raise Late(f"it gave no whole reply within {seconds:g} s") from None
             said = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise _Again(f"the connection failed ({' '.join(said.split())[:200]})") from None
         if response.status == 200:
@@ -152,7 +153,7 @@ class Service:
         return bytes(found)
 
     @contextmanager
-    def _cut_off(self, over: threading.Event) -> Iterator[None]:
+    def _cut_off(self, over: threading.Event, seconds: float) -> Iterator[None]:
         """Cut the connection after the time for a reply, however much is still coming."""
 
         def cut() -> None:
@@ -160,7 +161,7 @@ class Service:
             with suppress(OSError, AttributeError):
                 self._connection.sock.shutdown(socket.SHUT_RDWR)
 
-        timer = threading.Timer(self._seconds, cut)
+        timer = threading.Timer(seconds, cut)
         timer.daemon = True
         timer.start()
         try:

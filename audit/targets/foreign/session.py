@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpassay.errors import TargetError
+from dpassay.errors import Failed, TargetError
 from dpassay.rows.handing import records
 from dpassay.rows.rows import Form, Rows
-from dpassay.targets.foreign.connection import Broken, Connection
+from dpassay.targets.foreign.connection import Broken, Connection, Late
 from dpassay.targets.foreign.protocol import (
     VERSION,
     Hello,
@@ -26,6 +26,8 @@ from dpassay.targets.foreign.protocol import (
     text_of,
 )
 
+LATE = Failed("Timeout")
+"""What stands for the answer of a run that took too long."""
 KEPT = 8
 """So many data sets the other side has to keep; it is told to forget the one used longest ago."""
 
@@ -58,6 +60,10 @@ class Dataset:
         if self.form is None:
             return queries.tolist()
         return plain(records(self.form.of_queries, queries))
+
+
+class _LateError(TargetError):
+    """No whole reply came in time."""
 
 
 class Session:
@@ -112,13 +118,24 @@ class Session:
         self._agreed("prepare", self._exchange("prepare", line))
         self._prepared[data.id] = None
 
-    def sample(self, data: Dataset, queries: Any, size: int, seed: int) -> list[Any]:
+    def one(self, data: Dataset, queries: Any, seed: int, seconds: float) -> list[Any]:
+        """Return the answer of one trial, `LATE` if it takes longer than so many seconds."""
+        self.prepare(data)
+        try:
+            return self.sample(data, queries, 1, seed, seconds)
+        except _LateError:
+            return [LATE]
+
+    def sample(
+        self, data: Dataset, queries: Any, size: int, seed: int, seconds: float | None = None
+    ) -> list[Any]:
         """Return the answers of some trials, all in one line."""
         self.prepare(data)
         if self._reset:
             self._agreed("reset", self._ask({"op": "reset"}))
         message = {"op": "sample", "id": data.id, "size": size, "seed": seed}
-        reply = self._ask(message if queries is None else message | {"queries": queries})
+        message = message if queries is None else message | {"queries": queries}
+        reply = self._ask(message, seconds)
         self._accepted("sample", reply)
         try:
             return answers_of(reply, size)
@@ -150,13 +167,13 @@ class Session:
         except Malformed as error:
             raise self._broken("hello", error) from None
 
-    def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
-        return self._exchange(message["op"], f"{text_of(message)}\n")
+    def _ask(self, message: dict[str, Any], seconds: float | None = None) -> dict[str, Any]:
+        return self._exchange(message["op"], f"{text_of(message)}\n", seconds)
 
-    def _exchange(self, op: str, line: str) -> dict[str, Any]:
+    def _exchange(self, op: str, line: str, seconds: float | None = None) -> dict[str, Any]:
         assert self._connection is not None
         try:
-            return reply_of(self._connection.ask(line.encode()))
+            return reply_of(self._connection.ask(line.encode(), seconds))
         except (Broken, Malformed) as error:
             raise self._broken(op, error) from None
 
@@ -165,7 +182,8 @@ class Session:
         connection = self._connection
         self.close()
         told = "" if connection is None else connection.told()
-        return TargetError(f"{op}: {self._what}: {error}", told)
+        kind = _LateError if isinstance(error, Late) else TargetError
+        return kind(f"{op}: {self._what}: {error}", told)
 
     def _accepted(self, op: str, reply: dict[str, Any]) -> None:
         """Raise if a reply is an error; the connection goes on."""

@@ -103,6 +103,7 @@ def test_given_pairs_choose_the_point_too(known: bool) -> None:
     claim = Profile([(5.0, 1e-6), (0.1, 0.2)])
     found = held(Label(0.7, 0.3, claim, known=known))
     assert found.verdict == "refuted"
+    assert isinstance(found.claim, DP)
     assert (found.claim.epsilon, found.claim.delta) == (0.1, 0.2)
     assert found.mode == ("exact" if known else "monte-carlo")
 

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from dpassay import DP, Labelled, Scalars, audit
-from dpassay.errors import Failed, InvalidInput
+from dpassay.errors import Failed, InvalidInput, TargetError
 from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault
 from dpassay.targets.draws import as_draws
@@ -218,6 +218,68 @@ def test_a_program_with_coins_of_its_own_is_held_against_fresh_trials(tmp_path: 
     assert found[0].verdict == "refuted"
     assert found[1].verdict == "error"
     assert "answers the same rng differently" in found[1].outcome.reason
+
+
+NAIVE = """
+import math
+def noise(rng):
+    return rng.choice((-1, 1)) * math.log(1 - rng.random())
+def answer(data, asked):
+    rng = random.Random(asked["seed"])
+    return [data[0] + noise(rng) for _ in range(asked["size"])]
+serve(answer)
+"""
+
+
+def test_low_bits_of_a_program_are_looked_at_where_it_is_asked_for(tmp_path: Path) -> None:
+    found = [
+        audit(
+            server(tmp_path, NAIVE),
+            claim=DP(epsilon=1.0),
+            data=Scalars(0, 1, size=1),
+            bits=bits,
+            budget=3000,
+        )
+        for bits in (True, False)
+    ]
+    assert [each.verdict == "refuted" for each in found] == [True, False]
+    assert "lowest bit" in str(found[0])
+
+
+SLOW = """
+import time
+def answer(data, asked):
+    if asked["seed"] % 3 == 0:
+        time.sleep(30)
+    return [1.0] * asked["size"]
+serve(answer)
+"""
+
+
+def test_a_run_that_takes_too_long_is_an_answer_where_a_limit_is_stated(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    late = [int(rng.integers(2**53)) % 3 == 0 for _ in range(9)]
+    assert 0 < sum(late) < 9
+    slow = server(tmp_path, SLOW)
+    program = process(slow.command, run_seconds=1.0)
+    try:
+        found = drawn(program, [0.0], 9)
+    finally:
+        program.close()
+    assert found == [Failed("Timeout") if each else 1.0 for each in late]
+
+
+def test_without_a_limit_for_runs_a_late_reply_is_an_error(tmp_path: Path) -> None:
+    always = SLOW.replace('asked["seed"] % 3 == 0', "True")
+    program = process(server(tmp_path, always).command, timeout=0.5)
+    with pytest.raises(TargetError, match=r"it gave no whole reply within 0.5 s"):
+        drawn(program, [0.0], 1)
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan")])
+def test_a_limit_for_runs_is_a_number_above_0(seconds: float) -> None:
+    with pytest.raises(InvalidInput, match=r"run_seconds = .*: must be a number > 0, or left out"):
+        process("python3 x.py", run_seconds=seconds)
 
 
 def test_a_failure_on_one_side_alone_refutes(tmp_path: Path) -> None:

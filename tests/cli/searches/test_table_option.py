@@ -1,0 +1,80 @@
+"""`--search table`: records of any kind, from a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dpassay.cli.main import main
+from dpassay.record.schemas import fault
+
+CODE = """
+def histogram(data, size, rng):
+    counts = data["income"].value_counts()
+    noisy = counts.to_numpy() + rng.laplace(size=(size, len(counts)))
+    return [dict(zip(counts.index, each)) for each in noisy.round().tolist()]
+
+
+def known(data, size, rng):
+    counts = [(data["income"] == each).sum() for each in ("low", "high")]
+    return counts + rng.laplace(size=(size, 2))
+
+
+def guess(data, queries, size, rng):
+    assert list(queries.columns) == ["age", "city"]
+    p = 0.5 + 0.1 * (data["income"] == "high").mean()
+    return rng.random((size, len(queries))) < p
+"""
+PEOPLE = """age,city,income
+23,Bern,low
+35,,high
+,Oslo,low
+58,Bern,low
+"""
+
+
+@pytest.fixture
+def people(folder: Path) -> Path:
+    (folder / "shop.py").write_text(CODE, encoding="utf-8")
+    (folder / "people.csv").write_text(PEOPLE, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("function", "more", "code"),
+    [
+        ("histogram", "relation=add-remove", 1),
+        ("known", "relation=add-remove", 4),
+        ("known", "relation=replace-one", 1),
+        ("guess", "label=income", 4),
+    ],
+)
+def test_a_file_is_searched_and_the_witness_replays(
+    function: str, more: str, code: int, people: Path
+) -> None:
+    search = f"table,file=people.csv,{more}"
+    run = ["run", f"shop:{function}", "--claim", "epsilon=1", "--search", search, "--out", "out"]
+    assert main([*run, "--budget", "1000", "-q", "--executor", "inline"]) == code
+    record = json.loads((people / "out/record.json").read_text(encoding="utf-8"))
+    assert fault(record, "record") == ""
+    relation = more if "relation" in more else "relation=replace-one"
+    assert f"relation={record['results'][0]['claim']['relation']}" == relation
+    for witness in (people / "out/witnesses").glob("*.json"):
+        assert fault(json.loads(witness.read_text(encoding="utf-8")), "witness") == ""
+        assert main(["replay", str(witness)]) == (code == 1)
+
+
+def test_a_configuration_may_say_it(people: Path) -> None:
+    (people / "dpassay.toml").write_text(
+        """budget = 500
+
+[[mechanisms]]
+target = "shop:histogram"
+claim = { epsilon = 1.0 }
+search = { name = "table", file = "people.csv", relation = "add-remove" }
+""",
+        encoding="utf-8",
+    )
+    assert main(["run", "-q"]) == 1
