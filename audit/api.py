@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from dpassay.adapters import opendp
 from dpassay.claims import REPLACE_ONE, Claim
 from dpassay.config.options import BUDGET, CONFIDENCE, MEMORY, SHARD_TIMEOUT
 from dpassay.data import points
@@ -15,14 +16,14 @@ from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import ModeWanted, Settings
 from dpassay.errors import InvalidInput, is_real, require
-from dpassay.mechanism import FunctionMechanism, Mechanism
+from dpassay.mechanism import FunctionMechanism, Mechanism, OwnCoins
 from dpassay.pairs import Pairs
 from dpassay.search.declared import Output, output_of
 from dpassay.search.proposals.proposal import Space
 from dpassay.search.spaces import space_of
 from dpassay.targets.adapter import Freed, is_mechanism
 from dpassay.targets.calls import named, taken
-from dpassay.targets.estimators import Trained, is_estimator
+from dpassay.targets.estimators import PREDICT, Observed, Trained, is_estimator
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.moved import known_as
@@ -124,6 +125,8 @@ def audit(
             f"mechanism = {mechanism.__name__}: must be an object, not its class; call it with "
             "its parameters"
         )
+    if opendp.is_measurement(mechanism):
+        mechanism = opendp.mechanism(mechanism)
     declared_output = output_of(output)
     if data is None and (together or bits or output is not None):
         raise InvalidInput("together, bits, output: go with data, where answers may be anything")
@@ -213,7 +216,9 @@ def _subject(
         raise InvalidInput("labels, numbers: not with data; its answers may be anything")
     if is_estimator(mechanism):
         return _estimator(mechanism, claim, space, free)
-    takes = taken(mechanism, f"mechanism = {getattr(mechanism, '__name__', 'function')}")
+    own = isinstance(mechanism, OwnCoins)
+    name = getattr(mechanism, "__name__", "function")
+    takes = ("data",) if own else taken(mechanism, f"mechanism = {name}")
     joint = free.together and space is not None and "queries" in takes
     return FunctionMechanism(
         function=mechanism,
@@ -226,6 +231,7 @@ def _subject(
         together=space.columns if space is not None and joint else 0,
         bits=free.bits,
         output=free.output,
+        seeded=not own,
     )
 
 
@@ -234,12 +240,18 @@ def _estimator(mechanism: Any, claim: Claim, space: Space | None, free: _Free) -
     if space is None:
         raise InvalidInput("data is missing: an estimator is fitted on records; add data=...")
     form = getattr(getattr(space, "rows", None), "form", None)
+    seen = mechanism if isinstance(mechanism, Observed) else Observed(mechanism)
+    trained = Trained(
+        seen.estimator, getattr(form, "label", None), getattr(form, "group", None), seen.outputs
+    )
+    asked, alone = PREDICT in seen.outputs, seen.outputs == (PREDICT,)
+    function = trained if alone else trained.all if asked else trained.released
     return FunctionMechanism(
-        function=Trained(mechanism, getattr(form, "label", None), getattr(form, "group", None)),
+        function=function,
         claims=(claim,),
-        takes=("data", "queries", "rng"),
+        takes=("data", "queries", "rng") if asked else ("data", "rng"),
         free=True,
-        together=space.columns if free.together else 0,
+        together=space.columns if asked and (free.together or not alone) else 0,
         bits=free.bits,
         output=free.output,
     )

@@ -330,6 +330,15 @@ ORDER = ("data", "queries", "size", "rng")
 """What a function is called with, or some of it."""
 
 
+class OwnCoins:
+    """A function of a dataset alone, which makes one run a call with coins of its own.
+
+    A subclass defines `__call__(data)`. Nobody can seed it: see `Mechanism.seeded`.
+    """
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionMechanism(Mechanism):
     """A plain function as a mechanism.
@@ -361,6 +370,8 @@ class FunctionMechanism(Mechanism):
         Whether events of the low bits of its numbers are looked for too (Mironov 2012).
     output : Output, optional
         What one run returns, see `dpassay.search.declared`; a pilot shows it by default.
+    seeded : bool
+        See `Mechanism`.
     """
 
     function: Callable[..., Any]
@@ -373,6 +384,7 @@ class FunctionMechanism(Mechanism):
     together: int = 0
     bits: bool = False
     output: Output | None = None
+    seeded: bool = True
 
     @property
     def without_query(self) -> bool:

@@ -8,16 +8,49 @@ from typing import Any
 
 import numpy as np
 
+from dpassay.errors import require
 from dpassay.rows.handing import Features
 
 SEED = "random_state"
 """What scikit-learn calls the parameter that coins come from."""
 LARGEST_SEED = 2**31 - 1
+PREDICT = "predict"
+"""What is seen of an estimator by default: its predictions at queries."""
 
 
 def is_estimator(thing: Any) -> bool:
     """Whether it can be fitted and then predicts."""
-    return callable(getattr(thing, "fit", None)) and callable(getattr(thing, "predict", None))
+    if isinstance(thing, Observed):
+        return True
+    return callable(getattr(thing, "fit", None)) and callable(getattr(thing, PREDICT, None))
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """An estimator of which more is seen than its predictions, or something else.
+
+    Parameters
+    ----------
+    estimator : object
+        With `fit` and `predict`.
+    outputs : tuple of str
+        Attributes of the fitted estimator, and 'predict' for its predictions at queries; at least
+        one. All of them are one answer.
+
+    Raises
+    ------
+    InvalidInput
+        If it is no estimator, or there is no output.
+    """
+
+    estimator: Any
+    outputs: tuple[str, ...] = (PREDICT,)
+
+    def __post_init__(self) -> None:
+        known = is_estimator(self.estimator) and not isinstance(self.estimator, Observed)
+        require(known, "estimator", self.estimator, "an object with fit and predict")
+        named = bool(self.outputs) and all(isinstance(each, str) for each in self.outputs)
+        require(named, "outputs", self.outputs, "names of attributes, or 'predict'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +69,47 @@ class Trained:
         The column of a DataFrame that holds the label.
     group : str, optional
         The column that says whose record it is; the estimator does not see it.
+    outputs : tuple of str
+        See `Observed`.
     """
 
     estimator: Any
     label: str | None = None
     group: str | None = None
+    outputs: tuple[str, ...] = (PREDICT,)
 
     def __call__(self, data: Any, queries: Any, rng: np.random.Generator) -> tuple[Any, ...]:
         """Fit a copy and return what it predicts at each query."""
+        return tuple(self._seen(self._fitted(data, rng), PREDICT, queries))
+
+    def released(self, data: Any, rng: np.random.Generator) -> Any:
+        """Fit a copy and return its attributes, those that are seen; see `all`."""
+        return self.all(data, None, rng)
+
+    def all(self, data: Any, queries: Any, rng: np.random.Generator) -> Any:
+        """Fit a copy and return all that is seen of it, one after the other.
+
+        Returns
+        -------
+        array (d,) or tuple
+            An array where all of it is numbers.
+        """
+        fitted = self._fitted(data, rng)
+        parts = [part for name in self.outputs for part in self._seen(fitted, name, queries)]
+        numbers = all(type(part) in (int, float) for part in parts)
+        return np.array(parts, dtype=float) if numbers and parts else tuple(parts)
+
+    @staticmethod
+    def _seen(fitted: Any, name: str, queries: Any) -> list[Any]:
+        """Return what is seen under a name, as a flat list of Python's own values."""
+        found = fitted.predict(queries) if name == PREDICT else getattr(fitted, name)
+        return list(np.asarray(found).ravel().tolist())
+
+    def _fitted(self, data: Any, rng: np.random.Generator) -> Any:
         fitted = self._copy(rng)
         X, y = self._parts(data)
         fitted.fit(X) if y is None else fitted.fit(X, y)
-        predicted = np.asarray(fitted.predict(queries))
-        return tuple(predicted.tolist())
+        return fitted
 
     def _copy(self, rng: np.random.Generator) -> Any:
         parameters = getattr(self.estimator, "get_params", None)

@@ -18,7 +18,7 @@ from dpassay.errors import InvalidInput
 def test_epsilon_out_of_range(epsilon: Any) -> None:
     with pytest.raises(InvalidInput) as refusal:
         DP(epsilon=epsilon)
-    assert str(refusal.value) == f"epsilon = {epsilon!r}: must be a number in [1e-100, 700]"
+    assert str(refusal.value) == f"epsilon = {epsilon!r}: must be 0 or a number in [1e-100, 700]"
 
 
 @pytest.mark.parametrize("delta", [-1e-9, 1, 1.5, math.nan, math.inf, "0", None, False])
@@ -64,7 +64,7 @@ def test_written_short(claim: DP, text: str) -> None:
 
 def test_json_has_every_field_and_nulls_for_other_kinds() -> None:
     facts = DP(epsilon=1.0, delta=0.1, expected="refuted").as_json()
-    named = {field.name for field in dataclasses.fields(DP)} - {"expected"}
+    named = {field.name for field in dataclasses.fields(DP)} - {"expected", "curve"}
     assert set(facts) == named | {"kind", "gamma", "beta1", "beta2"}
     assert (facts["kind"], facts["epsilon"], facts["delta"]) == ("DP", 1.0, 0.1)
     assert facts["gamma"] is facts["beta1"] is facts["beta2"] is None

@@ -1,10 +1,11 @@
 """Every code block of README.md and docs/ is run as it stands.
 
 `python` blocks of a page run one after the other in one namespace; one that starts with `# name.py`
-is written to that file and imported. `console` blocks run line by line (`$ command`) in one empty
-folder per page, and what they print must match; `...` stands for anything. `sh` blocks may hold
-`make` targets only, and these must exist: `make test` cannot run inside `make test`. `yaml` blocks
-are read here and run in tests/gate, `js` and `c` blocks are run in tests/targets/foreign.
+is written to that file and imported; one that starts with `# examples/...` is that file, without
+its docstring, which tests/adapters runs. `console` blocks run line by line (`$ command`) in one
+empty folder per page, and what they print must match; `...` stands for anything. `sh` blocks may
+hold `make` targets only, and these must exist: `make test` cannot run inside `make test`. `yaml`
+blocks are read here and run in tests/gate, `js` and `c` blocks are run in tests/targets/foreign.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ LONG = (
     "guide_people.md",
     "guide_scikit_learn.md",
     "guide_service.md",
+    "libraries.md",
 )
 """Pages whose blocks take seconds; they run with the slow tests."""
 PAGES = [
@@ -44,6 +46,8 @@ PAGES = [
 ]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 KINDS = {"python", "console", "sh", "text", "yaml", "js", "c"}
+EXAMPLE = re.compile(r"# (examples/[\w/]+\.py)\n\n?")
+"""How a block begins that is a file of the tree; tests/adapters runs it."""
 INSTALL = "python -m pip install"
 """Commands that only the slow test runs, into an environment of its own."""
 
@@ -60,7 +64,10 @@ def test_page(page: Path, tmp_path: Path, warm: Path, monkeypatch: pytest.Monkey
         )
         if kind == "python":
             name = re.match(r"# (\w+)\.py\n", block)
-            if name:
+            if example := EXAMPLE.match(block):
+                text = (ROOT / example[1]).read_text(encoding="utf-8")
+                assert text.endswith(f'"""\n\n{block[example.end() :]}'), example[1]
+            elif name:
                 Path(f"{name[1]}.py").write_text(block, encoding="utf-8")
                 namespace |= vars(importlib.import_module(name[1]))
             else:
