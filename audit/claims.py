@@ -298,7 +298,7 @@ class DP(Promise):
         super(DP, self).__post_init__()
         epsilon, delta = as_real(self.epsilon), as_real(self.delta)
         require(
-            epsilon == 0 or LEAST <= epsilon <= LARGEST,
+            (epsilon == 0 and self.epsilon == 0) or LEAST <= epsilon <= LARGEST,
             "epsilon",
             self.epsilon,
             f"0 or a number in [{LEAST:g}, {LARGEST:g}]",

@@ -62,8 +62,8 @@ def _print_names(entries: Sequence[dict[str, Any]]) -> None:
         _wrapped(out, f"{source}: {', '.join(names)}")
     _wrapped(
         out,
-        f"{len(entries)} mechanisms; {WRONG} a claim is known to be wrong. One of them: dpassay "
-        f"list {entries[0]['name']}. Audit it: dpassay run {entries[0]['name']} -p epsilon=0.5",
+        f"{len(entries)} mechanisms; {WRONG} a claim is known to be wrong. More: dpassay "
+        f"list {entries[0]['name']}",
         indent=0,
     )
 

@@ -15,12 +15,20 @@ NAMES = {
         "epsilon": ("epsilon", "eps", "e", "ε", "ϵ"),
         "delta": ("delta", "d", "δ"),
         "mu": ("mu", "μ", "µ"),
+        "rho": ("rho", "ρ"),
+        "alpha": ("alpha", "α"),
         "gamma": ("gamma", "g", "γ"),
     }.items()
     for name in names
 }
 """Names that the numbers of a claim are given elsewhere."""
-RHO = "zCDP is no kind of claim; Gaussian noise with rho has mu = sqrt(2 rho)"
+UNNAMED = {
+    "DP": ("epsilon", "delta"),
+    "GDP": ("mu",),
+    "zCDP": ("rho",),
+    "RDP": ("alpha", "epsilon"),
+}
+"""What the numbers are, in their order, where a claim is written as in Python."""
 PART = re.compile(r"(?:([^\W\d]\w*)\s*[=:\s]\s*)?([^\s=:,;]+)")
 THOUSANDS = {"k": 1e3, "m": 1e6}
 
@@ -40,13 +48,12 @@ def claim_meant(text: str, *, spelled: bool = False) -> str:
     str
         A clause that follows a semicolon, empty where nobody can tell.
     """
-    bare = re.sub(r"^\s*(?:DP|GDP)?\s*[({](.*)[)}]\s*$", r"\1", text).strip()
+    bare = re.sub(r"^\s*(?:DP|GDP|zCDP|RDP)?\s*[({](.*)[)}]\s*$", r"\1", text).strip()
     comma = re.fullmatch(r"(\w+\s*[=:]\s*)?(\d+),(\d+)", bare)
     bare = f"{comma[1] or ''}{comma[2]}.{comma[3]}" if comma else bare
     parts = PART.findall(bare)
-    if any(name.lower() == "rho" for name, _ in parts):
-        return RHO
-    unnamed = iter(("mu",) if text.strip().startswith("GDP") else ("epsilon", "delta"))
+    called = re.match(r"\s*(GDP|zCDP|RDP)\b", text)
+    unnamed = iter(UNNAMED[called[1] if called else "DP"])
     found: dict[str, str] = {}
     for name, value in parts:
         full = NAMES.get(name.lower(), "") if name else next(unnamed, "")

@@ -185,8 +185,8 @@ def test_plan_takes_what_is_configured(folder: Path, capsys: pytest.CaptureFixtu
         ),
         ('target = "soft-majority"\nparameters = { r = 0 }', "r = 0: must be an integer >= 1"),
         (
-            'target = "soft-majority"\nclaim = { epsilon = 0 }',
-            "epsilon = 0.0: must be a number in [1e-100, 700]",
+            'target = "soft-majority"\nclaim = { epsilon = -1 }',
+            "epsilon = -1.0: must be 0 or a number in [1e-100, 700]",
         ),
         (
             'target = "mine_of_config:fair"',

@@ -51,7 +51,8 @@ def test_a_claim_as_it_must_be_is_no_guess() -> None:
     assert claim_meant("epsilon=1") == ""
     assert claim_meant("epsilon=1", spelled=True) == "did you mean 'epsilon=1'?"
     assert claim_meant("delta=1e-6") == "epsilon is missing: epsilon=E,delta=1e-6"
-    assert "mu = sqrt(2 rho)" in claim_meant("rho=0.5")
+    assert claim_meant("zCDP(0.5)") == "did you mean 'rho=0.5'?"
+    assert claim_meant("RDP(8, 1.5)") == "did you mean 'alpha=8,epsilon=1.5'?"
 
 
 @pytest.mark.parametrize(

@@ -130,10 +130,16 @@ def test_what_makes_one_run_a_call_has_smaller_shards() -> None:
     def one(data: Any, rng: np.random.Generator) -> float:
         return float(rng.normal())
 
-    task, seen = Task(group=0, pair=None, phase="screen", size=20 * BLOCK), []
+    claims, task, seen = (
+        (DP(epsilon=1.0),),
+        Task(group=0, pair=None, phase="screen", size=20 * BLOCK),
+        [],
+    )
     for takes in (("data", "rng"), ("data", "size", "rng")):
-        mechanism = FunctionMechanism(function=one, claims=(), takes=takes, free=True)
-        subject = AuditTarget(name="one", address="", parameters={}, mechanism=mechanism, claims=())
+        mechanism = FunctionMechanism(function=one, claims=claims, takes=takes, free=True)
+        subject = AuditTarget(
+            name="one", address="", parameters={}, mechanism=mechanism, claims=claims
+        )
         most = SLOW_ANSWERS if subject.slow else ANSWERS
         seen.append([piece.stop - piece.first for piece in cut(task, 1, most)])
     assert seen == [[5] * 4, [20]]

@@ -703,7 +703,7 @@ def test_an_object_brings_its_own_loss() -> None:
         ({"step": math.inf}, r"step = inf: must be a finite number > 0"),
         ({"delta_prime": 0}, r"delta_prime = 0: must be a number in \(0, 1\)"),
         ({"delta_prime": 1}, r"delta_prime = 1: must be a number in \(0, 1\)"),
-        ({"epsilon": 300.0}, r"epsilon = 900.0: must be a number in \[1e-100, 700\]"),
+        ({"epsilon": 300.0}, r"epsilon = 900.0: must be 0 or a number in \[1e-100, 700\]"),
     ],
 )
 def test_refused(parameters: dict[str, Any], message: str) -> None:
