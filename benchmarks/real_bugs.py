@@ -725,7 +725,8 @@ def refuted_controls(done: list[Done]) -> list[str]:
     for row, facts in done:
         control = facts.get("control", {})
         if control.get("verdict") == "refuted":
-            told.append(f"* `{row.name}`: {'. '.join(witness(control))}.")
+            said = ". ".join(filter(None, [*witness(control), row.note.strip().rstrip(".")]))
+            told.append(f"* `{row.name}`: {said}.")
         elif control.get("verdict") == "error":
             told.append(f"* `{row.name}`: {control['reason']}.")
     return ["## Controls that were refuted, or failed", "", *told, ""] if told else []
