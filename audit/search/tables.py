@@ -19,6 +19,7 @@ from dpassay.claims import (
 )
 from dpassay.errors import InvalidInput, is_count, require
 from dpassay.rows.columns import MISSING, Coded
+from dpassay.rows.giving_away import giving_away
 from dpassay.rows.reading import code, rows_of
 from dpassay.rows.rows import Rows
 from dpassay.search.proposals import rows as proposals
@@ -150,7 +151,9 @@ class Tables(Space):
         more = f" and {len(columns) - SHOWN} more" if len(columns) > SHOWN else ""
         what = f"with the columns {names}{more}" if len(columns) > 1 else "of one value"
         some = f"{len(self.rows)} records" if self.fixed else "records"
-        return f"{some} {what}; neighbours: {self.relation}"
+        away = ", ".join(f"'{name}'" for name in giving_away(self.rows))
+        told = f"; the label '{self.rows.form.label}' can be told from {away} alone" if away else ""
+        return f"{some} {what}; neighbours: {self.relation}{told}"
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Own rows changed, small datasets, values on one side only; see `Space.first`."""
