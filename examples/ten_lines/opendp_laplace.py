@@ -11,4 +11,4 @@ told = {"claim": opendp.claim(total, d_in=1), "data": opendp.neighbours(total, d
 
 
 def test_a_laplace_sum_keeps_its_claim(assay):
-    assay(total, **told, budget=5000, search_seconds=20).assert_not_refuted(detectable=2.5)
+    assay(total, **told, budget=5000).assert_not_refuted(detectable=2.5)

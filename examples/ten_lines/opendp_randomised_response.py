@@ -10,7 +10,5 @@ data = opendp.neighbours(response, d_in=1, values=["yes", "no", "none"])
 
 
 def test_randomised_response_keeps_its_claim(assay):
-    case = assay(
-        response, claim=opendp.claim(response, d_in=1), data=data, budget=5000, search_seconds=20
-    )
+    case = assay(response, claim=opendp.claim(response, d_in=1), data=data, budget=5000)
     case.assert_not_refuted(detectable=2.5)
