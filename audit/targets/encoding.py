@@ -1,7 +1,9 @@
 """Encoding: records of any kind as features and classes, for mechanisms that take numbers only.
 
-A scikit-learn `ColumnTransformer` codes the features. It is made from the form alone, which is
-public: no cell of the data has a part in it, so neighbours stay neighbours.
+A scikit-learn `ColumnTransformer` codes the features. It is made from the form alone: columns,
+limits and values, the same for all datasets of a search. So a record has one code whatever the
+others are, and neighbours stay neighbours. Limits and values come from the data unless they are
+said.
 """
 
 from __future__ import annotations
@@ -71,7 +73,7 @@ class Encoding:
 
     @cached_property
     def transformer(self) -> ColumnTransformer:
-        """The public coder of the features, fitted to their possible values."""
+        """The coder of the features, fitted to what cells may be."""
         from sklearn.compose import ColumnTransformer
         from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
