@@ -68,7 +68,7 @@ def audit(
         `predict`, which is trained anew in every run (it goes with `data`), or a function
         `function(data, queries, size, rng)` that returns the answers of `size` independent runs at
         q queries, shape (size, q). One that is asked nothing leaves `queries` out, one that makes a
-        single run a call leaves `size` out.
+        single run a call leaves `size` out, one that tosses coins of its own leaves `rng` out.
     claim : DP, GDP, Stability, PredictionStability, ScoreStability or Accuracy, optional
         What to hold it against; its own first claim by default. A function promises nothing by
         itself.
@@ -231,7 +231,7 @@ def _subject(
         together=space.columns if space is not None and joint else 0,
         bits=free.bits,
         output=free.output,
-        seeded=not own,
+        seeded="rng" in takes,
     )
 
 

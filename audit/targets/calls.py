@@ -14,14 +14,15 @@ SHORTER = {3: ("data", "size", "rng"), 2: ("data", "rng")}
 """What it is called with if it takes fewer arguments, of whatever names."""
 POINTS = ("q", "query", "point", "points", "x", "xs", "test")
 """Names for query points, of the second of three arguments."""
-CALLS = f"{CALLED}, (data, queries, rng), (data, size, rng) or (data, rng)"
+CALLS = f"{CALLED}, (data, queries, rng), (data, size, rng), (data, rng), or one without rng"
 
 
 def taken(function: Any, what: str) -> tuple[str, ...]:
     """Return what a function is to be called with, some of `ORDER`.
 
     By the names of its parameters where these say it, else by their number. Keyword-only ones
-    count where their names are those of `ORDER`; see `named`.
+    count where their names are those of `ORDER`; see `named`. Without `rng` it tosses coins of its
+    own.
 
     Parameters
     ----------
@@ -53,6 +54,8 @@ def taken(function: Any, what: str) -> tuple[str, ...]:
         wanted = ORDER
     elif len(names) == 3 and names[1].lower() in POINTS and known in ((), ("rng",)):
         wanted = ("data", "queries", "rng")
+    elif names[1:] == list(known) and len(names) > 0 and _ordered(known):
+        wanted = ("data", *known)
     else:
         wanted = SHORTER.get(len(names), ()) if known in ((), ("rng",)) else ()
     shown = _shown(parameters)

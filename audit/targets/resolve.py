@@ -73,8 +73,8 @@ def resolve(
     ----------
     target : str
         A name of the catalogue, or `module:object` of a mechanism class, a mechanism, or a plain
-        function `function(data, queries, size, rng)`; modules are looked for in the working
-        directory too.
+        function `function(data, queries, size, rng)`, or one that takes fewer of these; modules
+        are looked for in the working directory too.
     parameters : mapping, optional
         Parameters of a mechanism class, in the paper's letters; text is converted to the type of
         the default.
@@ -128,6 +128,7 @@ def resolve(
             together=given_answers.together if "queries" in takes else 0,
             bits=given_answers.bits,
             output=given_answers.output,
+            seeded="rng" in takes,
         )
     else:
         raise InvalidInput(

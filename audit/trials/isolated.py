@@ -29,6 +29,7 @@ from dpassay.targets.resolve import can_be_rebuilt
 from dpassay.trials.encoders import Coding
 from dpassay.trials.hosts import Host, Hosts, Kept, Limits, Lost, Overtime, Unsent
 from dpassay.trials.ledger import code_of, installed
+from dpassay.trials.own_coins import seed_anew
 from dpassay.trials.tasks import Shard, TrialRunner
 from dpassay.trials.threads import one_thread
 from dpassay.trials.written import (
@@ -336,6 +337,8 @@ class Desk:
         try:
             if self._target is None:
                 self._target = self._build()
+                if not self._target.seeded:
+                    seed_anew()
             part, *given = arguments
             subject = self._target if part is None else coupled(self._target, part)
             return {"done": getattr(self, f"_{operation}")(subject, objects, *given)}

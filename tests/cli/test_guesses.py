@@ -135,15 +135,15 @@ def test_functions_of_four_arguments_are_taken_in_every_form() -> None:
     known = (four, Called(), wrapped, functools.partial(lambda a, b, c, d, e: None, 1), max)
     for function in (*known, lambda *_: None, lambda a, b, c, d=1: None, np.add.reduce):
         taken(function, "f")
-    for refused in (lambda: None, lambda a: None, lambda a, b, c, *, d: None):
+    for refused in (lambda: None, lambda a, b, c, *, d: None):
         with pytest.raises(InvalidInput, match=r"f: takes .*; must take \(data, queries, size"):
             taken(refused, "f")
 
 
 def test_python_is_told_the_same() -> None:
     pairs = replace_one([[0], [1]], [0, 1])
-    with pytest.raises(InvalidInput, match="takes \\(data, queries\\); must take"):
-        audit(lambda data, queries: None, claim=DP(epsilon=1), pairs=pairs, queries=[[0]])
+    with pytest.raises(InvalidInput, match="takes \\(data, size, queries\\); must take"):
+        audit(lambda data, size, queries: None, claim=DP(epsilon=1), pairs=pairs, queries=[[0]])
     with pytest.raises(InvalidInput, match=r"claim = 1: must be .* did you mean DP"):
         audit(four, claim=1, pairs=pairs, queries=[[0]])  # type: ignore[arg-type]
 

@@ -29,6 +29,9 @@ WAYS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "some by name, in any order": (lambda table, *, rng, size: None, ("data", "size", "rng")),
     "all by name": (lambda *, data, rng=None: None, ("data", "rng")),
     "queries by name": (lambda data, size, rng, *, queries: None, FOUR),
+    "coins of its own": (lambda data: None, ("data",)),
+    "coins of its own, at queries": (lambda data, queries: None, ("data", "queries")),
+    "coins of its own, many runs": (lambda data, queries, size: None, ("data", "queries", "size")),
     "more that need not be given": (lambda data, rng, **more: None, ("data", "rng")),
 }
 
@@ -41,9 +44,7 @@ def test_a_function_is_called_by_names_or_number(way: str) -> None:
 
 REFUSED: dict[str, Callable[..., Any]] = {
     "nothing": lambda: None,
-    "one": lambda data: None,
-    "no rng": lambda data, queries: None,
-    "no rng of three": lambda data, queries, size: None,
+    "no rng, wrong order": lambda data, size, queries: None,
     "wrong order": lambda data, rng, size: None,
     "wrong order of four": lambda data, size, queries, rng: None,
     "five needed": lambda data, queries, size, rng, epsilon: None,

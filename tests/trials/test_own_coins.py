@@ -1,0 +1,67 @@
+"""Functions that toss coins of their own: forked processes must not toss the same."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay import DP, Scalars, audit
+from dpassay.trials.own_coins import seed_anew
+from dpassay.trials.pool import in_order
+
+
+class Keeper:
+    """Keeps generators, as a user's object may."""
+
+    def __init__(self) -> None:
+        self.modern = np.random.default_rng(1)
+        self.old = np.random.RandomState(1)
+        self.philox = np.random.Generator(np.random.Philox(1))
+        self.python = random.Random(1)  # noqa: S311
+
+
+KEEPER = Keeper()
+DRAWS: dict[str, Callable[[], float]] = {
+    "numpy": np.random.normal,
+    "python": random.random,
+    "generator": KEEPER.modern.random,
+    "philox": KEEPER.philox.random,
+    "random state": KEEPER.old.normal,
+    "random": KEEPER.python.random,
+}
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_forked_processes_toss_coins_of_their_own(draw: str) -> None:
+    KEEPER.old.normal()  # it has kept the second number of a pair
+
+    def work(item: int) -> list[float]:
+        del item
+        seed_anew()
+        return [float(DRAWS[draw]()) for _ in range(3)]
+
+    one, two = in_order("draws", work, [0, 1], 2)
+    assert not set(one) & set(two)
+
+
+def test_without_it_they_toss_the_same() -> None:
+    def work(item: int) -> float:
+        del item
+        return float(KEEPER.modern.random())
+
+    assert len({*in_order("draws", work, [0, 1], 2)}) == 1
+
+
+@pytest.mark.parametrize(("scale", "refuted"), [(2.0, False), (1.0, True)])
+def test_a_function_without_rng_is_audited(scale: float, refuted: bool) -> None:
+    def release(data: Any) -> float:
+        return float(sum(data) + KEEPER.modern.laplace(scale=scale))
+
+    found = audit(release, claim=DP(epsilon=0.5), data=Scalars(0, 1, size=3), budget=10_000, jobs=2)
+    assert found.verdict != "error", found.outcome.reason
+    assert (found.verdict == "refuted") == refuted
+    assert not found.target.seeded
