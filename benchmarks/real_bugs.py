@@ -13,6 +13,7 @@ as the interface allows, else a few.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import math
 import re
@@ -470,7 +471,17 @@ class NotMade(Exception):
 
 
 def interpreter(environment: Environment, folder: Path) -> Path:
-    """Return the interpreter of an environment, which is made unless it is there."""
+    """Return the interpreter of an environment, which is made unless it is there.
+
+    Processes that ask for the same one at once wait for the first.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f".{environment.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _made(environment, folder)
+
+
+def _made(environment: Environment, folder: Path) -> Path:
     place = folder / environment.name
     python, begun = place / "bin" / "python", folder / f".{environment.name}.begun"
     if python.exists() and not begun.exists():
@@ -478,7 +489,6 @@ def interpreter(environment: Environment, folder: Path) -> Path:
     base = f"python{environment.python}"
     if shutil.which(base) is None:
         raise NotMade(f"there is no {base} on the PATH")
-    folder.mkdir(parents=True, exist_ok=True)
     begun.touch()  # what is left half made is made anew
     _run([base, "-m", "venv", "--clear", str(place)])
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
