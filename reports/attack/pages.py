@@ -13,6 +13,7 @@ from dpassay.numerics import percent
 from dpassay.record.attack_record import blind_to
 from dpassay.record.files import dumps
 from dpassay.reports import Format
+from dpassay.reports.attack.first_screen import cards_of, chosen, lead, origin
 from dpassay.reports.attack.tables import (
     REACH,
     apart_table,
@@ -30,6 +31,7 @@ from dpassay.reports.attack.tables import (
 from dpassay.reports.attack.transcripts import ladders
 from dpassay.reports.attack.view import (
     LIRA,
+    OF_SERVICES,
     STATUSES,
     Look,
     SubjectView,
@@ -169,7 +171,13 @@ def to_html(record: Raw) -> str:
     subjects = subject_views(record)
     fine, found = sound(subjects), ladders(record["repeated"], blind=bool(blind_to(record)))
     sure = percent(record["run"]["confidence"])
+    cards = cards_of(record, subjects, found)
     return template("attack.html.j2").render(
+        origin=origin(record),
+        lead=lead(record, cards),
+        complete=record["run"]["complete"],
+        cards=chosen(cards),
+        several=len(cards) > 1,
         headline=headline(record, subjects),
         counts=[(sum(each.status is status for each in subjects), status) for status in STATUSES],
         opening=opening(record, subjects),
@@ -192,7 +200,7 @@ def to_html(record: Raw) -> str:
         ],
         command=clean(record["run"]["command"]),
         facts=_facts(record),
-        glossary=STATUSES,
+        glossary=(*STATUSES, *(OF_SERVICES if "service" in record["run"] else ())),
     )
 
 

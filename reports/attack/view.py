@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
-from dpassay.record.attack_record import HELD, UNSEEN, broken, could_see, outspent
+from dpassay.record.attack_record import HELD, UNEXAMINED, UNSEEN, broken, could_see, outspent
 from dpassay.reports.shared.numbers import MISSING, clean, plain, value
 from dpassay.reports.shared.statuses import Status
 
@@ -63,8 +63,26 @@ UNCLAIMED = Status(
     rank=4,
     meaning="It makes no promise that could be broken.",
 )
+WRONG = Status(
+    slug="refuted",
+    word="defect",
+    symbol="▲",
+    marker="^",
+    rank=0,
+    meaning="A service does what no correct one does, or next to never.",
+)
+UNKNOWN = Status(
+    slug="inconclusive",
+    word=UNEXAMINED,
+    symbol="◆",
+    marker="D",
+    rank=2,
+    meaning="A part of a service could not be looked at without which nothing is known.",
+)
 STATUSES = (BROKEN, FAILED, BLIND, INSIDE, UNCLAIMED)
-"""Every status, worst first."""
+"""Every status of a subject, worst first."""
+OF_SERVICES = (WRONG, UNKNOWN)
+"""Those that only a service has."""
 LIRA, BASELINE = "lira", "loss-threshold"
 """The strongest attack of the literature, and the simplest, by their names in the record."""
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpassay.engine.wording import through_words
-from dpassay.numerics import DOWN, UP, percent, plain, written
+from dpassay.numerics import DOWN, UP, percent, written
 from dpassay.reports.run.brief import LEAKS, Brief
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.search_words import is_searched, space_words, without_data
 from dpassay.reports.run.view import ResultView
 from dpassay.reports.run.words import folder, looked_at
+from dpassay.reports.shared.cards import Bar, Line, Number, Step, number_line
 from dpassay.reports.shared.numbers import clean, plural, value
 from dpassay.reports.shared.statuses import (
     ERROR,
@@ -24,19 +25,12 @@ from dpassay.reports.shared.statuses import (
     MISSED,
     REFUTED,
     VERIFIED,
+    Status,
 )
 
 Raw = Mapping[str, Any]
 
 FIXED = "\N{NO-BREAK SPACE}"
-ROOM = 1.08
-"""End of a number line, over the largest number on it."""
-FAR = 3.0
-"""An upper bound farther than this many times everything else ends the line with an arrow."""
-CLOSE = 8.0
-"""Per cent of the line within which its start is not written."""
-NEAR = 22.0
-"""Per cent of the line that two labels need between them."""
 
 
 PLANNED = {
@@ -45,70 +39,6 @@ PLANNED = {
     *("--stop-early", "--no-stop-early"),
 }
 """Options that `dpassay plan` shares with `dpassay run`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Number:
-    """One of the few numbers that the first screen shows in large type."""
-
-    name: str
-    text: str
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
-    """The answer on one side: `width` in per cent of the whole."""
-
-    side: str
-    text: str
-    width: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """A mark on the number line.
-
-    Parameters
-    ----------
-    kind : {"claim", "least", "most"}
-    at : float
-        Per cent of the line.
-    text : str
-    align : {"start", "middle", "end"}
-        On which side of the mark its label begins.
-    row : int
-        0 above the line, 1 or 2 below it.
-    """
-
-    kind: str
-    at: float
-    text: str
-    align: str
-    row: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """The number line: marks, and the part that the certified interval covers.
-
-    Its start is written where no mark is near.
-    """
-
-    start: str
-    marks: tuple[Mark, ...]
-    left: float
-    width: float
-    beyond: bool
-    told: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One thing to do now, with the command for it."""
-
-    text: str
-    command: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +73,21 @@ class Card:
     verdict: str
     steps: tuple[Step, ...]
     looked: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What it is called, for a page with several."""
+        return self.brief.name
+
+    @property
+    def anchor(self) -> str:
+        """The section that tells it in full."""
+        return self.result.anchor
+
+    @property
+    def status(self) -> Status:
+        """What became of the claim."""
+        return self.brief.status
 
 
 def card(raw: Raw, brief: Brief, result: ResultView, run: Raw) -> Card:
@@ -252,46 +197,18 @@ def _line(raw: Raw, brief: Brief) -> Line | None:
     """Place claim, lower and upper bound on a line that begins at 0."""
     lower, upper, leak = (value(raw[key]) for key in ("lower", "upper", "exact"))
     claimed = words_of(raw["claim"]).promised
-    if lower is None or math.isinf(lower) or not max(claimed, lower) > 0:
+    if lower is None:
         return None
     computed = leak is not None and brief.found.startswith("=")
     least = leak if computed and leak is not None else lower
-    if computed or looked_at(raw) or upper is None:
+    if computed or looked_at(raw):
         upper = None
-    near = max(claimed, least)
-    beyond = upper is not None and upper > FAR * near
-    end = ROOM * max(near, upper if upper is not None and not beyond else 0.0)
-    start = min(0.0, least * ROOM)
-
-    def at(number: float) -> float:
-        return round(100 * (number - start) / (end - start), 2)
-
-    found = brief.found if computed else f"≥ {_least(brief)}"
-    marks = [
-        _mark("claim", at(claimed), f"claim {claimed_number(brief)}", 0),
-        _mark("least", at(least), found, 1),
-    ]
-    last = 100.0 if beyond else at(upper) if upper is not None else at(least)
-    if upper is not None:
-        most = "≤ ∞" if math.isinf(upper) else _most(brief, upper)
-        row = 1 if last - at(least) > NEAR and at(least) < 100 - NEAR else 2
-        marks.append(_mark("most", last, most, row, beyond=beyond))
-        if row == 1 and at(least) > NEAR:
-            marks[1] = Mark(kind="least", at=at(least), text=found, align="end", row=1)
-    told = ", ".join(mark.text for mark in marks)
-    return Line(
-        start=plain(start) if min(mark.at for mark in marks) > CLOSE else "",
-        marks=tuple(marks),
-        left=at(least) if upper is not None else 0.0,
-        width=round(last - at(least), 2) if upper is not None else at(least),
-        beyond=beyond,
-        told=f"Number line from {plain(start)}: {told}",
+    most = "" if upper is None else "≤ ∞" if math.isinf(upper) else _most(brief, upper)
+    return number_line(
+        (claimed, f"claim {claimed_number(brief)}"),
+        (least, brief.found if computed else f"≥ {_least(brief)}"),
+        None if upper is None else (upper, most),
     )
-
-
-def _mark(kind: str, at: float, text: str, row: int, *, beyond: bool = False) -> Mark:
-    align = "end" if at > 100 - NEAR or beyond else "start" if at < NEAR else "middle"
-    return Mark(kind=kind, at=at, text=text, align=align, row=row)
 
 
 def _least(brief: Brief) -> str:

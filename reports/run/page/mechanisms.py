@@ -11,11 +11,12 @@ from typing import Any
 from dpassay.reports.run.brief import briefs, lead_of
 from dpassay.reports.run.notions import notions_table
 from dpassay.reports.run.page.catalogue import UNDECIDED, WRONG, Entry, Group, make_catalogue
-from dpassay.reports.run.page.first_screen import Card, Step, card, origin, replayed
+from dpassay.reports.run.page.first_screen import Card, card, origin, replayed
 from dpassay.reports.run.page.folder import GENERATOR
 from dpassay.reports.run.page.html import pictures_of
 from dpassay.reports.run.published import published_table
 from dpassay.reports.run.view import View, make_view
+from dpassay.reports.shared.cards import Step
 from dpassay.reports.shared.lean import style_sheet
 from dpassay.reports.shared.numbers import clean
 from dpassay.reports.shared.statuses import HELD, VERIFIED

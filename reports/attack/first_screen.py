@@ -1,0 +1,360 @@
+"""The first screen of the page of attacks.
+
+What was attacked, what was found, how bad it is, and what to do now.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dpassay.numerics import DOWN, UP, percent, written
+from dpassay.record.attack_record import BROKEN as CLAIM_BROKEN
+from dpassay.record.attack_record import HELD, UNEXAMINED, UNSEEN, blind_to, told_of_claims
+from dpassay.reports.attack.transcripts import TranscriptTest, TranscriptTests
+from dpassay.reports.attack.view import (
+    BLIND,
+    BROKEN,
+    FAILED,
+    INSIDE,
+    UNCLAIMED,
+    UNKNOWN,
+    WRONG,
+    Look,
+    SubjectView,
+    pair,
+    share,
+)
+from dpassay.reports.shared.cards import Bar, Line, Number, Step, number_line
+from dpassay.reports.shared.numbers import clean, plain, plural
+from dpassay.reports.shared.statuses import Status
+
+Raw = Mapping[str, Any]
+
+MOST_CARDS = 2
+"""Subjects that are shown in full; the others have a row each in the summary."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """One subject on the first screen; see `dpassay.reports.run.page.first_screen.Card`.
+
+    `times` is what is lost at least, as a multiple of a broken claim; empty where unknown.
+    """
+
+    name: str
+    anchor: str
+    status: Status
+    numbers: tuple[Number, ...] = ()
+    seen: str = ""
+    bars: tuple[Bar, ...] = ()
+    scale: str = ""
+    line: Line | None = None
+    verdict: str = ""
+    steps: tuple[Step, ...] = ()
+    looked: tuple[str, ...] = ()
+    times: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Evidence:
+    """The strongest number that is held against a claim: of guesses, or of repeated answers."""
+
+    lower: float
+    allowed: tuple[float, float]
+    cap: float | None
+    detectable: float | None
+    how: str
+    seen: str = ""
+    sides: tuple[tuple[str, float, str], ...] = ()
+
+    @property
+    def times(self) -> float:
+        """What is lost at least, as a multiple of the claim."""
+        return self.lower / self.allowed[0] if self.allowed[0] else math.inf
+
+    @property
+    def breaks(self) -> bool:
+        """Whether it is more than is claimed."""
+        return self.lower > self.allowed[0]
+
+    @property
+    def words(self) -> str:
+        """The multiple, rounded down; empty where the claim holds or allows nothing."""
+        return written(self.times, 3, DOWN) if self.breaks and math.isfinite(self.times) else ""
+
+
+def origin(record: Raw) -> tuple[str, ...]:
+    """Say what was attacked with which data; no date."""
+    run = record["run"]
+    told = ["dpassay attack"]
+    if run["commit"] is not None:
+        told.append(f"commit {clean(run['commit'])[:10]}")
+    data = clean(run["data"].get("name", "unnamed data"))
+    return (*told, f"{data}, {plural(run['records'], 'record')}")
+
+
+def lead(record: Raw, cards: Sequence[Card]) -> str:
+    """Say in one sentence what came of it."""
+    if not cards:
+        return "Nothing was attacked" + ("" if record["run"]["complete"] else ": interrupted")
+    if len(cards) == 1:
+        return _lead_of(cards[0], len(record["defects"]))
+    claims = list(told_of_claims(record).values())
+    broken, failed = claims.count(CLAIM_BROKEN), sum(card.status is FAILED for card in cards)
+    blind = claims.count(UNSEEN) + claims.count(UNEXAMINED)
+    if broken:
+        verb = "is" if broken == 1 else "are"
+        told = [f"{broken} of {plural(len(claims), 'claim')} {verb} broken"]
+    elif claims:
+        told = [f"None of {plural(len(claims), 'claim')} was broken"]
+    else:
+        told = [f"{plural(len(cards), 'subject')} attacked, nothing was claimed"]
+    told += [f"{blind} could not have been"] if blind else []
+    told += [f"{plural(len(record['defects']), 'defect')} found"] if record["defects"] else []
+    told += [f"{failed} failed"] if failed else []
+    return ", ".join(told)
+
+
+def _lead_of(card: Card, defects: int) -> str:
+    has = f"{card.name} has {plural(defects, 'defect')}" if defects else card.name
+    joint = " and" if defects else ""
+    if card.status is BROKEN:
+        much = f"leaks at least {card.times} times what" if card.times else "leaks more than"
+        return f"{has}{joint} {much} it claims"
+    if defects:
+        return has
+    known: dict[str, str] = {
+        FAILED.word: f"The attacks on {card.name} failed",
+        BLIND.word: f"These attacks could not have broken the claim of {card.name}",
+        INSIDE.word: f"No attack broke the claim of {card.name}",
+        UNKNOWN.word: f"Nothing is known of {card.name}: it was not examined",
+        UNCLAIMED.word: f"{card.name} was attacked; nothing was claimed",
+    }
+    return known[card.status.word]
+
+
+def cards_of(
+    record: Raw, subjects: Sequence[SubjectView], repeated: Sequence[TranscriptTests]
+) -> tuple[Card, ...]:
+    """Return a card for each subject, the worst first; of a service one for all."""
+    run, command = record["run"], clean(record["run"]["command"])
+    sure = percent(run["confidence"])
+    if "service" in run:
+        return (_service(record, repeated, command, sure),)
+    by_name = {each.name: each for each in repeated}
+    cards = [_subject(each, by_name.get(each.name), run, command, sure) for each in subjects]
+    return tuple(sorted(cards, key=lambda card: card.status.rank))
+
+
+def chosen(cards: Sequence[Card]) -> tuple[Card, ...]:
+    """Return those that are shown in full: the worst that are broken or failed, else the only one.
+
+    At most `MOST_CARDS`.
+    """
+    bad = [card for card in cards if card.status in (BROKEN, WRONG, FAILED)]
+    return tuple(bad[:MOST_CARDS] or (cards if len(cards) == 1 else ()))
+
+
+def _service(record: Raw, repeated: Sequence[TranscriptTests], command: str, sure: str) -> Card:
+    run, defects = record["run"], record["defects"]
+    name, probe = clean(run["service"]), run.get("probe", {})
+    found = _strongest(_of_rung(rung) for each in repeated for rung in each.rungs)
+    words = {each.word for each in repeated}
+    broken = any(each.broken for each in repeated)
+    status = (
+        BROKEN
+        if broken
+        else WRONG
+        if defects
+        else UNKNOWN
+        if blind_to(record)
+        else INSIDE
+        if HELD in words
+        else BLIND
+        if UNSEEN in words
+        else UNCLAIMED
+    )
+    untold = tuple(f"Not examined: {clean(each)}." for each in probe.get("untold", ()))
+    return Card(
+        name=name,
+        anchor="repeated",
+        status=status,
+        numbers=(
+            Number(name="Defects", text=str(len(defects)), note="named below" if defects else ""),
+            *(() if found is None else _numbers(found, sure)),
+        ),
+        seen=f"{'; '.join(clean(each['name']) for each in defects)}." if defects else "",
+        line=None if found is None else _line(found),
+        verdict=f"{_capital(' and '.join(blind_to(record)))}." if blind_to(record) else "",
+        steps=tuple(_service_steps(status, defects, command)),
+        looked=untold,
+        times="" if found is None else found.words,
+    )
+
+
+def _service_steps(status: Status, defects: Sequence[Raw], command: str) -> Iterator[Step]:
+    if defects:
+        yield Step(text=f"See it again: {clean(defects[0]['again']).rstrip('.')}.")
+        yield Step(text="Mend the defect, or declare what is meant to be so (docs/services.md).")
+    if status is BROKEN:
+        yield Step(text="Claim what is true, or add noise: repeated answers lose more.")
+    if status is UNKNOWN:
+        yield Step(text="Let its answers depend on the data that it is opened with.")
+    if status is BLIND:
+        yield Step(text="Ask more: raise --transcripts.")
+    if status in (INSIDE, UNCLAIMED):
+        yield Step(text="Audit the worst case of the mechanism behind it with dpassay run.")
+    yield Step(text="Attack it again:", command=command)
+
+
+def _subject(
+    subject: SubjectView, repeated: TranscriptTests | None, run: Raw, command: str, sure: str
+) -> Card:
+    base = Card(name=subject.name, anchor=subject.anchor, status=subject.status)
+    if subject.error:
+        steps = (Step(text="Mend what the message names."), Step(text="Again:", command=command))
+        return replace(base, verdict=subject.error, steps=steps)
+    best = subject.best.best
+    auc = Number(
+        name="Best AUC",
+        text=share(best["auc"]),
+        note=f"{clean(best['attack'])}, {subject.best.name}; an estimate",
+    )
+    rungs = () if repeated is None else repeated.rungs
+    found = _strongest(
+        [*(_of_look(look) for look in subject.looks), *(_of_rung(rung) for rung in rungs)]
+    )
+    if found is None:
+        step = Step(text="Hold it against a claim: dpassay run audits its worst case.")
+        return replace(base, numbers=(auc,), steps=(step,))
+    moved = len(found.sides) == 2 and found.sides[0][1] != found.sides[1][1]
+    return replace(
+        base,
+        numbers=(*_numbers(found, sure), auc),
+        seen=found.seen if moved else "",
+        bars=tuple(
+            Bar(side=side, text=text, width=round(100 * rate, 1))
+            for side, rate, text in found.sides
+        )
+        if moved
+        else (),
+        line=_line(found),
+        steps=tuple(_subject_steps(subject, found, command)),
+        looked=tuple(_looked(found, run)),
+        times=found.words,
+    )
+
+
+def _strongest(found: Any) -> _Evidence | None:
+    """Return the evidence that is the most as a multiple of the claim.
+
+    Of what could not break it only where there is nothing else.
+    """
+    known = [each for each in found if each is not None]
+
+    def rank(each: _Evidence) -> tuple[bool, float]:
+        return each.cap is not None and each.cap > each.allowed[0], each.times
+
+    return max(known, key=rank, default=None)
+
+
+def _of_look(look: Look) -> _Evidence | None:
+    if look.allowed is None or look.lower is None:
+        return None
+    bound = look.bounds[0]
+    counts = bound.get("counts")
+    sides: tuple[tuple[str, float, str], ...] = ()
+    if counts is not None and counts["n1"] and counts["n0"]:
+        sides = tuple(
+            (side, counts[x] / counts[n], f"{counts[x]} of {counts[n]}")
+            for side, x, n in (("in", "x", "n1"), ("out", "y", "n0"))
+        )
+    return _Evidence(
+        lower=look.lower,
+        allowed=look.allowed,
+        cap=look.cap,
+        detectable=look.detectable,
+        how=look.name,
+        seen=f"Record {bound['record']} is called a member, from {look.name}, when it is in and "
+        "when it is out:",
+        sides=sides,
+    )
+
+
+def _of_rung(rung: TranscriptTest) -> _Evidence | None:
+    if rung.claimed is None or rung.lower is None:
+        return None
+    return _Evidence(
+        lower=rung.lower,
+        allowed=(rung.claimed, 0.0),
+        cap=rung.cap,
+        detectable=rung.detectable,
+        how=f"{plural(rung.m, 'repeated answer')}",
+    )
+
+
+def _numbers(found: _Evidence, sure: str) -> Iterator[Number]:
+    yield Number(name="Claimed", text=pair(found.allowed), note=f"for {found.how}")
+    yield Number(
+        name="Certified", text=f"≥ {written(found.lower, 3, DOWN)}", note=f"{sure} confidence"
+    )
+    if found.words:
+        yield Number(name="Leak ÷ claim", text=f"≥ {found.words} ×")
+    elif found.cap is not None:
+        seen = found.detectable is not None and math.isfinite(found.detectable)
+        yield Number(
+            name="Would have seen",
+            text=f"≥ {written(found.detectable or 0.0, 3, UP)}" if seen else "nothing",
+            note=f"with probability 0.9; could certify at most {written(found.cap, 3, DOWN)}",
+        )
+
+
+def _line(found: _Evidence) -> Line | None:
+    return number_line(
+        (found.allowed[0], f"claim {plain(found.allowed[0])}"),
+        (found.lower, f"≥ {written(found.lower, 3, DOWN)}"),
+    )
+
+
+def _subject_steps(subject: SubjectView, found: _Evidence, command: str) -> Iterator[Step]:
+    mechanism = re.fullmatch(r"[a-z][a-z0-9-]*", subject.family)
+    if subject.status is BROKEN:
+        if found.breaks:
+            least = written(found.lower, 3, DOWN)
+            yield Step(
+                text="Fix the mechanism, or claim what is true: every ε below "
+                f"{least} for {found.how} is broken too."
+            )
+        else:
+            yield Step(text="Fix the mechanism, or claim what is true.")
+        yield Step(text="Attack it again:", command=command)
+    elif subject.status is BLIND:
+        asked = f"{subject.family} --epsilon {plain(subject.epsilon or 0.0)}"
+        yield Step(
+            text="See how many target models would do, and give them with --models:",
+            command=f"dpassay plan --attack {asked}" if mechanism else "",
+        )
+    else:
+        yield Step(text="Let the attacker poison the data and choose the queries: --adversary.")
+    if mechanism is not None:
+        yield Step(text="Audit its worst case:", command=f"dpassay run {subject.family}")
+
+
+def _looked(found: _Evidence, run: Raw) -> Iterator[str]:
+    yield (
+        f"{plural(run['targets'], 'target model')} were attacked, after "
+        f"{plural(run['references'], 'reference model')}."
+    )
+    if not found.breaks:
+        yield (
+            "What would have been seen holds where guesses reveal the whole leak of a record that "
+            "the reference models single out. Smaller leaks and stronger attacks are not covered."
+        )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
