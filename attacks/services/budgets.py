@@ -96,6 +96,8 @@ def budget_defects(
             f"the budget is {declared}, and {given} queries were answered before the first refusal",
         )
     allowed = max(given, room)
+    if declared is None and service.rate_limited:
+        return found, ["budgets: refusals end after a pause, a rate limit; no budget is declared"]
     after = sum(not isinstance(session.ask(data.X[i % len(data)]), Refusal) for i in range(EXTRA))
     if after:
         passed("asking on", f"after a refusal {after} of {EXTRA} more queries were answered")
@@ -110,6 +112,18 @@ def budget_defects(
             f"another session of a user whose budget is spent answered {reopened} queries or more",
             more,
         )
+    spent = service.open(data, service.deployment("other ways"), service.user())
+    spent.transcript([data.X[0]] * (allowed + EXTRA))
+    if spent.has("ask") and spent.has("probabilities") and not after:
+        if not isinstance(spent.probabilities(data.X[0]), Refusal):
+            passed("probabilities", "after the budget was spent probabilities were still told")
+    if spent.has("ask_many"):
+        fresh = service.open(data, service.deployment("batch"), service.user())
+        batch = len(fresh.ask_many(np.repeat(data.X[:1], allowed + EXTRA, axis=0)))
+        if batch > allowed:
+            passed("batches", f"one batch got {batch} answers of a budget of {allowed}")
+    if service.can("restart"):
+        found += _restarted(service, data, allowed)
     most = 0 if after else max(_threads(service, data, allowed, number) for number in range(ROUNDS))
     if most > allowed:
         more = f"ask in one session from {THREADS} threads at once"
@@ -119,6 +133,32 @@ def budget_defects(
             more,
         )
     return found + _telling(service, data, room), []
+
+
+def _restarted(service: Service, data: Labelled, allowed: int) -> list[Defect]:
+    """A ledger that is kept in memory only."""
+    seed, user = service.deployment("restart"), service.user()
+    service.open(data, seed, user).transcript([data.X[0]] * (allowed + EXTRA))
+    if service.open(data, seed, user).transcript([data.X[0]]):
+        return []  # it needs no restart: another session is enough
+    service.restart(seed)
+    given = len(service.open(data, seed, user).transcript([data.X[0]] * EXTRA))
+    if not given:
+        return []
+    return [
+        Defect(
+            name="budget lost at restart",
+            seen=f"a user whose budget was spent got {given} answers or more after a restart",
+            probability=0.0,
+            again=f"spend the budget of '{user}' with seed {seed}, restart, open a session and ask",
+        )
+    ]
+
+
+def budget_cost(room: int) -> tuple[int, int]:
+    """Return how many openings and queries it takes at most."""
+    each = 2 * room + 3 * EXTRA + 6
+    return 14 + ROUNDS, 14 * each + ROUNDS * (room + THREADS * (EXTRA + 1))
 
 
 def _threads(service: Service, data: Labelled, allowed: int, number: int) -> int:
@@ -163,7 +203,8 @@ def _telling(service: Service, data: Labelled, room: int) -> list[Defect]:
     seed = service.deployment("refusals")
     found: list[Defect] = []
     runs = []
-    for each in (data, *_variants(data)):
+    others = () if service.says("live") else _variants(data)
+    for each in (data, *others):
         try:
             runs.append(_refusals(service, each, seed, queries, room))
         except TargetError:

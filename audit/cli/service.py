@@ -102,8 +102,7 @@ def service_action(arguments: argparse.Namespace, config: Config) -> int:
         "records": len(data),
         "seed": config.seed,
         "service": alone["service"],
-        "probe": {"alpha": seen.alpha, "room": seen.room}
-        | {name: list(getattr(seen, name)) for name in ("untold", "blind", "remarks")},
+        "probe": seen.facts,
     }
     record = make_attack_record(
         facts, data, (), [each.as_json() for each in tested], seen.as_json()

@@ -10,15 +10,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dpassay.attacks.services.chances import apart_probability, block_probability
 from dpassay.attacks.services.control import control
-from dpassay.attacks.services.defects import (
-    ALPHA,
-    ONE_ANSWER,
-    apart_probability,
-    block_probability,
-    probe,
-)
+from dpassay.attacks.services.defects import ALPHA, probe
 from dpassay.attacks.services.interface import Refusal, Service
+from dpassay.attacks.services.streams import ONE_ANSWER
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.mechanisms.dwork_feldman_2018.interface import PredictionInterface
