@@ -96,8 +96,9 @@ def budget_defects(
             f"the budget is {declared}, and {given} queries were answered before the first refusal",
         )
     allowed = max(given, room)
-    if declared is None and service.rate_limited:
-        return found, ["budgets: refusals end after a pause, a rate limit; no budget is declared"]
+    refusal = session.ask(data.X[0])
+    if declared is None and isinstance(refusal, Refusal) and refusal.passing:
+        return found, ["budgets: refusals say that they are for a moment; no budget is declared"]
     after = sum(not isinstance(session.ask(data.X[i % len(data)]), Refusal) for i in range(EXTRA))
     if after:
         passed("asking on", f"after a refusal {after} of {EXTRA} more queries were answered")
@@ -112,16 +113,7 @@ def budget_defects(
             f"another session of a user whose budget is spent answered {reopened} queries or more",
             more,
         )
-    spent = service.open(data, service.deployment("other ways"), service.user())
-    spent.transcript([data.X[0]] * (allowed + EXTRA))
-    if spent.has("ask") and spent.has("probabilities") and not after:
-        if not isinstance(spent.probabilities(data.X[0]), Refusal):
-            passed("probabilities", "after the budget was spent probabilities were still told")
-    if spent.has("ask_many"):
-        fresh = service.open(data, service.deployment("batch"), service.user())
-        batch = len(fresh.ask_many(np.repeat(data.X[:1], allowed + EXTRA, axis=0)))
-        if batch > allowed:
-            passed("batches", f"one batch got {batch} answers of a budget of {allowed}")
+    found += _otherwise(service, data, allowed, asking=not after)
     if service.can("restart"):
         found += _restarted(service, data, allowed)
     most = 0 if after else max(_threads(service, data, allowed, number) for number in range(ROUNDS))
@@ -133,6 +125,32 @@ def budget_defects(
             more,
         )
     return found + _telling(service, data, room), []
+
+
+def _otherwise(service: Service, data: Labelled, allowed: int, *, asking: bool) -> Iterator[Defect]:
+    """Budgets that are passed by batches, or by probabilities once the labels are spent."""
+
+    def passed(how: str, seen: str, again: str) -> Defect:
+        return Defect(name=f"budget can be passed: {how}", seen=seen, probability=0.0, again=again)
+
+    session = service.open(data, service.deployment("other ways"), service.user())
+    session.transcript([data.X[0]] * (allowed + EXTRA))
+    both = session.has("ask") and session.has("probabilities") and asking
+    if both and not isinstance(session.probabilities(data.X[0]), Refusal):
+        yield passed(
+            "probabilities",
+            "after the budget was spent probabilities were still told",
+            f"ask {allowed + EXTRA} times, then for probabilities",
+        )
+    if session.has("ask_many"):
+        fresh = service.open(data, service.deployment("batch"), service.user())
+        batch = len(fresh.ask_many(np.repeat(data.X[:1], allowed + EXTRA, axis=0)))
+        if batch > allowed:
+            yield passed(
+                "batches",
+                f"one batch got {batch} answers of a budget of {allowed}",
+                f"open a session and ask for a batch of {allowed + EXTRA}",
+            )
 
 
 def _restarted(service: Service, data: Labelled, allowed: int) -> list[Defect]:

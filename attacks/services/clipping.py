@@ -69,7 +69,7 @@ def clipping_defects(
         return []
     _, change, moved, k, label, up = best
     point = [asked[k]]
-    flipped = Replace(change.i, probe.data.X[change.i], _next(probe.data, change.i))
+    flipped = Replace(change.index, probe.data.X[change.index], _next(probe.data, change.index))
     known = _count(probe, probe.data, point, label, "base")
 
     def certified(data: Labelled, side: str) -> float:
@@ -85,11 +85,11 @@ def clipping_defects(
     if certified(flipped.apply(probe.data), "label") > claim.epsilon:
         return []  # it is not the features: repeated queries break the claim
     seen = (
-        f"record {change.i} moved to {shown(change.x)} makes an answer lose {value:.3g} at least, "
+        f"record {change.index} moved to {shown(change.x)} makes an answer lose {value:.3g} at least, "
         f"claimed {claim.epsilon:g}; another label alone does not"
     )
     again = (
-        f"open {SESSIONS} deployments on S and with record {change.i} at {shown(change.x)}, and ask"
+        f"open {SESSIONS} deployments on S and with record {change.index} at {shown(change.x)}, and ask"
         f" at {shown(point[0])}"
     )
     return [Defect(name=MISSING, seen=seen, probability=alpha, again=again)]

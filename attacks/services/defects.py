@@ -30,7 +30,7 @@ from dpassay.attacks.services.control import control, control_cost
 from dpassay.attacks.services.deletion import deletion_cost, left_defects, reuse_defects
 from dpassay.attacks.services.frozen import frozen_cost, frozen_defects
 from dpassay.attacks.services.interface import Service
-from dpassay.attacks.services.probe_points import POINTS, ProbePoints, points_cost
+from dpassay.attacks.services.probe_points import JITTER, POINTS, ProbePoints, points_cost
 from dpassay.attacks.services.streams import (
     CLOCK,
     OPENINGS,
@@ -246,8 +246,11 @@ def probe(
     if service.says("one_model"):
         untold.append("coins: one released model is declared")
     elif not points:
+        # sessions of one moment are alike too if the clock is the seed
+        clock = clock_defects(probe, probe.beside(data.X[0], JITTER), share)
+        found += clock
         untold.append(f"coins: {NO_COINS}")
-        blind.append("coins")
+        blind += [] if clock else ["coins"]
     else:
         if room < 2:
             untold.append("cached answers and sticky noise: a session gives one answer only")
