@@ -97,7 +97,7 @@ def budget_defects(
         )
     allowed = max(given, room)
     refusal = session.ask(data.X[0])
-    if declared is None and isinstance(refusal, Refusal) and refusal.passing:
+    if declared is None and isinstance(refusal, Refusal) and refusal.rate:
         return found, ["budgets: refusals say that they are for a moment; no budget is declared"]
     after = sum(not isinstance(session.ask(data.X[i % len(data)]), Refusal) for i in range(EXTRA))
     if after:

@@ -85,12 +85,12 @@ def clipping_defects(
     if certified(flipped.apply(probe.data), "label") > claim.epsilon:
         return []  # it is not the features: repeated queries break the claim
     seen = (
-        f"record {change.index} moved to {shown(change.x)} makes an answer lose {value:.3g} at least, "
-        f"claimed {claim.epsilon:g}; another label alone does not"
+        f"record {change.index} moved to {shown(change.x)} makes an answer lose {value:.3g} at "
+        f"least, claimed {claim.epsilon:g}; another label alone does not"
     )
     again = (
-        f"open {SESSIONS} deployments on S and with record {change.index} at {shown(change.x)}, and ask"
-        f" at {shown(point[0])}"
+        f"open {SESSIONS} deployments on S and with record {change.index} at {shown(change.x)}, "
+        f"and ask at {shown(point[0])}"
     )
     return [Defect(name=MISSING, seen=seen, probability=alpha, again=again)]
 

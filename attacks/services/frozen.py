@@ -57,10 +57,13 @@ def frozen_cost(room: int) -> tuple[int, int]:
     """Return how many openings and queries it takes at most."""
     r = min(4, max(2, room // 2))
     sessions = ANSWERS // r
-    more = 2 * RETURNS + ANSWERS + len(MOVES) * MOVED
+    more = 2 * RETURNS + (1 + POINTS) * ANSWERS + len(MOVES) * MOVED
     return (
         POINTS * sessions + more,
-        POINTS * sessions * min(room, 8) + 4 * RETURNS + POINTS * ANSWERS + 2 * len(MOVES) * MOVED,
+        POINTS * sessions * min(room, 8)
+        + 4 * RETURNS
+        + 6 * POINTS * ANSWERS
+        + 2 * len(MOVES) * MOVED,
     )
 
 
@@ -105,8 +108,7 @@ def frozen_defects(
             if chance <= alpha:
                 found["drawn"].append((chance, x, "deployment to deployment"))
         elif len(set(firsts)) == 1:
-            odd = sum(answer != firsts[0] for block in near for answer in block)
-            chance = apart_probability(r * sessions, moved * sessions, odd)
+            chance = _eternal(probe, p, x, firsts[0], moved)
             if chance <= alpha:
                 found["eternal"].append((chance, x, ""))
     if found.pop("drawn"):
@@ -124,6 +126,24 @@ def frozen_defects(
     if found["sticky"] and not found["cached"] and moved and not _together(probe, points):
         return [_rounded(probe, *min(found["sticky"], key=lambda each: each[0])[:2], r, sessions)]
     return _named(r, moved, **found)
+
+
+def _eternal(probe: ProbePoints, p: int, x: Array, known: Any, moved: int) -> float:
+    """The chance that deployments agree at a point, though a hair beside it they do not.
+
+    One answer of each counts, and one at each of the points beside it: a correct service may keep
+    what it has drawn in a deployment, but then draws at all of them alike.
+    """
+    odd = 0
+    for t in range(ANSWERS):
+        session = probe.service.open(
+            probe.data, probe.service.deployment("eternal", p, t), probe.service.user()
+        )
+        first, *beside = session.transcript([x] + [probe.beside(x, HAIR) for _ in range(moved)])
+        if first != known or len(beside) < moved:
+            return 1.0
+        odd += sum(answer != known for answer in beside)
+    return apart_probability(ANSWERS, moved * ANSWERS, odd)
 
 
 def _comes_back(probe: ProbePoints, x: Array) -> bool:
@@ -219,9 +239,9 @@ def _named(
     elif len(eternal) >= 2:
         (chance, x, _), name = max(eternal, key=lambda each: each[0]), "cached answers"
         seen = (
-            f"two points gave one answer for ever ({r} times in each of {sessions} sessions of "
-            "different users and seeds), though points moved by a hair got other answers: the "
-            "answer of a point is drawn once for all"
+            f"two points gave one answer for ever ({r} times in each of {sessions} sessions, and in "
+            f"{ANSWERS} more, of different users and seeds), though points moved by a hair got "
+            "other answers: the answer of a point is drawn once for all"
         )
     else:
         return []

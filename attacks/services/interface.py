@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.observed import Array
+from dpassay.attacks.services.http_service import HttpFactory
 from dpassay.data import Labelled
 from dpassay.errors import MOST_TEXT, InvalidInput, TargetError, is_count, require
 from dpassay.seeds import stream
@@ -49,6 +50,8 @@ LATER = re.compile(
 """A refusal that says this, and not that something is spent, may end by itself."""
 PAUSES = (0.01, 0.05, 0.2, 0.5, 1.0)
 """Seconds that are waited before a query is asked again that was refused for a moment."""
+RATE = re.compile(r"rate.?limit|throttl|slow down|try again|retry|later", re.IGNORECASE)
+"""A refusal that says this is for a moment, even where it did not end while it was waited."""
 LABELS = (bool, int, float, str)
 
 
@@ -62,11 +65,16 @@ class Refusal:
         Class and text of the exception, without the user's name; or what was returned instead of a
         label.
     passing : bool
-        Whether it says that it is for a moment only.
+        Whether it may be for a moment only.
     """
 
     text: str
     passing: bool = False
+
+    @property
+    def rate(self) -> bool:
+        """Whether it says that there is a rate limit."""
+        return self.passing and bool(RATE.search(self.text))
 
 
 class Session:
@@ -262,14 +270,21 @@ class Service:
 
 
 def service_of(address: str, *, seed: int) -> Service:
-    """Load `module:factory`; the working directory is looked in too.
+    """Load `module:factory`, or reach a service by `http://host:port`.
+
+    The working directory is looked in too.
 
     Raises
     ------
     InvalidInput
         If there is none.
     """
-    return Service(load_object(address, "--service"), address, seed=seed)
+    factory = (
+        HttpFactory(address)
+        if address.startswith(("http://", "https://"))
+        else load_object(address, "--service")
+    )
+    return Service(factory, address, seed=seed)
 
 
 def _arguments(call: Any) -> int:

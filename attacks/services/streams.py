@@ -17,6 +17,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from dpassay.attacks.observed import Array
 from dpassay.attacks.services.budgets import Defect
 from dpassay.attacks.services.chances import (
@@ -198,7 +200,7 @@ def few_bits_defects(
     seed, user = service.deployment("birthday"), service.user()
     found = _birthday(
         probe, x, length, alpha / 2, openings, "users of a deployment",
-        lambda t: (seed, service.user()),
+        lambda _: (seed, service.user()),
     )  # fmt: skip
     if found or service.says("live"):
         return found
@@ -222,7 +224,12 @@ def _birthday(
     for stage in stages:
         while len(streams) < stage:
             seed, user = whose(len(streams))
-            streams.append(probe.service.open(probe.data, seed, user).transcript([x] * length))
+            session = probe.service.open(probe.data, seed, user)
+            streams.append(
+                tuple(session.ask_many(np.tile(x, (length, 1))))
+                if session.has("ask_many")
+                else session.transcript([x] * length)
+            )
             if len(streams[-1]) < length:
                 return []
         repeats, chance = repeat_probability(streams)
