@@ -33,6 +33,21 @@ class Refused(RuntimeError):
     """A query that was turned down, with what was said."""
 
 
+class _Closing:
+    """A connection that is closed with the thread that had it."""
+
+    def __del__(self) -> None:
+        self.close()  # type: ignore[attr-defined]
+
+
+class _Plain(_Closing, http.client.HTTPConnection):
+    pass
+
+
+class _Secure(_Closing, http.client.HTTPSConnection):
+    pass
+
+
 class HttpFactory:
     """Opens sessions with a service over HTTP.
 
@@ -122,7 +137,7 @@ class HttpFactory:
 
     def _connected(self) -> http.client.HTTPConnection:
         address = self._address
-        kind = http.client.HTTPSConnection if address.secure else http.client.HTTPConnection
+        kind = _Secure if address.secure else _Plain
         self._local.connection = kind(address.host, address.port, timeout=SECONDS)
         found: http.client.HTTPConnection = self._local.connection
         return found

@@ -15,12 +15,17 @@ from dpassay.data import Labelled
 from tests.attacks.services.broken_services import BudgetSpent
 
 
+PATHS = ("/open", "/ask", "/ask_many", "/probabilities", "/restart")
+
+
 @contextmanager
 def served(factory: Any, capabilities: dict[str, Any] | None = None) -> Iterator[str]:
     """Yield the address of a server that opens sessions of a factory."""
     sessions: list[Any] = []
 
     def reply(path: str, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        if path not in PATHS:
+            return 404, {}
         if path == "/open":
             S = asked["data"]
             data = Labelled(np.array(S["X"]), np.array(S["y"])) if S else None
