@@ -122,7 +122,9 @@ def replay_defects(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
     """
     length = min(probe.room // 2, 16)
     seed = probe.service.deployment("replay")
-    first, second, user = [], [], ""
+    first: list[tuple[Any, ...]] = []
+    second: list[tuple[Any, ...]] = []
+    user = ""
     for _ in range(RETURNS):
         user = probe.service.user()
         for found in (first, second):

@@ -88,7 +88,7 @@ def service_action(arguments: argparse.Namespace, config: Config) -> int:
             data,
             claim=claim,
             seed=config.seed,
-            announce=lambda plan: sys.stderr.write("" if arguments.quiet else costs(plan)),
+            announce=announced if not arguments.quiet else lambda _: None,
             progress=progress,
         )
         if claim is not None and transcripts and not service.says("live"):
@@ -145,6 +145,12 @@ def costs(plan: tuple[Cost, ...]) -> str:
     ]
     openings, queries = (sum(getattr(each, what) for each in plan) for what in KINDS)
     return "\n".join([*lines, f"  {'all':<30} {openings:>9,} {queries:>9,}"]) + "\n"
+
+
+def announced(plan: tuple[Cost, ...]) -> None:
+    """Write it down before the probe starts."""
+    sys.stderr.write(costs(plan))
+    sys.stderr.flush()
 
 
 def told(name: str, seen: Probe, tested: tuple[Repeated, ...]) -> str:

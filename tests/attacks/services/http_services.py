@@ -14,7 +14,6 @@ import numpy as np
 from dpassay.data import Labelled
 from tests.attacks.services.broken_services import BudgetSpent
 
-
 PATHS = ("/open", "/ask", "/ask_many", "/probabilities", "/restart")
 
 
