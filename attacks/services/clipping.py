@@ -30,6 +30,8 @@ RECORDS, EXTREMES = 2, (1e6, -1e6)
 TRIED, SESSIONS = 40, 500
 """Sessions a side that try a move, and that count."""
 POINTS = 4
+RANKING = 0.05
+"""Error probability of the bounds that moves are ranked by; it decides nothing else."""
 MISSING = "missing clipping"
 
 
@@ -44,30 +46,13 @@ def clipping_defects(
 ) -> list[Defect]:
     """A claim that an extreme record breaks, and its label alone does not."""
     asked = ([*points, *probe.data.X[:POINTS]])[: min(POINTS, probe.room)]
-    base = _answers(probe, probe.data, asked, TRIED, "clipping base")
     scale = Ratio(claim.delta)
-    best: tuple[float, Replace, Labelled, int, Any, bool] | None = None
-    for number, change in enumerate(_changes(probe)):
-        try:
-            moved = change.apply(probe.data)
-            other = _answers(probe, moved, asked, TRIED, f"clipping {number}")
-        except TargetError:
-            continue  # it does not take such data: that is as good as clipping
-        for k in range(len(asked)):
-            for label in {row[k] for row in (*base, *other)}:
-                x, y = (sum(row[k] == label for row in side) for side in (base, other))
-                for up, (a, b) in ((True, (x, y)), (False, (TRIED - y, TRIED - x))):
-                    value = float(
-                        ranking_bound(
-                            np.array([a]), TRIED, np.array([b]), TRIED, scale=scale, alpha=0.05
-                        )[0]
-                    )
-                    if best is None or value > best[0]:
-                        best = value, change, moved, k, label, up
+    best = max(_tried(probe, asked, scale), key=lambda each: each[0], default=None)
     if best is None:
         untold.append("missing clipping: extreme records are refused")
         return []
-    _, change, moved, k, label, up = best
+    _, change, k, label, up = best
+    moved = change.apply(probe.data)
     point = [asked[k]]
     flipped = Replace(change.index, probe.data.X[change.index], _next(probe.data, change.index))
     known = _count(probe, probe.data, point, label, "base")
@@ -95,6 +80,25 @@ def clipping_defects(
     return [Defect(name=MISSING, seen=seen, probability=alpha, again=again)]
 
 
+def _tried(
+    probe: ProbePoints, asked: list[Array], scale: Ratio
+) -> Iterator[tuple[float, Replace, int, Any, bool]]:
+    """Moves, with the place of a point, an answer, and whether it is likelier on S; ranked."""
+    base = _answers(probe, probe.data, asked, TRIED, "clipping base")
+    for number, change in enumerate(_changes(probe)):
+        try:
+            other = _answers(probe, change.apply(probe.data), asked, TRIED, f"clipping {number}")
+        except TargetError:
+            continue  # it does not take such data: that is as good as clipping
+        for k in range(len(asked)):
+            for label in sorted({row[k] for row in (*base, *other)}, key=str):
+                x, y = (sum(row[k] == label for row in side) for side in (base, other))
+                for up, a, b in ((True, x, y), (False, TRIED - y, TRIED - x)):
+                    one, two = np.array([a]), np.array([b])
+                    value = ranking_bound(one, TRIED, two, TRIED, scale=scale, alpha=RANKING)
+                    yield float(value[0]), change, k, label, up
+
+
 def _next(data: Labelled, i: int) -> int:
     labels = np.unique(data.y).tolist()
     return int(labels[(labels.index(int(data.y[i])) + 1) % len(labels)])
@@ -112,7 +116,7 @@ def _changes(probe: ProbePoints) -> Iterator[Replace]:
 def _answers(
     probe: ProbePoints, data: Labelled, asked: list[Array], sessions: int, phase: str
 ) -> list[tuple[Any, ...]]:
-    """First answers of new deployments; `_plain` where they are numbers."""
+    """First answers of new deployments; see `_plain`."""
     found = []
     for t in range(sessions):
         session = probe.service.open(data, probe.service.deployment(phase, t), probe.service.user())

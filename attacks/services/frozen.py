@@ -67,65 +67,70 @@ def frozen_cost(room: int) -> tuple[int, int]:
     )
 
 
+Found = dict[str, list[tuple[float, Array, str]]]
+"""What was found at points: its probability, the point, and from what to what answers differ."""
+
+
 def frozen_defects(
     probe: ProbePoints, points: Sequence[Array], alpha: float, remarks: list[str]
 ) -> list[Defect]:
     """Cached answers, sticky noise or rounded queries, one of them; one draw is remarked."""
     r = min(4, max(2, probe.room // 2))
     moved, sessions = min(4, probe.room - r), ANSWERS // r
-    found: dict[str, list[tuple[float, Array, str]]] = {
-        "cached": [],
-        "sticky": [],
-        "eternal": [],
-        "drawn": [],
-    }
+    found: Found = {name: [] for name in ("cached", "sticky", "eternal", "drawn")}
     for p, x in enumerate(points):
-        still, near = [], []
-        for t in range(sessions):
-            session = probe.service.open(
-                probe.data, probe.service.deployment("frozen", p, t // USERS), probe.service.user()
-            )
-            answers = session.transcript([x] * r + [probe.beside(x, HAIR) for _ in range(moved)])
-            if len(answers) < r + moved:
-                return []  # it refuses earlier than it did before: that is told elsewhere
-            still.append(answers[:r])
-            near.append(answers[r:])
-        if any(len(set(block)) > 1 for block in still):
-            continue
-        firsts = [block[0] for block in still]
-        deployed = [firsts[t : t + USERS] for t in range(0, sessions, USERS)]
-        follows = all(
-            answer == first for first, beside in zip(firsts, near, strict=True) for answer in beside
-        )
-        name, chance = (
-            "sticky" if follows else "cached",
-            math.prod(block_probability(each, r) for each in deployed),
-        )
-        if chance <= alpha:
-            found[name].append((chance, x, "session to session"))
-        elif all(len(set(each)) == 1 for each in deployed) and len(set(firsts)) > 1:
-            chance = block_probability((each[0] for each in deployed), r * USERS)
+        blocks = [_block(probe, p, x, t, r, moved) for t in range(sessions)]
+        if any(len(block) < r + moved for block in blocks):
+            return []  # it refuses earlier than it did before: that is told elsewhere
+        if all(len(set(block[:r])) == 1 for block in blocks):
+            name, chance, how = _kind(probe, p, x, blocks, r)
             if chance <= alpha:
-                found["drawn"].append((chance, x, "deployment to deployment"))
-        elif len(set(firsts)) == 1:
-            chance = _eternal(probe, p, x, firsts[0], moved)
-            if chance <= alpha:
-                found["eternal"].append((chance, x, ""))
+                found[name].append((chance, x, how))
     if found.pop("drawn"):
         remarks.append(ONE_DRAW)
-    one_for_all = len(found["eternal"]) >= 2
-    if probe.service.says("live") and one_for_all:  # all its deployments are one
-        remarks.append(ONE_DRAW)
+    if _kept(probe, found, remarks):
         return []
-    if found["cached"] or one_for_all:
-        if probe.service.says("memoised"):
-            return []
-        if found["cached"] and _comes_back(probe, found["cached"][0][1]):
-            remarks.append(MEMOISED)
-            return []
     if found["sticky"] and not found["cached"] and moved and not _together(probe, points):
         return [_rounded(probe, *min(found["sticky"], key=lambda each: each[0])[:2], r, sessions)]
     return _named(r, moved, **found)
+
+
+def _block(probe: ProbePoints, p: int, x: Array, t: int, r: int, moved: int) -> tuple[Any, ...]:
+    """Answers of a session, r at a point and then a hair beside it."""
+    session = probe.service.open(
+        probe.data, probe.service.deployment("frozen", p, t // USERS), probe.service.user()
+    )
+    return session.transcript([x] * r + [probe.beside(x, HAIR) for _ in range(moved)])
+
+
+def _kind(
+    probe: ProbePoints, p: int, x: Array, blocks: list[tuple[Any, ...]], r: int
+) -> tuple[str, float, str]:
+    """What it may be where no session changed its answer at a point, and the chance of that."""
+    firsts = [block[0] for block in blocks]
+    deployed = [firsts[t : t + USERS] for t in range(0, len(firsts), USERS)]
+    if len(set(firsts)) == 1:
+        return "eternal", _eternal(probe, p, x, firsts[0], len(blocks[0]) - r), ""
+    if all(len(set(each)) == 1 for each in deployed):
+        chance = block_probability((each[0] for each in deployed), r * USERS)
+        return "drawn", chance, "deployment to deployment"
+    follows = all(len(set(block)) == 1 for block in blocks)
+    chance = math.prod(block_probability(each, r) for each in deployed)
+    return "sticky" if follows else "cached", chance, "session to session"
+
+
+def _kept(probe: ProbePoints, found: Found, remarks: list[str]) -> bool:
+    """Whether answers are kept as a correct service may keep them."""
+    one_for_all = len(found["eternal"]) >= 2
+    if probe.service.says("live") and one_for_all:  # all its deployments are one
+        remarks.append(ONE_DRAW)
+        return True
+    if probe.service.says("memoised"):
+        return bool(found["cached"]) or one_for_all
+    if found["cached"] and _comes_back(probe, found["cached"][0][1]):
+        remarks.append(MEMOISED)
+        return True
+    return False
 
 
 def _eternal(probe: ProbePoints, p: int, x: Array, known: Any, moved: int) -> float:
@@ -239,8 +244,8 @@ def _named(
     elif len(eternal) >= 2:
         (chance, x, _), name = max(eternal, key=lambda each: each[0]), "cached answers"
         seen = (
-            f"two points gave one answer for ever ({r} times in each of {sessions} sessions, and in "
-            f"{ANSWERS} more, of different users and seeds), though points moved by a hair got "
+            f"two points gave one answer for ever ({r} times in each of {sessions} sessions, and "
+            f"in {ANSWERS} more, of different users and seeds), though points moved by a hair got "
             "other answers: the answer of a point is drawn once for all"
         )
     else:

@@ -33,13 +33,11 @@ def served(factory: Any, capabilities: dict[str, Any] | None = None) -> Iterator
         if path == "/restart":
             factory.restart()
             return 200, {}
+        name, x, many = path[1:], "x", "answer"
+        if name == "ask_many":
+            x, many = "X", "answers"
         try:
-            session = sessions[asked["session"]]
-            if path == "/ask_many":
-                return 200, {"answers": session.ask_many(np.array(asked["X"]))}
-            if path == "/probabilities":
-                return 200, {"answer": session.probabilities(np.array(asked["x"]))}
-            return 200, {"answer": session.ask(np.array(asked["x"]))}
+            return 200, {many: getattr(sessions[asked["session"]], name)(np.array(asked[x]))}
         except BudgetSpent as error:
             return 429, {"error": str(error)}
 
