@@ -42,8 +42,9 @@ STAGES = (250, 1000, 2000)
 BITS = 30
 """Of a stream, as far as the budget of a session allows."""
 LONGEST = 64
-LEAST_BITS = 16
-"""With fewer a stream of its own is too likely to come again: less is found, and that is told."""
+SOUGHT = 16
+"""Bits of a seed that should be seen. Where streams are so short that they come again by themselves
+it may not be, and what would be is told."""
 ONE_ANSWER = (
     "two users of a deployment always got the same answer: a model that is trained with noise "
     "from the seed does that, and so do coins that users share; a session gives too few answers "
@@ -192,12 +193,12 @@ def few_bits_defects(
     Each half has alpha / 2, spent in equal parts on the stages.
     """
     length = min(probe.room, LONGEST, math.ceil(BITS / probe.bits(x)))
-    if length * probe.bits(x) < LEAST_BITS:
+    visible = _visible(length * probe.bits(x), openings)
+    if visible < SOUGHT:
         untold.append(
-            f"seeds of few bits: {length} answers a session have "
-            f"{length * probe.bits(x):.0f} bits; {LEAST_BITS} are needed"
+            f"seeds of few bits: {length} answers of a session would show seeds of about "
+            f"{max(0.0, visible):.0f} bits at most"
         )
-        return []
     service = probe.service
     seed, user = service.deployment("birthday"), service.user()
     found = _birthday(
@@ -258,6 +259,15 @@ def _birthday(
             again=f"open sessions of {len(streams)} {who}, and ask {length} times at {shown(x)}",
         )
     ]  # fmt: skip
+
+
+def _visible(bits: float, openings: int) -> float:
+    """Bits of a seed that would be seen by streams of so many bits: an estimate.
+
+    Its pairs must stand out from those that come by chance by six standard deviations, and eight.
+    """
+    pairs = openings * (openings - 1) / 2
+    return math.log2(max(1.0, pairs / (8 + 6 * math.sqrt(pairs / 2**bits))))
 
 
 def _bits(streams: int, repeats: int) -> float:

@@ -23,8 +23,6 @@ def served(factory: Any, capabilities: dict[str, Any] | None = None) -> Iterator
     sessions: list[Any] = []
 
     def reply(path: str, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        if path not in PATHS:
-            return 404, {}
         if path == "/open":
             S = asked["data"]
             data = Labelled(np.array(S["X"]), np.array(S["y"])) if S else None
@@ -33,11 +31,10 @@ def served(factory: Any, capabilities: dict[str, Any] | None = None) -> Iterator
         if path == "/restart":
             factory.restart()
             return 200, {}
-        name, x, many = path[1:], "x", "answer"
-        if name == "ask_many":
-            x, many = "X", "answers"
+        session = sessions[asked["session"]]
+        x, found = ("X", "answers") if path == "/ask_many" else ("x", "answer")
         try:
-            return 200, {many: getattr(sessions[asked["session"]], name)(np.array(asked[x]))}
+            return 200, {found: getattr(session, path[1:])(np.array(asked[x]))}
         except BudgetSpent as error:
             return 429, {"error": str(error)}
 
@@ -49,7 +46,7 @@ def served(factory: Any, capabilities: dict[str, Any] | None = None) -> Iterator
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            self.told(*reply(self.path, body))
+            self.told(*(reply(self.path, body) if self.path in PATHS else (404, {})))
 
         def told(self, status: int, found: dict[str, Any]) -> None:
             said = json.dumps(found).encode()

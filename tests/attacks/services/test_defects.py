@@ -55,7 +55,7 @@ FOUND = {
 
 @pytest.mark.parametrize("kind", FOUND, ids=lambda kind: kind.__name__)
 def test_every_defect_is_named(kind: type[broken.Honest], data: Labelled) -> None:
-    found = probe(Service(kind(), kind.__name__), data)
+    found = probe(Service(kind(), kind.__name__), data, openings=200)
     assert tuple(defect.name for defect in found.defects) == FOUND[kind]
     for defect in found.defects:
         assert defect.seen

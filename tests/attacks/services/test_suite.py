@@ -10,17 +10,17 @@ from dpassay.attacks.services.interface import Service
 from dpassay.claims import DP
 from dpassay.data import Labelled
 from tests.attacks.services.broken_services import Honest
-from tests.attacks.services.suite import BROKEN, RIGHT, RIGHT_VARIANTS, VARIANTS
+from tests.attacks.services.suite import BROKEN, RIGHT, RIGHT_VARIANTS, VARIANTS, SixteenBits
 
 SEEDS = 20
-FEW_OPENINGS = 250
-"""Of a birthday test, in all seeds but the first."""
+FEW_OPENINGS = 100
+"""Of a birthday test, in all seeds but the first: 2,000 would take minutes."""
 
 
 @pytest.fixture(scope="module")
 def data() -> Labelled:
     rng = np.random.default_rng(0)
-    return Labelled(rng.normal(size=(60, 2)), rng.integers(0, 2, 60))
+    return Labelled(rng.normal(size=(40, 2)), rng.integers(0, 2, 40))
 
 
 def probed(kind: type[Honest], data: Labelled, seed: int = 0, openings: int = 2000) -> Probe:
@@ -50,6 +50,17 @@ def test_what_is_right_has_none_in_twenty_seeds(kind: type[Honest], data: Labell
         assert found.defects == ()
         assert found.openings <= sum(part.openings for part in found.plan)
         assert found.queries <= sum(part.queries for part in found.plan)
+
+
+@pytest.mark.slow
+def test_too_few_answers_for_a_birthday_are_told(data: Labelled) -> None:
+    class Short(SixteenBits):
+        limit = 8
+
+    found = probed(Short, data, openings=500)
+    assert found.defects == ()
+    assert any("would show seeds of about" in each for each in found.untold)
+    assert not any("few bits" in each for each in probed(SixteenBits, data).untold)
 
 
 @pytest.mark.slow
