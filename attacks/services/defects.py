@@ -282,14 +282,14 @@ def _of_coins(
 ) -> list[Defect]:
     """Whose coins they are: the first reason that explains what comes after it."""
     found: list[Defect] = []
+    found += clock_defects(probe, points[0], share)
+    if found:
+        untold.append("other coins: those of one moment are the same")
+        return found
     if probe.room >= 2:
         found += frozen_defects(probe, points, share, remarks)
     if found or remarks:
         return found  # a stream that does not change tells no coins apart
-    found += clock_defects(probe, points[0], share)
-    if found:
-        untold.append("streams of users: all of one moment are the same")
-        return found
     found += shared_defects(probe, points, share, remarks)
     if found:
         return found

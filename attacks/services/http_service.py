@@ -23,7 +23,7 @@ SECONDS = 30.0
 """Time for a reply."""
 REPLY = 16 * MIB
 """Of a reply at most."""
-REFUSALS = (403, 429)
+REFUSALS = (403, 429, 503)
 NONE = (404, 405, 501)
 """Statuses of a service that says nothing of what it can."""
 WORDS = ("shared_seed", "one_model", "memoised", "live")
@@ -101,14 +101,14 @@ class HttpFactory:
         Raises
         ------
         Refused
-            If the service answers with 403 or 429.
+            If the service answers with 403, 429 or 503.
         TargetError
             If it fails.
         """
         status, said = self._sent("POST", name, json.dumps(message).encode())
         if status in REFUSALS:
             words = " ".join(said[:300].decode(errors="replace").split())
-            raise Refused(words or f"{status} too many requests")
+            raise Refused(words or f"status {status}")
         return _object(said, name, status)
 
     def _sent(self, method: str, name: str, body: bytes | None = None) -> tuple[int, bytes]:

@@ -45,12 +45,13 @@ REFUSES = re.compile(
 """An exception whose name or text says one of these is a refusal."""
 SPENT = re.compile(r"budget|spent|quota|exhaust", re.IGNORECASE)
 LATER = re.compile(
-    r"\b429\b|rate.?limit|too many requests|throttl|slow down|try again|retry|later", re.IGNORECASE
+    r"\b429\b|\b503\b|rate.?limit|too many requests|throttl|slow down|try again|retry|later|busy",
+    re.IGNORECASE,
 )
 """A refusal that says this, and not that something is spent, may end by itself."""
 PAUSES = (0.01, 0.05, 0.2, 0.5, 1.0)
 """Seconds that are waited before a query is asked again that was refused for a moment."""
-RATE = re.compile(r"rate.?limit|throttl|slow down|try again|retry|later", re.IGNORECASE)
+RATE = re.compile(r"rate.?limit|throttl|slow down|try again|retry|later|busy", re.IGNORECASE)
 """A refusal that says this is for a moment, even where it did not end while it was waited."""
 LABELS = (bool, int, float, str)
 

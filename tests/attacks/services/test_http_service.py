@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 
 from dpassay.attacks.services.defects import probe
 from dpassay.attacks.services.interface import Refusal, service_of
+from dpassay.cli.main import main
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError
+from dpassay.record.attack_record import attack_schema
 from tests.attacks.services import suite
 from tests.attacks.services.http_services import served
 
@@ -31,7 +36,6 @@ def names(factory: Any, data: Labelled, said: dict[str, Any] | None = None) -> l
     ("kind", "said", "found"),
     [
         (suite.Plain, None, []),
-        (suite.Shared, None, ["seed shared between users"]),
         (suite.Restarted, {"restart": True}, ["budget lost at restart"]),
     ],
 )
@@ -39,6 +43,21 @@ def test_defects_are_named(
     kind: Any, said: dict[str, Any] | None, found: list[str], data: Labelled
 ) -> None:
     assert names(kind(), data, said) == found
+
+
+@pytest.mark.slow
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["attack", "--records", "20", "--out", str(tmp_path), "--epsilon", "1"]
+    with served(suite.Shared()) as url:
+        assert main([*words, "--transcripts", "100", "--service", url]) == 1
+    told = capsys.readouterr()
+    assert "seed shared between users" in told.out
+    assert "openings" in told.err.partition("control")[0]
+    record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(attack_schema()).validate(record)
+    probe = record["run"]["probe"]
+    assert probe["queries"] <= sum(part["queries"] for part in probe["plan"])
+    assert probe["plan"][0]["name"] == "control"
 
 
 def test_messages(data: Labelled) -> None:
