@@ -96,10 +96,11 @@ def budget_defects(
             f"the budget is {declared}, and {given} queries were answered before the first refusal",
         )
     allowed = max(given, room)
-    refusal = session.ask(data.X[0])
-    if declared is None and isinstance(refusal, Refusal) and refusal.rate:
+    answers = [session.ask(data.X[i % len(data)]) for i in range(EXTRA)]
+    refused = [answer for answer in answers if isinstance(answer, Refusal)]
+    if declared is None and any(refusal.rate for refusal in refused):
         return found, ["budgets: refusals say that they are for a moment; no budget is declared"]
-    after = sum(not isinstance(session.ask(data.X[i % len(data)]), Refusal) for i in range(EXTRA))
+    after = EXTRA - len(refused)
     if after:
         passed("asking on", f"after a refusal {after} of {EXTRA} more queries were answered")
     reopened = len(service.open(data, seed, user).transcript([data.X[0]] * EXTRA))

@@ -53,7 +53,7 @@ def reuse_defects(probe: ProbePoints, points: Sequence[Array], alpha: float) -> 
         back = user if probe.room >= 2 else service.user()
         after.append(service.open(probe.data, seed, back).transcript([x] * length))
     chance = pairing_probability(before, after)
-    if chance > alpha or not all(after):
+    if chance > alpha or any(len(stream) < length for stream in (*before, *after)):
         return []
     equal = sum(a == b for a, b in zip(before, after, strict=True))
     seen = (

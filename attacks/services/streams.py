@@ -131,8 +131,10 @@ def replay_defects(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
         for found in (first, second):
             found.append(probe.service.open(probe.data, seed, user).transcript([x] * length))
     chance = pairing_probability(first, second)
-    if chance > alpha or (length > 1 and not _varied(first)) or any(map(_empty, second)):
+    if chance > alpha or (length > 1 and not _varied(first)):
         return []
+    if any(len(stream) < length for stream in (*first, *second)):
+        return []  # users of a deployment have one budget together, and equal refusals are no coins
     equal = sum(a == b for a, b in zip(first, second, strict=True))
     seen = (
         f"{equal} of {RETURNS} users of a deployment got the same {length} answers, answer for "
@@ -141,10 +143,6 @@ def replay_defects(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
     )
     again = f"open a session of '{user}' with seed {seed} twice, and ask both at {shown(x)}"
     return [Defect(name=REPLAY, seen=seen, probability=chance, again=again)]
-
-
-def _empty(stream: Sequence[Any]) -> bool:
-    return not stream
 
 
 def shared_defects(
@@ -201,16 +199,15 @@ def few_bits_defects(
         )
     service = probe.service
     seed, user = service.deployment("birthday"), service.user()
-    found = _birthday(
-        probe, x, length, alpha / 2, openings, "users of a deployment",
-        lambda _: (seed, service.user()),
-    )  # fmt: skip
-    if found or service.says("live"):
-        return found
-    return _birthday(
-        probe, x, length, alpha / 2, openings, "deployments",
-        lambda t: (service.deployment("birthday", t), user),
-    )  # fmt: skip
+    ways: list[tuple[str, Callable[[int], tuple[int, str]]]] = [
+        ("users of a deployment", lambda _: (seed, service.user())),
+        ("deployments", lambda t: (service.deployment("birthday", t), user)),
+    ]
+    for who, whose in ways[: 1 if service.says("live") else None]:
+        found = _birthday(probe, x, length, alpha / 2, openings, who, whose, untold)
+        if found:
+            return found
+    return []
 
 
 def _birthday(
@@ -221,6 +218,7 @@ def _birthday(
     openings: int,
     who: str,
     whose: Callable[[int], tuple[int, str]],
+    untold: list[str],
 ) -> list[Defect]:
     streams: list[tuple[Any, ...]] = []
     stages = [stage for stage in STAGES if stage < openings] + [openings]
@@ -234,6 +232,9 @@ def _birthday(
                 else session.transcript([x] * length)
             )
             if len(streams[-1]) < length:
+                untold.append(
+                    f"seeds of few bits: {who} were refused after {len(streams) - 1} sessions"
+                )
                 return []
         repeats, chance = repeat_probability(streams)
         if chance <= alpha / len(stages):

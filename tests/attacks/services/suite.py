@@ -220,6 +220,15 @@ class RateLimited(Plain):
             raise RuntimeError("429 too many requests")
 
 
+class OneLedger(Plain):
+    """All users of a deployment have one budget."""
+
+    def __call__(self, data: Labelled, seed: int, user: str) -> Session:
+        session = super().__call__(data, seed, user)
+        session.key = (seed, "all")
+        return session
+
+
 class VectorSession(Session):
     def probabilities(self, x: Array) -> list[float]:
         self.service.spend(self, x)
@@ -274,4 +283,4 @@ VARIANTS = {
     LeftIn: "deletion leaves the record in",
 }
 RIGHT = (Plain, Undeclared, Trained, Memoised, RateLimited, Vectors, Live, Unlearning)
-RIGHT_VARIANTS = (Linear, MemoisedForUsers, MemoisedByItsWord)
+RIGHT_VARIANTS = (Linear, MemoisedForUsers, MemoisedByItsWord, OneLedger)
