@@ -34,8 +34,8 @@ def divergence(hit: float, order: float) -> float:
     """
     require(is_real(order) and order > 1, "order", order, "a number > 1")
     require(is_real(hit) and 0.5 <= hit <= 1, "hit", hit, "a number in [0.5, 1]")
-    if hit == 1:
-        return math.inf
+    if hit in {0.5, 1}:
+        return math.inf if hit == 1 else 0.0
     one, other = math.log(hit), math.log1p(-hit)
     both = np.logaddexp(order * one + (1 - order) * other, order * other + (1 - order) * one)
     return max(0.0, float(both) / (order - 1))
