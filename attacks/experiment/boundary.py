@@ -58,9 +58,7 @@ def one_run_for(epsilon: float, *, delta: float = 0.0, alpha: float, share: floa
     _check(epsilon, delta, alpha, share)
     q = _right(epsilon, 0.0)
     return _from(
-        lambda n: (
-            largest_rejected(_low(n, q), n, delta=delta, m=n, alpha=alpha) >= share * epsilon
-        ),
+        lambda n: largest_rejected(_low(n, q), n, delta=delta, m=n, alpha=alpha) >= share * epsilon,
     )
 
 
