@@ -26,7 +26,7 @@ from dpassay.attacks.experiment.boundary import (
 )
 from dpassay.attacks.experiment.certified import Rule, certify
 from dpassay.attacks.experiment.one_run import largest_rejected
-from dpassay.attacks.experiment.planning import ABOVE, MOST, VIEWS, share_of
+from dpassay.attacks.experiment.planning import ABOVE, MOST, VIEWS, at_the_claim, share_of
 from dpassay.attacks.experiment.reach import guessed, targets_to_see
 from dpassay.attacks.experiment.renyi import (
     ORDERS,
@@ -226,3 +226,13 @@ def test_refused() -> None:
     with pytest.raises(InvalidInput, match="share"):
         one_run_for(1.0, alpha=0.1, share=1.0)
     assert guesses_for(30.0, alpha=0.01) == 0
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_plan_uses_the_error_probabilities_of_the_command(epsilon: float) -> None:
+    assert at_the_claim(epsilon, 1, 1e-3, len(ladder(epsilon))) == {
+        "models": guesses_for(epsilon, alpha=RECORD),
+        "guesses": one_run_for(epsilon, alpha=RUN),
+        "transcripts": transcripts_for(epsilon, alpha=rung(epsilon)),
+        "renyi_models": renyi_for(epsilon, order=2.0, alpha=RECORD),
+    }
