@@ -67,7 +67,7 @@ def concentrated_guessed(right: int, trials: int, *, alpha: float) -> float:
     Over a grid of orders, so that it may be smaller than it could be, never larger.
     """
     hit = _hit(right, trials, alpha)
-    return max(divergence(hit, order) / order for order in ORDERS.tolist())
+    return float(max(divergence(hit, order) / order for order in ORDERS.tolist()))
 
 
 def _hit(right: int, trials: int, alpha: float) -> float:
