@@ -50,15 +50,15 @@ FILL = (
 )
 
 
-def read_csv(path: Path, *, missing: bool = False) -> pd.DataFrame:
+def read_csv(path: Path, *, missing: bool | str = False) -> pd.DataFrame:
     """Read a CSV file with a header line.
 
     Parameters
     ----------
     path : Path
         An existing file, UTF-8, separated by commas.
-    missing : bool
-        Whether values may be missing.
+    missing : bool or str
+        Whether values may be missing; a name: in this column alone.
 
     Returns
     -------
@@ -95,7 +95,8 @@ def read_csv(path: Path, *, missing: bool = False) -> pd.DataFrame:
         raise _wrong(path, fault) from None
     if len(frame) == 0:
         raise _wrong(path, "has a header and no records; must have at least one record")
-    if not missing and frame.isna().to_numpy().any():
+    full = frame.drop(columns=[missing], errors="ignore") if isinstance(missing, str) else frame
+    if missing is not True and full.isna().to_numpy().any():
         raise _wrong(path, _uneven(path) or _missing(path, frame))
     _check_finite(path, frame)
     return frame

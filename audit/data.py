@@ -225,7 +225,7 @@ _COLUMNS = tuple(
 """Names of its columns; the file has none."""
 
 
-def load(source: str, target: str | None = None) -> Table:
+def load(source: str, target: str | None = None, slice_by: str | None = None) -> Table:
     """Load scikit-learn's breast cancer set (`breast-cancer`), or a CSV file with a header line.
 
     Parameters
@@ -234,6 +234,8 @@ def load(source: str, target: str | None = None) -> Table:
         `breast-cancer`, or the path of a CSV file.
     target : str, optional
         The column that holds the label; needed for a file.
+    slice_by : str, optional
+        A column that records are told apart by: its values may be missing, it is no feature then.
 
     Returns
     -------
@@ -249,7 +251,7 @@ def load(source: str, target: str | None = None) -> Table:
     """
     if source == BUILT_IN:
         return _built_in()
-    return _load_csv(source, target)
+    return _load_csv(source, target, slice_by)
 
 
 def _built_in() -> Table:
@@ -269,7 +271,7 @@ def _built_in() -> Table:
     )
 
 
-def _load_csv(source: str, target: str | None) -> Table:
+def _load_csv(source: str, target: str | None, slice_by: str | None) -> Table:
     import pandas as pd
 
     path = Path(source)
@@ -279,7 +281,7 @@ def _load_csv(source: str, target: str | None) -> Table:
         wrong = f"cannot be read ({error.strerror})"
     if wrong:
         raise InvalidInput(f"--data = '{source}': {wrong}")
-    frame = read_csv(path)
+    frame = read_csv(path, missing=slice_by if slice_by not in (None, target) else False)
     names = [str(name) for name in frame.columns]
     if target is None:
         raise InvalidInput(
@@ -290,7 +292,7 @@ def _load_csv(source: str, target: str | None) -> Table:
         raise InvalidInput(
             f"--label = '{target}': no such column in '{path}'; {_which(target, names)}"
         )
-    features = frame.drop(columns=[target])
+    features = frame.drop(columns=[target]).dropna(axis=1)  # what has gaps is no feature
     if features.shape[1] == 0:
         raise InvalidInput(
             f"--data = '{path}': has no column but '{target}'; must have at least one feature"

@@ -12,7 +12,7 @@ Clopper-Pearson limit bounds epsilon and gamma from below.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -137,9 +137,9 @@ def certify(
     tuple of Certified
         One per rule, in nats, at least 0.
     """
-    found = []
+    found, own = [], target.own
     for rule in rules:
-        called = (target.own[:, rule.record] >= rule.threshold) == rule.above
+        called = _called(rule, own)
         inside = membership[:, rule.record]
         counts = Counts(
             x=int((called & inside).sum()),
@@ -155,3 +155,41 @@ def certify(
             Certified(rule=rule, lower=lower, gamma=max(0.0, 2 * q - 1), targets=len(called))
         )
     return tuple(found)
+
+
+def right_guesses(rules: Sequence[Rule], target: Observed, membership: Flags) -> Array:
+    """Return, for each record (e,), how many guesses at its coin are right; 0 without a rule.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+        At most one for each record; chosen without looking at the targets.
+    target, membership
+        As in `certify`.
+    """
+    found, own = np.zeros(membership.shape[1]), target.own
+    for rule in rules:
+        found[rule.record] = (_called(rule, own) == membership[:, rule.record]).sum()
+    return found
+
+
+def chosen(rules: Sequence[Rule], number: int, columns: Mapping[str, Flags]) -> tuple[Rule, ...]:
+    """Choose the rules that share the error probability of a view.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+        Of all records, the best first.
+    number : int
+        The first so many are chosen.
+    columns : mapping of bool arrays (e,)
+        Slices by a column, none empty: of each its best record is chosen too.
+    """
+    best = [next(rule for rule in rules if flags[rule.record]) for flags in columns.values()]
+    return tuple(dict.fromkeys((*rules[:number], *best)))
+
+
+def _called(rule: Rule, own: Array) -> Flags:
+    """Whether each target's guess is that the record is a member."""
+    called: Flags = (own[:, rule.record] >= rule.threshold) == rule.above
+    return called

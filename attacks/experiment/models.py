@@ -71,7 +71,11 @@ class ExperimentData:
         Whether queries are chosen for each subject before it is attacked; `points` are those to
         start from.
     slices : mapping of bool arrays (e,)
-        By name, records that are told apart in the results.
+        By name, records that are told apart in the results: canaries, poisoned ones.
+    columns : mapping of bool arrays (e,)
+        By name, slices by a column of the user's; see `dpassay.attacks.experiment.by_column`.
+    lines : array (e,), optional
+        Line of the file that each record comes from, the first line being 1; None without a file.
     """
 
     records: Labelled
@@ -81,6 +85,8 @@ class ExperimentData:
     background: Labelled | None = None
     adversarial: bool = False
     slices: Mapping[str, Flags] = field(default_factory=dict)
+    columns: Mapping[str, Flags] = field(default_factory=dict)
+    lines: NDArray[np.int64] | None = None
 
     @property
     def digest(self) -> list[str]:

@@ -47,7 +47,8 @@ def enough(
     alpha : float
         Of a subject.
     """
-    known = (len(attacks), len(parts(data.slices)))
+    known = (len(attacks), len(parts(data.slices, data.columns)))
+    bounds = design.certified + len(data.columns)
     needed = [FEWEST]
     for target in targets:
         if target.claim is not None:
@@ -55,9 +56,7 @@ def enough(
             epsilon, delta = target.claim.epsilon, target.claim.delta
             leak = epsilon + ABOVE
             needed.append(
-                targets_to_see(
-                    leak, epsilon, delta=delta, alpha=single / design.certified, most=MOST
-                )
+                targets_to_see(leak, epsilon, delta=delta, alpha=single / bounds, most=MOST)
             )
     return max(needed)
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpassay.attacks.experiment.certified import Certified
 from dpassay.attacks.experiment.metrics import interval, thin
@@ -18,7 +19,7 @@ from dpassay.attacks.experiment.one_run import OneRun
 from dpassay.attacks.experiment.reach import of_guesses, of_one_run
 from dpassay.attacks.experiment.run import Attacked, Outcome, composed
 from dpassay.attacks.experiment.slices import Sliced
-from dpassay.attacks.observed import Array
+from dpassay.attacks.observed import Array, Flags
 from dpassay.data import Labelled
 from dpassay.numerics import lower_number, number
 from dpassay.stats.bounds import clopper_pearson_lower
@@ -33,12 +34,24 @@ QUANTILES = 41
 included."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Records:
+    """The records that were asked about, with their lines and slices."""
+
+    records: Labelled
+    lines: NDArray[np.int64] | None
+    columns: Mapping[str, Flags]
+
+
 def make_attack_record(
     run: Mapping[str, Any],
     records: Labelled,
     attacked: Sequence[Attacked],
     repeated: Sequence[Mapping[str, Any]] = (),
     defects: Sequence[Mapping[str, Any]] = (),
+    *,
+    lines: NDArray[np.int64] | None = None,
+    columns: Mapping[str, Flags] | None = None,
 ) -> dict[str, Any]:
     """Return the record of an experiment.
 
@@ -52,17 +65,20 @@ def make_attack_record(
     repeated, defects : sequences of mappings
         What repeated queries of the worst pair showed, and what is wrong with an interface; JSON
         values.
+    lines, columns
+        Of the records, as in `ExperimentData`.
     """
+    data = _Records(records=records, lines=lines, columns=columns or {})
     return {
         "schema": SCHEMA,
         "run": dict(run),
-        "subjects": [_subject(each, records) for each in attacked],
+        "subjects": [_subject(each, data) for each in attacked],
         "repeated": [dict(each) for each in repeated],
         "defects": [dict(each) for each in defects],
     }
 
 
-def _subject(attacked: Attacked, records: Labelled) -> dict[str, Any]:
+def _subject(attacked: Attacked, data: _Records) -> dict[str, Any]:
     if attacked.error:
         return {"name": attacked.name, "claim": _claim(attacked), "error": attacked.error}
     low, high = interval(attacked.accuracy)
@@ -79,15 +95,15 @@ def _subject(attacked: Attacked, records: Labelled) -> dict[str, Any]:
         "certified": [
             each
             for view, bounds in attacked.certified.items()
-            for each in _bounds(attacked, view, bounds)
+            for each in _bounds(attacked, view, bounds, data)
         ],
         "separations": [
             number(float(each))
             for each in np.quantile(attacked.exposure, np.linspace(0, 1, QUANTILES))
         ],
-        "exposed": _exposed(attacked.exposure, records),
-        "slices": _slices(attacked.exposure, records),
-    }
+        "exposed": _exposed(attacked.exposure, data),
+        "slices": _slices(attacked.exposure, data),
+    } | _again(attacked)
 
 
 def _claim(attacked: Attacked) -> dict[str, Any] | None:
@@ -148,10 +164,28 @@ def _maybe(value: float | None) -> Any:
     return None if value is None else number(value)
 
 
-def _bounds(attacked: Attacked, name: str, bounds: Sequence[Certified]) -> list[dict[str, Any]]:
+def _bounds(
+    attacked: Attacked, name: str, bounds: Sequence[Certified], data: _Records
+) -> list[dict[str, Any]]:
     view = next(each.view for each in attacked.outcomes if each.view.name == name)
     claimed, delta = (0.0, 0.0) if attacked.claim is None else composed(attacked.claim, view)
-    return [_certified(name, each, claimed, delta) for each in bounds]
+    return [
+        _certified(name, each, claimed, delta) | _line(each.rule.record, data) for each in bounds
+    ]
+
+
+def _again(attacked: Attacked) -> dict[str, Any]:
+    """Return the rules of an accepted attack as they did on these targets; nothing without any."""
+    told = [
+        {"view": view, "rule": _numbers(asdict(rule)), "right": right}
+        for view, rules in attacked.again.items()
+        for rule, right in rules
+    ]
+    return {"again": told} if told else {}
+
+
+def _line(record: int, data: _Records) -> dict[str, Any]:
+    return {} if data.lines is None else {"line": int(data.lines[record])}
 
 
 def _certified(view: str, bound: Certified, claimed: float, delta: float) -> dict[str, Any]:
@@ -178,23 +212,25 @@ def _one_run(found: OneRun) -> dict[str, Any]:
     return _numbers(asdict(found)) | {"epsilon": lower_number(found.epsilon)} | reach.as_json()
 
 
-def _exposed(exposure: Array, records: Labelled) -> list[dict[str, Any]]:
+def _exposed(exposure: Array, data: _Records) -> list[dict[str, Any]]:
     """The records that move most with their membership, on the reference models; an estimate."""
     order = np.argsort(-exposure, kind="stable")[:MOST_EXPOSED].tolist()
     return [
-        {"record": i, "label": int(records.y[i]), "separation": number(float(exposure[i]))}
+        {"record": i, "label": int(data.records.y[i]), "separation": number(float(exposure[i]))}
+        | _line(i, data)
         for i in order
     ]
 
 
-def _slices(exposure: Array, records: Labelled) -> list[dict[str, Any]]:
-    """Mean and 95 % quantile of the same by class."""
-    found = []
-    for label in np.unique(records.y).tolist():
-        part = exposure[records.y == label]
+def _slices(exposure: Array, data: _Records) -> list[dict[str, Any]]:
+    """Mean and 95 % quantile of the same by class, and by the column that was asked for."""
+    y, found = data.records.y, []
+    parts = {f"label {label}": y == label for label in np.unique(y).tolist()} | dict(data.columns)
+    for name, flags in parts.items():
+        part = exposure[flags]
         found.append(
             {
-                "slice": f"label {label}",
+                "slice": name,
                 "records": int(part.size),
                 "mean": number(float(part.mean())),
                 "high": number(float(np.quantile(part, 0.95))),

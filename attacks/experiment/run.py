@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dpassay.attacks.experiment.certified import Certified, certify, exposed
+from dpassay.attacks.experiment.certified import (
+    Certified,
+    Rule,
+    certify,
+    chosen,
+    exposed,
+    right_guesses,
+)
 from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.metrics import (
     ENOUGH,
@@ -141,6 +148,11 @@ class Attacked:
     exposure : array (e,)
         How far apart a record's own shares are in reference models with and without it, in standard
         deviations.
+    guessed : dict
+        By the name of the view: of each record (e,), how many guesses at its coin were right.
+    again : dict
+        By the name of the view: rules of an earlier attack, with the right guesses on these
+        targets.
     error : str
         Why there is nothing; empty otherwise.
     """
@@ -151,6 +163,8 @@ class Attacked:
     outcomes: tuple[Outcome, ...]
     certified: Mapping[str, tuple[Certified, ...]]
     exposure: Array
+    guessed: Mapping[str, Array] = field(default_factory=dict)
+    again: Mapping[str, tuple[tuple[Rule, int], ...]] = field(default_factory=dict)
     error: str = ""
 
 
@@ -164,11 +178,14 @@ class Target:
     subject : Subject
     claim : DP or None
         Of a single answer, all others given; None where nothing is claimed.
+    again : dict
+        By the name of the view: rules of an accepted attack, which are counted again.
     """
 
     name: str
     subject: Subject
     claim: DP | None = None
+    again: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
 
 
 def experiment(
@@ -220,9 +237,7 @@ def experiment(
             yield _failed(target, str(error))
             continue
         alpha = (1 - design.confidence) / len(targets)
-        yield _attack(
-            target, reference, attacked, attacks, design, parts(data.slices), alpha, progress
-        )
+        yield _attack(target, reference, attacked, attacks, design, data, alpha, progress)
 
 
 def _attack(
@@ -231,30 +246,44 @@ def _attack(
     attacked: Models,
     attacks: Mapping[str, Attack],
     design: Design,
-    slices: Mapping[str, Flags],
+    data: ExperimentData,
     alpha: float,
     progress: Progress,
 ) -> Attacked:
-    views = target.subject.views
+    views, slices = target.subject.views, parts(data.slices, data.columns)
     single, run = shares(alpha, len(views), len(attacks), len(slices))
     outcomes: list[Outcome] = []
     bounds: dict[str, tuple[Certified, ...]] = {}
+    guessed: dict[str, Array] = {}
+    again: dict[str, tuple[tuple[Rule, int], ...]] = {}
+    theirs_in = attacked.coins.membership
     for v, view in enumerate(views):
         mine, theirs = reference.observed[v], attacked.observed[v]
         for name, attack in attacks.items():
             scores = attack.fit(mine, reference.coins.membership).score(theirs)
             found = _outcome(name, view, scores, attacked, target.claim, design, run)
             apart = (
-                sliced(part, flags, scores, attacked.coins, share=design.guesses, alpha=run)
+                sliced(
+                    part,
+                    flags,
+                    scores,
+                    attacked.coins,
+                    share=design.guesses,
+                    alpha=run,
+                    planted=part in data.slices,
+                )
                 for part, flags in slices.items()
             )
             outcomes.append(replace(found, sliced=tuple(apart)))
             progress(f"{target.name}: attacks", len(outcomes), len(views) * len(attacks))
-        rules = exposed(mine, reference.coins.membership, design.certified)
+        every = exposed(mine, reference.coins.membership, len(data.records))
+        rules = chosen(every, design.certified, data.columns)
+        guessed[view.name] = right_guesses(every, theirs, theirs_in)
+        known = target.again.get(view.name, ())
+        told = right_guesses(known, theirs, theirs_in)
+        again[view.name] = tuple((rule, int(told[rule.record])) for rule in known)
         delta = 0.0 if target.claim is None else composed(target.claim, view)[1]
-        bounds[view.name] = certify(
-            rules, theirs, attacked.coins.membership, delta=delta, alpha=single
-        )
+        bounds[view.name] = certify(rules, theirs, theirs_in, delta=delta, alpha=single)
     return Attacked(
         name=target.name,
         claim=target.claim,
@@ -262,6 +291,8 @@ def _attack(
         outcomes=tuple(outcomes),
         certified=bounds,
         exposure=separation(reference.observed[0], reference.coins.membership),
+        guessed=guessed,
+        again=again,
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.attacks.experiment.attribute import columns_of, twins
+from dpassay.attacks.experiment.by_column import column_values, slices_by, within_slices
 from dpassay.attacks.experiment.canaries import KINDS, plant
 from dpassay.attacks.experiment.coins import one_a_pair
 from dpassay.attacks.experiment.models import ExperimentData, build_data
@@ -51,6 +52,8 @@ class Scenario:
     attribute : str or None
         Column of which the value is guessed, instead of membership; see
         `dpassay.attacks.experiment.attribute`.
+    slice_by : str or None
+        Column by which records are told apart; see `dpassay.attacks.experiment.by_column`.
     seed : int
     """
 
@@ -63,6 +66,7 @@ class Scenario:
     poisoned: int | None = COMMAND_LINE["poisoned"].default
     poison: int = COMMAND_LINE["poison"].default
     attribute: str | None = COMMAND_LINE["attribute"].default
+    slice_by: str | None = COMMAND_LINE["slice_by"].default
     seed: int = OPTIONS["seed"].default
 
     def __post_init__(self) -> None:
@@ -89,6 +93,13 @@ class Scenario:
             self.canaries,
             "0 with --attribute: a canary would not be its neighbour's twin",
         )
+        both = self.attribute is not None and self.slice_by is not None
+        require(
+            not both,
+            "--slice-by",
+            self.slice_by,
+            "left out with --attribute: both records of a pair come from one line",
+        )
 
 
 def lay(table: Table, setting: Scenario) -> tuple[ExperimentData, dict[str, Any]]:
@@ -100,7 +111,7 @@ def lay(table: Table, setting: Scenario) -> tuple[ExperimentData, dict[str, Any]
         If the table has too few records, or an option does not fit them.
     """
     adversary = ADVERSARIES[setting.adversary]
-    records, test = _drawn(table, setting)
+    records, test, rows, columns = _drawn(table, setting)
     canaries = poisoned = np.empty(0, dtype=np.int64)
     slices: dict[str, Flags] = {}
     background = None
@@ -124,6 +135,8 @@ def lay(table: Table, setting: Scenario) -> tuple[ExperimentData, dict[str, Any]
         background=background,
         adversarial=adversary.chooses,
         slices=slices,
+        columns=columns,
+        lines=None if table.lines is None else table.lines[rows],
     )
     facts = {
         "adversary": setting.adversary,
@@ -132,26 +145,37 @@ def lay(table: Table, setting: Scenario) -> tuple[ExperimentData, dict[str, Any]
         "canaries": canaries.tolist(),
         "planted": setting.planted if setting.canaries else None,
         "poisoned": poisoned.tolist(),
+        "slice_by": setting.slice_by,
         "records": len(records),
         "test": len(test),
     }
     return laid, facts
 
 
-def _drawn(table: Table, setting: Scenario) -> tuple[Labelled, Labelled]:
+def _drawn(
+    table: Table, setting: Scenario
+) -> tuple[Labelled, Labelled, NDArray[np.int64], dict[str, Flags]]:
     """Draw an even number of records, at most four fifths of all, and at most as many test records.
 
-    Where an attribute is guessed, half as many are drawn, and their twins are made.
+    Where an attribute is guessed, half as many are drawn, and their twins are made. Besides, the
+    row of the table that each record comes from, and the slices by a column; records of a slice
+    stand together then.
     """
     n = len(table.data)
     require(n >= 5, "--data", f"{n} records", "at least 5 records")
     e = min(setting.records, 4 * n // 5) // 2 * 2
     order = stream(setting.seed, "attack", table.source["sha256"]).permutation(n)
-    records, test = table.data.take(order[:e]), table.data.take(order[e : 2 * e])
+    rows, test = order[:e], table.data.take(order[e : 2 * e])
     if setting.attribute is not None:
-        columns = columns_of(table, setting.attribute)
-        records = twins(records.take(np.arange(e // 2)), columns, seed=setting.seed)
-    return records, test
+        guessed = columns_of(table, setting.attribute)
+        records = twins(table.data.take(rows[: e // 2]), guessed, seed=setting.seed)
+        return records, test, np.repeat(rows[: e // 2], 2), {}
+    slices: dict[str, Flags] = {}
+    if setting.slice_by is not None:
+        values = column_values(table, setting.slice_by)
+        rows = rows[within_slices(slices_by(values.iloc[rows], setting.slice_by))]
+        slices = slices_by(values.iloc[rows], setting.slice_by)
+    return table.data.take(rows), test, rows, slices
 
 
 def _flags(places: NDArray[np.int64], e: int) -> Flags:

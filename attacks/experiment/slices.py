@@ -1,6 +1,6 @@
 """Results on a part of the records.
 
-Canaries, poisoned records, and the natural ones beside them.
+Canaries, poisoned records, and the natural ones beside them; slices by a column.
 """
 
 from __future__ import annotations
@@ -65,16 +65,26 @@ class Sliced:
     one_run: OneRun | None
 
 
-def parts(slices: Mapping[str, Flags]) -> dict[str, Flags]:
-    """Return the slices with a natural rest; nothing where there are no slices."""
-    if not slices:
-        return {}
-    rest = ~np.any(list(slices.values()), axis=0)
-    return dict(slices) | ({NATURAL: rest} if rest.any() else {})
+def parts(
+    slices: Mapping[str, Flags], columns: Mapping[str, Flags] | None = None
+) -> dict[str, Flags]:
+    """Return the slices with a natural rest, where there are any, and those by a column."""
+    found = dict(slices)
+    if slices:
+        rest = ~np.any(list(slices.values()), axis=0)
+        found |= {NATURAL: rest} if rest.any() else {}
+    return found | dict(columns or {})
 
 
 def sliced(
-    name: str, flags: Flags, scores: Array, coins: Coins, *, share: float, alpha: float
+    name: str,
+    flags: Flags,
+    scores: Array,
+    coins: Coins,
+    *,
+    share: float,
+    alpha: float,
+    planted: bool | None = None,
 ) -> Sliced:
     """Measure an attack on a slice.
 
@@ -90,15 +100,19 @@ def sliced(
         Of the natural pairs that are guessed at.
     alpha : float
         Of the one-run bound.
+    planted : bool, optional
+        Whether the records were made to be found, so that every pair with one of them is guessed
+        at; else the usual share of the pairs of two of them. By default all slices but `NATURAL`.
     """
     membership = coins.membership
     inside, outside = membership & flags, ~membership & flags
     pairs = flags.reshape(-1, 2)
-    chosen = pairs.all(axis=1) if name == NATURAL else pairs.any(axis=1)
+    planted = name != NATURAL if planted is None else planted
+    chosen = pairs.any(axis=1) if planted else pairs.all(axis=1)
     guessed = None
     if chosen.any():
         guesses, heads = coins.guesses(scores)[:, chosen], coins.heads[:, chosen]
-        guessed = one_run(guesses, heads, share=share if name == NATURAL else 1.0, alpha=alpha)
+        guessed = one_run(guesses, heads, share=1.0 if planted else share, alpha=alpha)
     bits = exposure(scores, membership, flags)
     present = inside.any(axis=1)
     means = np.full(len(bits), np.nan)

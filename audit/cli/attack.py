@@ -19,6 +19,8 @@ from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Attacked, Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.subjects import Learner, Protected
+from dpassay.attacks.experiment.vulnerability import FILE as RECORDS
+from dpassay.attacks.experiment.vulnerability import records_csv
 from dpassay.attacks.repeated.attacked import TRANSCRIPTS, attack_repeatedly
 from dpassay.attacks.repeated.run import ladder
 from dpassay.attacks.scores.interface import Attack
@@ -44,7 +46,7 @@ from dpassay.engine.preflight import check
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, require
 from dpassay.pairs import replace_one
-from dpassay.record.files import writable
+from dpassay.record.files import writable, write_text
 from dpassay.targets.groups import Group
 from dpassay.targets.resolve import accepts
 from dpassay.trials.ledger import Ledger
@@ -89,7 +91,7 @@ EXAMPLES = examples(
 )
 OF_MODELS = (
     *("budgets", "references", "models", "copies", "noise", "cache", "jobs", "canaries", "planted"),
-    *("adversary", "poisoned", "poison", "attribute"),
+    *("adversary", "poisoned", "poison", "attribute", "slice_by"),
 )
 """Options about the models that are trained and asked; a service has its own."""
 OF_CLAIMS = ("epsilon", "budgets", "transcripts")
@@ -113,11 +115,12 @@ def add_arguments(command: Parser) -> None:
     add_options(
         how, "attacks", "records", "references", "models", "copies", "noise", "canaries", "planted"
     )
-    add_options(how, "adversary", "poisoned", "poison", "attribute", "seed", "confidence")
+    add_options(how, "adversary", "poisoned", "poison", "attribute", "slice_by")
+    add_options(how, "seed", "confidence")
     add_options(command.add_argument_group("data"), "data", "label")
     work = command.add_argument_group("output; no number depends on it")
     add_options(work, "jobs", "cache")
-    add_option(work, "out", text="write attack.json, attack.html and attack.md there")
+    add_option(work, "out", text="write attack.json, its pages and the table of all records there")
     add_output(work)
     work.add_argument("--allow-inconclusive", action="store_true", help="exit with 0 instead of 4")
 
@@ -133,7 +136,7 @@ def action(arguments: argparse.Namespace) -> int:
     transcripts = transcripts_of(config, TRANSCRIPTS)
     alone = config.command_line
     attacks = _attacks(alone["attacks"])
-    table = read_table(config)
+    table = read_table(config, alone["slice_by"])
     scenario = Scenario(seed=config.seed, **{key: alone[key] for key in _SCENARIO})
     data, laid = lay(table, scenario)
     targets = list(_targets(arguments, config, len(data.records) // 2 + laid["background"]))
@@ -181,7 +184,11 @@ def action(arguments: argparse.Namespace) -> int:
         "seed": config.seed,
         "targets": design.targets,
     }
-    record = make_attack_record(facts, data.records, found, tested)
+    record = make_attack_record(
+        facts, data.records, found, tested, lines=data.lines, columns=data.columns
+    )
+    if directory is not None:
+        write_text(directory / RECORDS, records_csv(found, data))
     shown = partial(print_attacks, record, console())
     deliver_attacks(record, directory, shown, as_json=arguments.json, quiet=arguments.quiet)
     return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)

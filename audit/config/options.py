@@ -332,6 +332,12 @@ _OF_ATTACKS = (
         ),
     ),
     text(
+        "slice_by",
+        shown="none",
+        metavar="COLUMN",
+        help="tell records apart by this column: its categories, or quarters of its numbers",
+    ),
+    text(
         "cache",
         shown="the folder of --out",
         metavar="DIR",

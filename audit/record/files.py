@@ -182,6 +182,12 @@ def write_text(path: Path, text: str, argument: str = "") -> None:
         raise InvalidInput(f"{named}: cannot be written ({error.strerror})") from None
 
 
+def unpacked(path: Path) -> str:
+    """Return the text of a file that `write_text` wrote; one that ends in .gz is unpacked."""
+    held = path.read_bytes()
+    return (gzip.decompress(held) if path.suffix == ".gz" else held).decode()
+
+
 def writable(directory: Path) -> None:
     """Make sure that files can be written into a directory, before any work is done for them.
 

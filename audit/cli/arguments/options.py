@@ -121,8 +121,8 @@ def refuse_idle_limits(config: Config, targets: Sequence[AuditTarget], settings:
             )
 
 
-def read_table(config: Config) -> Table:
-    """Return the data that are asked for.
+def read_table(config: Config, slice_by: str | None = None) -> Table:
+    """Return the data that are asked for; `slice_by` as in `dpassay.data.load`.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def read_table(config: Config) -> Table:
     """
     if config.label is not None and config.data in (None, BUILT_IN):
         raise InvalidInput(f"--label = '{config.label}': requires --data FILE")
-    return load(BUILT_IN if config.data is None else config.data, config.label)
+    return load(BUILT_IN if config.data is None else config.data, config.label, slice_by)
 
 
 def data_of(config: Config) -> Group:
