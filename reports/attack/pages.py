@@ -237,7 +237,7 @@ def to_markdown(record: Raw) -> str:
         table = summary_table(subjects, percent(record["run"]["confidence"]))
         texts += ["## Summary", text_md(table.caption), table_md(table)]
         for title, found in (
-            ("Canaries and poisoned records apart", apart_table(subjects)),
+            ("Groups of records apart", apart_table(subjects)),
             ("LiRA and the loss threshold, paired", paired_table(subjects)),
         ):
             texts += (

@@ -156,6 +156,7 @@ def paired_table(subjects: Sequence[SubjectView]) -> Table | None:
 def vulnerable_table(subjects: Sequence[SubjectView]) -> Table:
     """The most exposed record of each subject, and the one that most is certified about."""
     rows = []
+    lined = any("line" in each for subject in sound(subjects) for each in subject.raw["exposed"])
     for subject in sound(subjects):
         top = subject.raw["exposed"][:1]
         rows.append(
@@ -166,7 +167,8 @@ def vulnerable_table(subjects: Sequence[SubjectView]) -> Table:
                     if top
                     else (MISSING,) * 3
                 ),
-                *_bound_cells(subject.hardest),
+                *((_line(top[0] if top else None),) if lined else ()),
+                *_bound_cells(subject.hardest, lined=lined),
             )
         )
     return Table(
@@ -176,9 +178,10 @@ def vulnerable_table(subjects: Sequence[SubjectView]) -> Table:
             f"counted on targets that were not used to choose it. {REACH}"
         ),
         columns=(
-            *("subject", "record", "label", "separation"),
+            *("subject", "record", "label", "separation", *(("line",) if lined else ())),
             *(
                 "certified record",
+                *(("its line",) if lined else ()),
                 "view",
                 "ε ≥",
                 "cap",
@@ -187,16 +190,22 @@ def vulnerable_table(subjects: Sequence[SubjectView]) -> Table:
                 "right guesses",
             ),
         ),
-        numeric=(False, True, True, True, True, False, True, True, True, True, True),
+        numeric=(False, *(True,) * (6 if lined else 4), False, *(True,) * 5),
         rows=tuple(rows),
     )
 
 
-def _bound_cells(look: Look) -> tuple[str, ...]:
-    if not look.bounds:
-        return (MISSING, look.name, *(MISSING,) * 3, pair(look.allowed), MISSING)
-    bound = look.bounds[0]
-    return (str(bound["record"]), look.name, *reach(look), pair(look.allowed), guesses(bound))
+def _line(told: Raw | None) -> str:
+    """Write the line of a record in the file of the data."""
+    return MISSING if told is None or "line" not in told else count(told["line"])
+
+
+def _bound_cells(look: Look, *, lined: bool) -> tuple[str, ...]:
+    bound = look.bounds[0] if look.bounds else None
+    head = (MISSING if bound is None else str(bound["record"]), *((_line(bound),) if lined else ()))
+    if bound is None:
+        return (*head, look.name, *(MISSING,) * 3, pair(look.allowed), MISSING)
+    return (*head, look.name, *reach(look), pair(look.allowed), guesses(bound))
 
 
 def reach(look: Look) -> tuple[str, str, str]:
@@ -222,10 +231,14 @@ def guesses(bound: Raw) -> str:
 def exposed_table(subject: SubjectView) -> Table:
     """All records that are named: the most exposed, and those with bounds of their own."""
     bounds: dict[int, dict[str, float]] = {}
+    lines: dict[int, Raw] = {}
     for look in subject.looks:
         for bound in look.bounds:
             bounds.setdefault(bound["record"], {})[look.name] = float(bound["lower"])
+            lines[bound["record"]] = bound
     named = {each["record"]: each for each in subject.raw["exposed"]}
+    lines |= named
+    lined = any("line" in each for each in lines.values())
     rows = []
     for record in [*named, *(record for record in bounds if record not in named)]:
         own, told = bounds.get(record, {}), named.get(record)
@@ -234,20 +247,21 @@ def exposed_table(subject: SubjectView) -> Table:
             if told is None
             else (str(record), str(told["label"]), f"{told['separation']:.3g}")
         )
-        rows.append((*head, *(nats(own.get(look.name)) for look in subject.looks)))
+        at_line = (_line(lines[record]),) if lined else ()
+        rows.append((*head, *at_line, *(nats(own.get(look.name)) for look in subject.looks)))
     return Table(
         caption=(
             "Records whose scores depend most on their membership, then others with a certified "
             "bound of their own. A dash means not certified, or not among the most exposed."
         ),
         columns=(
-            *("record", "label", "separation"),
+            *("record", "label", "separation", *(("line",) if lined else ())),
             *(
                 f"ε ≥, {look.name} (cap {nats(look.cap)}, detectable {detected(look.detectable)})"
                 for look in subject.looks
             ),
         ),
-        numeric=(True,) * (3 + len(subject.looks)),
+        numeric=(True,) * (3 + lined + len(subject.looks)),
         rows=tuple(rows),
     )
 
@@ -298,7 +312,7 @@ def attacks_table(subject: SubjectView) -> Table:
 
 
 def slices_table(subjects: Sequence[SubjectView]) -> Table:
-    """Separation by class."""
+    """Separation by class, and by the column that was asked for."""
     rows = [
         (
             subject.name,
@@ -312,8 +326,9 @@ def slices_table(subjects: Sequence[SubjectView]) -> Table:
     ]
     return Table(
         caption=(
-            "How much the scores of records depend on their membership, by class: mean and 95 % "
-            "quantile of the separation, on the reference models; an estimate."
+            "How much the scores of records depend on their membership, by class "
+            "and by the column of --slice-by: mean and 95 % quantile of the separation, on the "
+            "reference models; an estimate."
         ),
         columns=("subject", "slice", "records", "mean", "95 % quantile"),
         numeric=(False, False, True, True, True),
@@ -358,9 +373,9 @@ def apart_table(subjects: Sequence[SubjectView]) -> Table | None:
         return None
     return Table(
         caption=(
-            "Canaries, records surrounded by poisoned ones, and natural records separately: for "
-            "each group the attack with the highest AUC. Exposure is in bits: the mean over the "
-            "target models, and the highest possible value. 'Certified' is a lower bound on the "
+            "Canaries, records surrounded by poisoned ones, natural records, and the slices by a "
+            "column separately: for each group the attack with the highest AUC. Exposure is in "
+            "bits: the mean over the target models, and the highest possible value. 'Certified' is a lower bound on the "
             "loss of all answers of a target, by one-run guesses on these records; the others are "
             "estimates."
         ),

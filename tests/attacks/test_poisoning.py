@@ -290,4 +290,4 @@ def test_pages_tell_canaries_and_poison_apart(tmp_path: Path) -> None:
         assert "4 records were replaced by canaries" in text
         assert "40 poisoned records into every training set" in text
         assert "a point chosen on the reference models, not the record" in text
-        assert "Canaries and poisoned records apart" in text
+        assert "Groups of records apart" in text
