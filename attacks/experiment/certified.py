@@ -157,7 +157,9 @@ def certify(
     return tuple(found)
 
 
-def right_guesses(rules: Sequence[Rule], target: Observed, membership: Flags) -> Array:
+def right_guesses(
+    rules: Sequence[Rule], target: Observed, membership: Flags, *, near: float = 0.0
+) -> Array:
     """Return, for each record (e,), how many guesses at its coin are right; 0 without a rule.
 
     Parameters
@@ -166,10 +168,12 @@ def right_guesses(rules: Sequence[Rule], target: Observed, membership: Flags) ->
         At most one for each record; chosen without looking at the targets.
     target, membership
         As in `certify`.
+    near : float
+        Shares so little below a threshold reach it, where thresholds were rounded.
     """
     found, own = np.zeros(membership.shape[1]), target.own
     for rule in rules:
-        found[rule.record] = (_called(rule, own) == membership[:, rule.record]).sum()
+        found[rule.record] = (_called(rule, own, near) == membership[:, rule.record]).sum()
     return found
 
 
@@ -189,7 +193,7 @@ def chosen(rules: Sequence[Rule], number: int, columns: Mapping[str, Flags]) -> 
     return tuple(dict.fromkeys((*rules[:number], *best)))
 
 
-def _called(rule: Rule, own: Array) -> Flags:
+def _called(rule: Rule, own: Array, near: float = 0.0) -> Flags:
     """Whether each target's guess is that the record is a member."""
-    called: Flags = (own[:, rule.record] >= rule.threshold) == rule.above
+    called: Flags = (own[:, rule.record] >= rule.threshold - near) == rule.above
     return called

@@ -43,6 +43,9 @@ from dpassay.errors import TargetError, is_count, is_real, require
 from dpassay.targets.groups import Progress, silent
 from dpassay.trials.ledger import Ledger
 
+ROUNDED = 1e-9
+"""Records of attacks hold twelve digits of a threshold."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
@@ -279,9 +282,10 @@ def _attack(
         every = exposed(mine, reference.coins.membership, len(data.records))
         rules = chosen(every, design.certified, data.columns)
         guessed[view.name] = right_guesses(every, theirs, theirs_in)
-        known = target.again.get(view.name, ())
-        told = right_guesses(known, theirs, theirs_in)
-        again[view.name] = tuple((rule, int(told[rule.record])) for rule in known)
+        again[view.name] = tuple(
+            (rule, int(right_guesses([rule], theirs, theirs_in, near=ROUNDED)[rule.record]))
+            for rule in target.again.get(view.name, ())
+        )
         delta = 0.0 if target.claim is None else composed(target.claim, view)[1]
         bounds[view.name] = certify(rules, theirs, theirs_in, delta=delta, alpha=single)
     return Attacked(

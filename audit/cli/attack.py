@@ -37,6 +37,7 @@ from dpassay.cli.arguments.parser import (
     codes,
     examples,
 )
+from dpassay.cli.attack_gate import accepted_rules
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.progress import announce, bars
 from dpassay.cli.service import service_action
@@ -46,6 +47,7 @@ from dpassay.engine.preflight import check
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, require
 from dpassay.pairs import replace_one
+from dpassay.record.attack_baseline import ATTACK_BASELINE
 from dpassay.record.files import writable, write_text
 from dpassay.targets.groups import Group
 from dpassay.targets.resolve import accepts
@@ -98,6 +100,7 @@ OF_CLAIMS = ("epsilon", "budgets", "transcripts")
 """Options about mechanisms, which have a claim and draw coins."""
 MODELS = "models.sqlite"
 """The ledger of trained models, in its folder."""
+COUNTED_AGAIN = "accepted attack.json whose guesses are counted again, see dpassay baseline"
 SMALLER = (
     "fewer with --models, --references, --records, --copies or --transcripts, faster with --jobs"
 )
@@ -120,6 +123,7 @@ def add_arguments(command: Parser) -> None:
     add_options(command.add_argument_group("data"), "data", "label")
     work = command.add_argument_group("output; no number depends on it")
     add_options(work, "jobs", "cache")
+    add_option(work, "baseline", text=COUNTED_AGAIN, shown=ATTACK_BASELINE)
     add_option(work, "out", text="write attack.json, its pages and the table of all records there")
     add_output(work)
     work.add_argument("--allow-inconclusive", action="store_true", help="exit with 0 instead of 4")
@@ -147,6 +151,8 @@ def action(arguments: argparse.Namespace) -> int:
     design = replace(
         design, targets=alone["models"] or enough(targets, attacks, data, design, share)
     )
+    known = accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
+    targets = [replace(each, again=known.get(each.name, {})) for each in targets]
     _preflight(targets, data, config)
     directory = None if config.out is None else Path(config.out)
     if directory is not None:

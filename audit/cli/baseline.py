@@ -9,9 +9,9 @@ from pathlib import Path
 
 from dpassay.cli.arguments.options import in_force
 from dpassay.cli.arguments.parser import Parser, add_option, examples
-from dpassay.cli.compare import CODES, KINDS, add_pages, deliver
+from dpassay.cli.compare import CODES, KINDS, add_estimates, add_pages, deliver
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.records import run_record
+from dpassay.cli.records import attack_record, run_record
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput
 from dpassay.record.baseline import Judged, acceptable, judge, moved, read_baseline, whole
@@ -27,6 +27,10 @@ DESCRIPTION = (
 EXAMPLES = examples(
     ("dpassay run && dpassay baseline accept", "then commit dpassay-baseline.json"),
     ("dpassay run && dpassay baseline check", "in the pipeline"),
+    (
+        "dpassay attack --out attack && dpassay baseline check attack/attack.json",
+        "the same for attacks, with a baseline of their own",
+    ),
     (
         "dpassay baseline move my_api:predict my_api:answer",
         "after renaming a function; then run again",
@@ -47,7 +51,7 @@ CHECKED = examples(
 )
 
 
-SHOWN = "as configured, else dpassay-baseline.json"
+SHOWN = "as configured, else dpassay-baseline.json; of attacks dpassay-attack-baseline.json"
 
 
 def add_arguments(command: Parser) -> None:
@@ -72,10 +76,11 @@ def add_arguments(command: Parser) -> None:
             "record",
             nargs="?",
             metavar="RECORD",
-            help="record.json of a run (default: that of the last run)",
+            help="record.json of a run (default: that of the last run), or attack.json",
         )
         add_option(each, "baseline", shown=SHOWN)
     add_option(check, "tolerance")
+    add_estimates(check)
     add_pages(check, "folder of the run's record, if configured")
     history = actions.add_parser("history", help="draw what was accepted over time")
     history.describe(
@@ -106,6 +111,14 @@ def action(arguments: argparse.Namespace) -> int:
     if arguments.action == "history":
         return _history(Path(config.baseline), Path(arguments.page))
     said = arguments.record or str(Path(config.out or "report") / "record.json")
+    if arguments.record is not None and (found := attack_record(said)) is not None:
+        from dpassay.cli import attack_gate
+
+        if arguments.action == "accept":
+            return attack_gate.accept(found[1], found[0], attack_gate.baseline_of(config))
+        return attack_gate.check(found[1], found[0], config, arguments)
+    if getattr(arguments, "estimates", False):
+        raise InvalidInput("--estimates: has no effect on records of `dpassay run`")
     baseline, (place, record) = Path(config.baseline), run_record(said)
     whole(record, place)
     if arguments.action == "accept":

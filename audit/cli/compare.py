@@ -9,9 +9,10 @@ from typing import Any
 
 from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.records import run_record
+from dpassay.cli.records import attack_record, run_record
 from dpassay.cli.shared import console, readers_may_leave
 from dpassay.config.options import OPTIONS
+from dpassay.errors import InvalidInput
 from dpassay.record.baseline import Judged, comparable
 from dpassay.record.compare import compare
 from dpassay.record.files import dumps, writable, write_text
@@ -36,6 +37,12 @@ KINDS = """what is a regression:
              the tolerance, and the intervals do not overlap
   blinder    fewer pairs or queries, a search elsewhere, sampling instead of
              computation, or less power because of fewer trials
+of attacks, where an entry is a subject or a service:
+  refuted    a claim is broken, or a service has a defect
+  rose       guesses by the same rule at the coin of the same record, or the same
+             event of repeated answers, certify more than chance explains
+  blinder    its claim could have been broken before, and could not now
+  estimated  (only reported, without --estimates) an AUC rose
 what is only reported: elsewhere (a cell that was not certified before leaks
 more), fell, tightened, recovered, reworded, new
 """
@@ -58,10 +65,20 @@ CODES = codes(
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(DESCRIPTION, f"{EXAMPLES}\n{KINDS}\n{CODES}")
-    command.add_argument("old", metavar="OLD", help="record.json of a run, or a baseline")
-    command.add_argument("new", metavar="NEW", help="record.json of a later run")
+    command.add_argument("old", metavar="OLD", help="record.json or attack.json, or a baseline")
+    command.add_argument("new", metavar="NEW", help="the same of a later run or attack")
     add_option(command, "tolerance")
+    add_estimates(command)
     add_pages(command, "none")
+
+
+def add_estimates(command: Any) -> None:
+    """Add whether estimates of attacks count."""
+    command.add_argument(
+        "--estimates",
+        action="store_true",
+        help="of attacks: an AUC whose interval lies above the old one is a regression too",
+    )
 
 
 def add_pages(command: Any, shown: str) -> None:
@@ -73,6 +90,12 @@ def add_pages(command: Any, shown: str) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Hold one record against another."""
+    if (found := attack_record(arguments.new)) is not None:
+        from dpassay.cli.attack_gate import compare_records
+
+        return compare_records(attack_record(arguments.old, "OLD", needed=True), found, arguments)
+    if arguments.estimates:
+        raise InvalidInput("--estimates: has no effect on records of `dpassay run`")
     (old_path, old), (new_path, new) = (
         run_record(arguments.old, "OLD"),
         run_record(arguments.new, "NEW"),

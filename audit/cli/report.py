@@ -68,7 +68,7 @@ def add_arguments(command: Parser) -> None:
 
 
 def action(arguments: argparse.Namespace) -> int:
-    """Make reports from a record of an audit, or of attacks; there is no JUnit report of these."""
+    """Make reports from a record of an audit, or of attacks."""
     from dpassay import reports
     from dpassay.reports.attack.pages import FORMATS
 

@@ -42,6 +42,7 @@ Kind = Literal[
     "recovered",
     "reworded",
     "new",
+    "estimated",
 ]
 
 REGRESSIONS: dict[str, str] = {
@@ -147,6 +148,8 @@ class RiseLimit:
         where none would.
     searched : bool
         Whether the pairs of the new record were searched for, so that each run may find others.
+    noun : str
+        What cells are called: `cell`, or of attacks `number`.
     """
 
     id: str
@@ -156,6 +159,7 @@ class RiseLimit:
     before: tuple[float, float]
     least: float
     searched: bool = False
+    noun: str = "cell"
 
     def as_json(self) -> dict[str, Any]:
         """Every field, for programs."""

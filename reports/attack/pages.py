@@ -14,6 +14,7 @@ from dpassay.record.attack_record import blind_to
 from dpassay.record.files import dumps
 from dpassay.reports import Format
 from dpassay.reports.attack.first_screen import cards_of, chosen, lead, origin
+from dpassay.reports.attack.junit import to_junit
 from dpassay.reports.attack.tables import (
     REACH,
     apart_table,
@@ -289,5 +290,6 @@ FORMATS: dict[str, Format] = {
     "html": Format("attack.html", to_html),
     "md": Format("attack.md", to_markdown),
     "json": Format("attack.json", dumps),
+    "junit": Format("attack.xml", to_junit),
 }
 """Every format of a record of attacks."""

@@ -375,9 +375,9 @@ def apart_table(subjects: Sequence[SubjectView]) -> Table | None:
         caption=(
             "Canaries, records surrounded by poisoned ones, natural records, and the slices by a "
             "column separately: for each group the attack with the highest AUC. Exposure is in "
-            "bits: the mean over the target models, and the highest possible value. 'Certified' is a lower bound on the "
-            "loss of all answers of a target, by one-run guesses on these records; the others are "
-            "estimates."
+            "bits: the mean over the target models, and the highest possible value. 'Certified' is "
+            "a lower bound on the loss of all answers of a target, by one-run guesses on these "
+            "records; the others are estimates."
         ),
         columns=(
             *("subject", "records", "number", "view", "attack", "AUC", "advantage", "exposure"),

@@ -32,8 +32,10 @@ SYMBOLS = {
     "recovered": "●",
     "reworded": "≈",
     "new": "+",
+    "estimated": "~",
 }
 """A shape for each kind of change, so that nothing hangs on colour."""
+OF_RUNS = "dpassay/comparison/1"
 LIMIT = 200_000
 """Bytes of Markdown at most, so that a report and a comparison go into one step summary."""
 
@@ -65,12 +67,18 @@ def _none_shown(comparison: Raw) -> str:
 
 def seen(limit: Raw) -> str:
     """Say which rise of an entry's leak would have been seen, and which not."""
-    name, of = clean(limit["id"]), plural(limit["of"], "cell")
+    name, of = clean(limit["id"]), plural(limit["of"], limit.get("noun", "cell"))
     if not limit["cells"] and limit.get("searched", False):
         return (
             f"{name}: the search found another pair than the baseline's, whose {of} was not "
             "counted again, so no rise there could have been seen; replay the baseline's witness "
             "to count it again"
+        )
+    if not limit["cells"] and limit.get("noun") == "number":
+        return (
+            f"{name}: no rise could have been seen, however much leaks: none of the baseline's "
+            f"{of} was counted again with enough guesses; attack with more --models, in the folder "
+            "of the baseline"
         )
     if not limit["cells"]:
         return (
@@ -210,6 +218,8 @@ def commands_of(change: Raw, comparison: Raw, folder: Path) -> tuple[str, ...]:
     remedy = comparison.get("remedies", {}).get(change["id"])
     if remedy is not None and change["renamed"] is not None:
         return (remedy, "dpassay run")
+    if comparison["schema"] != OF_RUNS:
+        return ()
     if change["kind"] in ("vanished", "new"):
         return ()
     explain = (
@@ -237,9 +247,11 @@ def _section(change: Raw, comparison: Raw, folder: Path) -> str:
 
 def _notes(comparison: Raw) -> tuple[str, ...]:
     probability = percent(1 - 2 * comparison["alpha"])
+    of_runs = comparison["schema"] == OF_RUNS
+    cells = "cells certified" if of_runs else "the same guesses or events counted"
     how = (
         "The bounds of both records were recomputed at one error probability. Each statement "
-        "that an entry's leak rose or fell, at cells certified in both records, holds with "
+        f"that an entry's leak rose or fell, at {cells} in both records, holds with "
         f"probability {probability}. Tolerance: {100 * comparison['tolerance']:.10g} % of the "
         "claim."
     )

@@ -1,0 +1,250 @@
+"""What has become worse from one record of attacks to another, subject by subject.
+
+A rise is certified: guesses by the same rule, fixed before either set of targets was looked at,
+at the coin of the same record, are right more often than chance explains; or the same event of
+repeated answers is. Losses that are computed from exact laws are compared as they are. What is
+merely estimated is news, unless it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpassay.errors import is_real, require
+from dpassay.numerics import DOWN, percent, written
+from dpassay.record.attack_counts import Counted, counted_again, limits_of
+from dpassay.record.attack_record import (
+    BROKEN,
+    HELD,
+    broken,
+    outspent,
+    rungs_of,
+    told_of_claims,
+)
+from dpassay.record.compare import ALPHA, TOLERANCE, Change, Comparison, Kind, RiseLimit
+
+Raw = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackComparison(Comparison):
+    """A record of attacks held against an older one; entries are subjects and services."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, for programs."""
+        # super() knows no class that slots have made anew
+        return Comparison.as_json(self) | {"schema": "dpassay/attack-comparison/1"}
+
+
+def compare_attacks(
+    old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = ALPHA, strict: bool = False
+) -> AttackComparison:
+    """Hold a record of attacks against an older one of the same experiment.
+
+    Parameters
+    ----------
+    old, new : mapping
+        Of schema `dpassay/attack/1`, of the same data, seed and records; see
+        `dpassay.record.attack_baseline.comparable`.
+    tolerance : float
+        A loss may rise by this part of what is claimed of it before anything is said.
+    alpha : float
+        Error probability of all limits that are made anew from the counts of an entry in one
+        record: they share it. A correct entry is called worse with probability at most 2 alpha.
+    strict : bool
+        Whether an estimate that rose is a regression too: an AUC whose interval lies above the old
+        one. Nothing certifies that.
+
+    Returns
+    -------
+    AttackComparison
+
+    Raises
+    ------
+    InvalidInput
+        If tolerance is out of range.
+    """
+    require(
+        is_real(tolerance) and 0 <= tolerance <= 1, "tolerance", tolerance, "a number in [0, 1]"
+    )
+    require(is_real(alpha) and 0 < alpha <= 0.25, "alpha", alpha, "a number in (0, 0.25]")
+    before, after = _entries(old), _entries(new)
+    changes: list[Change] = list(_defects(old, new))
+    unchanged, rises = [], []
+    for name, entry in after.items():
+        found = list(_own(name, entry))
+        if name not in before:
+            found.append(_change(name, "new", f"was not attacked before; now {_said(entry)}"))
+        else:
+            found += _standing(name, before[name], entry)
+            counted = counted_again(before[name], entry, tolerance, alpha)
+            found += _risen(name, counted, alpha)
+            found += _estimated(name, before[name], entry, strict=strict)
+            if counted.of:
+                rises.append((entry, _limit(name, counted)))
+        changes += found
+        unchanged += [] if found else [name]
+    changes += [
+        _change(name, "vanished", f"{_said(entry)}, and is not attacked any more")
+        for name, entry in before.items()
+        if name not in after
+    ]
+    changes.sort(key=lambda change: not change.is_regression)
+    claimed = [limit for entry, limit in rises if entry["told"] is not None]
+    return AttackComparison(
+        changes=tuple(changes),
+        unchanged=tuple(unchanged),
+        tolerance=tolerance,
+        alpha=alpha,
+        rise_limits=tuple(claimed or [limit for _, limit in rises]),
+    )
+
+
+def _entries(record: Raw) -> dict[str, dict[str, Any]]:
+    """Return what a record says of each subject: guesses, repeated answers, and its claim."""
+    told = told_of_claims(record)
+    found: dict[str, dict[str, Any]] = {}
+    for subject in record["subjects"]:
+        found[subject["name"]] = {"subject": subject, "repeated": None}
+    for each in record["repeated"]:
+        found.setdefault(each["name"], {"subject": None})["repeated"] = each
+    if "service" in record["run"] and not found:
+        found[record["run"]["service"]] = {"subject": None, "repeated": None}
+    service = told.get(record["run"].get("service", ""))
+    return {name: entry | {"told": told.get(name, service)} for name, entry in found.items()}
+
+
+def _defects(old: Raw, new: Raw) -> Iterator[Change]:
+    """Each defect of a service; none is excused by having been there before."""
+    known = {each.get("name") for each in old["defects"]}
+    service = new["run"].get("service", "service")
+    for each in new["defects"]:
+        seen = "was there before" if each.get("name") in known else "was not found before"
+        words = f"has a defect, which {seen}: {each.get('name')}: {each.get('seen', '')}"
+        yield _change(f"{service}: {each.get('name')}", "refuted", words)
+
+
+def _own(name: str, entry: Raw) -> Iterator[Change]:
+    """What is to be said whatever was before: a broken claim, a failure."""
+    if entry["told"] == BROKEN:
+        subject, repeated = entry["subject"], entry["repeated"]
+        bounds = [] if subject is None or subject["error"] is not None else list(broken(subject))
+        largest = max((float(each["lower"]) for each in bounds), default=None)
+        how = f"guesses certify a loss of at least {_down(largest)}" if bounds else ""
+        if not bounds and repeated is not None and outspent(repeated):
+            rung = next(each for each in rungs_of(repeated) if each.get("broken"))
+            largest = float(rung["lower"])
+            how = f"{rung['m']} answers certify a loss of at least {_down(largest)}"
+        yield _change(name, "refuted", f"the claim is broken: {how}", largest)
+    for part in ("subject", "repeated"):
+        if entry[part] is not None and entry[part].get("error"):
+            yield _change(name, "failed", f"could not be attacked: {entry[part]['error']}")
+            return
+
+
+def _standing(name: str, old: Raw, new: Raw) -> Iterator[Change]:
+    """What became of the claim, and of what could be seen of it."""
+    before, after = _claim(old), _claim(new)
+    if before != after:
+        weaker = after is None or (
+            before is not None
+            and any(one > other for one, other in zip(after, before, strict=True))
+        )
+        kind: Kind = "weakened" if weaker else "tightened"
+        yield _change(name, kind, f"the claim is {_pair(after)} and was {_pair(before)}")
+    if old["told"] in (HELD, BROKEN) and new["told"] not in (HELD, BROKEN):
+        words = (
+            f"{new['told'] or 'nothing is known of its claim'}, and was {old['told']}: attack more "
+            "--models, or more --transcripts"
+        )
+        yield _change(name, "blinder", words)
+    gone = [each for each in limits_of(old) if each not in limits_of(new)]
+    if gone and _sound(new):
+        yield _change(name, "blinder", f"is not attacked any more: {', '.join(gone)}")
+
+
+def _sound(entry: Raw) -> bool:
+    return all(
+        entry[part] is None or not entry[part].get("error") for part in ("subject", "repeated")
+    )
+
+
+def _risen(name: str, counted: Counted, alpha: float) -> Iterator[Change]:
+    """Say which certified losses rose or fell beyond chance; the clearest of them in words."""
+    sure = percent(1 - 2 * alpha)
+    for kind, found in (("rose", counted.rose), ("fell", counted.fell)):
+        if found:
+            clearest = max(found, key=lambda each: each.apart)
+            more = f"; so did {len(found) - 1} more" if len(found) > 1 else ""
+            how = "computed from the exact laws" if clearest.exact else f"with {sure} confidence"
+            words = f"{clearest.words}{more}; {how}"
+            size = clearest.after[0] if kind == "rose" else None
+            yield _change(name, kind, words, size)  # type: ignore[arg-type]
+    if counted.elsewhere:
+        yield _change(name, "elsewhere", counted.elsewhere)
+
+
+def _estimated(name: str, old: Raw, new: Raw, *, strict: bool) -> Iterator[Change]:
+    """Say which estimates rose: the area under a curve, whose 95 % interval lies above the old."""
+    before, after = _areas(old), _areas(new)
+    risen = [key for key in after if key in before and after[key][0] > before[key][1]]
+    if risen:
+        view, attack = max(risen, key=lambda key: after[key][0] - before[key][1])
+        low, high = after[view, attack]
+        was = before[view, attack]
+        words = (
+            f"an estimate rose, which certifies nothing: the AUC of {attack} in the view '{view}' "
+            f"is in [{low:.3f}, {high:.3f}], and was in [{was[0]:.3f}, {was[1]:.3f}], at 95 % each"
+        )
+        more = f"; so did {len(risen) - 1} more" if len(risen) > 1 else ""
+        yield _change(name, "rose" if strict else "estimated", words + more)
+
+
+def _areas(entry: Raw) -> dict[tuple[str, str], tuple[float, float]]:
+    subject = entry["subject"]
+    if subject is None or subject["error"] is not None:
+        return {}
+    return {
+        (each["view"]["name"], each["attack"]): (float(each["auc_low"]), float(each["auc_high"]))
+        for each in subject["outcomes"]
+    }
+
+
+def _limit(name: str, counted: Counted) -> RiseLimit:
+    worst = counted.worst
+    return RiseLimit(
+        id=name,
+        quantity="loss",
+        cells=counted.could,
+        of=counted.of,
+        before=(0.0, float("inf")) if worst is None else worst.before,
+        least=float("inf") if worst is None else worst.least,
+        noun="number",
+    )
+
+
+def _claim(entry: Raw) -> tuple[float, float] | None:
+    """Epsilon and delta of one answer."""
+    held = entry["subject"]
+    claim = None if held is None else held["claim"]
+    if claim is None and entry["repeated"] is not None and "epsilon" in entry["repeated"]:
+        claim = entry["repeated"]
+    return None if claim is None else (float(claim["epsilon"]), float(claim.get("delta", 0.0)))
+
+
+def _pair(claim: tuple[float, float] | None) -> str:
+    return "none" if claim is None else f"({claim[0]:g}, {claim[1]:g})"
+
+
+def _said(entry: Raw) -> str:
+    return "nothing is claimed of it" if entry["told"] is None else f"its claim was {entry['told']}"
+
+
+def _down(bound: float | None) -> str:
+    return "?" if bound is None else written(bound, 4, DOWN)
+
+
+def _change(name: str, kind: Kind, words: str, size: float | None = None) -> Change:
+    return Change(id=name, mechanism=name, kind=kind, words=words, size=size)

@@ -1,0 +1,129 @@
+"""A record of attacks as JUnit XML: one test case per claim and per thing that was attacked."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dpassay.record.attack_record import (
+    BROKEN,
+    HELD,
+    UNEXAMINED,
+    UNSEEN,
+    blind_to,
+    broken,
+    could_see,
+    rungs_of,
+    told_of_claims,
+)
+from dpassay.reports.attack.words import defect_words
+from dpassay.reports.run.junit import document, element, testcase
+from dpassay.reports.shared.numbers import clean, plain
+
+Raw = Mapping[str, Any]
+
+NOT_PASSED = {BROKEN: "refuted", UNSEEN: "inconclusive", UNEXAMINED: "inconclusive"}
+"""The type of failure that a word about a claim becomes."""
+FAILED = "could not be attacked"
+UNCLAIMED = "nothing is claimed of it, so this case cannot fail"
+
+
+def to_junit(record: Raw) -> str:
+    """Write a record of attacks as JUnit XML.
+
+    One test case for each claim, each subject of which nothing is claimed, and each defect. A
+    broken claim and a defect are failures, and so is a claim that no leak could have broken: a CI
+    server must not read 'could not have been seen' as a pass, whatever `--allow-inconclusive` made
+    of the exit code. What could not be attacked is an error, and so are an interrupted attack and
+    one of nothing.
+
+    Parameters
+    ----------
+    record : mapping
+        Of schema `dpassay/attack/1`.
+
+    Returns
+    -------
+    str
+        Ends with one newline; the same record gives the same bytes.
+    """
+    told = told_of_claims(record)
+    errors = {
+        each["name"]: each["error"]
+        for each in (*record["repeated"], *record["subjects"])
+        if each.get("error")
+    }
+    names = dict.fromkeys((*(each["name"] for each in record["subjects"]), *told, *errors))
+    cases = [_case(name, record, told.get(name), errors.get(name, "")) for name in names]
+    cases += [_defect(each, record) for each in record["defects"]]
+    cases += _alarms(record)
+    counts = ", ".join(
+        f"{sum(each == word for each in told.values())} {word}"
+        for word in (BROKEN, HELD, UNSEEN, UNEXAMINED)
+    )
+    return document("dpassay attack", cases, f"{len(told)} claims: {counts}.")
+
+
+def _case(name: str, record: Raw, word: str | None, error: str) -> ET.Element:
+    story = "\n".join(_story(name, record))
+    if error and word != BROKEN:
+        message = f"{FAILED}: {clean(error)}"
+        outcome = element("error", f"{message}\n{story}", type="error", message=message)
+    elif word in NOT_PASSED:
+        why = "; ".join(blind_to(record)) if word == UNEXAMINED else ""
+        message = f"the claim: {word}{f' ({why})' if why else ''}"
+        outcome = element("failure", story, type=NOT_PASSED[word], message=message)
+    else:
+        said = UNCLAIMED if word is None else f"the claim: {word}"
+        outcome = element("system-out", f"{said}\n{story}")
+    return testcase("dpassay.attack", clean(name), outcome)
+
+
+def _story(name: str, record: Raw) -> Iterator[str]:
+    """Every certified number of a subject that is held against a claim, with its cap."""
+    for subject in record["subjects"]:
+        if subject["name"] == name and subject["error"] is None:
+            allowed = {each["view"]["name"]: each["allowed"] for each in subject["outcomes"]}
+            wrong = [(each["view"], each["record"]) for each in broken(subject)]
+            for bound in subject["certified"]:
+                claim = allowed[bound["view"]]
+                claimed = None if claim is None else float(claim["epsilon"])
+                line = f", line {bound['line']}" if "line" in bound else ""
+                place = f"{bound['view']}, record {bound['record']}{line}"
+                yield _number(place, bound, claimed, bad=(bound["view"], bound["record"]) in wrong)
+    for each in record["repeated"]:
+        if each["name"] == name:
+            for rung in rungs_of(each):
+                claimed = float(rung.get("basic", rung.get("epsilon_claimed", "inf")))
+                place = f"{rung.get('m', 1)} repeated answers"
+                yield _number(place, rung, claimed, bad=rung.get("broken", False))
+
+
+def _number(place: str, bound: Raw, claimed: float | None, *, bad: bool) -> str:
+    """Write a certified number: what it is held against, and what it could have been."""
+    words = f"{clean(place)}: ε ≥ {plain(float(bound['lower']))}"
+    words += f", cap {plain(float(bound['cap']))}" if "cap" in bound else ""
+    if claimed is None:
+        return f"{words}; nothing claimed"
+    blind = "" if bad or could_see(bound, claimed) else "; no leak could have broken it"
+    return f"{words}; claim {plain(claimed)}{': broken' if bad else blind}"
+
+
+def _defect(defect: Raw, record: Raw) -> ET.Element:
+    service = clean(record["run"].get("service", "service"))
+    name = clean(defect.get("name", "a defect"))
+    words = defect_words(defect)
+    outcome = element("failure", words, type="refuted", message=f"has a defect: {name}")
+    return testcase("dpassay.attack", f"{service}: {name}", outcome)
+
+
+def _alarms(record: Raw) -> Iterator[ET.Element]:
+    """Yield a test case for what makes the whole record say less than it seems to."""
+    said = []
+    if not record["run"]["complete"]:
+        said.append(("the attack is complete", "interrupted", "The attack was interrupted."))
+    if not record["subjects"] and "service" not in record["run"]:
+        said.append(("something was attacked", "empty", "Nothing was attacked."))
+    for name, kind, words in said:
+        yield testcase("dpassay.attack", name, element("error", words, type=kind, message=words))
