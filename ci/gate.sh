@@ -6,6 +6,7 @@
 read -r -d '' -a project <<< "$GATE_INSTALL"
 read -r -d '' -a targets <<< "$GATE_TARGETS"
 read -r -d '' -a arguments <<< "$GATE_ARGUMENTS"
+read -r -d '' -a attack <<< "$GATE_ATTACK"
 out=${GATE_OUT:-report}
 baseline=${GATE_BASELINE:-skip}
 summary=${GITHUB_STEP_SUMMARY:-/dev/null}
@@ -19,7 +20,7 @@ finish() { # the exit code, and why
   printf '**dpassay: exit code %s**, %s\n\n' "$1" "$2" | tee -a "$summary"
   sed 's/^/    /' "$why" >> "$summary"
   printf '\n' >> "$summary"
-  for page in "$out/report.md" "$out/comparison.md"; do
+  for page in "$out"/{report,comparison,attack/comparison,attack/attack}.md; do
     if [ "$recorded" ] && [ -f "$page" ]; then add "$page"; fi
   done
   printf 'exit-code=%s\n' "$1" >> "$outputs"
@@ -77,9 +78,32 @@ if [ -f "$out/record.json" ]; then
   worst $code $said
   code=$?
 fi
+if [ ${#attack[@]} != 0 ]; then # on its own record, with a baseline of its own
+  allowed=()
+  for word in "${attack[@]}"; do
+    if [ "$word" = --allow-inconclusive ]; then allowed=("$word"); fi
+  done
+  rm -f "$out"/attack/{attack.{json,html,md,xml},records.csv.gz,comparison.{md,json,xml}}
+  dpassay attack "${attack[@]}" --out "$out/attack"
+  attacked=$?
+  if [ -f "$out/attack/attack.json" ]; then
+    dpassay report "$out/attack/attack.json" -o "$out/attack" --exit-code "${allowed[@]}"
+    worst $attacked $?
+    attacked=$?
+    if [ "$baseline" = check ]; then
+      dpassay baseline check "$out/attack/attack.json" -o "$out/attack"
+      worst $attacked $?
+      attacked=$?
+    fi
+  elif [ $attacked = 0 ]; then
+    attacked=2 # nothing was attacked
+  fi
+  worst $code $attacked
+  code=$?
+fi
 case $code in
   0) if [ "$recorded" ]; then finish 0 "nothing was found"; else finish 2 "nothing was audited: no record was written"; fi ;;
-  1) finish 1 "a claim is refuted, or the accepted baseline was better" ;;
+  1) finish 1 "a claim is refuted or broken, or the accepted baseline was better" ;;
   2) finish 2 "wrong usage or configuration, nothing configured, or a baseline that is missing or stale: see the log" ;;
   3) finish 3 "a mechanism or the harness failed" ;;
   4) finish 4 "inconclusive: the audit could not see enough" ;;

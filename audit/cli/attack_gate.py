@@ -12,6 +12,7 @@ from typing import Any
 from dpassay.attacks.experiment.certified import Rule
 from dpassay.cli.compare import deliver
 from dpassay.cli.exit_codes import Exit
+from dpassay.cli.records import attack_record
 from dpassay.config.load import Config
 from dpassay.config.options import OPTIONS
 from dpassay.errors import InvalidInput
@@ -68,8 +69,10 @@ def accepted_rules(config: Config, facts: Raw) -> Rules:
     return found
 
 
-def accept(record: dict[str, Any], place: Path, baseline: Path) -> int:
+def accept(arguments: argparse.Namespace, config: Config) -> int:
     """Make a record of attacks the baseline, and say of what it can tell nothing."""
+    place, record = attack_record(arguments.record)
+    baseline = baseline_of(config)
     whole_attack(record, place)
     if baseline.exists() and not is_attack_record(baseline):
         raise InvalidInput(
@@ -90,10 +93,9 @@ def accept(record: dict[str, Any], place: Path, baseline: Path) -> int:
     return Exit.NOTHING
 
 
-def check(
-    record: dict[str, Any], place: Path, config: Config, arguments: argparse.Namespace
-) -> int:
+def check(arguments: argparse.Namespace, config: Config) -> int:
     """Hold a record of attacks against the baseline."""
+    place, record = attack_record(arguments.record)
     whole_attack(record, place)
     path = baseline_of(config)
     old = read_attack_baseline(path)
@@ -107,11 +109,10 @@ def check(
     return deliver(judged, place, folder, as_json=arguments.json)
 
 
-def compare_records(
-    old: tuple[Path, Raw], new: tuple[Path, Raw], arguments: argparse.Namespace
-) -> int:
+def compare_records(arguments: argparse.Namespace) -> int:
     """Hold one record of attacks against another."""
-    (old_path, before), (new_path, after) = old, new
+    old_path, before = attack_record(arguments.old, "OLD")
+    new_path, after = attack_record(arguments.new, "NEW")
     whole_attack(before, old_path, "OLD")
     whole_attack(after, new_path, "NEW")
     comparable_attacks(before, after, old_path)

@@ -11,7 +11,7 @@ from dpassay.cli.arguments.options import in_force
 from dpassay.cli.arguments.parser import Parser, add_option, examples
 from dpassay.cli.compare import CODES, KINDS, add_estimates, add_pages, deliver
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.records import attack_record, run_record
+from dpassay.cli.records import of_attacks, run_record
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput
 from dpassay.record.baseline import Judged, acceptable, judge, moved, read_baseline, whole
@@ -111,12 +111,11 @@ def action(arguments: argparse.Namespace) -> int:
     if arguments.action == "history":
         return _history(Path(config.baseline), Path(arguments.page))
     said = arguments.record or str(Path(config.out or "report") / "record.json")
-    if arguments.record is not None and (found := attack_record(said)) is not None:
+    if arguments.record is not None and of_attacks(said):
         from dpassay.cli import attack_gate
 
-        if arguments.action == "accept":
-            return attack_gate.accept(found[1], found[0], attack_gate.baseline_of(config))
-        return attack_gate.check(found[1], found[0], config, arguments)
+        act = attack_gate.accept if arguments.action == "accept" else attack_gate.check
+        return act(arguments, config)
     if getattr(arguments, "estimates", False):
         raise InvalidInput("--estimates: has no effect on records of `dpassay run`")
     baseline, (place, record) = Path(config.baseline), run_record(said)

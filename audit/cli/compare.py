@@ -9,7 +9,7 @@ from typing import Any
 
 from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.records import attack_record, run_record
+from dpassay.cli.records import of_attacks, run_record
 from dpassay.cli.shared import console, readers_may_leave
 from dpassay.config.options import OPTIONS
 from dpassay.errors import InvalidInput
@@ -90,10 +90,10 @@ def add_pages(command: Any, shown: str) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Hold one record against another."""
-    if (found := attack_record(arguments.new)) is not None:
+    if of_attacks(arguments.new, "NEW"):
         from dpassay.cli.attack_gate import compare_records
 
-        return compare_records(attack_record(arguments.old, "OLD", needed=True), found, arguments)
+        return compare_records(arguments)
     if arguments.estimates:
         raise InvalidInput("--estimates: has no effect on records of `dpassay run`")
     (old_path, old), (new_path, new) = (

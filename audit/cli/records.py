@@ -84,31 +84,25 @@ def any_record(text: str) -> tuple[dict[str, Any], bool]:
     return _read(read_record, path, "RECORD"), False
 
 
-def attack_record(
-    text: str, argument: str = "RECORD", *, needed: bool = False
-) -> tuple[Path, dict[str, Any]] | None:
-    """Return the file of a record of attacks, and the record; None if the file is another.
-
-    Parameters
-    ----------
-    text, argument
-        As in `located`.
-    needed : bool
-        Whether nothing else will do.
+def attack_record(text: str, argument: str = "RECORD") -> tuple[Path, dict[str, Any]]:
+    """Return the file of a record of attacks, and the record.
 
     Raises
     ------
     InvalidInput
-        If there is no such file, it is damaged, or it is none of attacks though that is needed.
+        If there is none, or it cannot be read; the message says what the file is instead.
     """
-    path = located(text, argument, (*RUN, *ATTACK))
-    if is_attack_record(path):
-        return path, read_attack_record(path, argument)
-    if needed:
+    path = located(text, argument, (*ATTACK, *RUN))
+    if not is_attack_record(path):
         schema = schema_at(path)
         what = f"is of schema {schema:.40}" if schema else "is no record, or not valid JSON"
         raise InvalidInput(f"{argument} = '{path}': {what}; must be a record of `dpassay attack`")
-    return None
+    return path, read_attack_record(path, argument)
+
+
+def of_attacks(text: str, argument: str = "RECORD") -> bool:
+    """Whether a name stands for a record of attacks; see `located`."""
+    return is_attack_record(located(text, argument, (*RUN, *ATTACK)))
 
 
 def witness(text: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from dpassay.errors import is_real, require
 from dpassay.numerics import DOWN, percent, written
-from dpassay.record.attack_counts import Counted, counted_again, limits_of
+from dpassay.record.attack_counts import Counted, answers, counted_again, limits_of
 from dpassay.record.attack_record import (
     BROKEN,
     HELD,
@@ -136,7 +136,7 @@ def _own(name: str, entry: Raw) -> Iterator[Change]:
         if not bounds and repeated is not None and outspent(repeated):
             rung = next(each for each in rungs_of(repeated) if each.get("broken"))
             largest = float(rung["lower"])
-            how = f"{rung['m']} answers certify a loss of at least {_down(largest)}"
+            how = f"{answers(rung['m'])} certify a loss of at least {_down(largest)}"
         yield _change(name, "refuted", f"the claim is broken: {how}", largest)
     for part in ("subject", "repeated"):
         if entry[part] is not None and entry[part].get("error"):
@@ -213,14 +213,15 @@ def _areas(entry: Raw) -> dict[tuple[str, str], tuple[float, float]]:
 
 
 def _limit(name: str, counted: Counted) -> RiseLimit:
-    worst = counted.worst
+    """Say how many numbers could have shown a rise, and the smallest rise that one would show."""
+    best = counted.best
     return RiseLimit(
         id=name,
-        quantity="loss",
+        quantity="nothing" if best is None else best.name,
         cells=counted.could,
         of=counted.of,
-        before=(0.0, float("inf")) if worst is None else worst.before,
-        least=float("inf") if worst is None else worst.least,
+        before=(0.0, float("inf")) if best is None else best.before,
+        least=float("inf") if best is None else best.least,
         noun="number",
     )
 

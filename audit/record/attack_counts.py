@@ -112,10 +112,10 @@ class Counted:
         return sum(each.least < math.inf for each in self.numbers)
 
     @property
-    def worst(self) -> Number | None:
-        """The one of those with the largest limit before."""
+    def best(self) -> Number | None:
+        """The one that would have shown the smallest loss."""
         could = [each for each in self.numbers if each.least < math.inf]
-        return max(could, key=lambda each: each.before[1], default=None)
+        return min(could, key=lambda each: each.least, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,10 +143,15 @@ class _Guesses:
         )
 
 
+def answers(m: int) -> str:
+    """Write how many answers to one query."""
+    return "one answer" if m == 1 else f"{m} answers to one query"
+
+
 def limits_of(entry: Raw) -> list[str]:
     """Return what an entry has certified numbers of: views, and numbers of repeated answers."""
     views = dict.fromkeys(each.view for each in _guesses(entry["subject"]))
-    return [*views, *(f"{rung['m']} repeated answers" for rung in _rungs(entry["repeated"]))]
+    return [*views, *(answers(rung["m"]) for rung in _rungs(entry["repeated"]))]
 
 
 def counted_again(old: Raw, new: Raw, tolerance: float, alpha: float) -> Counted:
@@ -289,7 +294,7 @@ def _of_laws(old: Raw, new: Raw, tolerance: float) -> Number:
     before, after = (float(each["limits"]["epsilon"]) for each in (old, new))
     slack = tolerance * float(old.get("basic", 0.0))
     return Number(
-        name=f"{old['m']} repeated answers at the worst pair examined",
+        name=f"{answers(old['m'])} at the worst pair examined",
         before=(before, before),
         after=(after, after),
         slack=slack,
@@ -305,7 +310,7 @@ def _of_rungs(old: Raw, new: Raw, delta: float, tolerance: float, alpha: float) 
     most = _of_event({"x": n, "n1": n, "y": 0, "n0": new["counts"]["n0"]}, loss, alpha)[0]
     shown = [f"{each['counts']['x']} and {each['counts']['y']}" for each in (new, old)]
     return Number(
-        name=f"{old['m']} repeated answers at {old.get('losing') or 'the worst pair'}",
+        name=f"{answers(old['m'])} at the pair '{old.get('losing', '')}'",
         before=before,
         after=after,
         slack=slack,
@@ -382,9 +387,9 @@ def _larger(
         compared = (old, new) in sampled or _exact(old, new)
         if not compared and float(new["lower"]) > float(old["lower"]):
             yield (
-                f"{new['m']} repeated answers lose at least "
-                f"{written(float(new['lower']), 4, DOWN)}, by another event or at another pair "
-                "than before: that it rose is not certified"
+                f"of {answers(new['m'])} at least "
+                f"{written(float(new['lower']), 4, DOWN)} is lost, by another event or at another "
+                "pair than before: that it rose is not certified"
             )
 
 

@@ -80,6 +80,12 @@ def seen(limit: Raw) -> str:
             f"{of} was counted again with enough guesses; attack with more --models, in the folder "
             "of the baseline"
         )
+    if limit.get("noun") == "number":
+        return (
+            f"{name}: {limit['cells']} of the baseline's {of} could have shown a rise; first "
+            f"{clean(limit['quantity'])}, whose loss was at most {_upward(limit['before'][1])}: "
+            f"one of {_upward(limit['least'])} or more is seen with probability 0.9"
+        )
     if not limit["cells"]:
         return (
             f"{name}: none of the baseline's {of} was counted again, so no rise could have been "
