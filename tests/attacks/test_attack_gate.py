@@ -1,0 +1,349 @@
+"""A baseline of attacks: what turns the gate red, what does not, and what cannot be compared."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dpassay.attacks.experiment.certified import Rule
+from dpassay.attacks.experiment.record import make_attack_record
+from dpassay.attacks.experiment.run import Design, Target, experiment
+from dpassay.attacks.scores.loss_threshold import LossThreshold
+from dpassay.claims import DP
+from dpassay.cli.exit_codes import Exit
+from dpassay.cli.main import main
+from dpassay.record.attack_baseline import CURVES, acceptable_attack
+from dpassay.record.attack_compare import compare_attacks
+from dpassay.record.attack_counts import counted_again
+from dpassay.record.files import dumps
+from dpassay.record.schemas import fault
+from tests.attacks.test_accounting import Toy, floor
+
+Record = dict[str, Any]
+FACTS: dict[str, Any] = {
+    "adversary": "nat-minq",
+    "attribute": None,
+    "background": 0,
+    "canaries": [],
+    "command": "dpassay attack toy",
+    "commit": None,
+    "complete": True,
+    "confidence": 0.95,
+    "data": {"kind": "builtin", "name": "toy"},
+    "learner": "tree",
+    "planted": None,
+    "poisoned": [],
+    "records": 8,
+    "references": 16,
+    "seed": 0,
+    "slice_by": None,
+    "targets": 200,
+    "test": 8,
+}
+
+
+def attacked(
+    tells: float,
+    old: Record | None = None,
+    *,
+    epsilon: float | None = 2.0,
+    models: int = 200,
+    seed: int = 0,
+    name: str = "toy",
+) -> Record:
+    """A record about a toy, which counts the guesses of an old one again."""
+    again: dict[str, tuple[Rule, ...]] = {}
+    for each in [] if old is None else old["subjects"][0]["certified"]:
+        again[each["view"]] = (*again.get(each["view"], ()), Rule(**each["rule"]))
+    target = Target(
+        name="toy",
+        subject=Toy(tells=tells, name=name),
+        claim=None if epsilon is None else DP(epsilon=epsilon),
+        again=again,
+    )
+    data = floor(seed)
+    design = Design(references=16, targets=models)
+    found = list(experiment([target], data, {"loss-threshold": LossThreshold()}, design))
+    record = make_attack_record(FACTS | {"targets": models}, data.records, found)
+    return dict(json.loads(dumps(record)))
+
+
+@pytest.fixture(scope="module")
+def old() -> Record:
+    return attacked(0.1)
+
+
+def kinds(old: Record, new: Record, **more: Any) -> dict[str, str]:
+    return {each.kind: each.words for each in compare_attacks(old, new, **more).changes}
+
+
+def test_a_leak_that_rises_below_its_claim_is_a_regression_that_says_what_it_compares(
+    old: Record,
+) -> None:
+    """tells = 0.6 loses 1.39 of the claimed 2: nothing is broken, but it was 0.2."""
+    new = attacked(0.6, old)
+    found = kinds(old, new)
+    assert "refuted" not in found
+    assert "guesses at record " in found["rose"]
+    assert "are right, and " in found["rose"]
+    assert found["rose"].endswith("with 99.9 % confidence")
+    assert not compare_attacks(old, new).blind
+
+
+def test_a_leak_that_falls_is_no_regression() -> None:
+    one = attacked(0.6)
+    comparison = compare_attacks(one, attacked(0.1, one))
+    assert not comparison.regressions
+    assert "fell" in {each.kind for each in comparison.changes}
+
+
+def test_a_broken_claim_is_red_even_where_the_baseline_has_it() -> None:
+    one = attacked(1.0, epsilon=0.5)
+    assert "the claim is broken: guesses certify" in kinds(one, one)["refuted"]
+
+
+def test_a_correct_mechanism_passes_in_twenty_seeds() -> None:
+    """Each is called worse with probability at most 0.1 %, so at most one of 20 at level 0.999."""
+    worse = 0
+    for seed in range(20):
+        old = attacked(0.4, seed=seed, models=60)
+        new = attacked(0.4, old, seed=seed, models=60, name="other coins")
+        comparison = compare_attacks(old, new)
+        assert not comparison.blind
+        worse += any(each.kind in ("rose", "refuted") for each in comparison.changes)
+    assert worse <= binom.ppf(0.999, 20, 0.001)
+
+
+@pytest.mark.parametrize("chance", [0.5, 0.6, 0.9])
+def test_false_alarms_of_equal_chances(chance: float) -> None:
+    """Ten numbers of an entry share 2 alpha = 0.2; what is correlated changes nothing."""
+    rng = np.random.default_rng(7)
+    n, repeats, alpha = 150, 1000, 0.1
+    alarms = 0
+    for _ in range(repeats):
+        one, other = ([entry(rng.binomial(n, chance, 10), n)][0] for _ in range(2))
+        alarms += bool(counted_again(one, other, 0.0, alpha).rose)
+    assert alarms <= binom.ppf(0.99, repeats, 2 * alpha)
+    raised = entry(np.full(10, round(n * min(1.0, chance + 0.35))), n)
+    typical = entry(np.full(10, round(n * chance)), n)
+    assert bool(counted_again(typical, raised, 0.0, alpha).rose) == (chance < 0.9)
+
+
+def entry(right: Any, n: int) -> Record:
+    """Guesses at ten records of a view of which nothing is claimed."""
+    certified = [
+        {
+            "view": "one label",
+            "record": k,
+            "rule": {"record": k, "threshold": 1.0, "above": True, "expected": 0.9},
+            "counts": {"x": int(each), "n1": n, "y": 0, "n0": 0},
+            "lower": 0.0,
+            "alpha": 0.01,
+        }
+        for k, each in enumerate(right)
+    ]
+    outcome = {"view": {"name": "one label"}, "allowed": None}
+    subject = {"error": None, "certified": certified, "outcomes": [outcome]}
+    return {"subject": subject, "repeated": None}
+
+
+def test_where_nothing_is_counted_again_it_says_so_instead_of_passing(
+    old: Record, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = attacked(0.1, seed=5)  # other references choose other rules
+    for each in new["subjects"][0]["certified"]:
+        each["rule"]["threshold"] += 0.001
+    assert compare_attacks(old, new).blind
+    write(folder, old, new)
+    assert main(["baseline", "check", "attack.json", "--baseline", "base.json"]) == 4
+    assert "no rise could have been seen, however much leaks" in flat(capsys.readouterr().out)
+
+
+def test_too_few_targets_to_show_any_rise_say_so_instead_of_passing(old: Record) -> None:
+    few = attacked(0.1, old, models=8)
+    comparison = compare_attacks(old, few)
+    assert comparison.blind
+    assert "blinder" in {
+        each.kind for each in comparison.regressions
+    }  # the cap was above the claim
+
+
+def test_an_estimate_fails_only_where_it_is_asked_for(old: Record) -> None:
+    new = copy.deepcopy(old)
+    outcome = new["subjects"][0]["outcomes"][0]
+    outcome["auc"], outcome["auc_low"], outcome["auc_high"] = 0.9, 0.89, 0.91
+    comparison = compare_attacks(old, new)
+    assert [each.kind for each in comparison.changes] == ["estimated"]
+    assert not comparison.regressions
+    (asked,) = compare_attacks(old, new, strict=True).regressions
+    assert asked.kind == "rose"
+    assert "certifies nothing" in asked.words
+
+
+def test_exact_losses_are_compared_as_they_are(old: Record) -> None:
+    rung = {"m": 2, "basic": 2.0, "lower": 0.1, "limits": {"epsilon": 1.0}}
+    one, other = (copy.deepcopy(old) for _ in range(2))
+    one["repeated"] = [{"name": "toy", "epsilon": 1.0, "delta": 0.0, "rungs": [rung]}]
+    more = rung | {"limits": {"epsilon": 1.2}}
+    other["repeated"] = [{"name": "toy", "epsilon": 1.0, "delta": 0.0, "rungs": [more]}]
+    assert "2 answers to one query" in kinds(one, other)["rose"]
+    assert "rose" not in kinds(one, other, tolerance=0.11)
+    assert not compare_attacks(one, one).changes
+
+
+@pytest.mark.parametrize(
+    ("scores", "threshold", "same"),
+    [([0.7, -0.6], 1.4, True), ([0.5, -0.5], 0.1, False), ([-0.5, 0.5], 1.0, False)],
+)
+def test_events_are_the_same_if_the_same_answers_are_called(
+    old: Record, scores: list[float], threshold: float, same: bool
+) -> None:
+    """(0.5, -0.5) from 1 on calls two answers 0: as do other scores, estimated on other coins."""
+    one, other = (repeated([0.5, -0.5], 1.0, 30, old), repeated(scores, threshold, 190, old))
+    found = kinds(one, other)
+    assert ("rose" in found) == same
+    assert same or "not certified" in found["elsewhere"]
+
+
+def repeated(scores: list[float], threshold: float, x: int, old: Record) -> Record:
+    rung = {
+        "m": 2, "basic": 4.0, "lower": x / 100, "losing": "a pair", "broken": False,
+        "counts": {"x": x, "n1": 200, "y": 20, "n0": 200},
+        "event": {"scores": scores, "threshold": threshold, "from_base": True},
+    }
+    return copy.deepcopy(old) | {
+        "repeated": [{"name": "toy", "epsilon": 2.0, "delta": 0.0, "rungs": [rung]}]
+    }
+
+
+def test_subjects_and_claims_that_change(old: Record) -> None:
+    gone = copy.deepcopy(old)
+    gone["subjects"][0]["name"] = "another"
+    assert set(kinds(old, gone)) == {"vanished", "new"}
+    weaker, tighter, failed = (copy.deepcopy(old) for _ in range(3))
+    weaker["subjects"][0]["claim"]["delta"] = 0.01
+    assert "(2, 0.01) and was (2, 0)" in kinds(old, weaker)["weakened"]
+    tighter["subjects"][0]["claim"]["epsilon"] = 1.5
+    assert "tightened" in kinds(old, tighter)
+    failed["subjects"][0] = {"name": "toy", "claim": None, "error": "raised ValueError"}
+    assert "raised ValueError" in kinds(old, failed)["failed"]
+
+
+def test_a_baseline_is_a_sound_record_without_its_curves(old: Record) -> None:
+    kept = acceptable_attack(old, Path("attack.json"))
+    assert fault(kept, "attack") == fault(old, "attack") == ""
+    assert kept["subjects"][0]["outcomes"][0]["roc"] == CURVES["roc"]
+    assert not compare_attacks(kept, old).changes
+
+
+def write(folder: Path, baseline: Any, record: Any) -> None:
+    for name, held in (("base.json", baseline), ("attack.json", record)):
+        text = held if isinstance(held, str) else dumps(held)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_accept_and_check_by_command(
+    old: Record, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder, "", old)
+    check = ["baseline", "check", "attack.json", "-o", "out"]
+    assert main(check) == Exit.USAGE
+    assert "does not exist; create it with `dpassay baseline accept" in capsys.readouterr().err
+    assert main(["baseline", "accept", "attack.json"]) == Exit.NOTHING
+    assert "dpassay-attack-baseline.json: 1 subject" in capsys.readouterr().out
+    assert main(check) == Exit.NOTHING
+    write(folder, "", attacked(0.6, old))
+    assert main(check) == Exit.REFUTED
+    assert '"kind": "rose"' in (folder / "out/comparison.json").read_text()
+    assert 'type="rose"' in (folder / "out/comparison.xml").read_text()
+    assert "guesses at record" in (folder / "out/comparison.md").read_text()
+    (folder / "base.json").write_text(dumps(old))
+    capsys.readouterr()
+    assert main(["compare", "base.json", "attack.json", "--json"]) == Exit.REFUTED
+    assert json.loads(capsys.readouterr().out)["schema"] == "dpassay/attack-comparison/1"
+
+
+def test_what_is_accepted_though_it_could_not_be_broken_is_said(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder, "", attacked(0.1, epsilon=8.0, models=40))
+    assert main(["baseline", "accept", "attack.json", "--baseline", "new.json"]) == 0
+    assert "could not have seen it: no leak can fail the gate" in capsys.readouterr().err
+
+
+def broken_off(record: Record) -> str:
+    return dumps(record)[:-200]
+
+
+def not_a_number(record: Record) -> str:
+    return dumps(record).replace('"auc": ', '"auc": NaN, "was": ', 1)
+
+
+def changed(*path: Any, to: Any) -> Callable[[Record], str]:
+    def make(record: Record) -> str:
+        held = copied = copy.deepcopy(record)
+        for key in path[:-1]:
+            held = held[key]
+        held[path[-1]] = to
+        return dumps(copied)
+
+    return make
+
+
+HOSTILE = {
+    "truncated": (broken_off, "is no record, or not valid JSON"),
+    "NaN": (not_a_number, "is no record, or not valid JSON"),
+    "empty": (lambda _: "", "is no record, or not valid JSON"),
+    "a list": (lambda _: "[]", "is no record, or not valid JSON"),
+    "of a run": (lambda _: '{"schema": "dpassay/record/3"}', "is of schema dpassay/record/3"),
+    "later": (changed("schema", to="dpassay/attack/9"), "is of schema dpassay/attack/9"),
+    "no subjects": (changed("subjects", to=[]), "nothing was attacked in it"),
+    "text": (changed("subjects", 0, "certified", 0, "lower", to="many"), "is damaged"),
+    "no counts": (changed("subjects", 0, "certified", 0, "counts", to={}), "is damaged"),
+    "other seed": (changed("run", "seed", to=3), "is stale: it has seed = 3, the record 0"),
+    "other data": (changed("run", "data", to={"name": "x"}), "is stale: it has data = "),
+    "other mechanism": (changed("subjects", 0, "name", to="x"), "none of the subjects"),
+    "interrupted": (changed("run", "complete", to=False), "is of an interrupted attack"),
+    "no fact": (changed("run", to={"complete": True}), "is damaged"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_baselines_are_refused_in_one_line(
+    case: str, old: Record, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make, said = HOSTILE[case]
+    write(folder, make(old), old)
+    assert main(["baseline", "check", "attack.json", "--baseline", "base.json"]) == Exit.USAGE
+    told = capsys.readouterr()
+    assert said in told.err
+    assert len(told.err.splitlines()) == 1
+    assert told.out == ""
+    assert main(["compare", "base.json", "attack.json"]) == Exit.USAGE
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_baseline_of_runs_is_not_replaced_by_attacks(
+    old: Record, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder, '{"schema": "dpassay/record/3"}', old)
+    assert main(["baseline", "accept", "attack.json", "--baseline", "base.json"]) == Exit.USAGE
+    assert "is not a record of attacks, so it is not replaced" in capsys.readouterr().err
+    assert "dpassay/record/3" in (folder / "base.json").read_text()
