@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -237,29 +238,40 @@ def _of_guesses(
     old: _Guesses, new: _Guesses, allowed: tuple[float, float], tolerance: float, alpha: float
 ) -> Number:
     epsilon, delta = allowed
-    slack = tolerance * epsilon
-    before = tuple(_loss(q, delta) for q in _limits(old.right, old.targets, alpha))
-    after = tuple(_loss(q, delta) for q in _limits(new.right, new.targets, alpha))
-    n = new.targets
+    slack, n = tolerance * epsilon, new.targets
+    before = _of_rule(old.right, old.targets, delta, alpha)
 
     def rises(right: int) -> bool:
-        lower = float(clopper_pearson_lower(right, n, alpha))
-        return _loss(lower, delta) > before[1] + slack
+        return _of_rule(right, n, delta, alpha)[0] > before[1] + slack
 
     least = math.inf
     if rises(n):
-        low, high = -1, n  # the limit rises with the right guesses
+        low, high = n // 2, n  # from one half on the limit rises with the right guesses
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if rises(middle) else (middle, high)
-        least = _loss(float(betaincinv(high, n - high + 1, POWER)), delta) if high else 0.0
+        least = _loss(float(betaincinv(high, n - high + 1, POWER)), delta)
     return Number(
         name=old.name if "line" in old.place else new.name,
-        before=(before[0], before[1]),
-        after=(after[0], after[1]),
+        before=before,
+        after=_of_rule(new.right, n, delta, alpha),
         slack=slack,
         least=least,
         counts=f"{new.right} of {n} are right, and {old.right} of {old.targets} were",
+    )
+
+
+@lru_cache(maxsize=4096)
+def _of_rule(right: int, trials: int, delta: float, alpha: float) -> tuple[float, float]:
+    """Limits on the loss that a rule shows, both hold with probability 1 - alpha.
+
+    Wrong guesses show it as well as right ones: then the opposite rule guesses. A rule that was
+    chosen where nothing leaked may be wrong about the side of a later leak.
+    """
+    low, high = _limits(right, trials, alpha / 2)
+    return (
+        max(_loss(low, delta), _loss(1 - high, delta)),
+        max(_loss(high, delta), _loss(1 - low, delta)),
     )
 
 
