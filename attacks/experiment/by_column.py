@@ -106,14 +106,15 @@ def _bins(numbers: NDArray[np.float64], column: str) -> dict[str, Flags]:
     """Quantile bins; the inner edges are values of records, and equal values share a bin."""
     inner = np.linspace(0, 1, BINS + 1)[1:-1]
     edges = np.unique(np.nanquantile(numbers, inner, method="higher"))
-    edges = edges[edges > np.nanmin(numbers)].tolist()
-    if not edges:
-        return {f"{column} ≥ {np.nanmin(numbers):g}": ~np.isnan(numbers)}
-    found = {f"{column} < {_text(edges[0])}": numbers < edges[0]}
-    for low, high in pairwise(edges):
+    least = np.nanmin(numbers)
+    edges = edges[edges > least]
+    if not len(edges):  # most are equal: the others stand apart
+        edges = np.array([np.nanmin(numbers[numbers > least])])
+    found = {f"{column} < {_text(float(edges[0]))}": numbers < edges[0]}
+    for low, high in pairwise(edges.tolist()):
         name = f"{_text(low)} ≤ {column} < {_text(high)}"
         found[name] = (numbers >= low) & (numbers < high)
-    return found | {f"{column} ≥ {_text(edges[-1])}": numbers >= edges[-1]}
+    return found | {f"{column} ≥ {_text(float(edges[-1]))}": numbers >= edges[-1]}
 
 
 def _text(value: object) -> str:
