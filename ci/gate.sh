@@ -37,6 +37,7 @@ add() { # a page, where it leaves the summary below the 1 MiB that GitHub shows
 }
 
 worst() { # of two exit codes; one that dpassay has not, of a process that was killed, goes before 0 only
+  local code
   for code in 2 1 3 4 5; do
     if [ "$1" = "$code" ] || [ "$2" = "$code" ]; then return "$code"; fi
   done

@@ -29,6 +29,14 @@ NOTE = """#!/usr/bin/env bash
 PIP = NOTE + 'exit "${PIP_EXIT:-0}"\n'
 REAL = NOTE + 'exec {} "$@"\n'
 STUB = f"""{NOTE}
+case "$1 $*" in
+  attack*)
+    if [ "$ATTACK_RECORD" != no ]; then mkdir -p report/attack && echo "the attack" > \
+report/attack/attack.md && echo "{{}}" > report/attack/attack.json; fi
+    exit "${{ATTACK_EXIT:-0}}" ;;
+  report*attack.json*) exit "${{ATTACK_SAID:-0}}" ;;
+  baseline*attack.json*) exit "${{ATTACK_CHECK:-0}}" ;;
+esac
 case $1 in
   run)
     if [ "$RECORD" != no ]; then mkdir -p report && cp "$PAGES"/* report && echo \

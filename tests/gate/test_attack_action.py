@@ -1,0 +1,120 @@
+"""The input `attack` of action.yml: what the script then runs, and the code it ends with."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.gate.composite import ShardResult, run_action
+from tests.gate.conftest import ROOT, Tools
+
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+WORDS = "soft-majority --epsilon 1"
+
+
+@pytest.fixture
+def staged(demo: Path, stub: Tools, tmp_path: Path) -> Callable[..., ShardResult]:
+    """The action with a dpassay whose exit codes are given; the audit finds nothing."""
+
+    def run(inputs: Mapping[str, str], **codes: str) -> ShardResult:
+        (tmp_path / "pages").mkdir(exist_ok=True)
+        (tmp_path / "pages/report.md").write_text("the report\n")
+        (tmp_path / "comparison.md").write_text("the comparison\n")
+        held = {"PAGES": str(tmp_path / "pages"), "COMPARISON": str(tmp_path / "comparison.md")}
+        given = {"RUN_EXIT": "0", "BASELINE_EXIT": "0"} | held | codes
+        return run_action(ACTION, ROOT, demo, stub.environment(**given), inputs)
+
+    return run
+
+
+def calls(stub: Tools) -> list[str]:
+    return [call for call in stub.called("dpassay") if "attack" in call]
+
+
+def test_without_the_input_nothing_is_attacked(
+    staged: Callable[..., ShardResult], stub: Tools
+) -> None:
+    assert ACTION["inputs"]["attack"]["default"] == ""
+    assert staged({}).code == 0
+    assert calls(stub) == []
+
+
+def test_what_is_called(staged: Callable[..., ShardResult], stub: Tools) -> None:
+    done = staged({"attack": WORDS, "baseline": "check"})
+    assert done.code == 0
+    report = "<report> <report/attack/attack.json> <-o> <report/attack> <--exit-code>"
+    assert calls(stub) == [
+        "<attack> <soft-majority> <--epsilon> <1> <--out> <report/attack>",
+        report,
+        "<baseline> <check> <report/attack/attack.json> <-o> <report/attack>",
+    ]
+    assert "the attack" in done.summary
+    staged({"attack": f"{WORDS} --allow-inconclusive"})
+    assert calls(stub)[-1] == f"{report} <--allow-inconclusive>"
+
+
+def test_inputs_are_words_and_no_script(staged: Callable[..., ShardResult], stub: Tools) -> None:
+    staged({"attack": "$(touch hacked) ; rm *"})
+    assert calls(stub)[0] == "<attack> <$(touch> <hacked)> <;> <rm> <*> <--out> <report/attack>"
+
+
+@pytest.mark.parametrize(
+    ("run", "attack", "said", "check", "code"),
+    [
+        (0, 1, 1, 0, 1),
+        (0, 0, 1, 0, 1),  # code of the project ended the attack with 0, the record says otherwise
+        (0, 0, 0, 1, 1),
+        (0, 4, 4, 0, 4),
+        (0, 3, 3, 4, 3),
+        (0, 0, 0, 2, 2),
+        (4, 1, 1, 0, 1),
+        (1, 0, 0, 0, 1),
+        (0, 137, 0, 0, 137),
+    ],
+)
+def test_the_worst_code_is_left_with(
+    staged: Callable[..., ShardResult], run: int, attack: int, said: int, check: int, code: int
+) -> None:
+    codes = {"ATTACK_EXIT": str(attack), "ATTACK_SAID": str(said), "ATTACK_CHECK": str(check)}
+    codes |= {"RUN_EXIT": str(run), "REPORT_EXIT": str(run)}
+    done = staged({"attack": WORDS, "baseline": "check"}, **codes)
+    # what suppressions let pass of an audit is not refuted
+    assert done.code == (0 if run == 1 else code)
+    done = staged({"attack": WORDS}, **codes)
+    assert done.code == (code if (run, attack, said) != (0, 0, 0) else 0)
+
+
+def test_an_old_record_of_attacks_is_no_pass(
+    staged: Callable[..., ShardResult], demo: Path
+) -> None:
+    (demo / "report/attack").mkdir(parents=True)
+    (demo / "report/attack/attack.json").write_text("{}")
+    done = staged({"attack": WORDS}, ATTACK_RECORD="no")
+    assert done.code == 2
+    assert not (demo / "report/attack/attack.json").exists()
+
+
+def test_gitlab_knows_the_same() -> None:
+    job = yaml.safe_load((ROOT / "ci/gitlab.yml").read_text(encoding="utf-8"))["dpassay"]
+    assert job["variables"]["GATE_ATTACK"] == ""
+    assert "$GATE_DIRECTORY/$GATE_OUT/attack/attack.xml" in job["artifacts"]["reports"]["junit"]
+
+
+@pytest.mark.slow
+def test_an_attack_by_the_real_command(demo: Path, tools: Tools) -> None:
+    words = f"{WORDS} --against mechanism --records 40 --references 4 --attacks gap --copies 0 "
+    words += "--budgets 1 --transcripts 200"
+    done = run_action(ACTION, ROOT, demo, tools.environment(), {"attack": words})
+    assert done.code == 0, done.log
+    (suite,) = ET.parse(demo / "report/attack/attack.xml").getroot()
+    assert [case.attrib["name"] for case in suite.findall("testcase")] == [
+        "soft-majority, epsilon = 1"
+    ]
+    assert "1 claim, 0 broken" in done.summary
+    few = f"{words} --models 4"
+    done = run_action(ACTION, ROOT, demo, tools.environment(), {"attack": few})
+    assert done.code == 4, "so few models could not have broken the claim"
