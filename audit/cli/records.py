@@ -101,8 +101,11 @@ def attack_record(text: str, argument: str = "RECORD") -> tuple[Path, dict[str, 
 
 
 def of_attacks(text: str, argument: str = "RECORD") -> bool:
-    """Whether a name stands for a record of attacks; see `located`."""
-    return is_attack_record(located(text, argument, (*RUN, *ATTACK)))
+    """Whether a name stands for a record of attacks; not if it stands for nothing."""
+    try:
+        return is_attack_record(located(text, argument, (*RUN, *ATTACK)))
+    except InvalidInput:
+        return False
 
 
 def witness(text: str) -> dict[str, Any]:

@@ -29,6 +29,7 @@ LONG = (
     "mechanism.md",
     "configuration.md",
     "attacks.md",
+    "ci.md",
     "files.md",
     "process.md",
     "search.md",

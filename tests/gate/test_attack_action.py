@@ -106,7 +106,7 @@ def test_gitlab_knows_the_same() -> None:
 
 @pytest.mark.slow
 def test_an_attack_by_the_real_command(demo: Path, tools: Tools) -> None:
-    words = f"{WORDS} --against mechanism --records 40 --references 4 --attacks gap --copies 0 "
+    words = f"{WORDS} --against mechanism --records 60 --references 4 --attacks gap --copies 0 "
     words += "--budgets 1 --transcripts 200"
     done = run_action(ACTION, ROOT, demo, tools.environment(), {"attack": words})
     assert done.code == 0, done.log

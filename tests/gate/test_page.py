@@ -28,14 +28,18 @@ def examples(name: str) -> list[Any]:
 
 def test_every_example_is_run_here() -> None:
     assert sorted(file for file, _ in BLOCKS) == sorted(
-        3 * [".github/workflows/privacy.yml"] + [".gitlab-ci.yml"] + 2 * [".pre-commit-config.yaml"]
+        4 * [".github/workflows/privacy.yml"] + [".gitlab-ci.yml"] + 2 * [".pre-commit-config.yaml"]
     )
     assert PAGE.count("```yaml") == len(BLOCKS)
 
 
 @pytest.mark.parametrize(
     ("example", "called"),
-    [(0, ["run", "report"]), *((n, ["run", "report", "baseline"]) for n in (1, 2))],
+    [
+        (0, ["run", "report"]),
+        *((n, ["run", "report", "baseline"]) for n in (1, 3)),
+        (2, ["run", "report", "baseline", "attack", "report", "baseline"]),
+    ],
 )
 def test_github(demo: Path, stub: Tools, tmp_path: Path, example: int, called: list[str]) -> None:
     (tmp_path / "pages").mkdir()
