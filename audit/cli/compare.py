@@ -39,8 +39,8 @@ KINDS = """what is a regression:
              computation, or less power because of fewer trials
 of attacks, where an entry is a subject or a service:
   refuted    a claim is broken, or a service has a defect
-  rose       guesses by the same rule at the coin of the same record, or the same
-             event of repeated answers, certify more than chance explains
+  rose       guesses by the same rule about the same record, or the same event
+             of repeated answers, certify a larger loss than before
   blinder    its claim could have been broken before, and could not now
   estimated  (only reported, without --estimates) an AUC rose
 what is only reported: elsewhere (a cell that was not certified before leaks

@@ -224,7 +224,7 @@ def commands_of(change: Raw, comparison: Raw, folder: Path) -> tuple[str, ...]:
     remedy = comparison.get("remedies", {}).get(change["id"])
     if remedy is not None and change["renamed"] is not None:
         return (remedy, "dpassay run")
-    if comparison["schema"] != OF_RUNS:
+    if comparison.get("schema", OF_RUNS) != OF_RUNS:
         return ()
     if change["kind"] in ("vanished", "new"):
         return ()
@@ -253,7 +253,7 @@ def _section(change: Raw, comparison: Raw, folder: Path) -> str:
 
 def _notes(comparison: Raw) -> tuple[str, ...]:
     probability = percent(1 - 2 * comparison["alpha"])
-    of_runs = comparison["schema"] == OF_RUNS
+    of_runs = comparison.get("schema", OF_RUNS) == OF_RUNS
     cells = "cells certified" if of_runs else "the same guesses or events counted"
     how = (
         "The bounds of both records were recomputed at one error probability. Each statement "
