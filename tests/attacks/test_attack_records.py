@@ -92,6 +92,8 @@ def test_the_folder_and_the_table(both: Path, capsys: pytest.CaptureFixture[str]
         "attack.json",
         "attack.html",
         "attack.md",
+        "attack.xml",
+        "records.csv.gz",
         "models.sqlite",
     }
     before = (both / "attack.json").read_text()
@@ -150,10 +152,12 @@ def test_reports_from_the_record(
 ) -> None:
     record = str(both / "attack.json")
     assert main(["report", record, "-o", str(tmp_path), "--exit-code"]) == 4
-    assert {path.name for path in tmp_path.iterdir()} == {"attack.json", "attack.html", "attack.md"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"attack.{kind}" for kind in ("json", "html", "md", "xml")
+    }
     for path in tmp_path.iterdir():
         assert path.read_bytes() == (both / path.name).read_bytes()
-    assert main(["report", record, "-o", str(tmp_path), "--format", "junit"]) == 2
+    assert main(["report", record, "-o", str(tmp_path), "--format", "sarif"]) == 2
     assert "must be a list of html, md, json for a record of attacks" in capsys.readouterr().err
     assert main(["explain", record, "x"]) == 2
 
