@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import beta, binom
 
 from dpassay.attacks.experiment.certified import Rule
 from dpassay.attacks.experiment.record import make_attack_record
@@ -128,12 +128,25 @@ def test_false_alarms_of_equal_chances(chance: float) -> None:
     n, repeats, alpha = 150, 1000, 0.1
     alarms = 0
     for _ in range(repeats):
-        one, other = ([entry(rng.binomial(n, chance, 10), n)][0] for _ in range(2))
+        one, other = (entry(rng.binomial(n, chance, 10), n) for _ in range(2))
         alarms += bool(counted_again(one, other, 0.0, alpha).rose)
     assert alarms <= binom.ppf(0.99, repeats, 2 * alpha)
     raised = entry(np.full(10, round(n * min(1.0, chance + 0.35))), n)
     typical = entry(np.full(10, round(n * chance)), n)
     assert bool(counted_again(typical, raised, 0.0, alpha).rose)
+
+
+def test_numbers_of_an_entry_share_its_error_probability_by_hand() -> None:
+    """Ten numbers, two limits each: Clopper-Pearson limits at 0.1 / 20."""
+    one = counted_again(entry([120] * 10, 150), entry([120] * 10, 150), 0.0, 0.1).numbers[3]
+    low, high = beta.ppf(0.005, 120, 31), beta.ppf(0.995, 121, 30)
+    assert (
+        one.before
+        == one.after
+        == pytest.approx((np.log(low / (1 - low)), np.log(high / (1 - high))))
+    )
+    wrong = counted_again(entry([120] * 10, 150), entry([30] * 10, 150), 0.0, 0.1).numbers[3]
+    assert wrong.after == pytest.approx(one.after), "the opposite rule shows the same loss"
 
 
 def entry(right: Any, n: int) -> Record:

@@ -158,7 +158,9 @@ def test_reports_from_the_record(
     for path in tmp_path.iterdir():
         assert path.read_bytes() == (both / path.name).read_bytes()
     assert main(["report", record, "-o", str(tmp_path), "--format", "sarif"]) == 2
-    assert "must be a list of html, md, json for a record of attacks" in capsys.readouterr().err
+    assert (
+        "must be a list of html, md, json, junit for a record of attacks" in capsys.readouterr().err
+    )
     assert main(["explain", record, "x"]) == 2
 
 
