@@ -83,6 +83,8 @@ def accept(arguments: argparse.Namespace, config: Config) -> int:
     told = told_of_claims(record)
     for name in (name for name, word in told.items() if word == BROKEN):
         sys.stderr.write(f"dpassay: the claim of {name} is broken: no baseline excuses that\n")
+    for each in record["defects"]:
+        sys.stderr.write(f"dpassay: {each.get('name')}: no baseline excuses that defect\n")
     for name in unseen(record):
         sys.stderr.write(
             f"dpassay: the claim of {name} {told[name]}: no leak can fail the gate by breaking it\n"

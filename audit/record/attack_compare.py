@@ -14,7 +14,8 @@ from typing import Any
 
 from dpassay.errors import is_real, require
 from dpassay.numerics import DOWN, percent, written
-from dpassay.record.attack_counts import Counted, answers, counted_again, limits_of
+from dpassay.record.attack_counts import Counted, counted_again, limits_of
+from dpassay.record.attack_events import answers
 from dpassay.record.attack_record import (
     BROKEN,
     HELD,
@@ -76,7 +77,7 @@ def compare_attacks(
     for name, entry in after.items():
         found = list(_own(name, entry))
         if name not in before:
-            found.append(_change(name, "new", f"was not attacked before; now {_said(entry)}"))
+            found.append(_change(name, "new", f"was not attacked before; {_said(entry)}"))
         else:
             found += _standing(name, before[name], entry)
             counted = counted_again(before[name], entry, tolerance, alpha)
@@ -87,7 +88,7 @@ def compare_attacks(
         changes += found
         unchanged += [] if found else [name]
     changes += [
-        _change(name, "vanished", f"{_said(entry)}, and is not attacked any more")
+        _change(name, "vanished", f"is not attacked any more; {_said(entry)}")
         for name, entry in before.items()
         if name not in after
     ]
@@ -136,7 +137,7 @@ def _own(name: str, entry: Raw) -> Iterator[Change]:
         if not bounds and repeated is not None and outspent(repeated):
             rung = next(each for each in rungs_of(repeated) if each.get("broken"))
             largest = float(rung["lower"])
-            how = f"{answers(rung['m'])} certify a loss of at least {_down(largest)}"
+            how = f"{answers(rung['m'])}: a certified loss of at least {_down(largest)}"
         yield _change(name, "refuted", f"the claim is broken: {how}", largest)
     for part in ("subject", "repeated"):
         if entry[part] is not None and entry[part].get("error"):
@@ -240,7 +241,7 @@ def _pair(claim: tuple[float, float] | None) -> str:
 
 
 def _said(entry: Raw) -> str:
-    return "nothing is claimed of it" if entry["told"] is None else f"its claim was {entry['told']}"
+    return "nothing is claimed of it" if entry["told"] is None else f"its claim: {entry['told']}"
 
 
 def _down(bound: float | None) -> str:

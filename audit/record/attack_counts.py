@@ -11,73 +11,25 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations_with_replacement
 from typing import Any
 
 from scipy.special import betaincinv
 
-from dpassay.numerics import DOWN, UP, written
-from dpassay.record.attack_record import rungs_of
-from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
+from dpassay.numerics import DOWN, written
+from dpassay.record.attack_events import (
+    answers,
+    both_exact,
+    counted_rungs,
+    of_events,
+    of_laws,
+    same_event,
+)
+from dpassay.record.attack_numbers import Number, chance_limits
+from dpassay.stats.bounds import clopper_pearson_lower
 from dpassay.stats.power import POWER
 from dpassay.stats.scales import Ratio
 
 Raw = Mapping[str, Any]
-NEAR = 1e-8
-"""Sums of scores so near to a threshold reach it: records hold twelve digits."""
-MOST_SUMS = 3000
-"""Combinations of labels that two events are compared on; above that by their scores."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Number:
-    """One number that both records have.
-
-    Parameters
-    ----------
-    name : str
-        What it is of, in words.
-    before, after : tuple of float
-        Limits on the loss in either record, in nats, >= 0.
-    slack : float
-        How far it may rise before that is said.
-    least : float
-        The smallest loss now that would have been called a rise with probability 0.9; inf where
-        none would.
-    counts : str
-        The counts of both records, in words; empty of an exact number.
-    exact : bool
-        Whether both were computed from exact laws.
-    """
-
-    name: str
-    before: tuple[float, float]
-    after: tuple[float, float]
-    slack: float
-    least: float
-    counts: str = ""
-    exact: bool = False
-
-    @property
-    def rose(self) -> bool:
-        """Whether it rose by more than the slack, beyond chance."""
-        return self.after[0] > self.before[1] + self.slack
-
-    @property
-    def fell(self) -> bool:
-        """Whether it fell by more than the slack, beyond chance."""
-        return self.before[0] > self.after[1] + self.slack
-
-    @property
-    def apart(self) -> float:
-        """How far the limits are apart, in nats."""
-        return max(self.after[0] - self.before[1], self.before[0] - self.after[1])
-
-    @property
-    def words(self) -> str:
-        """What is compared, and how it stands."""
-        loss = f"the loss is {_two(self.after)}, and was {_two(self.before)}"
-        return f"{self.name}: {self.counts}{'' if self.exact else '; '}{loss}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,15 +96,10 @@ class _Guesses:
         )
 
 
-def answers(m: int) -> str:
-    """Write how many answers to one query."""
-    return "one answer" if m == 1 else f"{m} answers to one query"
-
-
 def limits_of(entry: Raw) -> list[str]:
     """Return what an entry has certified numbers of: views, and numbers of repeated answers."""
     views = dict.fromkeys(each.view for each in _guesses(entry["subject"]))
-    return [*views, *(answers(rung["m"]) for rung in _rungs(entry["repeated"]))]
+    return [*views, *(answers(rung["m"]) for rung in counted_rungs(entry["repeated"]))]
 
 
 def counted_again(old: Raw, new: Raw, tolerance: float, alpha: float) -> Counted:
@@ -170,18 +117,20 @@ def counted_again(old: Raw, new: Raw, tolerance: float, alpha: float) -> Counted
     mine, theirs = _guesses(old["subject"]), _guesses(new["subject"])
     again = {each.key: each for each in theirs}
     pairs = [(each, again[each.key]) for each in mine if each.key in again]
-    rungs = {rung["m"]: rung for rung in _rungs(new["repeated"])}
-    both = [(rung, rungs[rung["m"]]) for rung in _rungs(old["repeated"]) if rung["m"] in rungs]
-    sampled = [each for each in both if not _exact(*each) and _same_event(*each)]
+    rungs = {rung["m"]: rung for rung in counted_rungs(new["repeated"])}
+    both = [
+        (rung, rungs[rung["m"]]) for rung in counted_rungs(old["repeated"]) if rung["m"] in rungs
+    ]
+    sampled = [each for each in both if not both_exact(*each) and same_event(*each)]
     share = alpha / max(1, len(pairs) + len(sampled))
     allowed = _allowed(old["subject"])
     numbers = [_of_guesses(*each, allowed[each[0].view], tolerance, share) for each in pairs]
     delta = 0.0 if old["repeated"] is None else float(old["repeated"].get("delta", 0.0))
-    numbers += [_of_laws(*each, tolerance) for each in both if _exact(*each)]
-    numbers += [_of_rungs(*each, delta, tolerance, share) for each in sampled]
+    numbers += [of_laws(*each, tolerance) for each in both if both_exact(*each)]
+    numbers += [of_events(*each, delta, tolerance, share) for each in sampled]
     return Counted(
         numbers=tuple(numbers),
-        of=len(mine) + len(_rungs(old["repeated"])),
+        of=len(mine) + len(counted_rungs(old["repeated"])),
         elsewhere=_elsewhere(mine, new["subject"], both, sampled),
     )
 
@@ -268,18 +217,10 @@ def _of_rule(right: int, trials: int, delta: float, alpha: float) -> tuple[float
     Wrong guesses show it as well as right ones: then the opposite rule guesses. A rule that was
     chosen where nothing leaked may be wrong about the side of a later leak.
     """
-    low, high = _limits(right, trials, alpha / 2)
+    low, high = chance_limits(right, trials, alpha / 2)
     return (
         max(_loss(low, delta), _loss(1 - high, delta)),
         max(_loss(high, delta), _loss(1 - low, delta)),
-    )
-
-
-def _limits(right: int, trials: int, alpha: float) -> tuple[float, float]:
-    """Both limits on a chance, each with the error probability."""
-    return (
-        float(clopper_pearson_lower(right, trials, alpha)),
-        float(clopper_pearson_upper(right, trials, alpha)),
     )
 
 
@@ -288,76 +229,6 @@ def _loss(q: float, delta: float) -> float:
     if q >= 1:
         return math.inf
     return max(0.0, float(Ratio(delta).between(q, 1 - q))) if q > 0 else 0.0
-
-
-def _rungs(repeated: Raw | None) -> Sequence[Raw]:
-    """Rungs that have counts, or exact laws."""
-    if repeated is None or repeated.get("error"):
-        return []
-    return [rung for rung in rungs_of(repeated) if rung.get("counts") or rung.get("limits")]
-
-
-def _exact(old: Raw, new: Raw) -> bool:
-    """Whether both records know the exact loss, at the same examined pairs or more."""
-    return bool(old.get("limits")) and bool(new.get("limits"))
-
-
-def _of_laws(old: Raw, new: Raw, tolerance: float) -> Number:
-    before, after = (float(each["limits"]["epsilon"]) for each in (old, new))
-    slack = tolerance * float(old.get("basic", 0.0))
-    return Number(
-        name=f"{answers(old['m'])} at the worst pair examined",
-        before=(before, before),
-        after=(after, after),
-        slack=slack,
-        least=before + slack,
-        exact=True,
-    )
-
-
-def _of_rungs(old: Raw, new: Raw, delta: float, tolerance: float, alpha: float) -> Number:
-    loss = Ratio(min(1.0, old["m"] * delta))
-    before, after = (_of_event(each["counts"], loss, alpha) for each in (old, new))
-    slack, n = tolerance * float(old.get("basic", 0.0)), new["counts"]["n1"]
-    most = _of_event({"x": n, "n1": n, "y": 0, "n0": new["counts"]["n0"]}, loss, alpha)[0]
-    shown = [f"{each['counts']['x']} and {each['counts']['y']}" for each in (new, old)]
-    return Number(
-        name=f"{answers(old['m'])} at the pair '{old.get('losing', '')}'",
-        before=before,
-        after=after,
-        slack=slack,
-        least=most if most > before[1] + slack else math.inf,
-        counts=f"the event was seen {shown[0]} times of {n}, and {shown[1]} times before",
-    )
-
-
-def _of_event(counts: Raw, loss: Ratio, alpha: float) -> tuple[float, float]:
-    """Limits on the loss of an event; each of its two limits on a chance has half of alpha."""
-    p1 = _limits(counts["x"], counts["n1"], alpha / 2)
-    p0 = _limits(counts["y"], counts["n0"], alpha / 2)
-    low = max(0.0, float(loss.between(p1[0], p0[1]))) if p1[0] > 0 else 0.0
-    return low, math.inf if p0[0] <= 0 else max(0.0, float(loss.between(p1[1], p0[0])))
-
-
-def _same_event(old: Raw, new: Raw) -> bool:
-    """Whether two rungs count the same event at the same pair."""
-    if old.get("losing") != new.get("losing") or not (old.get("counts") and new.get("counts")):
-        return False
-    one, other = old.get("event"), new.get("event")
-    if one is None or other is None or one["from_base"] != other["from_base"]:
-        return False
-    labels = len(one["scores"])
-    if labels != len(other["scores"]):
-        return False
-    if math.comb(old["m"] + labels - 1, labels - 1) > MOST_SUMS:
-        return bool(one == other)
-    answers = combinations_with_replacement(range(labels), old["m"])
-    return all(_called(one, each) == _called(other, each) for each in answers)
-
-
-def _called(event: Raw, answers: Sequence[int]) -> bool:
-    total = sum(float(event["scores"][label]) for label in answers)
-    return total >= float(event["threshold"]) - NEAR
 
 
 def _elsewhere(
@@ -396,17 +267,10 @@ def _larger(
                 "rose is not certified"
             )
     for old, new in both:
-        compared = (old, new) in sampled or _exact(old, new)
+        compared = (old, new) in sampled or both_exact(old, new)
         if not compared and float(new["lower"]) > float(old["lower"]):
             yield (
                 f"of {answers(new['m'])} at least "
                 f"{written(float(new['lower']), 4, DOWN)} is lost, by another event or at another "
                 "pair than before: that it rose is not certified"
             )
-
-
-def _two(limits: tuple[float, float]) -> str:
-    if limits[0] == limits[1]:
-        return f"{limits[0]:.4g}"
-    high = "∞" if limits[1] == math.inf else written(limits[1], 4, UP)
-    return f"from {written(limits[0], 4, DOWN)} to {high}"
