@@ -118,14 +118,16 @@ def counted_again(old: Raw, new: Raw, tolerance: float, alpha: float) -> Counted
     again = {each.key: each for each in theirs}
     pairs = [(each, again[each.key]) for each in mine if each.key in again]
     rungs = {rung["m"]: rung for rung in counted_rungs(new["repeated"])}
+    delta = _delta(old["repeated"])
     both = [
-        (rung, rungs[rung["m"]]) for rung in counted_rungs(old["repeated"]) if rung["m"] in rungs
+        (rung, rungs[rung["m"]])
+        for rung in counted_rungs(old["repeated"])
+        if rung["m"] in rungs and _delta(new["repeated"]) == delta
     ]
     sampled = [each for each in both if not both_exact(*each) and same_event(*each)]
     share = alpha / max(1, len(pairs) + len(sampled))
     allowed = _allowed(old["subject"])
     numbers = [_of_guesses(*each, allowed[each[0].view], tolerance, share) for each in pairs]
-    delta = 0.0 if old["repeated"] is None else float(old["repeated"].get("delta", 0.0))
     numbers += [of_laws(*each, tolerance) for each in both if both_exact(*each)]
     numbers += [of_events(*each, delta, tolerance, share) for each in sampled]
     return Counted(
@@ -133,6 +135,11 @@ def counted_again(old: Raw, new: Raw, tolerance: float, alpha: float) -> Counted
         of=len(mine) + len(counted_rungs(old["repeated"])),
         elsewhere=_elsewhere(mine, new["subject"], both, sampled),
     )
+
+
+def _delta(repeated: Raw | None) -> float:
+    """Of a single answer: losses at different ones are different numbers."""
+    return 0.0 if repeated is None else float(repeated.get("delta", 0.0))
 
 
 def _guesses(subject: Raw | None) -> list[_Guesses]:

@@ -209,6 +209,8 @@ def test_exact_losses_are_compared_as_they_are(old: Record) -> None:
     assert "2 answers to one query" in kinds(one, other)["rose"]
     assert "rose" not in kinds(one, other, tolerance=0.11)
     assert not compare_attacks(one, one).changes
+    other["repeated"][0]["delta"] = 0.1
+    assert "rose" not in kinds(one, other), "a loss at another delta is another number"
 
 
 @pytest.mark.parametrize(
@@ -223,6 +225,8 @@ def test_events_are_the_same_if_the_same_answers_are_called(
     found = kinds(one, other)
     assert ("rose" in found) == same
     assert same or "not certified" in found["elsewhere"]
+    other["repeated"][0]["rungs"][0]["losing"] = "another pair"
+    assert "rose" not in kinds(one, other)
 
 
 def repeated(scores: list[float], threshold: float, x: int, old: Record) -> Record:
