@@ -64,6 +64,9 @@ ADVERSARIES = {
     "pois-miaq": Adversary(poisons=True, chooses=True),
 }
 """By the names of the paper."""
+POISONS = {"other": 2, "balanced": 25}
+"""Labels of the poison, and how many copies of each record there are unless told otherwise: for
+`balanced` as many as neighbours vote in `private-knn`."""
 
 
 def surround(records: Labelled, places: NDArray[np.int64], copies: int, *, seed: int) -> Labelled:
@@ -99,6 +102,44 @@ def surround(records: Labelled, places: NDArray[np.int64], copies: int, *, seed:
     return Labelled(
         (records.X[places] + around).reshape(-1, records.X.shape[1]), np.tile(y, copies)
     )
+
+
+def balance(records: Labelled, places: NDArray[np.int64], copies: int, *, seed: int) -> Labelled:
+    """Return near copies of some records that vote as often for as against their labels.
+
+    Where the `copies` nearest records vote, the record decides. If it is out, all copies vote, and
+    the other label has one vote more; if it is in, it takes the place of the farthest copy, and its
+    own label has one vote more. So the record moves the margin by two votes in the middle, where
+    noise hides a move least; natural votes are seldom so close.
+
+    Parameters
+    ----------
+    records : Labelled
+    places : int array
+        Which are surrounded.
+    copies : int
+        Of each, an odd number: (copies - 1) / 2 with its own label, the others with one other
+        label, of which one lies twice as far away, which is the first to lose its vote.
+    seed : int
+        Root seed.
+
+    Returns
+    -------
+    Labelled
+        copies * len(places) records.
+    """
+    require(
+        is_count(copies) and copies % 2 == 1,
+        "--poison",
+        copies,
+        "an odd number >= 1 with --poison-labels balanced",
+    )
+    near = surround(records, places, copies, seed=seed)
+    X = near.X.reshape(copies, len(places), -1).copy()
+    y = near.y.reshape(copies, len(places)).copy()
+    X[-1] += X[-1] - records.X[places]
+    y[: copies // 2] = records.y[places]
+    return Labelled(X.reshape(near.X.shape), y.reshape(-1))
 
 
 def candidates(data: ExperimentData) -> Array:

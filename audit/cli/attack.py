@@ -89,7 +89,7 @@ EXAMPLES = examples(
 )
 OF_MODELS = (
     *("budgets", "references", "models", "copies", "noise", "cache", "jobs", "canaries", "planted"),
-    *("adversary", "poisoned", "poison", "attribute"),
+    *("adversary", "poisoned", "poison_labels", "poison", "attribute"),
 )
 """Options about the models that are trained and asked; a service has its own."""
 OF_CLAIMS = ("epsilon", "budgets", "transcripts")
@@ -113,7 +113,8 @@ def add_arguments(command: Parser) -> None:
     add_options(
         how, "attacks", "records", "references", "models", "copies", "noise", "canaries", "planted"
     )
-    add_options(how, "adversary", "poisoned", "poison", "attribute", "seed", "confidence")
+    add_options(how, "adversary", "poisoned", "poison_labels", "poison", "attribute")
+    add_options(how, "seed", "confidence")
     add_options(command.add_argument_group("data"), "data", "label")
     work = command.add_argument_group("output; no number depends on it")
     add_options(work, "jobs", "cache")
@@ -223,7 +224,8 @@ def _idle(config: Config) -> Iterator[tuple[str, str]]:
         yield "planted", "without --canaries"
     if not ADVERSARIES[alone["adversary"]].poisons:
         yield from (
-            (key, "without --adversary pois-minq or pois-miaq") for key in ("poisoned", "poison")
+            (key, "without --adversary pois-minq or pois-miaq")
+            for key in ("poisoned", "poison_labels", "poison")
         )
 
 
