@@ -7,6 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from dpassay.attacks.experiment.boundary import (
+    guesses_for,
+    one_run_for,
+    renyi_for,
+    transcripts_for,
+)
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.reach import targets_to_see
 from dpassay.attacks.experiment.run import Design, Target, shares
@@ -69,3 +75,35 @@ def share_of(claims: int, alpha: float) -> float:
     """
     single, _ = shares(alpha / (2 * claims + 1), VIEWS, len(ATTACKS), 0)
     return single / Design().certified
+
+
+def at_the_claim(epsilon: float, claims: int, alpha: float, rungs: int) -> dict[str, int]:
+    """Return how much each design needs to certify 85 % of a claim that is just kept.
+
+    By the median, on randomised response; 0 where ten million are too few.
+
+    Parameters
+    ----------
+    epsilon : float
+        Claimed, > 0, with delta = 0.
+    claims, alpha
+        See `share_of`.
+    rungs : int
+        Of the ladder of repeated answers, which share its error probability.
+
+    Returns
+    -------
+    dict
+        `models` of a single record, `guesses` of one run (models times coins guessed at),
+        `transcripts` a side of a single repeated answer, `renyi_models` for the Rényi loss of order
+        2.
+    """
+    record = share_of(claims, alpha)
+    subject = alpha / (2 * claims + 1)
+    _, run = shares(subject, VIEWS, len(ATTACKS), 0)
+    return {
+        "models": guesses_for(epsilon, alpha=record),
+        "guesses": one_run_for(epsilon, alpha=run),
+        "transcripts": transcripts_for(epsilon, alpha=subject / rungs),
+        "renyi_models": renyi_for(epsilon, order=2.0, alpha=record),
+    }

@@ -96,7 +96,11 @@ def budget_defects(
             f"the budget is {declared}, and {given} queries were answered before the first refusal",
         )
     allowed = max(given, room)
-    after = sum(not isinstance(session.ask(data.X[i % len(data)]), Refusal) for i in range(EXTRA))
+    answers = [session.ask(data.X[i % len(data)]) for i in range(EXTRA)]
+    refused = [answer for answer in answers if isinstance(answer, Refusal)]
+    if declared is None and any(refusal.rate for refusal in refused):
+        return found, ["budgets: refusals say that they are for a moment; no budget is declared"]
+    after = EXTRA - len(refused)
     if after:
         passed("asking on", f"after a refusal {after} of {EXTRA} more queries were answered")
     reopened = len(service.open(data, seed, user).transcript([data.X[0]] * EXTRA))
@@ -110,6 +114,9 @@ def budget_defects(
             f"another session of a user whose budget is spent answered {reopened} queries or more",
             more,
         )
+    found += _otherwise(service, data, allowed, asking=not after)
+    if service.can("restart"):
+        found += _restarted(service, data, allowed)
     most = 0 if after else max(_threads(service, data, allowed, number) for number in range(ROUNDS))
     if most > allowed:
         more = f"ask in one session from {THREADS} threads at once"
@@ -119,6 +126,58 @@ def budget_defects(
             more,
         )
     return found + _telling(service, data, room), []
+
+
+def _otherwise(service: Service, data: Labelled, allowed: int, *, asking: bool) -> Iterator[Defect]:
+    """Budgets that are passed by batches, or by probabilities once the labels are spent."""
+
+    def passed(how: str, seen: str, again: str) -> Defect:
+        return Defect(name=f"budget can be passed: {how}", seen=seen, probability=0.0, again=again)
+
+    session = service.open(data, service.deployment("other ways"), service.user())
+    session.transcript([data.X[0]] * (allowed + EXTRA))
+    both = session.has("ask") and session.has("probabilities") and asking
+    if both and not isinstance(session.probabilities(data.X[0]), Refusal):
+        yield passed(
+            "probabilities",
+            "after the budget was spent probabilities were still told",
+            f"ask {allowed + EXTRA} times, then for probabilities",
+        )
+    if session.has("ask_many"):
+        fresh = service.open(data, service.deployment("batch"), service.user())
+        batch = len(fresh.ask_many(np.repeat(data.X[:1], allowed + EXTRA, axis=0)))
+        if batch > allowed:
+            yield passed(
+                "batches",
+                f"one batch got {batch} answers of a budget of {allowed}",
+                f"open a session and ask for a batch of {allowed + EXTRA}",
+            )
+
+
+def _restarted(service: Service, data: Labelled, allowed: int) -> list[Defect]:
+    """A ledger that is kept in memory only."""
+    seed, user = service.deployment("restart"), service.user()
+    service.open(data, seed, user).transcript([data.X[0]] * (allowed + EXTRA))
+    if service.open(data, seed, user).transcript([data.X[0]]):
+        return []  # it needs no restart: another session is enough
+    service.restart(seed)
+    given = len(service.open(data, seed, user).transcript([data.X[0]] * EXTRA))
+    if not given:
+        return []
+    return [
+        Defect(
+            name="budget lost at restart",
+            seen=f"a user whose budget was spent got {given} answers or more after a restart",
+            probability=0.0,
+            again=f"spend the budget of '{user}' with seed {seed}, restart, open a session and ask",
+        )
+    ]
+
+
+def budget_cost(room: int) -> tuple[int, int]:
+    """Return how many openings and queries it takes at most."""
+    each = 2 * room + 3 * EXTRA + 6
+    return 14 + ROUNDS, 14 * each + ROUNDS * (room + THREADS * (EXTRA + 1))
 
 
 def _threads(service: Service, data: Labelled, allowed: int, number: int) -> int:
@@ -163,7 +222,8 @@ def _telling(service: Service, data: Labelled, room: int) -> list[Defect]:
     seed = service.deployment("refusals")
     found: list[Defect] = []
     runs = []
-    for each in (data, *_variants(data)):
+    others = () if service.says("live") else _variants(data)
+    for each in (data, *others):
         try:
             runs.append(_refusals(service, each, seed, queries, room))
         except TargetError:

@@ -214,12 +214,22 @@ def _ask(
 def _transcript(
     service: Service, data: Labelled, x: Array, m: int, seed: int, user: str
 ) -> tuple[Any, ...]:
-    found = service.open(data, seed, user).transcript([x] * m)
+    found = tuple(map(counted, service.open(data, seed, user).transcript([x] * m)))
     if len(found) < m:
         raise TargetError(
             f"{service.name} refused after {len(found)} answers, where it gave {m} before"
         )
     return found
+
+
+def counted(answer: Any) -> Any:
+    """A label as it is; of probabilities the tenth in which the last of them is, 0 to 9.
+
+    What an attacker makes of an answer loses no more than the answer does.
+    """
+    if isinstance(answer, tuple) and all(isinstance(each, int | float) for each in answer):
+        return int(min(9.0, max(0.0, 10 * answer[-1])))
+    return answer
 
 
 def _places(

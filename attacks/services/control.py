@@ -121,7 +121,37 @@ def _majorities(
     if len(answers) < each * len(points):
         raise TargetError(f"{service.name} refused after {len(answers)} answers")
     parts = (answers[k * each : (k + 1) * each] for k in range(len(points)))
-    return [Counter(part).most_common(1)[0][0] for part in parts]
+    return [_middle(part) for part in parts]
+
+
+def _middle(answers: tuple[Any, ...]) -> Any:
+    """The commonest answer; of numbers or vectors that are all different, their medians."""
+    if len(set(answers)) == len(answers) > 1 and _real(answers[0]):
+        return tuple(np.median(np.array(answers, dtype=float).reshape(len(answers), -1), axis=0))
+    return Counter(answers).most_common(1)[0][0]
+
+
+def _real(answer: Any) -> bool:
+    """Whether it is a real number or a vector of such."""
+    return isinstance(answer, float) or (
+        isinstance(answer, tuple) and all(isinstance(each, int | float) for each in answer)
+    )
+
+
+def _halves(one: list[Any], other: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Real answers by whether each value is above the median of both sides together."""
+    everything = one + other
+    if len(set(everything)) <= MOST_LABELS or not all(map(_real, everything)):
+        return one, other
+    values = np.array(everything, dtype=float).reshape(len(everything), -1)
+    above = [tuple(row) for row in (values > np.median(values, axis=0)).tolist()]
+    return above[: len(one)], above[len(one) :]
+
+
+def control_cost(room: int) -> tuple[int, int]:
+    """Return how many openings and queries it takes at most."""
+    openings = 2 * (3 * sum(STAGES[:-1]) + STAGES[-1])
+    return openings + 3 * len(STAGES), openings * min(room, POINTS * MOST_ANSWERS)
 
 
 def _moved(sides: list[list[list[Any]]], points: int) -> float:
@@ -131,7 +161,9 @@ def _moved(sides: list[list[list[Any]]], points: int) -> float:
     """
     found, n = [], len(sides[0])
     for k in range(points):
-        one, other = (Counter(majorities[k] for majorities in side) for side in sides)
+        one, other = map(
+            Counter, _halves(*([majorities[k] for majorities in side] for side in sides))
+        )
         for label in [label for label, _ in (one + other).most_common(MOST_LABELS)]:
             table = np.array([[one[label], n - one[label]], [other[label], n - other[label]]])
             found.append(float(scipy.stats.fisher_exact(table).pvalue))

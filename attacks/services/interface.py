@@ -13,13 +13,19 @@ that is independent of it. A deployment on other data has a seed of its own, sin
 a second model with the noise of the first. Where the users of a service do share coins, so that an
 attacker can open tenants on data of her choice with the victim's seed, the factory says so:
 `shared_seed = True`.
+
+What else a service may have is found by attribute; docs/services.md lists it: sessions with
+`ask_many(X)` and `probabilities(x)`, factories with `restart()` and `delete(data, seed, i)`, and
+the words `one_model`, `memoised` and `live`.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -27,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.observed import Array
+from dpassay.attacks.services.http_service import HttpFactory
 from dpassay.data import Labelled
 from dpassay.errors import MOST_TEXT, InvalidInput, TargetError, is_count, require
 from dpassay.seeds import stream
@@ -36,6 +43,17 @@ REFUSES = re.compile(
     r"budget|spent|quota|exhaust|refus|limit.*(reached|exceeded)|too many", re.IGNORECASE
 )
 """An exception whose name or text says one of these is a refusal."""
+SPENT = re.compile(r"budget|spent|quota|exhaust", re.IGNORECASE)
+LATER = re.compile(
+    r"\b429\b|\b503\b|rate.?limit|too many requests|throttl|slow down|try again|retry|later|busy",
+    re.IGNORECASE,
+)
+"""A refusal that says this, and not that something is spent, may end by itself."""
+PAUSES = (0.01, 0.05, 0.2, 0.5, 1.0)
+"""Seconds that are waited before a query is asked again that was refused for a moment."""
+RATE = re.compile(r"rate.?limit|throttl|slow down|try again|retry|later|busy", re.IGNORECASE)
+"""A refusal that says this is for a moment, even where it did not end while it was waited."""
+LABELS = (bool, int, float, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +65,29 @@ class Refusal:
     text : str
         Class and text of the exception, without the user's name; or what was returned instead of a
         label.
+    passing : bool
+        Whether it may be for a moment only.
     """
 
     text: str
+    passing: bool = False
+
+    @property
+    def rate(self) -> bool:
+        """Whether it says that there is a rate limit."""
+        return self.passing and bool(RATE.search(self.text))
 
 
 class Session:
     """A session behind a guard.
 
-    An answer is a plain value, a refusal an object, all else an `TargetError`.
+    An answer is a plain value or a tuple of numbers, a refusal an object, all else a `TargetError`.
     """
 
-    __slots__ = ("_session", "_user", "_where")
+    __slots__ = ("_service", "_session", "_user", "_where")
 
-    def __init__(self, session: Any, user: str, where: str) -> None:
-        self._session, self._user, self._where = session, user, where
+    def __init__(self, session: Any, user: str, where: str, service: Service) -> None:
+        self._session, self._user, self._where, self._service = session, user, where, service
 
     @property
     def budget(self) -> int | None:
@@ -69,24 +95,76 @@ class Session:
         found = getattr(self._session, "budget", None)
         return int(found) if found is not None and is_count(found, 0) else None
 
+    def has(self, name: str) -> bool:
+        """Whether it can be asked in this way: `ask`, `ask_many` or `probabilities`."""
+        return callable(getattr(self._session, name, None))
+
     def ask(self, x: Array) -> Any:
-        """Return the answer at a point (d,), or a `Refusal`."""
+        """Return the answer at a point (d,), or a `Refusal`.
+
+        What is refused for a moment only is asked again.
+        """
+        answer = self._once(x)
+        if not (isinstance(answer, Refusal) and answer.passing and self._service.patient):
+            return answer
+        for pause in PAUSES:
+            time.sleep(pause)
+            if not isinstance(again := self._once(x), Refusal):
+                self._service.rate_limited = True
+                return again
+        self._service.patient = False  # it does not end: further ones are not waited for
+        return answer
+
+    def _once(self, x: Array) -> Any:
+        if self.has("ask"):
+            return self._call("ask", x.copy())
+        if self.has("probabilities"):
+            return self._call("probabilities", x.copy())
+        found = self._call("ask_many", x.copy()[None])
+        return found[0] if isinstance(found, list) and found else found
+
+    def probabilities(self, x: Array) -> Any:
+        """Return what it says of all labels at a point (d,), or a `Refusal`."""
+        return self._call("probabilities", x.copy())
+
+    def ask_many(self, points: Array) -> list[Any]:
+        """Return the answers to a batch (n, d), without those it refused."""
+        found = self._call("ask_many", points.copy())
+        if isinstance(found, Refusal):
+            return []
+        return [answer for answer in found if not isinstance(answer, Refusal)]
+
+    def _call(self, name: str, x: Array) -> Any:
+        self._service.queries += len(x) if name == "ask_many" else 1
         try:
-            answer = self._session.ask(x.copy())
+            answer = getattr(self._session, name)(x)
         except (Exception, SystemExit) as error:
             said = f"{type(error).__name__}: {_text(error)}"
-            if REFUSES.search(said):
-                return Refusal(said.replace(self._user, "USER"))
+            passing = bool(LATER.search(said)) and not SPENT.search(said)
+            if passing or REFUSES.search(said):
+                return Refusal(said.replace(self._user, "USER"), passing)
             raise TargetError(
-                f"ask on {self._where} raised {type(error).__name__}", _text(error)
+                f"{name} on {self._where} raised {type(error).__name__}", _text(error)
             ) from error
+        if name == "ask_many" and not isinstance(answer, str) and isinstance(answer, Iterable):
+            return [self._value(name, each) for each in answer]
+        return self._value(name, answer)
+
+    def _value(self, name: str, answer: Any) -> Any:
+        """An answer as a value that can be compared: vectors become tuples, unrounded."""
         if isinstance(answer, np.generic) or (isinstance(answer, np.ndarray) and answer.size == 1):
             answer = answer.item()
+        if isinstance(answer, np.ndarray):
+            answer = answer.ravel().tolist()
+        if isinstance(answer, Sequence) and not isinstance(answer, str | bytes):
+            values = tuple(each.item() if isinstance(each, np.generic) else each for each in answer)
+            if values and all(isinstance(each, LABELS) for each in values):
+                return values
         if answer is None or (isinstance(answer, float) and math.isnan(answer)):
             return Refusal(f"returned {answer}")
-        if not isinstance(answer, bool | int | float | str):
+        if not isinstance(answer, LABELS):
             raise TargetError(
-                f"ask on {self._where} returned {type(answer).__name__}; expected a label"
+                f"{name} on {self._where} returned {type(answer).__name__}; expected a label"
             )
         return answer
 
@@ -121,19 +199,46 @@ class Service:
             )
         self.factory, self.name, self.seed = factory, name, seed
         self._users = count()
+        self.openings = self.queries = 0
+        self.patient, self.rate_limited = True, False
 
     @property
     def shares_seed(self) -> bool:
-        """Whether it says that deployments on different data draw from one seed.
+        """Whether it says that deployments on different data draw from one seed."""
+        return self.says("shared_seed")
+
+    def says(self, word: str) -> bool:
+        """Whether it says a word of itself: `shared_seed`, `one_model`, `memoised` or `live`.
 
         Raises
         ------
         InvalidInput
             If what it says is neither True nor False.
         """
-        said = getattr(self.factory, "shared_seed", False)
-        require(isinstance(said, bool), f"{self.name}.shared_seed", said, "True or False")
+        said = getattr(self.factory, word, False)
+        require(isinstance(said, bool), f"{self.name}.{word}", said, "True or False")
         return bool(said)
+
+    def can(self, name: str) -> bool:
+        """Whether it has `restart` or `delete`."""
+        return callable(getattr(self.factory, name, None))
+
+    def restart(self, seed: int) -> None:
+        """Stop the process of a deployment and start it: what is in memory only is lost."""
+        call = self.factory.restart
+        self._run("restart", call, *((seed,) if _arguments(call) else ()))
+
+    def delete(self, data: Labelled, seed: int, i: int) -> None:
+        """Delete record i of the deployment on `data` with a seed; it is trained again."""
+        self._run("delete", self.factory.delete, data, seed, i)
+
+    def _run(self, name: str, call: Any, *values: Any) -> None:
+        try:
+            call(*values)
+        except (Exception, SystemExit) as error:
+            raise TargetError(
+                f"{name} of {self.name} raised {type(error).__name__}", _text(error)
+            ) from error
 
     def user(self) -> str:
         """Return a name that was not used before."""
@@ -152,26 +257,43 @@ class Service:
             If the factory fails, or what it returns cannot be asked.
         """
         where = f"a session of {self.name}"
+        self.openings += 1
         try:
             session = self.factory(data, seed, user)
         except (Exception, SystemExit) as error:
             raise TargetError(f"{self.name} raised {type(error).__name__}", _text(error)) from error
-        if not callable(getattr(session, "ask", None)):
+        found = Session(session, user, where, self)
+        if not any(map(found.has, ("ask", "probabilities", "ask_many"))):
             raise TargetError(
                 f"{self.name} returned {type(session).__name__}; expected a session with ask(x)"
             )
-        return Session(session, user, where)
+        return found
 
 
 def service_of(address: str, *, seed: int) -> Service:
-    """Load `module:factory`; the working directory is looked in too.
+    """Load `module:factory`, or reach a service by `http://host:port`.
+
+    The working directory is looked in too.
 
     Raises
     ------
     InvalidInput
         If there is none.
     """
-    return Service(load_object(address, "--service"), address, seed=seed)
+    factory = (
+        HttpFactory(address)
+        if address.startswith(("http://", "https://"))
+        else load_object(address, "--service")
+    )
+    return Service(factory, address, seed=seed)
+
+
+def _arguments(call: Any) -> int:
+    """How many values something takes."""
+    try:
+        return len(inspect.signature(call).parameters)
+    except (TypeError, ValueError):
+        return 0
 
 
 def _text(error: BaseException) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any
 
@@ -26,6 +27,7 @@ class ProbePoints:
     def __init__(self, service: Service, data: Labelled, room: int, seed: int) -> None:
         self.service, self.data, self.room = service, data, room
         self.rng = stream(seed, "probe", service.name)
+        self._entropy: dict[bytes, float] = {}
         spread = data.X.std(axis=0)
         self.spread = np.where(spread > 0, spread, 1.0)
 
@@ -52,8 +54,23 @@ class ProbePoints:
                 for c, answer in zip(part, answers, strict=False):
                     seen[c].append(answer)
         rest = [len(each) - max(Counter(each).values(), default=0) for each in seen]
+        self._entropy = {candidates[c].tobytes(): _bits(seen[c]) for c in range(len(candidates))}
         order = sorted(range(len(candidates)), key=lambda c: -rest[c])[:POINTS]
         return [candidates[c] for c in order if rest[c] > 0]
+
+    def bits(self, x: Array) -> float:
+        """Return how many bits an answer at one of the points has; an estimate, at least 0.3."""
+        return max(0.3, self._entropy.get(x.tobytes(), 0.0))
+
+
+def points_cost(room: int) -> tuple[int, int]:
+    """Return how many openings and queries it takes at most."""
+    return SCREENED * math.ceil(CANDIDATES / room), SCREENED * CANDIDATES
+
+
+def _bits(answers: list[Any]) -> float:
+    """Entropy of the frequencies."""
+    return -sum(n / len(answers) * math.log2(n / len(answers)) for n in Counter(answers).values())
 
 
 def shown(x: Array) -> str:

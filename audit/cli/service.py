@@ -16,7 +16,7 @@ from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.repeated.run import Repeated
 from dpassay.attacks.repeated.transcript_tests import TranscriptTest
 from dpassay.attacks.services.collusion import attack_service
-from dpassay.attacks.services.defects import Probe, probe
+from dpassay.attacks.services.defects import Cost, Probe, probe
 from dpassay.attacks.services.interface import service_of
 from dpassay.claims import DP
 from dpassay.cli.arguments.options import read_table, said_by_variables, transcripts_of
@@ -33,6 +33,9 @@ TRANSCRIPTS = 1000
 """Sessions a side, unless something else is said."""
 SMALLER = "fewer with --transcripts or --records"
 """What makes it shorter."""
+
+
+KINDS = ("openings", "queries")
 
 
 def service_action(arguments: argparse.Namespace, config: Config) -> int:
@@ -80,8 +83,15 @@ def service_action(arguments: argparse.Namespace, config: Config) -> int:
         writable(directory)
     tested: tuple[Repeated, ...] = ()
     with bars(quiet=arguments.quiet, smaller=SMALLER) as progress, redirect_stdout(sys.stderr):
-        seen = probe(service, data, seed=config.seed, progress=progress)
-        if claim is not None and transcripts:
+        seen = probe(
+            service,
+            data,
+            claim=claim,
+            seed=config.seed,
+            announce=announced if not arguments.quiet else lambda _: None,
+            progress=progress,
+        )
+        if claim is not None and transcripts and not service.says("live"):
             tested = attack_service(
                 service,
                 data,
@@ -102,8 +112,7 @@ def service_action(arguments: argparse.Namespace, config: Config) -> int:
         "records": len(data),
         "seed": config.seed,
         "service": alone["service"],
-        "probe": {"alpha": seen.alpha, "room": seen.room}
-        | {name: list(getattr(seen, name)) for name in ("untold", "blind", "remarks")},
+        "probe": seen.facts,
     }
     record = make_attack_record(
         facts, data, (), [each.as_json() for each in tested], seen.as_json()
@@ -124,6 +133,24 @@ def _epsilon(losses: tuple[float, ...]) -> float:
             "answer"
         )
     return losses[0]
+
+
+def costs(plan: tuple[Cost, ...]) -> str:
+    """Say what a probe costs at most."""
+    lines = [f"  {'at most':<30} {'openings':>9} {'queries':>9}  false alarm"]
+    lines += [
+        f"  {each.name:<30} {each.openings:>9,} {each.queries:>9,}  "
+        f"{f'{each.alpha:.1g}' if each.alpha else '-'}"
+        for each in plan
+    ]
+    openings, queries = (sum(getattr(each, what) for each in plan) for what in KINDS)
+    return "\n".join([*lines, f"  {'all':<30} {openings:>9,} {queries:>9,}"]) + "\n"
+
+
+def announced(plan: tuple[Cost, ...]) -> None:
+    """Write it down before the probe starts."""
+    sys.stderr.write(costs(plan))
+    sys.stderr.flush()
 
 
 def told(name: str, seen: Probe, tested: tuple[Repeated, ...]) -> str:

@@ -23,6 +23,7 @@ at."""
 UNLOOKED = {
     "control": "no change of its answers was seen when its data changed",
     "coins": "the randomness of its answers could not be examined",
+    "live": "its data are fixed, so that no change of its answers could be seen",
 }
 """Why nothing is known of a service, by what of it could not be looked at; see
 `dpassay.attacks.services.defects.Probe`."""

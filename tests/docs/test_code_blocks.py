@@ -38,6 +38,7 @@ LONG = (
     "guide_scikit_learn.md",
     "guide_service.md",
     "libraries.md",
+    "services.md",
 )
 """Pages whose blocks take seconds; they run with the slow tests."""
 PAGES = [

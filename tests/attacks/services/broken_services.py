@@ -56,11 +56,18 @@ class Honest:
     def __init__(self) -> None:
         self.ledger: dict[tuple[int, str], int] = {}
         self.lock = threading.Lock()
+        self.streams: dict[tuple[int, str], np.random.Generator] = {}
 
     def __call__(self, data: Labelled, seed: int, user: str) -> Session:
         return Session(
-            self, data, self.coins(seed, user), (seed, user), self.limit if self.declared else None
+            self, data, self.stream(seed, user), (seed, user), self.limit if self.declared else None
         )
+
+    def stream(self, seed: int, user: str) -> np.random.Generator:
+        """Coins that go on where they were when the user comes back."""
+        if (seed, user) not in self.streams:
+            self.streams[seed, user] = self.coins(seed, user)
+        return self.streams[seed, user]
 
     def coins(self, seed: int, user: str) -> np.random.Generator:
         return np.random.default_rng([seed, *hashlib.sha256(user.encode()).digest()])

@@ -10,15 +10,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dpassay.attacks.services.chances import apart_probability, block_probability
 from dpassay.attacks.services.control import control
-from dpassay.attacks.services.defects import (
-    ALPHA,
-    ONE_ANSWER,
-    apart_probability,
-    block_probability,
-    probe,
-)
+from dpassay.attacks.services.defects import ALPHA, probe
 from dpassay.attacks.services.interface import Refusal, Service
+from dpassay.attacks.services.streams import ONE_ANSWER
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.mechanisms.dwork_feldman_2018.interface import PredictionInterface
@@ -59,7 +55,7 @@ FOUND = {
 
 @pytest.mark.parametrize("kind", FOUND, ids=lambda kind: kind.__name__)
 def test_every_defect_is_named(kind: type[broken.Honest], data: Labelled) -> None:
-    found = probe(Service(kind(), kind.__name__), data)
+    found = probe(Service(kind(), kind.__name__), data, openings=200)
     assert tuple(defect.name for defect in found.defects) == FOUND[kind]
     for defect in found.defects:
         assert defect.seen
@@ -170,10 +166,11 @@ def test_the_control_is_passed_by_chance_as_rarely_as_it_says(data: Labelled) ->
 
 @pytest.mark.slow
 def test_correct_services_get_none(data: Labelled) -> None:
-    for seed, limit in itertools.product(range(60), (1, 2, 3, 16)):
+    for seed, limit in itertools.product(range(20), (1, 2, 3, 16)):
         service = (broken.Honest, broken.Trained)[seed % 2]()
         service.limit, service.epsilon = limit, (0.1, 1.0, 4.0)[seed % 3]
-        assert probe(Service(service, "s", seed=seed), data, seed=seed).defects == ()
+        found = probe(Service(service, "s", seed=seed), data, seed=seed, openings=50)
+        assert found.defects == ()
 
 
 def test_the_error_probability_is_exact_by_enumeration() -> None:

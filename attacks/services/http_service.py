@@ -1,0 +1,195 @@
+"""A service that is asked over HTTP: a factory as `interface` wants one, by a few JSON messages.
+
+`docs/services.md` has the messages. Every thread has a connection of its own, which is kept open as
+long as the service likes.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+from typing import Any
+
+import numpy as np
+
+from dpassay.attacks.observed import Array
+from dpassay.data import Labelled
+from dpassay.errors import InvalidInput, TargetError
+from dpassay.targets.foreign.service import HEADERS, MIB, Address, address_of
+
+SECONDS = 30.0
+"""Time for a reply."""
+REPLY = 16 * MIB
+"""Of a reply at most."""
+REFUSALS = (403, 429, 503)
+NONE = (404, 405, 501)
+"""Statuses of a service that says nothing of what it can."""
+WORDS = ("shared_seed", "one_model", "memoised", "live")
+
+
+class Refused(RuntimeError):
+    """A query that was turned down, with what was said."""
+
+
+class _Closing:
+    """A connection that is closed with the thread that had it."""
+
+    def __del__(self) -> None:
+        self.close()  # type: ignore[attr-defined]
+
+
+class _Plain(_Closing, http.client.HTTPConnection):
+    pass
+
+
+class _Secure(_Closing, http.client.HTTPSConnection):
+    pass
+
+
+class HttpFactory:
+    """Opens sessions with a service over HTTP.
+
+    Parameters
+    ----------
+    url : str
+        Messages are posted to `url/open`, `url/ask` and so on.
+
+    Raises
+    ------
+    InvalidInput
+        If it is no address, or nothing listens there.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._address: Address = address_of(url)
+        self._local = threading.local()
+        self._base = self._address.path.rstrip("/")
+        try:
+            status, said = self._sent("GET", "capabilities")
+        except TargetError as error:
+            raise InvalidInput(f"--service = '{url}': {error}") from None
+        found = {} if status in NONE else _object(said, "capabilities", status)
+        for word in WORDS:
+            setattr(self, word, found.get(word, False))
+        self._can = {name for name in ("probabilities", "batches") if found.get(name) is True}
+        for name in ("restart", "delete"):
+            if found.get(name) is True:
+                setattr(self, name, getattr(self, f"_{name}"))
+
+    def __call__(self, data: Labelled, seed: int, user: str) -> HttpSession:
+        """Open a session."""
+        found = self.post("open", {"data": self._data(data), "seed": seed, "user": user})
+        if "session" not in found:
+            raise TargetError("open: the reply has no 'session'")
+        return HttpSession(self, found["session"], found.get("budget"), self._can)
+
+    def _restart(self, seed: int) -> None:
+        self.post("restart", {"seed": seed})
+
+    def _delete(self, data: Labelled, seed: int, i: int) -> None:
+        self.post("delete", {"data": self._data(data), "seed": seed, "i": i})
+
+    def _data(self, data: Labelled) -> Any:
+        live = getattr(self, "live", False)
+        return None if live else {"X": data.X.tolist(), "y": data.y.tolist()}
+
+    def post(self, name: str, message: dict[str, Any]) -> dict[str, Any]:
+        """Return the reply to a message.
+
+        Raises
+        ------
+        Refused
+            If the service answers with 403, 429 or 503.
+        TargetError
+            If it fails.
+        """
+        status, said = self._sent("POST", name, json.dumps(message).encode())
+        if status in REFUSALS:
+            words = " ".join(said[:300].decode(errors="replace").split())
+            raise Refused(words or f"status {status}")
+        return _object(said, name, status)
+
+    def _sent(self, method: str, name: str, body: bytes | None = None) -> tuple[int, bytes]:
+        for again in (True, False):
+            kept = getattr(self._local, "connection", None)
+            connection = kept or self._connected()
+            try:
+                connection.request(method, f"{self._base}/{name}", body, HEADERS)
+                if hasattr(socket, "TCP_QUICKACK") and connection.sock is not None:
+                    connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+                response = connection.getresponse()
+                found = response.read(REPLY + 1)
+            except (OSError, http.client.HTTPException) as error:
+                connection.close()
+                self._local.connection = None
+                closed = isinstance(error, ConnectionError)  # a kept one that it had closed
+                if kept is not None and again and closed:
+                    continue
+                said = " ".join(str(error).split())[:200] or type(error).__name__
+                raise TargetError(f"{name}: the connection failed ({said})") from None
+            if len(found) > REPLY:
+                connection.close()
+                raise TargetError(f"{name}: the reply is longer than {REPLY // MIB} MiB")
+            return response.status, found
+        raise AssertionError
+
+    def _connected(self) -> http.client.HTTPConnection:
+        address = self._address
+        kind = _Secure if address.secure else _Plain
+        self._local.connection = kind(address.host, address.port, timeout=SECONDS)
+        found: http.client.HTTPConnection = self._local.connection
+        return found
+
+
+class HttpSession:
+    """A session with a service over HTTP.
+
+    Parameters
+    ----------
+    factory : HttpFactory
+    key
+        What the service calls the session.
+    budget : int or None
+        Answers that there are by its word.
+    can : set of str
+        `probabilities` and `batches`, as far as it has them.
+    """
+
+    def __init__(self, factory: HttpFactory, key: Any, budget: Any, can: set[str]) -> None:
+        self._factory, self._key, self.budget = factory, key, budget
+        if "probabilities" in can:
+            self.probabilities = lambda x: self._answer("probabilities", x)
+        if "batches" in can:
+            self.ask_many = self._batch
+
+    def ask(self, x: Array) -> Any:
+        """Return the answer at a point (d,)."""
+        return self._answer("ask", x)
+
+    def _answer(self, name: str, x: Array) -> Any:
+        message = {"session": self._key, "x": np.asarray(x).tolist()}
+        return _held(self._factory.post(name, message), "answer", name)
+
+    def _batch(self, points: Array) -> Any:
+        message = {"session": self._key, "X": np.asarray(points).tolist()}
+        return _held(self._factory.post("ask_many", message), "answers", "ask_many")
+
+
+def _held(reply: dict[str, Any], name: str, message: str) -> Any:
+    if name not in reply:
+        raise TargetError(f"{message}: the reply has no '{name}'")
+    return reply[name]
+
+
+def _object(said: bytes, name: str, status: int) -> dict[str, Any]:
+    if status != 200:
+        raise TargetError(f"{name}: it answered with status {status}")
+    try:
+        found = json.loads(said)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise TargetError(f"{name}: the reply is no JSON object")
+    return found

@@ -1,0 +1,276 @@
+"""Whose coins: streams of answers that come again, though each session should toss its own.
+
+Sessions opened at one moment (the clock), sessions of one user opened again (replay), sessions of
+two users of a deployment (a shared seed), and many sessions of all kinds (seeds of few bits, and
+part of the users that share one). All answers of a stream are at one point where answers differ.
+
+Given the training every session of a correct service tosses its own coins. So, within one
+deployment, sessions are independent of each other, whatever was trained; between deployments they
+are independent too. Streams without any change are not looked at here: `frozen` does.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dpassay.attacks.observed import Array
+from dpassay.attacks.services.budgets import Defect
+from dpassay.attacks.services.chances import (
+    block_probability,
+    pairing_probability,
+    repeat_probability,
+)
+from dpassay.attacks.services.probe_points import ProbePoints, shown
+
+ANSWERS = 96
+AT_ONCE = 48
+"""Sessions that are opened at one moment."""
+TICK = 2.1
+"""Seconds after which the clock shows something else, when streams are the clock's."""
+RETURNS = 48
+"""Users of one deployment who come back."""
+OPENINGS = 2000
+"""Sessions of each birthday test: coins of 16 bits give 30 pairs of equal streams."""
+STAGES = (250, 1000, 2000)
+"""After how many it is looked whether streams came again."""
+BITS = 30
+"""Of a stream, as far as the budget of a session allows."""
+LONGEST = 64
+SOUGHT = 16
+"""Bits of a seed that should be seen. Where streams are so short that they come again by themselves
+it may not be, and what would be is told."""
+ONE_ANSWER = (
+    "two users of a deployment always got the same answer: a model that is trained with noise "
+    "from the seed does that, and so do coins that users share; a session gives too few answers "
+    "to tell them apart"
+)
+CLOCK = "noise seeded by the clock"
+REPLAY = "answers replayed when a session is reopened"
+SHARED = "seed shared between users"
+PART = "seed shared between part of the users"
+FEW = "seeds of few bits"
+
+
+def clock_cost(room: int) -> tuple[int, int]:
+    """Return how many openings and queries it takes at most."""
+    return AT_ONCE + 4, (AT_ONCE + 4) * min(room, LONGEST)
+
+
+def replay_cost(room: int) -> tuple[int, int]:
+    """Return how many openings and queries it takes at most."""
+    return (2 * RETURNS, 2 * RETURNS * min(room // 2, 16)) if room >= 2 else (0, 0)
+
+
+def shared_cost(room: int) -> tuple[int, int]:
+    """Return how many openings and queries it takes at most."""
+    length, pairs = _shared_size(room)
+    return 2 * pairs, 2 * pairs * length
+
+
+def few_bits_cost(room: int, openings: int) -> tuple[int, int]:
+    """Return how many openings and queries it takes at most."""
+    return 2 * openings, 2 * openings * min(room, LONGEST)
+
+
+def _shared_size(room: int) -> tuple[int, int]:
+    length = min(room, 16)
+    return length, ANSWERS // (2 if length < 4 else 3)
+
+
+def _varied(streams: Iterable[Sequence[Any]]) -> bool:
+    """Whether any of the streams changes."""
+    return any(len(set(stream)) > 1 for stream in streams)
+
+
+def clock_defects(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
+    """Coins that are those of the moment: sessions of different users and deployments agree.
+
+    All are opened first, and asked later, so that a tick of the clock has many of them. Streams
+    that come again when the clock has moved on are not the clock's.
+    """
+    length = min(probe.room, LONGEST)
+    service, ids = probe.service, range(AT_ONCE)
+    whose = [(service.deployment("clock", t), service.user()) for t in ids]
+    sessions = [service.open(probe.data, seed, user) for seed, user in whose]
+    streams = [session.transcript([x] * length) for session in sessions]
+    repeats, chance = repeat_probability(streams)
+    if chance > alpha or not _varied(streams):
+        return []
+    time.sleep(TICK)
+    for t in range(4):
+        later = service.open(probe.data, service.deployment("clock", "later", t), service.user())
+        if later.transcript([x] * length) in streams:
+            return []
+    seen = (
+        f"of {AT_ONCE} sessions of different users and deployments that were opened at one moment, "
+        f"{repeats} gave the {length} answers of another one, answer for answer, and none did "
+        f"{TICK:g} s later"
+    )
+    again = f"open {AT_ONCE} sessions of different users and seeds at once, and ask at {shown(x)}"
+    return [Defect(name=CLOCK, seen=seen, probability=chance, again=again)]
+
+
+def replay_defects(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
+    """Coins that begin anew whenever the same user opens a session.
+
+    In one deployment, so that what was trained is the same for all of them.
+    """
+    length = min(probe.room // 2, 16)
+    seed = probe.service.deployment("replay")
+    first: list[tuple[Any, ...]] = []
+    second: list[tuple[Any, ...]] = []
+    user = ""
+    for _ in range(RETURNS):
+        user = probe.service.user()
+        for found in (first, second):
+            found.append(probe.service.open(probe.data, seed, user).transcript([x] * length))
+    chance = pairing_probability(first, second)
+    if chance > alpha or (length > 1 and not _varied(first)):
+        return []
+    if any(len(stream) < length for stream in (*first, *second)):
+        return []  # users of a deployment have one budget together, and equal refusals are no coins
+    equal = sum(a == b for a, b in zip(first, second, strict=True))
+    seen = (
+        f"{equal} of {RETURNS} users of a deployment got the same {length} answers, answer for "
+        "answer, when they opened a session again, and other users got others: who comes back "
+        "sees the same coins"
+    )
+    again = f"open a session of '{user}' with seed {seed} twice, and ask both at {shown(x)}"
+    return [Defect(name=REPLAY, seen=seen, probability=chance, again=again)]
+
+
+def shared_defects(
+    probe: ProbePoints, points: Sequence[Array], alpha: float, remarks: list[str]
+) -> list[Defect]:
+    """Coins that do not depend on the user.
+
+    Where answers do not change within a session, they may be those of training.
+    """
+    length, pairs = _shared_size(probe.room)
+    asked = [points[i % len(points) if length >= 16 else 0] for i in range(length)]
+    blocks, inside, last = [], 1.0, ("", "", 0)
+    for t in range(pairs):
+        last = probe.service.user(), probe.service.user(), probe.service.deployment("shared", t)
+        first, second = (
+            probe.service.open(probe.data, last[2], user).transcript(asked) for user in last[:2]
+        )
+        if first != second:
+            return []
+        blocks.append(first)
+        step = len(points) if length >= 16 else 1
+        inside *= math.prod(
+            block_probability(first[k::step], 2) for k in range(min(step, len(first)))
+        )
+    if inside > alpha:
+        if block_probability(blocks, 2) <= alpha:
+            remarks.append(ONE_ANSWER)
+        return []
+    seen = (
+        f"in {pairs} deployments two users got the same {length} answers, answer for answer, "
+        "though these vary: the coins do not depend on the user, who can compare her own answers "
+        "with those of others"
+    )
+    again = (
+        f"open sessions of '{last[0]}' and '{last[1]}' with seed {last[2]}, and ask both at "
+        f"{shown(points[0])} and so on"
+    )
+    return [Defect(name=SHARED, seen=seen, probability=inside, again=again)]
+
+
+def few_bits_defects(
+    probe: ProbePoints, x: Array, alpha: float, openings: int, untold: list[str]
+) -> list[Defect]:
+    """Streams that come again among many: of users of one deployment, then of deployments.
+
+    Each half has alpha / 2, spent in equal parts on the stages.
+    """
+    length = min(probe.room, LONGEST, math.ceil(BITS / probe.bits(x)))
+    visible = _visible(length * probe.bits(x), openings)
+    if visible < SOUGHT:
+        untold.append(
+            f"seeds of few bits: {length} answers of a session would show seeds of about "
+            f"{max(0.0, visible):.0f} bits at most"
+        )
+    service = probe.service
+    seed, user = service.deployment("birthday"), service.user()
+    ways: list[tuple[str, Callable[[int], tuple[int, str]]]] = [
+        ("users of a deployment", lambda _: (seed, service.user())),
+        ("deployments", lambda t: (service.deployment("birthday", t), user)),
+    ]
+    for who, whose in ways[: 1 if service.says("live") else None]:
+        found = _birthday(probe, x, length, alpha / 2, openings, who, whose, untold)
+        if found:
+            return found
+    return []
+
+
+def _birthday(
+    probe: ProbePoints,
+    x: Array,
+    length: int,
+    alpha: float,
+    openings: int,
+    who: str,
+    whose: Callable[[int], tuple[int, str]],
+    untold: list[str],
+) -> list[Defect]:
+    streams: list[tuple[Any, ...]] = []
+    stages = [stage for stage in STAGES if stage < openings] + [openings]
+    for stage in stages:
+        while len(streams) < stage:
+            seed, user = whose(len(streams))
+            session = probe.service.open(probe.data, seed, user)
+            streams.append(
+                tuple(session.ask_many(np.tile(x, (length, 1))))
+                if session.has("ask_many")
+                else session.transcript([x] * length)
+            )
+            if len(streams[-1]) < length:
+                untold.append(
+                    f"seeds of few bits: {who} were refused after {len(streams) - 1} sessions"
+                )
+                return []
+        repeats, chance = repeat_probability(streams)
+        if chance <= alpha / len(stages):
+            break
+    else:
+        return []
+    counts = Counter(streams)
+    most = counts.most_common(1)[0][1]
+    again = sum(count for count in counts.values() if count > 1)
+    name = PART if who != "deployments" and most >= 3 and 2 * most >= again else FEW
+    told = (
+        f"{most} of them the same stream, so that part of the users have one seed"
+        if name == PART
+        else f"as coins of about {_bits(len(streams), repeats):.0f} bits do"
+    )
+    seen = (
+        f"of {len(streams)} {who}, {repeats} gave the {length} answers of an earlier one, answer "
+        f"for answer, {told}"
+    )
+    return [
+        Defect(
+            name=name, seen=seen, probability=chance,
+            again=f"open sessions of {len(streams)} {who}, and ask {length} times at {shown(x)}",
+        )
+    ]  # fmt: skip
+
+
+def _visible(bits: float, openings: int) -> float:
+    """Bits of a seed that would be seen by streams of so many bits: an estimate.
+
+    Its pairs must stand out from those that come by chance by six standard deviations, and eight.
+    """
+    pairs = openings * (openings - 1) / 2
+    return math.log2(max(1.0, pairs / (8 + 6 * math.sqrt(pairs / 2**bits))))
+
+
+def _bits(streams: int, repeats: int) -> float:
+    """Bits of a seed of which so many streams repeat so often: an estimate."""
+    return math.log2(max(2.0, streams * (streams - 1) / 2 / repeats))

@@ -1,0 +1,286 @@
+"""Twenty services: twelve with one thing wrong each, eight that are right; and some variants."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from dpassay.data import Labelled
+from tests.attacks.services.broken_services import Array, BudgetSpent, Honest, Session, odds
+
+LIMIT = 48
+
+
+class Plain(Honest):
+    limit = LIMIT
+
+
+class Replay(Plain):
+    """The coins begin anew whenever a session is opened."""
+
+    def stream(self, seed: int, user: str) -> np.random.Generator:
+        return self.coins(seed, user)
+
+
+class Clock(Plain):
+    """Seeded by the second in which a session is opened."""
+
+    def coins(self, seed: int, user: str) -> np.random.Generator:
+        return np.random.default_rng(int(time.time()))
+
+
+def digest(*what: object) -> bytes:
+    return hashlib.sha256(repr(what).encode()).digest()
+
+
+class SixteenBits(Plain):
+    def coins(self, seed: int, user: str) -> np.random.Generator:
+        return np.random.default_rng(int.from_bytes(digest(seed, user)[:2]))
+
+
+class SixteenBitsOfUsers(Plain):
+    def coins(self, seed: int, user: str) -> np.random.Generator:
+        return np.random.default_rng([seed, *digest(user)[:2]])
+
+
+class SixteenBitsOfDeployments(Plain):
+    def coins(self, seed: int, user: str) -> np.random.Generator:
+        return np.random.default_rng([seed % 2**16, *digest(user)])
+
+
+class Part(Plain):
+    """Every tenth user has the coins of the deployment."""
+
+    def coins(self, seed: int, user: str) -> np.random.Generator:
+        if digest(user)[0] % 10 == 0:
+            return np.random.default_rng(seed)
+        return super().coins(seed, user)
+
+
+class Restarted(Plain):
+    """What users have spent is in memory only."""
+
+    def restart(self) -> None:
+        self.ledger.clear()
+
+
+class Linear(Plain):
+    """Scores of records, each between -1 and 1: epsilon / 2 for another record at most."""
+
+    clipped = True
+
+    def answer(self, session: Session, x: Array) -> int:
+        with np.errstate(over="ignore"):
+            scores = session.data.X @ x * (2 * session.data.y - 1)
+        if self.clipped:
+            scores = np.clip(scores, -1, 1)
+        lean = np.clip(self.epsilon / 4 * scores.sum(), -30, 30)
+        return int(session.rng.random() < 1 / (1 + np.exp(-lean)))
+
+
+class Unclipped(Linear):
+    clipped = False
+
+
+class Rounded(Plain):
+    """A cache of each session, of queries that are rounded."""
+
+    digits = 1
+
+    def cache(self, session: Session) -> dict[bytes, int]:
+        found: dict[bytes, int] = session.__dict__.setdefault("cache", {})
+        return found
+
+    def answer(self, session: Session, x: Array) -> int:
+        cache, key = self.cache(session), np.round(x, self.digits).tobytes()
+        if key not in cache:
+            cache[key] = super().answer(session, x)
+        return cache[key]
+
+
+class RoundedForUsers(Rounded):
+    """The same, kept for each user."""
+
+    def cache(self, session: Session) -> dict[bytes, int]:
+        kept: dict[Any, dict[bytes, int]] = self.__dict__.setdefault("kept", {})
+        return kept.setdefault(session.key, {})
+
+
+class Cached(Rounded):
+    digits = 12
+
+
+class Sticky(Plain):
+    """One coin a session, whatever it is asked."""
+
+    def answer(self, session: Session, x: Array) -> int:
+        u = session.__dict__.setdefault("u", session.rng.random())
+        return int(u < 1 / (1 + np.exp(-odds(session.data, x, self.epsilon))))
+
+
+class Shared(Plain):
+    def coins(self, seed: int, user: str) -> np.random.Generator:
+        return np.random.default_rng(seed)
+
+
+class Reopened(Plain):
+    """The budget is the session's, not the user's."""
+
+    def spend(self, session: Session, x: Array) -> None:
+        spent = session.__dict__["spent"] = session.__dict__.get("spent", 0) + 1
+        if spent > self.limit:
+            raise BudgetSpent(self.refusal(session, x))
+
+
+class Unlearning(Plain):
+    """Right: a record that was deleted is out, the ledger and the coins go on, on disk as it were.
+
+    A restart loses nothing.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.deleted: dict[int, list[int]] = {}
+
+    def __call__(self, data: Labelled, seed: int, user: str) -> Session:
+        kept = np.ones(len(data), dtype=bool)
+        kept[self.deleted.get(seed, [])] = False
+        return super().__call__(Labelled(data.X[kept], data.y[kept]), seed, user)
+
+    def restart(self, seed: int) -> None:
+        pass
+
+    def delete(self, data: Labelled, seed: int, i: int) -> None:
+        self.deleted.setdefault(seed, []).append(i)
+
+
+class ReusedCoins(Unlearning):
+    """Trained again from the same seed, with the coins from before."""
+
+    def delete(self, data: Labelled, seed: int, i: int) -> None:
+        super().delete(data, seed, i)
+        self.streams.clear()
+
+
+class LeftIn(Unlearning):
+    def delete(self, data: Labelled, seed: int, i: int) -> None:
+        pass
+
+
+class Undeclared(Plain):
+    declared = False
+
+
+class Trained(Plain):
+    """One noisy model of the deployment's seed, without coins of its own."""
+
+    def answer(self, session: Session, x: Array) -> int:
+        noise = np.random.default_rng(session.key[0]).laplace(scale=2 / self.epsilon)
+        return int(np.sign(odds(session.data, x, 2.0)) + noise > 0)
+
+
+class Memoised(Plain):
+    """Each point's answer is drawn once for a deployment, and is the same for all."""
+
+    def whose(self, session: Session) -> object:
+        return session.key[0]
+
+    def answer(self, session: Session, x: Array) -> int:
+        drawn = digest(self.whose(session), x.tobytes())
+        u = int.from_bytes(drawn[:6]) / 2**48
+        return int(u < 1 / (1 + np.exp(-odds(session.data, x, self.epsilon))))
+
+
+class MemoisedForUsers(Memoised):
+    def whose(self, session: Session) -> object:
+        return session.key
+
+
+class MemoisedByItsWord(MemoisedForUsers):
+    memoised = True
+
+
+class RateLimited(Plain):
+    """No budget, but 60 queries of a user in five milliseconds at most."""
+
+    declared = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: Counter[tuple[tuple[int, str], int]] = Counter()
+
+    def spend(self, session: Session, x: Array) -> None:
+        window = session.key, int(time.time() * 200)
+        self.asked[window] += 1
+        if self.asked[window] > 60:
+            raise RuntimeError("429 too many requests")
+
+
+class OneLedger(Plain):
+    """All users of a deployment have one budget."""
+
+    def __call__(self, data: Labelled, seed: int, user: str) -> Session:
+        session = super().__call__(data, seed, user)
+        session.key = (seed, "all")
+        return session
+
+
+class VectorSession(Session):
+    def probabilities(self, x: Array) -> list[float]:
+        self.service.spend(self, x)
+        p = 1 / (1 + np.exp(-odds(self.data, x, 1.0)))
+        noise = self.rng.laplace(scale=1 / self.service.epsilon)
+        return [1 - p - noise, p + noise]
+
+    def ask_many(self, points: Array) -> list[list[float]]:
+        return [self.probabilities(x) for x in points]
+
+    ask = None  # type: ignore[assignment]
+
+
+class Vectors(Plain):
+    """Answers noisy probabilities, alone or in batches; the budget is one."""
+
+    def __call__(self, data: Labelled, seed: int, user: str) -> Session:
+        budget = self.limit if self.declared else None
+        return VectorSession(self, data, self.stream(seed, user), (seed, user), budget)
+
+
+class Live(Plain):
+    """Answers from data of its own, whatever it is given."""
+
+    live = True
+
+    def __call__(self, data: Labelled, seed: int, user: str) -> Session:
+        rng = np.random.default_rng(0)
+        return super().__call__(
+            Labelled(rng.normal(size=(60, 2)), rng.integers(0, 2, 60)), seed, user
+        )
+
+
+BROKEN = {
+    Replay: "answers replayed when a session is reopened",
+    Clock: "noise seeded by the clock",
+    SixteenBits: "seeds of few bits",
+    Part: "seed shared between part of the users",
+    Restarted: "budget lost at restart",
+    Unclipped: "missing clipping",
+    Rounded: "answers cached by rounded query",
+    ReusedCoins: "deletion reuses the coins",
+    Cached: "cached answers",
+    Sticky: "sticky noise",
+    Shared: "seed shared between users",
+    Reopened: "budget can be passed: another session",
+}
+VARIANTS = {
+    SixteenBitsOfUsers: "seeds of few bits",
+    SixteenBitsOfDeployments: "seeds of few bits",
+    RoundedForUsers: "answers cached by rounded query",
+    LeftIn: "deletion leaves the record in",
+}
+RIGHT = (Plain, Undeclared, Trained, Memoised, RateLimited, Vectors, Live, Unlearning)
+RIGHT_VARIANTS = (Linear, MemoisedForUsers, MemoisedByItsWord, OneLedger)

@@ -1,0 +1,95 @@
+"""Services over HTTP: a right one has no defect, the defect of a broken one is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+from dpassay.attacks.services.defects import probe
+from dpassay.attacks.services.interface import Refusal, service_of
+from dpassay.cli.main import main
+from dpassay.data import Labelled
+from dpassay.errors import InvalidInput, TargetError
+from dpassay.record.attack_record import attack_schema
+from tests.attacks.services import suite
+from tests.attacks.services.http_services import served
+
+
+@pytest.fixture(scope="module")
+def data() -> Labelled:
+    rng = np.random.default_rng(0)
+    return Labelled(rng.normal(size=(20, 2)), rng.integers(0, 2, 20))
+
+
+def names(factory: Any, data: Labelled, said: dict[str, Any] | None = None) -> list[str]:
+    with served(factory, said) as url:
+        return [each.name for each in probe(service_of(url, seed=0), data, openings=250).defects]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "said", "found"),
+    [
+        (suite.Plain, None, []),
+        (suite.Restarted, {"restart": True}, ["budget lost at restart"]),
+    ],
+)
+def test_defects_are_named(
+    kind: Any, said: dict[str, Any] | None, found: list[str], data: Labelled
+) -> None:
+    assert names(kind(), data, said) == found
+
+
+@pytest.mark.slow
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["attack", "--records", "20", "--out", str(tmp_path), "--epsilon", "1"]
+    with served(suite.Shared()) as url:
+        assert main([*words, "--transcripts", "100", "--service", url]) == 1
+    told = capsys.readouterr()
+    assert "seed shared between users" in told.out
+    assert "openings" in told.err.partition("control")[0]
+    record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(attack_schema()).validate(record)
+    probe = record["run"]["probe"]
+    assert probe["queries"] <= sum(part["queries"] for part in probe["plan"])
+    assert probe["plan"][0]["name"] == "control"
+
+
+def test_messages(data: Labelled) -> None:
+    said = {"live": True, "memoised": False, "restart": True}
+    with served(suite.Live(), said) as url:
+        service = service_of(url, seed=0)
+        assert service.says("live")
+        assert not service.says("memoised")
+        assert service.can("restart")
+        assert not service.can("delete")
+        session = service.open(data, 3, "me")
+        assert session.budget == suite.LIMIT
+        assert len(session.transcript([data.X[0]] * 60)) == suite.LIMIT
+        refusal = session.ask(data.X[0])
+        assert isinstance(refusal, Refusal)
+        assert "the budget of 48 is spent" in refusal.text
+        assert not refusal.passing
+    with served(suite.Vectors(), {"batches": True, "probabilities": True}) as url:
+        session = service_of(url, seed=0).open(data, 3, "me")
+        assert len(session.ask_many(data.X[:4])) == 4
+        answer = session.probabilities(data.X[0])
+        assert isinstance(answer, tuple)
+        assert len(answer) == 2
+
+
+def test_what_is_wrong_is_told_in_one_line(data: Labelled) -> None:
+    with pytest.raises(InvalidInput, match="--service = 'http://127"):
+        service_of("http://127.0.0.1:9/x", seed=0)
+    with pytest.raises(InvalidInput, match="must be http"):
+        service_of("http://me:secret@127.0.0.1/", seed=0)
+    with served(suite.Plain()) as url:
+        session = service_of(url, seed=0).open(data, 0, "me")
+        with pytest.raises(TargetError, match="open: it answered with status 404"):
+            service_of(f"{url}/elsewhere", seed=0).open(data, 0, "me")
+        assert session.ask(data.X[0]) in (0, 1)

@@ -1,0 +1,238 @@
+"""Designs of `boundary` on randomised response: valid 1,000 times, and median .85 of the claim.
+
+The error probabilities are those of `dpassay attack` with one mechanism, one claim and the learner;
+validity is counted at alpha = 0.05, where a wrong bound would show, with the same guesses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import expit
+from scipy.stats import binom
+
+from dpassay.attacks.experiment.boundary import (
+    SHARE,
+    guesses_for,
+    one_run_for,
+    renyi_for,
+    transcripts_for,
+)
+from dpassay.attacks.experiment.certified import Rule, certify
+from dpassay.attacks.experiment.one_run import largest_rejected
+from dpassay.attacks.experiment.planning import ABOVE, MOST, VIEWS, at_the_claim, share_of
+from dpassay.attacks.experiment.reach import guessed, targets_to_see
+from dpassay.attacks.experiment.renyi import (
+    ORDERS,
+    concentrated_guessed,
+    divergence,
+    renyi_guessed,
+)
+from dpassay.attacks.experiment.run import Design, shares
+from dpassay.attacks.observed import Observed
+from dpassay.attacks.repeated.attacked import TRANSCRIPTS
+from dpassay.attacks.repeated.run import ladder
+from dpassay.attacks.repeated.transcript_tests import run_tests
+from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.claims import DP
+from dpassay.errors import InvalidInput
+
+REPETITIONS = 1000
+ALPHA, CHECKS, WRONG = 0.05, 18, 74
+"""P[Bin(1000, 0.05) > 74] <= 1 % / 18: 1 % for the 18 checks of this file together.
+
+With the region of a single check, 66, two Rényi cells of the one stream that all nine share were
+outside (68 and 69 wrong at epsilon = 0.5) when this was written. The seed was kept; that no bound
+is wrong with a probability above 0.05 is shown without draws by the enumeration below.
+"""
+EPSILONS = (0.5, 1.0, 2.0)
+RECORD = share_of(1, 1e-3)
+RUN = shares(1e-3 / 3, VIEWS, len(ATTACKS), 0)[1]
+
+
+def rung(epsilon: float) -> float:
+    """Alpha of one rung of a ladder."""
+    return 1e-3 / 3 / len(ladder(epsilon))
+
+
+def median_and_wrong(
+    bound: Callable[[int, float], float], right: NDArray[Any], truth: float, alpha: float
+) -> tuple[float, int]:
+    """Median bound at the design's alpha, as a share of the truth, and how often .05's is wrong."""
+    cached = lru_cache(maxsize=None)(bound)
+    wrong = sum(cached(int(v), ALPHA) > truth for v in right)
+    return float(np.median([cached(int(v), alpha) for v in right])) / truth, wrong
+
+
+def exactly_wrong(bound: Callable[[int], float], n: int, epsilon: float, truth: float) -> float:
+    """P[bound(V) > truth], V ~ Bin(n, e^epsilon / (1 + e^epsilon)); the bound rises with V."""
+    low, high = 0, n
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if bound(middle) > truth else (middle, high)
+    return float(binom.sf(high - 1, n, expit(epsilon)))
+
+
+def test_the_region() -> None:
+    assert binom.sf(WRONG, REPETITIONS, ALPHA) <= 0.01 / CHECKS
+    assert binom.sf(WRONG - 1, REPETITIONS, ALPHA) > 0.01 / CHECKS
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_wrong_with_probability_alpha_at_most_by_enumeration(epsilon: float) -> None:
+    """And not much less, so that nothing is given away: single record, one run, Rényi."""
+    n = guesses_for(epsilon, alpha=RECORD)
+    found = [
+        exactly_wrong(lambda v: guessed(v, n, delta=0.0, alpha=ALPHA), n, epsilon, epsilon),
+        exactly_wrong(lambda v: largest_rejected(v, n, m=n, alpha=ALPHA), n, epsilon, epsilon),
+    ]
+    for order in (1.5, 2.0, 8.0):
+        truth = divergence(float(expit(epsilon)), order)
+
+        def bound(v: int, order: float = order) -> float:
+            return renyi_guessed(v, n, order=order, alpha=ALPHA)
+
+        found.append(exactly_wrong(bound, n, epsilon, truth))
+    rho = max(divergence(float(expit(epsilon)), a) / a for a in ORDERS.tolist())
+    found.append(exactly_wrong(lambda v: concentrated_guessed(v, n, alpha=ALPHA), n, epsilon, rho))
+    assert all(0.9 * ALPHA < each <= ALPHA for each in found), found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_single_record(epsilon: float) -> None:
+    n, rule = (
+        guesses_for(epsilon, alpha=RECORD),
+        Rule(record=0, threshold=0.5, above=True, expected=1.0),
+    )
+    rng, wrong, found = np.random.default_rng(1), 0, []
+    for _ in range(REPETITIONS):
+        inside = rng.random((n, 1)) < 0.5
+        shown = inside == (rng.random((n, 1)) < expit(epsilon))
+        seen = Observed(
+            seen=np.stack([~shown, shown], axis=2).astype(float), y=np.ones(1, dtype=np.int64), m=1
+        )
+        (strict,) = certify([rule], seen, inside, delta=0.0, alpha=RECORD)
+        (loose,) = certify([rule], seen, inside, delta=0.0, alpha=ALPHA)
+        found.append(strict.lower.value)
+        wrong += loose.lower.value > epsilon
+    assert wrong <= WRONG
+    assert np.median(found) >= SHARE * epsilon
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_one_run(epsilon: float) -> None:
+    n = one_run_for(epsilon, alpha=RUN)
+    right = np.random.default_rng(2).binomial(n, expit(epsilon), REPETITIONS)
+    share, wrong = median_and_wrong(
+        lambda v, alpha: largest_rejected(v, n, m=n, alpha=alpha), right, epsilon, RUN
+    )
+    assert share >= SHARE
+    assert wrong <= WRONG
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("order", [1.5, 2.0, 8.0])
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_renyi(epsilon: float, order: float) -> None:
+    n, truth = (
+        renyi_for(epsilon, order=order, alpha=RECORD),
+        divergence(float(expit(epsilon)), order),
+    )
+    right = np.random.default_rng(3).binomial(n, expit(epsilon), REPETITIONS)
+    share, wrong = median_and_wrong(
+        lambda v, alpha: renyi_guessed(v, n, order=order, alpha=alpha), right, truth, RECORD
+    )
+    assert share >= SHARE
+    assert wrong <= WRONG
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_transcripts(epsilon: float) -> None:
+    """At the default number, which is no smaller than the one that is needed."""
+    assert transcripts_for(epsilon, alpha=rung(epsilon)) <= TRANSCRIPTS
+    rng, claim, p = np.random.default_rng(4), DP(epsilon=epsilon), float(expit(epsilon))
+    found, wrong = [], 0
+    for _ in range(REPETITIONS):
+        one, other = ((rng.random((TRANSCRIPTS, 1)) < q).astype(np.int64) for q in (p, 1 - p))
+        found.append(run_tests(one, other, claim, 2, rung(epsilon)).lower.value)
+        wrong += run_tests(one, other, claim, 2, ALPHA).broken
+    assert wrong <= WRONG
+    assert np.median(found) >= SHARE * epsilon
+
+
+@pytest.mark.parametrize("order", [1.01, 1.5, 2.0, 8.0, 100.0])
+@pytest.mark.parametrize("hit", [0.52, 0.7, 0.95])
+def test_no_rule_with_as_many_right_guesses_loses_less(hit: float, order: float) -> None:
+    """The larger of both directions over all (p, q) with (1 + p - q) / 2 = hit, by enumeration."""
+    gap = 2 * hit - 1
+    q = np.linspace(0, 1 - gap, 2003)[1:-1]
+    p = q + gap
+
+    def one(p: NDArray[Any], q: NDArray[Any]) -> NDArray[Any]:
+        a = order * np.log(p) + (1 - order) * np.log(q)
+        b = order * np.log1p(-p) + (1 - order) * np.log1p(-q)
+        found: NDArray[Any] = np.logaddexp(a, b) / (order - 1)
+        return found
+
+    worse = np.maximum(one(p, q), one(q, p))
+    assert divergence(hit, order) == pytest.approx(float(worse.min()), rel=1e-9)
+
+
+@pytest.mark.parametrize("claims", [1, 30])
+def test_a_leak_of_everything_behind_1_is_broken_at_the_default_number(claims: int) -> None:
+    """Every guess is right: single record, one run, transcripts, Rényi orders and zCDP."""
+    alpha = share_of(claims, 1e-3)
+    targets = targets_to_see(1 + ABOVE, 1.0, alpha=alpha, most=MOST)
+    assert 0 < targets <= MOST
+    assert guessed(targets, targets, delta=0.0, alpha=alpha) > 1
+    for order in (1.5, 2.0, 8.0):
+        assert renyi_guessed(targets, targets, order=order, alpha=alpha) > 1
+    assert concentrated_guessed(targets, targets, alpha=alpha) > 1
+    pairs = 100
+    r = targets * math.ceil(Design().guesses * pairs)
+    run = shares(1e-3 / (2 * claims + 1), VIEWS, len(ATTACKS), 0)[1]
+    assert largest_rejected(r, r, m=targets * pairs, alpha=run) > 1
+    told, not_told = (np.full((TRANSCRIPTS, 1), label, dtype=np.int64) for label in (1, 0))
+    share = 1e-3 / (2 * claims + 1) / len(ladder(1.0))
+    for m in ladder(1.0):
+        one, other = (np.repeat(each, m, axis=1) for each in (told, not_told))
+        # one bit is told m times: above 8 nats only if 20,000 transcripts can show so much
+        test = run_tests(one, other, DP(epsilon=1.0), 2, share)
+        assert test.broken == (test.reach.cap > m)
+        assert test.broken or m == 8
+
+
+def test_a_concentrated_bound_is_that_of_its_best_order() -> None:
+    found = concentrated_guessed(180, 200, alpha=1e-3)
+    assert found >= renyi_guessed(180, 200, order=2.0, alpha=1e-3) / 2 - 1e-3
+    assert concentrated_guessed(100, 200, alpha=1e-3) == 0
+
+
+def test_refused() -> None:
+    for wrong in (0.0, -1.0, math.nan):
+        with pytest.raises(InvalidInput, match="epsilon"):
+            guesses_for(wrong, alpha=0.1)
+    with pytest.raises(InvalidInput, match="order"):
+        divergence(0.7, 1.0)
+    with pytest.raises(InvalidInput, match="share"):
+        one_run_for(1.0, alpha=0.1, share=1.0)
+    assert guesses_for(30.0, alpha=0.01) == 0
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_plan_uses_the_error_probabilities_of_the_command(epsilon: float) -> None:
+    assert at_the_claim(epsilon, 1, 1e-3, len(ladder(epsilon))) == {
+        "models": guesses_for(epsilon, alpha=RECORD),
+        "guesses": one_run_for(epsilon, alpha=RUN),
+        "transcripts": transcripts_for(epsilon, alpha=rung(epsilon)),
+        "renyi_models": renyi_for(epsilon, order=2.0, alpha=RECORD),
+    }
