@@ -31,6 +31,8 @@ from dpassay.trials.ledger import Ledger
 NEAR = 0.01
 """Distance of a poisoned copy from its record in each column, in standard deviations of the
 column."""
+CLOSE = 1e-6
+"""The same of copies that outvote natural neighbours: these must all lie farther away."""
 CHANCE = 0.05
 """With which a candidate that is no better than the record takes its place."""
 SLIGHT = 1e-9
@@ -69,7 +71,14 @@ POISONS = {"other": 2, "balanced": 25}
 `balanced` as many as neighbours vote in `private-knn`."""
 
 
-def surround(records: Labelled, places: NDArray[np.int64], copies: int, *, seed: int) -> Labelled:
+def surround(
+    records: Labelled,
+    places: NDArray[np.int64],
+    copies: int,
+    *,
+    seed: int,
+    distance: float = NEAR,
+) -> Labelled:
     """Return near copies of some records with another label.
 
     There a model follows the record only if the record is in.
@@ -80,10 +89,12 @@ def surround(records: Labelled, places: NDArray[np.int64], copies: int, *, seed:
     places : int array
         Which are surrounded.
     copies : int
-        Of each, >= 1; two and two lie opposite each other around the record, `NEAR` away from it;
-        all have the same label.
+        Of each, >= 1; two and two lie opposite each other around the record; all have the same
+        label.
     seed : int
         Root seed.
+    distance : float
+        From the record in each column, in standard deviations of the column.
 
     Returns
     -------
@@ -95,7 +106,7 @@ def surround(records: Labelled, places: NDArray[np.int64], copies: int, *, seed:
     y = other_labels(records.y, rng)[places]
     steps = (
         np.sign(rng.normal(size=((copies + 1) // 2, len(places), records.X.shape[1])))
-        * NEAR
+        * distance
         * records.X.std(axis=0)
     )
     around = np.stack([steps, -steps], axis=1).reshape(-1, *steps.shape[1:])[:copies]
@@ -134,7 +145,7 @@ def balance(records: Labelled, places: NDArray[np.int64], copies: int, *, seed: 
         copies,
         "an odd number >= 1 with --poison-labels balanced",
     )
-    near = surround(records, places, copies, seed=seed)
+    near = surround(records, places, copies, seed=seed, distance=CLOSE)
     X = near.X.reshape(copies, len(places), -1).copy()
     y = near.y.reshape(copies, len(places)).copy()
     X[-1] += X[-1] - records.X[places]

@@ -195,7 +195,7 @@ def _refuse_idle(arguments: argparse.Namespace, config: Config) -> None:
     """Refuse options that would change nothing, instead of ignoring them."""
     for key, why in _idle(config):
         if config.said(key):
-            raise InvalidInput(f"--{key}: has no effect {why}")
+            raise InvalidInput(f"--{key.replace('_', '-')}: has no effect {why}")
     if config.command_line["against"] == "base":
         for given, named in ((arguments.targets, "TARGET"), (arguments.parameters, "-p")):
             if given:

@@ -46,6 +46,11 @@ CAVEAT_DETAIL = (
     "confidence are certified."
 )
 
+BALANCED = (
+    " Half of the labels around a record were its own, so that the record decided their vote: noise "
+    "hides a move least there."
+)
+
 
 def headline(record: Raw, subjects: Sequence[SubjectView]) -> str:
     """Say in one line what came out; every claim is counted once."""
@@ -167,6 +172,7 @@ def _adversary(run: Raw) -> str:
         texts.append(
             f"The adversary put {plural(run['background'], 'poisoned record')} into every "
             f"training set, around {count(len(run['poisoned']))} of the records."
+            + (BALANCED if run.get("poison_labels") == "balanced" else "")
         )
     if run["adversary"].endswith("miaq"):
         texts.append(
