@@ -47,8 +47,8 @@ CAVEAT_DETAIL = (
 )
 
 BALANCED = (
-    " Half of the labels around a record were its own, so that the record decided their vote: noise "
-    "hides a move least there."
+    " Half of the labels around a record were its own, so that the record decided their vote: "
+    "noise hides a move least there."
 )
 
 

@@ -113,7 +113,7 @@ def test_balance_breaks_no_claim_and_hides_little_of_a_membership(
     command = "attack private-knn --against mechanism --epsilon 2 --adversary pois-minq --budgets 8"
     command += " --poison-labels balanced --poisoned 20 --models 200 --copies 0 --seed 3 --json"
     command += " --attacks likelihood-ratio,loss-threshold,lira"
-    assert main(command.split()) == 0
+    assert main(command.split()) == 4  # 200 models cannot certify 16, the loss of 8 answers
     record = json.loads(capsys.readouterr().out)
     (found,) = record["subjects"]
     for outcome in found["outcomes"]:
