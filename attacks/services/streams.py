@@ -34,7 +34,7 @@ AT_ONCE = 48
 """Sessions that are opened at one moment."""
 TICK = 2.1
 """Seconds after which the clock shows something else, when streams are the clock's."""
-TICKS, AT_A_TICK = 8, 6
+TICKS, AT_A_TICK = 5, 6
 """Half ticks that are waited for other answers, where all are alike, and answers of a session."""
 RETURNS = 48
 """Users of one deployment who come back."""
