@@ -14,6 +14,7 @@ import numpy as np
 
 from dpassay.attacks.experiment.certified import Certified
 from dpassay.attacks.experiment.metrics import interval, thin
+from dpassay.attacks.experiment.no_leak import best_of
 from dpassay.attacks.experiment.one_run import OneRun
 from dpassay.attacks.experiment.reach import of_guesses, of_one_run
 from dpassay.attacks.experiment.run import Attacked, Outcome, composed
@@ -75,6 +76,7 @@ def _subject(attacked: Attacked, records: Labelled) -> dict[str, Any]:
             "low": number(low),
             "high": number(high),
         },
+        "no_leak": _no_leak(attacked.outcomes),
         "outcomes": [_outcome(each, attacked) for each in attacked.outcomes],
         "certified": [
             each
@@ -88,6 +90,14 @@ def _subject(attacked: Attacked, records: Labelled) -> dict[str, Any]:
         "exposed": _exposed(attacked.exposure, records),
         "slices": _slices(attacked.exposure, records),
     }
+
+
+def _no_leak(outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
+    again = [each.again for each in outcomes if each.again is not None]
+    if not again:
+        return None
+    best = best_of(again)
+    return {"attacks": best.attacks, "middle": number(best.middle), "high": number(best.high)}
 
 
 def _claim(attacked: Attacked) -> dict[str, Any] | None:

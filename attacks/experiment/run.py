@@ -24,6 +24,7 @@ from dpassay.attacks.experiment.metrics import (
     with_a_coin,
 )
 from dpassay.attacks.experiment.models import ExperimentData, Models, models
+from dpassay.attacks.experiment.no_leak import tossed_again
 from dpassay.attacks.experiment.one_run import OneRun, one_run
 from dpassay.attacks.experiment.poisoning import choose
 from dpassay.attacks.experiment.slices import Sliced, parts, sliced
@@ -106,6 +107,8 @@ class Outcome:
         itself; RMIA reads those at the other records too, and its curve alone proves nothing.
     one_run : OneRun
         What the guesses certify about everything that a target has answered.
+    again : array or None
+        AUCs if the coins were tossed again; see `dpassay.attacks.experiment.no_leak`.
     sliced : tuple of Sliced
         The same on canaries, poisoned and natural records apart; empty where there are none but
         natural ones.
@@ -121,6 +124,7 @@ class Outcome:
     tpr: Array
     beyond: float | None
     one_run: OneRun
+    again: Array | None = None
     sliced: tuple[Sliced, ...] = ()
 
 
@@ -330,6 +334,7 @@ def _outcome(
         one_run=one_run(
             attacked.coins.guesses(scores), attacked.coins.heads, share=design.guesses, alpha=alpha
         ),
+        again=tossed_again(scores),
     )
 
 

@@ -212,7 +212,8 @@ def _best(subject: SubjectView, lead: str) -> str:
     low, high = share(best["auc_low"]), share(best["auc_high"])
     said = (
         f"{said.rstrip()} {clean(best['attack'])} on {look.name}, with AUC {share(best['auc'])} "
-        f"(95 % interval {low} to {high})"
+        f"(95 % interval {low} to {high}"
+        + (f"; if nothing leaked, up to {subject.chance})" if subject.chance else ")")
     )
     simple = look.of(BASELINE)
     if subject.epsilon is None and simple is not None and simple is not best:
