@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.experiment.certified import Certified
-from dpassay.attacks.experiment.metrics import interval, thin
+from dpassay.attacks.experiment.metrics import interval
 from dpassay.attacks.experiment.no_leak import best_of
 from dpassay.attacks.experiment.one_run import OneRun
 from dpassay.attacks.experiment.reach import of_guesses, of_one_run
@@ -25,7 +25,6 @@ from dpassay.numerics import lower_number, number
 from dpassay.stats.bounds import clopper_pearson_lower
 
 SCHEMA = "dpassay/attack/1"
-POINTS = 100
 """Points of a curve that are kept."""
 MOST_EXPOSED = 10
 """Records that are named."""
@@ -105,7 +104,7 @@ def _claim(attacked: Attacked) -> dict[str, Any] | None:
 
 
 def _outcome(outcome: Outcome, attacked: Attacked) -> dict[str, Any]:
-    curve = thin(outcome.curve, POINTS)
+    curve, (low, high) = outcome.curve, outcome.band
     allowed = None
     if attacked.claim is not None:
         epsilon, delta = composed(attacked.claim, outcome.view)
@@ -127,7 +126,12 @@ def _outcome(outcome: Outcome, attacked: Attacked) -> dict[str, Any]:
         ],
         "beyond": None if outcome.beyond is None else number(outcome.beyond),
         "one_run": _one_run(outcome.one_run),
-        "roc": {"fpr": _list(curve.fpr), "tpr": _list(curve.tpr)},
+        "roc": {
+            "fpr": _list(curve.fpr),
+            "tpr": _list(curve.tpr),
+            "low": _list(low),
+            "high": _list(high),
+        },
         "slices": [_sliced(each) for each in outcome.sliced],
     }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpassay.attacks.experiment.band import band
 from dpassay.attacks.experiment.certified import Certified, certify, exposed
 from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.metrics import (
@@ -21,6 +22,7 @@ from dpassay.attacks.experiment.metrics import (
     auc_interval,
     per_model,
     roc,
+    thin,
     with_a_coin,
 )
 from dpassay.attacks.experiment.models import ExperimentData, Models, models
@@ -90,6 +92,9 @@ class Outcome:
     attack, view
         Which; the view as in the subject.
     curve : Roc
+        At most a hundred of its points and the last.
+    band : tuple of array
+        95 % around its TPR, pointwise; estimates.
     auc, advantage : float
         Estimates.
     auc_interval : tuple of float
@@ -117,6 +122,7 @@ class Outcome:
     attack: str
     view: View
     curve: Roc
+    band: tuple[Array, Array]
     auc: float
     advantage: float
     auc_interval: tuple[float, float]
@@ -319,10 +325,12 @@ def _outcome(
             for at in operating
         ]
     )
+    told = thin(curve)
     return Outcome(
         attack=name,
         view=view,
-        curve=curve,
+        curve=told,
+        band=band(told, scores, membership),
         auc=auc(members, others),
         advantage=advantage(curve),
         auc_interval=auc_interval(scores, membership) or (0.0, 1.0),

@@ -23,7 +23,7 @@ def test_every_toss_is_as_likely_and_none_else_comes(scores: list[float]) -> Non
         known.append(round(auc(row[inside], row[~inside]), 9))
     found = tossed_again(row)
     assert found.shape == (TOSSES,)
-    counts = Counter(found.round(9).tolist())
+    counts = Counter(np.round(found, 9).tolist())
     assert counts.keys() == set(known)
     for value, number in counts.items():
         low, high = binom.ppf([1e-6, 1 - 1e-6], TOSSES, known.count(value) / 8)
