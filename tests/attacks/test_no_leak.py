@@ -26,7 +26,7 @@ def test_every_toss_is_as_likely_and_none_else_comes(scores: list[float]) -> Non
     counts = Counter(np.round(found, 9).tolist())
     assert counts.keys() == set(known)
     for value, number in counts.items():
-        low, high = binom.ppf([1e-6, 1 - 1e-6], TOSSES, known.count(value) / 8)
+        low, high = (binom.ppf(q, TOSSES, known.count(value) / 8) for q in (1e-6, 1 - 1e-6))
         assert low <= number <= high
 
 
