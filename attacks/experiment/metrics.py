@@ -20,6 +20,8 @@ from dpassay.errors import is_real, require
 
 FALSE_POSITIVE_RATES = (0.01, 0.001)
 """Where true positive rates are told."""
+POINTS = 100
+"""Of a curve that are kept."""
 ENOUGH = 10
 """False positives that a rate needs to be told: at least 10 / rate non-members."""
 
@@ -299,7 +301,7 @@ def interval(
     return max(least, middle - half), min(most, middle + half)
 
 
-def thin(curve: Roc, most: int) -> Roc:
+def thin(curve: Roc, most: int = POINTS) -> Roc:
     """Keep at most `most` points of a curve and the last, enough for a logarithmic axis."""
     if len(curve.fpr) <= most:
         return curve

@@ -31,6 +31,8 @@ from dpassay.trials.ledger import Ledger
 NEAR = 0.01
 """Distance of a poisoned copy from its record in each column, in standard deviations of the
 column."""
+CLOSE = 1e-6
+"""The same of copies that outvote natural neighbours: these must all lie farther away."""
 CHANCE = 0.05
 """With which a candidate that is no better than the record takes its place."""
 SLIGHT = 1e-9
@@ -64,9 +66,19 @@ ADVERSARIES = {
     "pois-miaq": Adversary(poisons=True, chooses=True),
 }
 """By the names of the paper."""
+POISONS = {"other": 2, "balanced": 25}
+"""Labels of the poison, and how many copies of each record there are unless told otherwise: for
+`balanced` as many as neighbours vote in `private-knn`."""
 
 
-def surround(records: Labelled, places: NDArray[np.int64], copies: int, *, seed: int) -> Labelled:
+def surround(
+    records: Labelled,
+    places: NDArray[np.int64],
+    copies: int,
+    *,
+    seed: int,
+    distance: float = NEAR,
+) -> Labelled:
     """Return near copies of some records with another label.
 
     There a model follows the record only if the record is in.
@@ -77,10 +89,12 @@ def surround(records: Labelled, places: NDArray[np.int64], copies: int, *, seed:
     places : int array
         Which are surrounded.
     copies : int
-        Of each, >= 1; two and two lie opposite each other around the record, `NEAR` away from it;
-        all have the same label.
+        Of each, >= 1; two and two lie opposite each other around the record; all have the same
+        label.
     seed : int
         Root seed.
+    distance : float
+        From the record in each column, in standard deviations of the column.
 
     Returns
     -------
@@ -92,13 +106,51 @@ def surround(records: Labelled, places: NDArray[np.int64], copies: int, *, seed:
     y = other_labels(records.y, rng)[places]
     steps = (
         np.sign(rng.normal(size=((copies + 1) // 2, len(places), records.X.shape[1])))
-        * NEAR
+        * distance
         * records.X.std(axis=0)
     )
     around = np.stack([steps, -steps], axis=1).reshape(-1, *steps.shape[1:])[:copies]
     return Labelled(
         (records.X[places] + around).reshape(-1, records.X.shape[1]), np.tile(y, copies)
     )
+
+
+def balance(records: Labelled, places: NDArray[np.int64], copies: int, *, seed: int) -> Labelled:
+    """Return near copies of some records that vote as often for as against their labels.
+
+    Where the `copies` nearest records vote, the record decides. If it is out, all copies vote, and
+    the other label has one vote more; if it is in, it takes the place of the farthest copy, and its
+    own label has one vote more. So the record moves the margin by two votes in the middle, where
+    noise hides a move least; natural votes are seldom so close.
+
+    Parameters
+    ----------
+    records : Labelled
+    places : int array
+        Which are surrounded.
+    copies : int
+        Of each, an odd number: (copies - 1) / 2 with its own label, the others with one other
+        label, of which one lies twice as far away, which is the first to lose its vote.
+    seed : int
+        Root seed.
+
+    Returns
+    -------
+    Labelled
+        copies * len(places) records.
+    """
+    require(
+        is_count(copies) and copies % 2 == 1,
+        "--poison",
+        copies,
+        "an odd number >= 1 with --poison-labels balanced",
+    )
+    near = surround(records, places, copies, seed=seed, distance=CLOSE)
+    X = near.X.reshape(copies, len(places), -1).copy()
+    y = near.y.reshape(copies, len(places)).copy()
+    X[-1] += X[-1] - records.X[places]
+    y[: copies // 2] = records.y[places]
+    return Labelled(X.reshape(near.X.shape), y.reshape(-1))
 
 
 def candidates(data: ExperimentData) -> Array:

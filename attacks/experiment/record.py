@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.attacks.experiment.certified import Certified
-from dpassay.attacks.experiment.metrics import interval, thin
+from dpassay.attacks.experiment.metrics import interval
+from dpassay.attacks.experiment.no_leak import best_of
 from dpassay.attacks.experiment.one_run import OneRun
 from dpassay.attacks.experiment.reach import of_guesses, of_one_run
 from dpassay.attacks.experiment.run import Attacked, Outcome, composed
@@ -25,7 +26,6 @@ from dpassay.numerics import lower_number, number
 from dpassay.stats.bounds import clopper_pearson_lower
 
 SCHEMA = "dpassay/attack/1"
-POINTS = 100
 """Points of a curve that are kept."""
 MOST_EXPOSED = 10
 """Records that are named."""
@@ -91,6 +91,7 @@ def _subject(attacked: Attacked, data: _Records) -> dict[str, Any]:
             "low": number(low),
             "high": number(high),
         },
+        "no_leak": _no_leak(attacked.outcomes),
         "outcomes": [_outcome(each, attacked) for each in attacked.outcomes],
         "certified": [
             each
@@ -106,12 +107,20 @@ def _subject(attacked: Attacked, data: _Records) -> dict[str, Any]:
     } | _again(attacked)
 
 
+def _no_leak(outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
+    again = [each.again for each in outcomes if each.again is not None]
+    if not again:
+        return None
+    best = best_of(again)
+    return {"attacks": best.attacks, "middle": number(best.middle), "high": number(best.high)}
+
+
 def _claim(attacked: Attacked) -> dict[str, Any] | None:
     return None if attacked.claim is None else attacked.claim.as_json()
 
 
 def _outcome(outcome: Outcome, attacked: Attacked) -> dict[str, Any]:
-    curve = thin(outcome.curve, POINTS)
+    curve, (low, high) = outcome.curve, outcome.band
     allowed = None
     if attacked.claim is not None:
         epsilon, delta = composed(attacked.claim, outcome.view)
@@ -133,7 +142,12 @@ def _outcome(outcome: Outcome, attacked: Attacked) -> dict[str, Any]:
         ],
         "beyond": None if outcome.beyond is None else number(outcome.beyond),
         "one_run": _one_run(outcome.one_run),
-        "roc": {"fpr": _list(curve.fpr), "tpr": _list(curve.tpr)},
+        "roc": {
+            "fpr": _list(curve.fpr),
+            "tpr": _list(curve.tpr),
+            "low": _list(low),
+            "high": _list(high),
+        },
         "slices": [_sliced(each) for each in outcome.sliced],
     }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from dpassay.attacks.experiment.band import band
 from dpassay.attacks.experiment.certified import (
     Certified,
     Rule,
@@ -28,9 +29,11 @@ from dpassay.attacks.experiment.metrics import (
     auc_interval,
     per_model,
     roc,
+    thin,
     with_a_coin,
 )
 from dpassay.attacks.experiment.models import ExperimentData, Models, models
+from dpassay.attacks.experiment.no_leak import tossed_again
 from dpassay.attacks.experiment.one_run import OneRun, one_run
 from dpassay.attacks.experiment.poisoning import choose
 from dpassay.attacks.experiment.slices import Sliced, parts, sliced
@@ -99,6 +102,9 @@ class Outcome:
     attack, view
         Which; the view as in the subject.
     curve : Roc
+        At most a hundred of its points and the last.
+    band : tuple of array
+        95 % around its TPR, pointwise; estimates.
     auc, advantage : float
         Estimates.
     auc_interval : tuple of float
@@ -116,6 +122,8 @@ class Outcome:
         itself; RMIA reads those at the other records too, and its curve alone proves nothing.
     one_run : OneRun
         What the guesses certify about everything that a target has answered.
+    again : array or None
+        AUCs if the coins were tossed again; see `dpassay.attacks.experiment.no_leak`.
     sliced : tuple of Sliced
         The same on canaries, poisoned and natural records apart; empty where there are none but
         natural ones.
@@ -124,6 +132,7 @@ class Outcome:
     attack: str
     view: View
     curve: Roc
+    band: tuple[Array, Array]
     auc: float
     advantage: float
     auc_interval: tuple[float, float]
@@ -131,6 +140,7 @@ class Outcome:
     tpr: Array
     beyond: float | None
     one_run: OneRun
+    again: Array | None = None
     sliced: tuple[Sliced, ...] = ()
 
 
@@ -350,10 +360,12 @@ def _outcome(
             for at in operating
         ]
     )
+    told = thin(curve)
     return Outcome(
         attack=name,
         view=view,
-        curve=curve,
+        curve=told,
+        band=band(told, scores, membership),
         auc=auc(members, others),
         advantage=advantage(curve),
         auc_interval=auc_interval(scores, membership) or (0.0, 1.0),
@@ -365,6 +377,7 @@ def _outcome(
         one_run=one_run(
             attacked.coins.guesses(scores), attacked.coins.heads, share=design.guesses, alpha=alpha
         ),
+        again=tossed_again(scores),
     )
 
 

@@ -17,7 +17,7 @@ from dpassay.attacks.experiment.by_column import column_values, slices_by, withi
 from dpassay.attacks.experiment.canaries import KINDS, plant
 from dpassay.attacks.experiment.coins import one_a_pair
 from dpassay.attacks.experiment.models import ExperimentData, build_data
-from dpassay.attacks.experiment.poisoning import ADVERSARIES, surround
+from dpassay.attacks.experiment.poisoning import ADVERSARIES, POISONS, balance, surround
 from dpassay.attacks.observed import Flags
 from dpassay.config.options import COMMAND_LINE, OPTIONS
 from dpassay.data import Labelled, Table
@@ -47,8 +47,10 @@ class Scenario:
         One of `ADVERSARIES`.
     poisoned : int or None
         Records that are surrounded by poison, where the adversary poisons; None for the default.
-    poison : int
-        Poisoned records around each of them.
+    poison_labels : str
+        One of `POISONS`.
+    poison : int or None
+        Poisoned records around each of them; None for the default of their labels.
     attribute : str or None
         Column of which the value is guessed, instead of membership; see
         `dpassay.attacks.experiment.attribute`.
@@ -64,7 +66,8 @@ class Scenario:
     planted: str = COMMAND_LINE["planted"].default
     adversary: str = COMMAND_LINE["adversary"].default
     poisoned: int | None = COMMAND_LINE["poisoned"].default
-    poison: int = COMMAND_LINE["poison"].default
+    poison_labels: str = COMMAND_LINE["poison_labels"].default
+    poison: int | None = COMMAND_LINE["poison"].default
     attribute: str | None = COMMAND_LINE["attribute"].default
     slice_by: str | None = COMMAND_LINE["slice_by"].default
     seed: int = OPTIONS["seed"].default
@@ -85,6 +88,12 @@ class Scenario:
             "--adversary",
             self.adversary,
             f"one of {', '.join(ADVERSARIES)}",
+        )
+        require(
+            self.poison_labels in POISONS,
+            "--poison-labels",
+            self.poison_labels,
+            f"one of {', '.join(POISONS)}",
         )
         useless = self.attribute is not None and self.canaries > 0
         require(
@@ -124,7 +133,9 @@ def lay(table: Table, setting: Scenario) -> tuple[ExperimentData, dict[str, Any]
         rng = stream(setting.seed, "poisoned", records.digest)
         number = min(POISONED, len(records) // 2) if setting.poisoned is None else setting.poisoned
         poisoned = one_a_pair(len(records), number, "--poisoned", rng)
-        background = surround(records, poisoned, setting.poison, seed=setting.seed)
+        copies = POISONS[setting.poison_labels] if setting.poison is None else setting.poison
+        poison = balance if setting.poison_labels == "balanced" else surround
+        background = poison(records, poisoned, copies, seed=setting.seed)
         slices["poisoned"] = _flags(poisoned, len(records))
     laid = build_data(
         records,
@@ -144,6 +155,7 @@ def lay(table: Table, setting: Scenario) -> tuple[ExperimentData, dict[str, Any]
         "background": 0 if background is None else len(background),
         "canaries": canaries.tolist(),
         "planted": setting.planted if setting.canaries else None,
+        "poison_labels": setting.poison_labels if adversary.poisons else None,
         "poisoned": poisoned.tolist(),
         "slice_by": setting.slice_by,
         "records": len(records),

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from dpassay.attacks.services.answers import MOST_LABELS, halves, middle
 from dpassay.attacks.services.interface import Service
 from dpassay.data import Labelled
 from dpassay.errors import TargetError
@@ -28,9 +29,8 @@ from dpassay.targets.groups import Progress, silent
 STAGES = (24, 96, 384)
 """Deployments a side, one stage after the other until a change is seen; the last for the first two
 datasets alone."""
-POINTS, MOST_ANSWERS, MOST_LABELS = 2, 16, 10
-"""Points that are asked at, answers of a session at each, and answers that are told apart, the
-others together."""
+POINTS, MOST_ANSWERS = 2, 16
+"""Points that are asked at, and answers of a session at each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,31 +121,7 @@ def _majorities(
     if len(answers) < each * len(points):
         raise TargetError(f"{service.name} refused after {len(answers)} answers")
     parts = (answers[k * each : (k + 1) * each] for k in range(len(points)))
-    return [_middle(part) for part in parts]
-
-
-def _middle(answers: tuple[Any, ...]) -> Any:
-    """The commonest answer; of numbers or vectors that are all different, their medians."""
-    if len(set(answers)) == len(answers) > 1 and _real(answers[0]):
-        return tuple(np.median(np.array(answers, dtype=float).reshape(len(answers), -1), axis=0))
-    return Counter(answers).most_common(1)[0][0]
-
-
-def _real(answer: Any) -> bool:
-    """Whether it is a real number or a vector of such."""
-    return isinstance(answer, float) or (
-        isinstance(answer, tuple) and all(isinstance(each, int | float) for each in answer)
-    )
-
-
-def _halves(one: list[Any], other: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Real answers by whether each value is above the median of both sides together."""
-    everything = one + other
-    if len(set(everything)) <= MOST_LABELS or not all(map(_real, everything)):
-        return one, other
-    values = np.array(everything, dtype=float).reshape(len(everything), -1)
-    above = [tuple(row) for row in (values > np.median(values, axis=0)).tolist()]
-    return above[: len(one)], above[len(one) :]
+    return [middle(part) for part in parts]
 
 
 def control_cost(room: int) -> tuple[int, int]:
@@ -162,7 +138,7 @@ def _moved(sides: list[list[list[Any]]], points: int) -> float:
     found, n = [], len(sides[0])
     for k in range(points):
         one, other = map(
-            Counter, _halves(*([majorities[k] for majorities in side] for side in sides))
+            Counter, halves(*([majorities[k] for majorities in side] for side in sides))
         )
         for label in [label for label, _ in (one + other).most_common(MOST_LABELS)]:
             table = np.array([[one[label], n - one[label]], [other[label], n - other[label]]])

@@ -1,10 +1,10 @@
 """Defects of an interface that only an attacker sees.
 
 A correct service answers every query with coins of its own, independent between answers and
-sessions, or says that it does not. `frozen` looks for answers that are drawn once and given again,
-`streams` for coins that come again, `deletion` and `clipping` for records, `budgets` for the rest.
-Every probability is exact, or a bound, whatever the laws of the service; all tests share the error
-probability in equal parts.
+sessions, or says that it does not. `frozen` and `rounding` look for answers that are drawn once and
+kept, `streams` for coins that come again, `deletion` and `clipping` for records, `budgets` for the
+rest. Every probability is exact, or a bound, whatever the laws of the service; all tests share the
+error probability in equal parts.
 
 One noisy model that is drawn at training from the deployment's seed and then answers everybody
 without coins is no defect: it is one draw, and its claim is about that draw. Coins that all users
@@ -31,6 +31,7 @@ from dpassay.attacks.services.deletion import deletion_cost, left_defects, reuse
 from dpassay.attacks.services.frozen import frozen_cost, frozen_defects
 from dpassay.attacks.services.interface import Service
 from dpassay.attacks.services.probe_points import JITTER, POINTS, ProbePoints, points_cost
+from dpassay.attacks.services.rounding import rounded_defects, rounding_cost
 from dpassay.attacks.services.streams import (
     CLOCK,
     OPENINGS,
@@ -52,9 +53,9 @@ from dpassay.targets.groups import Progress, silent
 
 ALPHA = 1e-6
 """Error probability of all statistical tests of a probe together."""
-TESTS = 3 * POINTS + 8
+TESTS = 3 * POINTS + 9
 """Statistical tests of a probe at most: three at each point; whether users share coins, and whether
-an answer is one draw; the clock, replay, birthdays, two of deletion and one of clipping."""
+an answer is one draw; the clock, roundings, replay, birthdays, two of deletion, one of clipping."""
 NO_COINS = "near every record that was asked all answers were alike"
 
 
@@ -164,6 +165,7 @@ def plan_of(
     if not service.says("one_model"):
         parts.append(("where to ask", 0.0, points_cost(room)))
         parts += [("cached answers, sticky noise", 13 * share, frozen_cost(room))] * (room >= 2)
+        parts += [("rounded queries", share, rounding_cost(room))] * (room >= 2)
         parts.append(("clock", share, clock_cost(room)))
         parts += [("reopened sessions", share, replay_cost(room))] * (room >= 2)
         parts.append(("seed shared between users", share, shared_cost(room)))
@@ -248,9 +250,10 @@ def probe(
     elif not points:
         # sessions of one moment are alike too if the clock is the seed
         clock = clock_defects(probe, probe.beside(data.X[0], JITTER), share)
-        found += clock
+        kept = [] if clock or room < 2 else rounded_defects(probe, share)
+        found += clock + kept
         untold.append(f"coins: {NO_COINS}")
-        blind += [] if clock else ["coins"]
+        blind += [] if clock or kept else ["coins"]
     else:
         if room < 2:
             untold.append("cached answers and sticky noise: a session gives one answer only")
@@ -288,6 +291,9 @@ def _of_coins(
         return found
     if probe.room >= 2:
         found += frozen_defects(probe, points, share, remarks)
+        if not found and not probe.service.says("memoised"):
+            found += rounded_defects(probe, share)
+            remarks[:] = [] if found else remarks
     if found or remarks:
         return found  # a stream that does not change tells no coins apart
     found += shared_defects(probe, points, share, remarks)
@@ -295,7 +301,7 @@ def _of_coins(
         return found
     if probe.room >= 2:
         found += replay_defects(probe, points[0], share)
-    return found + few_bits_defects(probe, points[0], share, openings, untold)
+    return found + few_bits_defects(probe, points, share, openings, untold)
 
 
 def _of_records(

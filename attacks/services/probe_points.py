@@ -27,7 +27,6 @@ class ProbePoints:
     def __init__(self, service: Service, data: Labelled, room: int, seed: int) -> None:
         self.service, self.data, self.room = service, data, room
         self.rng = stream(seed, "probe", service.name)
-        self._entropy: dict[bytes, float] = {}
         spread = data.X.std(axis=0)
         self.spread = np.where(spread > 0, spread, 1.0)
 
@@ -39,14 +38,16 @@ class ProbePoints:
     def points(self) -> list[Array]:
         """Return up to four points at which answers differ most.
 
-        Asked a hair beside each, in sessions and deployments apart.
+        Asked a hair beside each, in sessions and deployments apart, each time in another order: the
+        first answers of two sessions may be the same though later ones are not.
         """
         rows = self.rng.permutation(len(self.data))[:CANDIDATES]
         candidates = [self.beside(self.data.X[i], JITTER) for i in rows]
         seen: list[list[Any]] = [[] for _ in candidates]
         for t in range(SCREENED):
+            order = self.rng.permutation(len(candidates)).tolist()
             for first in range(0, len(candidates), self.room):
-                part = range(first, min(first + self.room, len(candidates)))
+                part = order[first : first + self.room]
                 session = self.service.open(
                     self.data, self.service.deployment("screen", t, first), self.service.user()
                 )
@@ -54,23 +55,13 @@ class ProbePoints:
                 for c, answer in zip(part, answers, strict=False):
                     seen[c].append(answer)
         rest = [len(each) - max(Counter(each).values(), default=0) for each in seen]
-        self._entropy = {candidates[c].tobytes(): _bits(seen[c]) for c in range(len(candidates))}
-        order = sorted(range(len(candidates)), key=lambda c: -rest[c])[:POINTS]
-        return [candidates[c] for c in order if rest[c] > 0]
-
-    def bits(self, x: Array) -> float:
-        """Return how many bits an answer at one of the points has; an estimate, at least 0.3."""
-        return max(0.3, self._entropy.get(x.tobytes(), 0.0))
+        best = sorted(range(len(candidates)), key=lambda c: -rest[c])[:POINTS]
+        return [candidates[c] for c in best if rest[c] > 0]
 
 
 def points_cost(room: int) -> tuple[int, int]:
     """Return how many openings and queries it takes at most."""
     return SCREENED * math.ceil(CANDIDATES / room), SCREENED * CANDIDATES
-
-
-def _bits(answers: list[Any]) -> float:
-    """Entropy of the frequencies."""
-    return -sum(n / len(answers) * math.log2(n / len(answers)) for n in Counter(answers).values())
 
 
 def shown(x: Array) -> str:

@@ -26,13 +26,16 @@ from dpassay.attacks.services.chances import (
     pairing_probability,
     repeat_probability,
 )
-from dpassay.attacks.services.probe_points import ProbePoints, shown
+from dpassay.attacks.services.interface import Refusal, Session
+from dpassay.attacks.services.probe_points import POINTS, ProbePoints, shown
 
 ANSWERS = 96
 AT_ONCE = 48
 """Sessions that are opened at one moment."""
 TICK = 2.1
 """Seconds after which the clock shows something else, when streams are the clock's."""
+TICKS, AT_A_TICK = 5, 6
+"""Half ticks that are waited for other answers, where all are alike, and answers of a session."""
 RETURNS = 48
 """Users of one deployment who come back."""
 OPENINGS = 2000
@@ -41,6 +44,8 @@ STAGES = (250, 1000, 2000)
 """After how many it is looked whether streams came again."""
 BITS = 30
 """Of a stream, as far as the budget of a session allows."""
+MEASURED = 8
+"""Sessions that tell how many bits an answer at a point has."""
 LONGEST = 64
 SOUGHT = 16
 """Bits of a seed that should be seen. Where streams are so short that they come again by themselves
@@ -54,12 +59,16 @@ CLOCK = "noise seeded by the clock"
 REPLAY = "answers replayed when a session is reopened"
 SHARED = "seed shared between users"
 PART = "seed shared between part of the users"
+TOGETHER = "seed shared between deployments"
 FEW = "seeds of few bits"
+FEW_SEEDS = 6
+"""Bits up to which users with one stream are called a part of the users."""
 
 
 def clock_cost(room: int) -> tuple[int, int]:
     """Return how many openings and queries it takes at most."""
-    return AT_ONCE + 4, (AT_ONCE + 4) * min(room, LONGEST)
+    ticks = TICKS * AT_ONCE
+    return AT_ONCE + ticks, AT_ONCE * min(room, LONGEST) + ticks * max(1, min(room, AT_A_TICK))
 
 
 def replay_cost(room: int) -> tuple[int, int]:
@@ -70,12 +79,13 @@ def replay_cost(room: int) -> tuple[int, int]:
 def shared_cost(room: int) -> tuple[int, int]:
     """Return how many openings and queries it takes at most."""
     length, pairs = _shared_size(room)
-    return 2 * pairs, 2 * pairs * length
+    return 2 * pairs + 1, (2 * pairs + 1) * length
 
 
 def few_bits_cost(room: int, openings: int) -> tuple[int, int]:
     """Return how many openings and queries it takes at most."""
-    return 2 * openings, 2 * openings * min(room, LONGEST)
+    measured = MEASURED * POINTS
+    return 2 * openings + measured, (2 * openings + measured) * min(room, LONGEST)
 
 
 def _shared_size(room: int) -> tuple[int, int]:
@@ -91,16 +101,19 @@ def _varied(streams: Iterable[Sequence[Any]]) -> bool:
 def clock_defects(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
     """Coins that are those of the moment: sessions of different users and deployments agree.
 
-    All are opened first, and asked later, so that a tick of the clock has many of them. Streams
-    that come again when the clock has moved on are not the clock's.
+    All are opened first, and asked in turns, so that a tick of the clock has many of them. Streams
+    that come again when the clock has moved on are not the clock's. Where the clock is read for
+    each answer, all answers of a tick are alike, and some tick has another one.
     """
     length = min(probe.room, LONGEST)
     service, ids = probe.service, range(AT_ONCE)
     whose = [(service.deployment("clock", t), service.user()) for t in ids]
     sessions = [service.open(probe.data, seed, user) for seed, user in whose]
-    streams = [session.transcript([x] * length) for session in sessions]
+    streams = _in_turns(sessions, x, length)
+    if not _varied(streams):
+        return _ticks(probe, x, alpha / 2) if len(set(streams)) == 1 else []
     repeats, chance = repeat_probability(streams)
-    if chance > alpha or not _varied(streams):
+    if chance > alpha / 2:
         return []
     time.sleep(TICK)
     for t in range(4):
@@ -114,6 +127,44 @@ def clock_defects(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
     )
     again = f"open {AT_ONCE} sessions of different users and seeds at once, and ask at {shown(x)}"
     return [Defect(name=CLOCK, seen=seen, probability=chance, again=again)]
+
+
+def _in_turns(sessions: Sequence[Session], x: Array, length: int) -> list[tuple[Any, ...]]:
+    """Ask all sessions once, then once more; the answers of each until it is refused."""
+    found: list[list[Any]] = [[] for _ in sessions]
+    for turn in range(length):
+        for session, answers in zip(sessions, found, strict=True):
+            if len(answers) == turn and not isinstance(answer := session.ask(x), Refusal):
+                answers.append(answer)
+    return list(map(tuple, found))
+
+
+def _ticks(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
+    """Answers that are alike at every moment, of all deployments, and are not at all moments."""
+    service, asked = probe.service, [x, *probe.data.X[: min(probe.room, AT_A_TICK) - 1]]
+    moments = list[tuple[Any, ...]]()
+    for tick in range(TICKS):
+        answers = {
+            service.open(
+                probe.data, service.deployment("tick", tick, t), service.user()
+            ).transcript(asked)
+            for t in range(AT_ONCE)
+        }
+        if len(answers) > 1:
+            continue  # the clock moved on while they were asked, or they differ
+        moments += answers
+        chance = block_probability(moments, AT_ONCE)
+        if 2**TICKS * chance <= alpha:  # whichever moments were left out
+            break
+        time.sleep(TICK / 2)
+    else:
+        return []
+    seen = (
+        f"at each of {len(moments)} moments {AT_ONCE} deployments gave the same answers, and not at"
+        " all moments the same ones: every answer is drawn by the clock"
+    )
+    again = f"open {AT_ONCE} sessions of different seeds, ask at {shown(x)}, and again a second on"
+    return [Defect(name=CLOCK, seen=seen, probability=2**TICKS * chance, again=again)]
 
 
 def replay_defects(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
@@ -171,33 +222,34 @@ def shared_defects(
         if block_probability(blocks, 2) <= alpha:
             remarks.append(ONE_ANSWER)
         return []
+    time.sleep(TICK)
+    later = probe.service.open(probe.data, last[2], probe.service.user()).transcript(asked)
+    by_clock = later != blocks[-1]
     seen = (
         f"in {pairs} deployments two users got the same {length} answers, answer for answer, "
-        "though these vary: the coins do not depend on the user, who can compare her own answers "
-        "with those of others"
-    )
+        + (f"and not {TICK:g} s later: the coins are those of deployment and moment" if by_clock
+           else "though these vary: the coins do not depend on the user, who can compare her own "
+           "answers with those of others")
+    )  # fmt: skip
     again = (
         f"open sessions of '{last[0]}' and '{last[1]}' with seed {last[2]}, and ask both at "
         f"{shown(points[0])} and so on"
     )
-    return [Defect(name=SHARED, seen=seen, probability=inside, again=again)]
+    name = CLOCK if by_clock else SHARED
+    return [Defect(name=name, seen=seen, probability=inside, again=again)]
 
 
 def few_bits_defects(
-    probe: ProbePoints, x: Array, alpha: float, openings: int, untold: list[str]
+    probe: ProbePoints, points: Sequence[Array], alpha: float, openings: int, untold: list[str]
 ) -> list[Defect]:
     """Streams that come again among many: of users of one deployment, then of deployments.
 
     Each half has alpha / 2, spent in equal parts on the stages.
     """
-    length = min(probe.room, LONGEST, math.ceil(BITS / probe.bits(x)))
-    visible = _visible(length * probe.bits(x), openings)
-    if visible < SOUGHT:
-        untold.append(
-            f"seeds of few bits: {length} answers of a session would show seeds of about "
-            f"{max(0.0, visible):.0f} bits at most"
-        )
     service = probe.service
+    told = [_told(probe, x) for x in points]
+    bits, x = max(told), points[int(np.argmax(told))]
+    length = min(probe.room, LONGEST, math.ceil(BITS / bits))
     seed, user = service.deployment("birthday"), service.user()
     ways: list[tuple[str, Callable[[int], tuple[int, str]]]] = [
         ("users of a deployment", lambda _: (seed, service.user())),
@@ -207,6 +259,12 @@ def few_bits_defects(
         found = _birthday(probe, x, length, alpha / 2, openings, who, whose, untold)
         if found:
             return found
+    visible = _visible(length * bits, openings)
+    if visible < SOUGHT:
+        untold.append(
+            f"seeds of few bits: {length} answers of a session would show seeds of about "
+            f"{max(0.0, visible):.0f} bits at most"
+        )
     return []
 
 
@@ -244,12 +302,11 @@ def _birthday(
     counts = Counter(streams)
     most = counts.most_common(1)[0][1]
     again = sum(count for count in counts.values() if count > 1)
-    name = PART if who != "deployments" and most >= 3 and 2 * most >= again else FEW
-    told = (
-        f"{most} of them the same stream, so that part of the users have one seed"
-        if name == PART
-        else f"as coins of about {_bits(len(streams), repeats):.0f} bits do"
-    )
+    bits = _bits(counts)
+    name, told = FEW, f"as coins of about {bits:.0f} bits do"
+    if (most >= 3 and 2 * most >= again) or bits <= FEW_SEEDS:
+        name = TOGETHER if who == "deployments" else PART
+        told = f"{most} of them the same stream, so that part of the {who} have one seed"
     seen = (
         f"of {len(streams)} {who}, {repeats} gave the {length} answers of an earlier one, answer "
         f"for answer, {told}"
@@ -262,6 +319,22 @@ def _birthday(
     ]  # fmt: skip
 
 
+def _told(probe: ProbePoints, x: Array) -> float:
+    """Return the bits of an answer by which streams differ, at least 0.1: an estimate.
+
+    By how often answers of different sessions are equal.
+    """
+    length, seed = min(probe.room, LONGEST), probe.service.deployment("birthday")
+    counts = Counter(
+        answer
+        for _ in range(MEASURED)
+        for answer in probe.service.open(probe.data, seed, probe.service.user()).transcript(
+            [x] * length
+        )
+    )
+    return max(0.1, _bits(counts))
+
+
 def _visible(bits: float, openings: int) -> float:
     """Bits of a seed that would be seen by streams of so many bits: an estimate.
 
@@ -271,6 +344,8 @@ def _visible(bits: float, openings: int) -> float:
     return math.log2(max(1.0, pairs / (8 + 6 * math.sqrt(pairs / 2**bits))))
 
 
-def _bits(streams: int, repeats: int) -> float:
-    """Bits of a seed of which so many streams repeat so often: an estimate."""
-    return math.log2(max(2.0, streams * (streams - 1) / 2 / repeats))
+def _bits(counts: Counter[Any]) -> float:
+    """Bits of what came so often: an estimate, by the pairs of equal ones."""
+    number = sum(counts.values())
+    pairs = sum(count * (count - 1) for count in counts.values()) / 2
+    return math.log2(max(1.0, number * (number - 1) / 2 / max(pairs, 0.5)))

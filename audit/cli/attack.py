@@ -93,7 +93,7 @@ EXAMPLES = examples(
 )
 OF_MODELS = (
     *("budgets", "references", "models", "copies", "noise", "cache", "jobs", "canaries", "planted"),
-    *("adversary", "poisoned", "poison", "attribute", "slice_by"),
+    *("adversary", "poisoned", "poison_labels", "poison", "attribute", "slice_by"),
 )
 """Options about the models that are trained and asked; a service has its own."""
 OF_CLAIMS = ("epsilon", "budgets", "transcripts")
@@ -118,7 +118,7 @@ def add_arguments(command: Parser) -> None:
     add_options(
         how, "attacks", "records", "references", "models", "copies", "noise", "canaries", "planted"
     )
-    add_options(how, "adversary", "poisoned", "poison", "attribute", "slice_by")
+    add_options(how, "adversary", "poisoned", "poison_labels", "poison", "attribute", "slice_by")
     add_options(how, "seed", "confidence")
     add_options(command.add_argument_group("data"), "data", "label")
     work = command.add_argument_group("output; no number depends on it")
@@ -207,7 +207,7 @@ def _refuse_idle(arguments: argparse.Namespace, config: Config) -> None:
     """Refuse options that would change nothing, instead of ignoring them."""
     for key, why in _idle(config):
         if config.said(key):
-            raise InvalidInput(f"--{key}: has no effect {why}")
+            raise InvalidInput(f"--{key.replace('_', '-')}: has no effect {why}")
     if config.command_line["against"] == "base":
         for given, named in ((arguments.targets, "TARGET"), (arguments.parameters, "-p")):
             if given:
@@ -236,7 +236,8 @@ def _idle(config: Config) -> Iterator[tuple[str, str]]:
         yield "planted", "without --canaries"
     if not ADVERSARIES[alone["adversary"]].poisons:
         yield from (
-            (key, "without --adversary pois-minq or pois-miaq") for key in ("poisoned", "poison")
+            (key, "without --adversary pois-minq or pois-miaq")
+            for key in ("poisoned", "poison_labels", "poison")
         )
 
 

@@ -321,7 +321,21 @@ _OF_ATTACKS = (
     count(
         "poisoned", 0, shown="20, at most half", help="records surrounded by poison, with pois-..."
     ),
-    count("poison", 0, default=2, metavar="K", help="poisoned copies around each of these records"),
+    one_of(
+        "poison_labels",
+        ("other", "balanced"),
+        default="other",
+        metavar="WHICH",
+        help="labels of the poison: another one than the record's, or both in balance, so that the "
+        "record decides a vote of its K nearest",
+    ),
+    count(
+        "poison",
+        0,
+        shown="2, or 25 where balanced",
+        metavar="K",
+        help="poisoned copies around each of these records",
+    ),
     text(
         "attribute",
         shown="none",

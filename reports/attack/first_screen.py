@@ -222,7 +222,8 @@ def _subject(
     auc = Number(
         name="Best AUC",
         text=share(best["auc"]),
-        note=f"{clean(best['attack'])}, {subject.best.name}; an estimate",
+        note=f"{clean(best['attack'])}, {subject.best.name}; an estimate"
+        + (f"; if nothing leaked, up to {subject.chance}" if subject.chance else ""),
     )
     rungs = () if repeated is None else repeated.rungs
     found = _strongest(

@@ -68,7 +68,7 @@ def paired(
     )
 
 
-def tossed(outcome: Mapping[str, Any], fpr: float) -> float:
+def tossed(outcome: Mapping[str, Any], fpr: float, name: str = "tpr") -> float:
     """Return an attack's true positive rate at a false positive rate, tossing coins for ties.
 
     Between two thresholds a ROC curve is a straight line then, on linear axes.
@@ -79,8 +79,10 @@ def tossed(outcome: Mapping[str, Any], fpr: float) -> float:
         Of the record.
     fpr : float
         In [0, 1].
+    name : str
+        Of the curve: `tpr`, or `low` or `high` for an end of its band.
     """
-    x, y = [0.0, *outcome["roc"]["fpr"], 1.0], [0.0, *outcome["roc"]["tpr"], 1.0]
+    x, y = [0.0, *outcome["roc"]["fpr"], 1.0], [0.0, *outcome["roc"][name], 1.0]
     k = min(bisect_right(x, fpr), len(x) - 1)
     if x[k] == x[k - 1]:
         return float(max(y[k - 1], y[k]))

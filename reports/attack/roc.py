@@ -79,6 +79,7 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
                 LIRA: (_COLOURS[0], "-", "LiRA"),
                 BASELINE: (_COLOURS[1], "--", "loss threshold"),
             }
+            styled = {name: colour for name, (colour, _, _) in marked.items()}
             for each in reversed(look.outcomes):
                 if each["attack"] not in marked:
                     _curve(axes, each, left, FAINT, "-", 0.7)
@@ -96,6 +97,7 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
                 k,
                 len(panels),
             )
+            _band(axes, look.best, left, styled.get(look.best["attack"], INK))
             _note(axes, f"best: {clean(look.best['attack'])}, AUC {look.best['auc']:.3f}")
         entries = [(colour, dashes, label) for colour, dashes, label in marked.values()]
         _legend(
@@ -118,7 +120,8 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
         )
     caption = (
         "True against false positive rate of every attack, over all targets and records together; "
-        "estimates. Dotted: guessing."
+        "estimates. Shaded: 95 % around the best attack at each rate, over the target models. "
+        "Dotted: guessing."
     )
     return Drawn(
         title="ROC curves", label="attacks on what makes no claim", svg=svg, caption=caption
@@ -156,6 +159,7 @@ def view_roc(
                 colour, dashes = styles[subject.family]
                 drawn.add(subject.family)
                 _curve(axes, look.best, left, colour, dashes, 1.2)
+                _band(axes, look.best, left, colour)
                 ceiling = _ceiling(found, subject, look)
                 if ceiling is not None:
                     optimal = True
@@ -186,8 +190,9 @@ def view_roc(
             ),
         )
     caption = (
-        f"View: {view}. The attack with the highest AUC on each mechanism. Shaded: what the "
-        "composed claim allows; above it a claim would be broken, if the curve were more than an "
+        f"View: {view}. The attack with the highest AUC on each mechanism, and 95 % around it at "
+        "each rate, over the target models. The shaded region is what the composed claim allows; "
+        "above it a claim would be broken, if the curve were more than an "
         "estimate of the best of many attacks."
     )
     return Drawn(title="", label=f"best attacks, {view}", svg=svg, caption=caption)
@@ -253,6 +258,17 @@ def _curve(axes: Axes, outcome: Raw, left: float, colour: str, dashes: str, widt
         color=colour,
         linewidth=width,
         zorder=3,
+    )
+
+
+def _band(axes: Axes, outcome: Raw, left: float, colour: str) -> None:
+    """Shade 95 % around a curve, where the record has it."""
+    if "low" not in outcome["roc"]:
+        return
+    places = _grid(left)
+    low, high = ([tossed(outcome, x, end) for x in places] for end in ("low", "high"))
+    axes.fill_between(
+        places, [max(y, left / 10) for y in low], high, color=colour, alpha=0.18, linewidth=0
     )
 
 

@@ -184,6 +184,19 @@ class SubjectView:
         return max(self.looks, key=lambda look: float(look.best["auc"]))
 
     @property
+    def no_leak(self) -> float | None:
+        """What the highest AUC stays below in 95 % of all cases if nothing leaks; an estimate."""
+        found = self.raw.get("no_leak")
+        return None if found is None else float(found["high"])
+
+    @property
+    def chance(self) -> str:
+        """The same in words, as '0.512 for the best of 36'; empty where it is not known."""
+        if self.no_leak is None:
+            return ""
+        return f"{share(self.no_leak)} for the best of {self.raw['no_leak']['attacks']}"
+
+    @property
     def hardest(self) -> Look:
         """The view with the largest bound as a share of what is allowed.
 

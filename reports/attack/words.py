@@ -46,6 +46,11 @@ CAVEAT_DETAIL = (
     "confidence are certified."
 )
 
+BALANCED = (
+    " Half of the labels around a record were its own, so that the record decided their vote: "
+    "noise hides a move least there."
+)
+
 
 def headline(record: Raw, subjects: Sequence[SubjectView]) -> str:
     """Say in one line what came out; every claim is counted once."""
@@ -167,6 +172,7 @@ def _adversary(run: Raw) -> str:
         texts.append(
             f"The adversary put {plural(run['background'], 'poisoned record')} into every "
             f"training set, around {count(len(run['poisoned']))} of the records."
+            + (BALANCED if run.get("poison_labels") == "balanced" else "")
         )
     if run["adversary"].endswith("miaq"):
         texts.append(
@@ -206,7 +212,8 @@ def _best(subject: SubjectView, lead: str) -> str:
     low, high = share(best["auc_low"]), share(best["auc_high"])
     said = (
         f"{said.rstrip()} {clean(best['attack'])} on {look.name}, with AUC {share(best['auc'])} "
-        f"(95 % interval {low} to {high})"
+        f"(95 % interval {low} to {high}"
+        + (f"; if nothing leaked, up to {subject.chance})" if subject.chance else ")")
     )
     simple = look.of(BASELINE)
     if subject.epsilon is None and simple is not None and simple is not best:

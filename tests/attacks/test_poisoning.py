@@ -11,7 +11,16 @@ import pytest
 
 from dpassay.attacks.experiment.coins import Coins, toss
 from dpassay.attacks.experiment.models import ExperimentData, build_data, models
-from dpassay.attacks.experiment.poisoning import NEAR, STEPS, better, candidates, choose, surround
+from dpassay.attacks.experiment.poisoning import (
+    CLOSE,
+    NEAR,
+    STEPS,
+    balance,
+    better,
+    candidates,
+    choose,
+    surround,
+)
 from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Attacked, Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
@@ -75,6 +84,46 @@ def test_poison_lies_close_around_the_record_with_another_label(copies: int) -> 
         np.testing.assert_allclose(np.abs(away), NEAR, rtol=1e-6)
         if copies >= 2:
             np.testing.assert_allclose(away[0], -away[1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("copies", [1, 5, 25])
+def test_a_record_decides_the_vote_of_its_nearest(copies: int) -> None:
+    records = laid().records
+    places = np.array([3, 8, 40])
+    poison = balance(records, places, copies, seed=1)
+    assert len(poison) == 3 * copies
+    X, y = np.vstack([records.X, poison.X]), np.concatenate([records.y, poison.y])
+    assert np.linalg.norm(poison.X - np.tile(records.X[places], (copies, 1)), axis=1).max() <= (
+        2.01 * CLOSE * np.linalg.norm(records.X.std(axis=0))
+    )
+    for place in places.tolist():
+        far = np.linalg.norm(X - X[place], axis=1)
+        votes = {}
+        for inside in (True, False):
+            far[place] = 0.0 if inside else np.inf
+            nearest = np.argsort(far, kind="stable")[:copies]
+            votes[inside] = int((y[nearest] == y[place]).sum())
+        assert votes == {True: (copies + 1) // 2, False: (copies - 1) // 2}
+
+
+@pytest.mark.slow
+def test_balance_breaks_no_claim_and_hides_little_of_a_membership(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = "attack private-knn --against mechanism --epsilon 2 --adversary pois-minq --budgets 8"
+    command += " --poison-labels balanced --poisoned 20 --models 200 --copies 0 --seed 3 --json"
+    command += " --attacks likelihood-ratio,loss-threshold,lira"
+    assert main(command.split()) == 4  # 200 models cannot certify 16, the loss of 8 answers
+    record = json.loads(capsys.readouterr().out)
+    (found,) = record["subjects"]
+    for outcome in found["outcomes"]:
+        (poisoned,) = (part for part in outcome["slices"] if part["slice"] == "poisoned")
+        # the vote moves by 2 of 25: Bin(8, q) and Bin(8, 1 - q) are told apart with .977
+        assert 0.95 < poisoned["auc"] < 0.99
+    (repeated,) = record["repeated"]
+    for rung in repeated["rungs"]:
+        assert 0 < rung["lower"] < rung["m"] * 2.0
+    assert all(0 < told["lower"] < 8 * 2.0 for told in found["certified"])
 
 
 def test_candidates_are_the_record_its_copies_and_the_way_to_the_other_class() -> None:

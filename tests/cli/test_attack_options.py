@@ -32,6 +32,11 @@ def own(data: object, queries: object, size: object, rng: object) -> None:
         ("--against base -p r=5", "-p r=5: has no effect with --against base"),
         ("--poisoned 3", "--poisoned: has no effect without --adversary pois"),
         ("--poison 3", "--poison: has no effect without --adversary pois"),
+        ("--poison-labels balanced", "--poison-labels: has no effect without --adversary pois"),
+        (
+            "--adversary pois-minq --poison-labels balanced --poison 4",
+            "--poison = 4: must be an odd number >= 1 with --poison-labels balanced",
+        ),
         ("--planted labels", "--planted: has no effect without --canaries"),
         ("--copies 0 --noise 0.2", "--noise: has no effect without --copies"),
         ("--label y", "--label = 'y': requires --data FILE"),

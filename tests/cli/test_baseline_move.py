@@ -67,6 +67,7 @@ def run(command: str) -> int:
     return main(shlex.split(command)[1:])
 
 
+@pytest.mark.slow
 def test_the_check_says_the_command_and_after_it_is_green(
     accepted: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

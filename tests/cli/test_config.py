@@ -67,6 +67,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return line.removeprefix("dpassay: error: ")
 
 
+@pytest.mark.slow
 def test_run_audits_what_is_configured_each_with_its_own_claim(
     mine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

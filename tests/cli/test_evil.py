@@ -236,6 +236,7 @@ def check(
     assert "Traceback" not in stderr
 
 
+@pytest.mark.slow
 def test_what_a_mechanism_does_to_its_process_costs_its_own_result_only(
     tmp_path: Path, warm: Path
 ) -> None:

@@ -290,6 +290,7 @@ def lines(seeds: range, capsys: Capture) -> list[str]:
     return [f"{seed}: {told}" for seed in seeds if (told := crash(line(seed), capsys))]
 
 
+@pytest.mark.slow
 def test_damaged_records_are_refused_or_read(here: Path, capsys: Capture) -> None:
     assert records(range(90), capsys) == []
 

@@ -103,6 +103,7 @@ def blocks_are_whole(out: str, *, complete: bool = True) -> None:
     assert rows
 
 
+@pytest.mark.slow
 def test_the_record_does_not_tell_how_it_was_run(project: Path, whole: dict[str, bytes]) -> None:
     ways = {
         "two": ["--jobs", "2", "--shard-timeout=50", "--resume"],
@@ -119,6 +120,7 @@ def test_the_record_does_not_tell_how_it_was_run(project: Path, whole: dict[str,
     )
 
 
+@pytest.mark.slow
 def test_without_resume_nothing_is_taken_over(project: Path) -> None:
     assert main([*WORDS, "--out", "out"]) == 0
     connection = sqlite3.connect("out/ledger.sqlite")
@@ -225,6 +227,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(
     blocks_are_whole("out")
 
 
+@pytest.mark.slow
 def test_two_runs_into_one_ledger_both_end_correctly(
     project: Path, whole: dict[str, bytes], warm: Path
 ) -> None:
@@ -283,6 +286,7 @@ def interrupted(
     return process.returncode, said
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for workers in /proc")
 @pytest.mark.parametrize("group", [False, True], ids=["process", "terminal"])
 def test_ctrl_c_stops_the_workers_and_leaves_what_was_finished(

@@ -242,6 +242,7 @@ def alone() -> Result:
     return small(jobs=1)
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(alone: Result) -> None:
     one, two = (result_json(result, 0.999) for result in (alone, small(jobs=2)))
     assert one == two

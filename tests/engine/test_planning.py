@@ -157,6 +157,7 @@ def test_where_nothing_can_be_seen_nothing_is_planned_and_the_run_is_not_inconcl
     assert "which cannot be exceeded" in result.outcome.reason
 
 
+@pytest.mark.slow
 def test_plan_on_the_command_line_is_what_a_run_then_detects(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

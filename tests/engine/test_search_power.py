@@ -77,6 +77,7 @@ def test_more_rivals_fewer_trials_and_places_cost_power(worse: dict[str, int]) -
     assert replace(DESIGN, rounds=rounds).smallest(0.73) > 1.02 * DESIGN.smallest(0.73)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [Ratio(), Ratio(0.01), Shift(), Difference()])
 @pytest.mark.parametrize("p1", [0.7, 0.2])
 @pytest.mark.parametrize("alpha", [0.1, 0.001])

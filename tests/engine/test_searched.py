@@ -279,6 +279,7 @@ def test_a_failure_on_the_users_own_data_is_an_error() -> None:
     assert "ValueError" in result.outcome.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", ["inline", "local"])
 def test_two_classes_are_needed(executor: str) -> None:
     """As scikit-learn's classifiers do."""

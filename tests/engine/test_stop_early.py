@@ -353,6 +353,7 @@ def _group(result: Result) -> Any:
     return result.evidence.groups[0]
 
 
+@pytest.mark.slow
 def test_the_record_has_the_field_where_trials_ended_early_and_nowhere_else() -> None:
     run_facts = {"seed": 0, "confidence": 0.999, "budget": BUDGET, "profile": "default"}
     facts = run_facts | {"command": "c", "catalogue": False, "complete": True, "data": None}

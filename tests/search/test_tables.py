@@ -192,6 +192,7 @@ def hunted(function: Any, data: Any = PEOPLE, epsilon: float = 1.0, **more: Any)
     return audit(function, claim=DP(epsilon=epsilon), data=data, **settings)
 
 
+@pytest.mark.slow
 def test_the_relation_decides() -> None:
     assert hunted(counts, relation="add-remove", label="income").verdict != "refuted"
     found = hunted(counts, relation="replace-one", label="income")
@@ -200,6 +201,7 @@ def test_the_relation_decides() -> None:
     assert hunted(counts, relation="add-remove-user", group="user").verdict == "refuted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
 def test_values_that_occur_are_given_away(relation: str) -> None:
     result = hunted(bins, label="income", relation=relation, budget=500)
@@ -207,6 +209,7 @@ def test_values_that_occur_are_given_away(relation: str) -> None:
     assert "income " in in_words(result)
 
 
+@pytest.mark.slow
 def test_a_predictor_is_asked_at_records_without_labels() -> None:
     result = hunted(votes, label="income")
     assert result.verdict == "refuted"
@@ -243,6 +246,7 @@ def test_regression() -> None:
     assert hunted(mean, (np.eye(4), targets)).verdict == "refuted"
 
 
+@pytest.mark.slow
 def test_a_witness_replays_and_pages_name_the_record() -> None:
     result = hunted(votes, label="income")
     witness = json.loads(json.dumps(make_witness(result)))

@@ -101,6 +101,7 @@ def test_gaussian() -> None:
     assert np.sum(bounds > epsilon) <= binom.isf(0.01, 101, 0.05)
 
 
+@pytest.mark.slow
 def test_an_answer_that_only_one_side_gives_has_an_unbounded_loss() -> None:
     """Uniform on [0, 1] against [1/4, 5/4]: the bound grows with the logarithm of the budget."""
 

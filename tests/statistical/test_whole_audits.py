@@ -75,6 +75,7 @@ def test_false_alarms_of_a_thousand_audits(claim: float) -> None:
     assert refuted + missed <= 66
 
 
+@pytest.mark.slow
 def test_twice_the_claim_is_refuted() -> None:
     """At least as often as one certified cell's power says.
 
@@ -89,6 +90,7 @@ def test_twice_the_claim_is_refuted() -> None:
     assert refuted >= binom.ppf(0.01, runs, expected)
 
 
+@pytest.mark.slow
 def test_a_loss_at_detectable_is_refuted_nine_times_in_ten() -> None:
     runs, budget = 60, 400
     found = audit(1.0, 1.0, 0, budget).detectable

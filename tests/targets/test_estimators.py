@@ -62,6 +62,7 @@ def hunted(estimator: Any, data: Any = PEOPLE, **more: Any) -> Result:
     return audit(estimator, claim=DP(epsilon=1.0), data=data, **settings)
 
 
+@pytest.mark.slow
 def test_a_private_majority_and_one_with_too_little_noise() -> None:
     assert hunted(Noisy(2.0), label="income").verdict != "refuted"
     result = hunted(Noisy(0.3), label="income")
@@ -79,6 +80,7 @@ def test_a_pipeline_of_scikit_learn_is_handed_what_the_user_gave() -> None:
     assert predicted == tuple(PEOPLE["income"])
 
 
+@pytest.mark.slow
 def test_features_and_labels() -> None:
     X, y = np.arange(6.0)[:, None], np.array(["a", "b"] * 3)
     result = hunted(DummyClassifier(strategy="most_frequent"), (X, y))

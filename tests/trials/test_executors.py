@@ -210,6 +210,7 @@ DEATHS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "reason"), DEATHS, ids=["segfault", "exit", "kill"])
 def test_a_mechanism_that_kills_its_worker_is_an_error_and_the_others_go_on(
     fault: Callable[[], Any], reason: str
@@ -396,6 +397,7 @@ def test_a_mechanism_that_has_changed_is_not_mixed_with_what_it_was(tmp_path: Pa
     assert "answers the same rng differently" in result.outcome.reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", [{}, {"jobs": 2}], ids=str)
 def test_an_interruption_leaves_finished_shards_and_no_process(
     who: dict[str, Any], tmp_path: Path

@@ -56,6 +56,7 @@ def test_without_it_they_toss_the_same() -> None:
     assert len({*in_order("draws", work, [0, 1], 2)}) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "refuted"), [(2.0, False), (1.0, True)])
 def test_a_function_without_rng_is_audited(scale: float, refuted: bool) -> None:
     def release(data: Any) -> float:

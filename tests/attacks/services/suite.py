@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+from sklearn.tree import DecisionTreeClassifier
 
 from dpassay.data import Labelled
 from tests.attacks.services.broken_services import Array, BudgetSpent, Honest, Session, odds
@@ -31,6 +32,50 @@ class Clock(Plain):
 
     def coins(self, seed: int, user: str) -> np.random.Generator:
         return np.random.default_rng(int(time.time()))
+
+
+class FirstAnswerClock(Plain):
+    """Seeded by the millisecond of the first answer."""
+
+    def stream(self, seed: int, user: str) -> Any:
+        coins: list[np.random.Generator] = []
+
+        class Late:
+            def random(self) -> float:
+                if not coins:
+                    coins.append(np.random.default_rng(int(time.time() * 1000)))
+                return coins[0].random()
+
+        return Late()
+
+
+class EveryAnswerClock(Plain):
+    """Every answer is seeded by the second."""
+
+    def answer(self, session: Session, x: Array) -> int:
+        session.rng = np.random.default_rng(int(time.time()))
+        return super().answer(session, x)
+
+
+class DeploymentClock(Plain):
+    """Seeded by the deployment and the second in which a session is opened."""
+
+    def coins(self, seed: int, user: str) -> np.random.Generator:
+        return np.random.default_rng([seed, int(time.time())])
+
+
+class OneSeed(Plain):
+    """Every session of every deployment begins with the same seed."""
+
+    def stream(self, seed: int, user: str) -> np.random.Generator:
+        return np.random.default_rng(42)
+
+
+class Groups(Plain):
+    """Users whose names end alike have the same coins."""
+
+    def coins(self, seed: int, user: str) -> np.random.Generator:
+        return np.random.default_rng([seed, int(user[-1])])
 
 
 def digest(*what: object) -> bytes:
@@ -110,6 +155,25 @@ class RoundedForUsers(Rounded):
         return kept.setdefault(session.key, {})
 
 
+class RoundedForAll(Rounded):
+    """The same, kept for all users of a deployment."""
+
+    def cache(self, session: Session) -> dict[bytes, int]:
+        kept: dict[Any, dict[bytes, int]] = self.__dict__.setdefault("kept", {})
+        return kept.setdefault(session.key[0], {})
+
+
+class CutOffForEverybody(Rounded):
+    """The same for all deployments on the same data, and digits are cut off."""
+
+    def answer(self, session: Session, x: Array) -> int:
+        kept: dict[Any, int] = self.__dict__.setdefault("kept", {})
+        key = session.data.y.tobytes(), np.floor(x * 10).tobytes()
+        if key not in kept:
+            kept[key] = Honest.answer(self, session, x)
+        return kept[key]
+
+
 class Cached(Rounded):
     digits = 12
 
@@ -166,6 +230,25 @@ class ReusedCoins(Unlearning):
         self.streams.clear()
 
 
+class Scores(Unlearning):
+    """One model of noisy weights, whose score is told; after a deletion with new noise."""
+
+    again = True
+
+    def answer(self, session: Session, x: Array) -> Any:
+        seed, _ = session.key
+        deleted = len(self.deleted.get(seed, [])) if self.again else 0
+        noise = np.random.default_rng([seed, deleted]).laplace(scale=2 / self.epsilon, size=x.size)
+        clipped = np.clip(session.data.X, -1, 1) * (2 * session.data.y - 1)[:, None]
+        return float((clipped.sum(axis=0) + noise) @ x)
+
+
+class SameNoise(Scores):
+    """The noise of the weights is that of before."""
+
+    again = False
+
+
 class LeftIn(Unlearning):
     def delete(self, data: Labelled, seed: int, i: int) -> None:
         pass
@@ -181,6 +264,27 @@ class Trained(Plain):
     def answer(self, session: Session, x: Array) -> int:
         noise = np.random.default_rng(session.key[0]).laplace(scale=2 / self.epsilon)
         return int(np.sign(odds(session.data, x, 2.0)) + noise > 0)
+
+
+class Weights(Plain):
+    """Labels by one model of noisy weights, of which the boundary goes through the origin."""
+
+    def answer(self, session: Session, x: Array) -> int:
+        noise = np.random.default_rng(session.key[0]).laplace(scale=8, size=x.size)
+        clipped = np.clip(session.data.X, -1, 1)
+        return int((clipped.T @ (2 * session.data.y - 1) + noise) @ x > 0)
+
+
+class DecimalTree(Plain):
+    """A decision tree of data of one digit, without coins: all its thresholds end in 5."""
+
+    def answer(self, session: Session, x: Array) -> int:
+        tree = session.__dict__.get("tree")
+        if tree is None:
+            tree = DecisionTreeClassifier(random_state=0)
+            tree.fit(np.round(session.data.X, 1), session.data.y)
+            session.__dict__["tree"] = tree
+        return int(tree.predict(x[None])[0])
 
 
 class Memoised(Plain):
@@ -262,7 +366,7 @@ class Live(Plain):
         )
 
 
-BROKEN = {
+BROKEN: dict[type[Honest], str] = {
     Replay: "answers replayed when a session is reopened",
     Clock: "noise seeded by the clock",
     SixteenBits: "seeds of few bits",
@@ -276,11 +380,22 @@ BROKEN = {
     Shared: "seed shared between users",
     Reopened: "budget can be passed: another session",
 }
-VARIANTS = {
+VARIANTS: dict[type[Honest], str] = {
     SixteenBitsOfUsers: "seeds of few bits",
     SixteenBitsOfDeployments: "seeds of few bits",
     RoundedForUsers: "answers cached by rounded query",
+    RoundedForAll: "answers cached by rounded query",
+    CutOffForEverybody: "answers cached by rounded query",
+    FirstAnswerClock: "noise seeded by the clock",
+    EveryAnswerClock: "noise seeded by the clock",
+    DeploymentClock: "noise seeded by the clock",
+    OneSeed: "seed shared between users",
+    Groups: "seed shared between part of the users",
+    SameNoise: "deletion reuses the coins",
     LeftIn: "deletion leaves the record in",
 }
 RIGHT = (Plain, Undeclared, Trained, Memoised, RateLimited, Vectors, Live, Unlearning)
-RIGHT_VARIANTS = (Linear, MemoisedForUsers, MemoisedByItsWord, OneLedger)
+RIGHT_VARIANTS = (
+    *(Linear, MemoisedForUsers, MemoisedByItsWord, OneLedger),
+    *(Weights, DecimalTree, Scores),
+)

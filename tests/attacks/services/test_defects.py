@@ -86,6 +86,7 @@ def test_small_budgets(limit: int, data: Labelled) -> None:
         assert names(broken.Eternal) == ["cached answers"]
 
 
+@pytest.mark.slow
 def test_what_could_not_be_looked_at_is_told(data: Labelled) -> None:
     service = broken.Honest()
     service.limit = 1
@@ -114,6 +115,7 @@ def test_a_model_with_noise_of_training_is_remarked_and_has_no_defect(
     assert probe(Service(shared, "s"), data).remarks == (ONE_ANSWER,)
 
 
+@pytest.mark.slow
 def test_the_positive_control_comes_first(data: Labelled) -> None:
     for kind, blind in (
         (broken.Deaf, ("control",)),
@@ -209,6 +211,7 @@ def test_block_probability_is_the_share_of_orders() -> None:
     assert Counter(values)[1] == 2
 
 
+@pytest.mark.slow
 def test_the_interface_of_this_project() -> None:
     """Its budget is that of one object.
 

@@ -42,6 +42,7 @@ def people(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "more", "code"),
     [
@@ -66,6 +67,7 @@ def test_a_file_is_searched_and_the_witness_replays(
         assert main(["replay", str(witness)]) == (code == 1)
 
 
+@pytest.mark.slow
 def test_a_configuration_may_say_it(people: Path) -> None:
     (people / "dpassay.toml").write_text(
         """budget = 500

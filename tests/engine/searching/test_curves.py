@@ -84,6 +84,7 @@ def test_the_point_that_hides_the_leak_is_not_taken() -> None:
     assert point.verdict == "inconclusive"
 
 
+@pytest.mark.slow
 def test_a_kept_curve_is_not_refuted_and_something_is_said_of_it() -> None:
     found = audit(noisy, claim=zCDP(1.1), data=NUMBER, budget=5000)
     assert found.verdict == "inconclusive"
@@ -135,6 +136,7 @@ def test_error_of_a_mechanism_on_the_boundary() -> None:
     assert refuted > 0  # it is on the boundary: some are
 
 
+@pytest.mark.slow
 def test_record_replay_and_comparison(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -82,6 +82,7 @@ def test_a_call_that_fails_in_some_of_its_runs_is_no_answer() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_same_in_processes() -> None:
     here, apart = (hunted(now_and_then, Scalars(0, 1, size=3), executor=kind) for kind in
                    ("inline", None))  # fmt: skip
@@ -97,6 +98,7 @@ def test_an_exception_as_likely_on_both_sides_is_none() -> None:
     assert hunted(moody, Scalars(0, 1, size=2)).verdict != "refuted"
 
 
+@pytest.mark.slow
 def test_randomised_response_by_exceptions_leaks_what_it_may() -> None:
     def response(data: Any, rng: np.random.Generator) -> Any:
         if rng.random() < (0.75 if data[0] > 0.5 else 0.25):
@@ -140,6 +142,7 @@ def test_where_memory_runs_out_the_pair_is_passed_over() -> None:
     assert sum(each["failed"] for each in result.evidence.searched["search"]) > 0
 
 
+@pytest.mark.slow
 def test_an_exception_is_an_answer_whatever_was_declared() -> None:
     for output in ("number", "label", [0, 1, 2]):
         result = hunted(now_and_then_a_count, Scalars(0, 1, size=2), output=output)

@@ -17,6 +17,7 @@ from tests.targets.foreign.servers import LAPLACE, server
 SEARCH = ["--claim", "epsilon=0.25", "--search", "scalars,low=0,high=1", "--budget", "2000", "-q"]
 
 
+@pytest.mark.slow
 def test_a_program_is_audited_beside_one_that_fails(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

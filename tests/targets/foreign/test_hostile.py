@@ -211,6 +211,7 @@ def test_a_command_that_is_none_is_said_at_once(command: str, said: str) -> None
         process(command)
 
 
+@pytest.mark.slow
 @LINUX
 def test_the_rest_of_a_run_goes_on(tmp_path: Path) -> None:
     """A crash in the middle of the trials, between two servers that behave."""

@@ -28,6 +28,7 @@ FLAWED = OWN.replace("lambda: ", "lambda: 0.3 * ")
 COINS = random.SystemRandom()
 
 
+@pytest.mark.slow
 def test_an_unseeded_program_is_certified_again_until_it_is_repaired(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -49,6 +50,7 @@ def test_an_unseeded_program_is_certified_again_until_it_is_repaired(
     assert ", recorded " in said
 
 
+@pytest.mark.slow
 def test_it_is_the_bound_of_the_record_at_its_confidence(tmp_path: Path) -> None:
     result = audit(server(tmp_path, FLAWED), claim=DP(epsilon=1.0), data=Scalars(0, 1), budget=1000)
     witness = make_witness(result)
@@ -73,6 +75,7 @@ def old(witness: dict[str, Any]) -> dict[str, Any]:
     return copied
 
 
+@pytest.mark.slow
 def test_commands_name_what_they_need(tmp_path: Path) -> None:
     found = assayed(
         server(tmp_path, FLAWED),
@@ -116,6 +119,7 @@ def audited(mechanism: Mechanism) -> Result:
     return audit(mechanism, pairs=pairs, queries=[[0.0]], budget=2000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Own, Mean])
 def test_labels_and_means_are_certified_again_too(kind: type[Own]) -> None:
     result = audited(kind())
@@ -138,6 +142,7 @@ def test_labels_and_means_are_certified_again_too(kind: type[Own]) -> None:
     assert not found.refuted
 
 
+@pytest.mark.slow
 def test_what_was_not_refuted_is_reproduced_if_it_still_is_not() -> None:
     mechanism = Own()
     mechanism.lie = 0.3

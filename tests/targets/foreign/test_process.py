@@ -183,6 +183,7 @@ def test_a_program_goes_when_nobody_refers_to_it(tmp_path: Path) -> None:
     assert alive(str(tmp_path)) == []
 
 
+@pytest.mark.slow
 def test_a_seeded_program_has_the_same_record_whoever_runs_it(tmp_path: Path) -> None:
     facts: dict[str, Any] = {"command": "", "seed": 0, "confidence": 0.99, "budget": 2000}
     facts |= {"profile": "quick", "catalogue": False, "complete": True, "data": None, "commit": ""}
@@ -205,6 +206,7 @@ serve(answer, seeded={})
 """
 
 
+@pytest.mark.slow
 def test_a_program_with_coins_of_its_own_is_held_against_fresh_trials(tmp_path: Path) -> None:
     found = [
         audit(
@@ -231,6 +233,7 @@ serve(answer)
 """
 
 
+@pytest.mark.slow
 def test_low_bits_of_a_program_are_looked_at_where_it_is_asked_for(tmp_path: Path) -> None:
     found = [
         audit(
@@ -256,6 +259,7 @@ serve(answer)
 """
 
 
+@pytest.mark.slow
 def test_a_run_that_takes_too_long_is_an_answer_where_a_limit_is_stated(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     late = [int(rng.integers(2**53)) % 3 == 0 for _ in range(9)]
@@ -282,6 +286,7 @@ def test_a_limit_for_runs_is_a_number_above_0(seconds: float) -> None:
         process("python3 x.py", run_seconds=seconds)
 
 
+@pytest.mark.slow
 def test_a_failure_on_one_side_alone_refutes(tmp_path: Path) -> None:
     body = """
 def answer(data, asked):

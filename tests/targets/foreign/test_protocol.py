@@ -63,6 +63,7 @@ def test_any_bytes_are_an_object_or_malformed(line: bytes) -> None:
         assert isinstance(reply_of(line), dict)
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(["seeded", "batch", "queries", "answers", "error"]), VALUES))
 def test_any_object_is_a_hello_or_malformed_and_so_are_answers(reply: dict[str, Any]) -> None:
     with suppress(Malformed):
