@@ -65,16 +65,11 @@ def make_attack_record(
 def _subject(attacked: Attacked, records: Labelled) -> dict[str, Any]:
     if attacked.error:
         return {"name": attacked.name, "claim": _claim(attacked), "error": attacked.error}
-    low, high = interval(attacked.accuracy)
     return {
         "name": attacked.name,
         "claim": _claim(attacked),
         "error": None,
-        "accuracy": {
-            "mean": number(float(attacked.accuracy.mean())),
-            "low": number(low),
-            "high": number(high),
-        },
+        "accuracy": _accuracy(attacked.accuracy),
         "outcomes": [_outcome(each, attacked) for each in attacked.outcomes],
         "certified": [
             each
@@ -84,10 +79,20 @@ def _subject(attacked: Attacked, records: Labelled) -> dict[str, Any]:
         "separations": [
             number(float(each))
             for each in np.quantile(attacked.exposure, np.linspace(0, 1, QUANTILES))
-        ],
+        ]
+        if attacked.exposure.size
+        else [],
         "exposed": _exposed(attacked.exposure, records),
         "slices": _slices(attacked.exposure, records),
     }
+
+
+def _accuracy(shares: Array) -> dict[str, Any] | None:
+    """Mean of the target models; None where it is unknown, or labels are not what is predicted."""
+    if not shares.size:
+        return None
+    low, high = interval(shares) if shares.size > 1 else (0.0, 1.0)
+    return {"mean": number(float(shares.mean())), "low": number(low), "high": number(high)}
 
 
 def _claim(attacked: Attacked) -> dict[str, Any] | None:
@@ -116,7 +121,7 @@ def _outcome(outcome: Outcome, attacked: Attacked) -> dict[str, Any]:
             for rates in outcome.tpr.tolist()
         ],
         "beyond": None if outcome.beyond is None else number(outcome.beyond),
-        "one_run": _one_run(outcome.one_run),
+        "one_run": None if outcome.one_run is None else _one_run(outcome.one_run),
         "roc": {"fpr": _list(curve.fpr), "tpr": _list(curve.tpr)},
         "slices": [_sliced(each) for each in outcome.sliced],
     }
@@ -190,7 +195,7 @@ def _exposed(exposure: Array, records: Labelled) -> list[dict[str, Any]]:
 def _slices(exposure: Array, records: Labelled) -> list[dict[str, Any]]:
     """Mean and 95 % quantile of the same by class."""
     found = []
-    for label in np.unique(records.y).tolist():
+    for label in np.unique(records.y).tolist() if exposure.size else ():
         part = exposure[records.y == label]
         found.append(
             {

@@ -39,7 +39,9 @@ from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.progress import announce, bars
 from dpassay.cli.service import service_action
 from dpassay.cli.shared import command_of, commit, console, deliver_attacks
+from dpassay.cli.signals import GO_WITH, signals_action
 from dpassay.config.load import Config
+from dpassay.config.options import ATTACK_KEYS
 from dpassay.engine.preflight import check
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, require
@@ -76,6 +78,11 @@ EXAMPLES = examples(
         query budget is spent""",
     ),
     (
+        "dpassay attack --signals signals.npz --out attack",
+        """attack models that are already trained, by the scores that they gave to records: arrays
+        scores and membership, a row for each model; the last models are attacked""",
+    ),
+    (
         "dpassay attack soft-majority --canaries 20 --adversary pois-miaq",
         (
             "plant 20 mislabelled records, and let the attacker poison the training sets and "
@@ -107,7 +114,8 @@ def add_arguments(command: Parser) -> None:
     command.describe(DESCRIPTION, f"{EXAMPLES}\n{codes(EVERY)}")
     add_targets(command)
     what = command.add_argument_group("what is attacked")
-    add_options(what, "against", "epsilon", "service", "budgets", "transcripts")
+    add_options(what, "against", "epsilon", "service", "signals", "signal", "budgets")
+    add_options(what, "transcripts")
     add_parameters(what)
     how = command.add_argument_group("how it is attacked")
     add_options(
@@ -130,6 +138,8 @@ def action(arguments: argparse.Namespace) -> int:
     _refuse_idle(arguments, config)
     if config.said("service"):
         return service_action(arguments, config)
+    if config.said("signals"):
+        return signals_action(arguments, config)
     transcripts = transcripts_of(config, TRANSCRIPTS)
     alone = config.command_line
     attacks = _attacks(alone["attacks"])
@@ -215,6 +225,11 @@ def _idle(config: Config) -> Iterator[tuple[str, str]]:
                 "with --service but without --epsilon, the claim to compare them with",
             )
         return
+    if config.said("signals"):
+        others = [key for key in (*ATTACK_KEYS, "data", "label", "jobs") if key not in GO_WITH]
+        yield from ((key, "with --signals, which trains no models") for key in others)
+        return
+    yield "signal", "without --signals"
     if alone["against"] == "base":
         yield from ((key, "with --against base, which claims nothing") for key in OF_CLAIMS)
     if alone["copies"] == 0:
