@@ -166,7 +166,7 @@ def shift_of(reference: Observed, inside: Flags, membership: Flags) -> Shift | N
     None where too few records have such models.
     """
     outside = ~inside
-    told: Flags = outside.any(axis=0)
+    told: Flags = np.asarray(outside.any(axis=0))
     if not ((membership & told).any() and (~membership & told).any()):
         return None
     counts = np.maximum(outside.sum(axis=0), 1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpassay.attacks.given.signals import KINDS, Signals
 from dpassay.csv_files import read_csv, shown
-from dpassay.errors import InvalidInput, require
+from dpassay.errors import InvalidInput, first_line, require
 
 SCORES = ("scores", *KINDS)
 """Names of the array, or of the column, of scores; one that names their kind says it."""

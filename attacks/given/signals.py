@@ -162,7 +162,7 @@ def _labels(labels: Any, e: int) -> NDArray[np.int64]:
     found = np.asarray(labels)
     require(found.shape == (e,), "labels", f"shape {found.shape}", f"of shape ({e},), as records")
     known = found.dtype.kind in "biu" and bool((found >= 0).all())
-    require(known, "labels", found, "integers >= 0")
+    require(known, "labels", f"{found.dtype} from {found.min()}", "integers >= 0")
     return found.astype(np.int64)
 
 
