@@ -64,15 +64,14 @@ def read_signals(
 
 
 def _npz(path: Path) -> dict[str, Any]:
+    torn = f"--signals = '{path}': cannot be read as .npz"
+    if not zipfile.is_zipfile(path):
+        raise InvalidInput(f"{torn}; write it with numpy.savez")
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InvalidInput(
-            f"--signals = '{path}': cannot be read as .npz without pickles ({error})".splitlines()[
-                0
-            ]
-        ) from None
+        raise InvalidInput(f"{torn} ({first_line(str(error))})") from None
     name = _scores(arrays, f"--signals = '{path}'", "array")
     _has(arrays, ("membership",), f"--signals = '{path}'", "array")
     found = {"scores": arrays[name], "membership": arrays["membership"]}

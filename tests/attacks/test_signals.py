@@ -201,6 +201,7 @@ def test_a_table_and_arrays_give_the_same_numbers(
         ("--signals none.npz", "--signals = 'none.npz': must be an existing .npz or .csv file"),
         ("--signals note.txt", "--signals = 'note.txt': must be a file .npz (arrays) or .csv"),
         ("--signals torn.npz", "--signals = 'torn.npz': cannot be read as .npz"),
+        ("--signals pickled.npz", "cannot be read as .npz (Object arrays cannot be loaded"),
         ("--signals bare.npz", "has no array 'membership', which it must have; it has scores"),
         ("--signals two.npz", "must have one array scores, probability, logit or loss; it has"),
         ("--signals gap.csv", "has 0 lines of model m0 and record r5; must have one line"),
@@ -227,6 +228,7 @@ def test_hostile_files_are_refused_in_one_line(
     np.savez("bare.npz", scores=arrays["scores"])
     np.savez("two.npz", loss=arrays["scores"], **arrays)
     Path("torn.npz").write_bytes(Path("s.npz").read_bytes()[:300])
+    np.savez("pickled.npz", scores=np.array([object()]), membership=[1])
     Path("note.txt").write_text("scores")
     Path("gap.csv").write_text(lines(arrays, skip=5))
     Path("twice.csv").write_text(lines(arrays, twice=5))
