@@ -197,12 +197,15 @@ class Table:
     lines : array (n,), optional
         Lines of the file in which the records begin, the first line being 1; None where there is
         no file.
+    numbers : array (K,), optional
+        Where the label is a real number, what its codes stand for; None where it is a class.
     """
 
     data: Labelled
     source: dict[str, Any]
     columns: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     lines: NDArray[np.int64] | None = None
+    numbers: NDArray[np.float64] | None = None
 
 
 BUILT_IN = "breast-cancer"
@@ -225,7 +228,9 @@ _COLUMNS = tuple(
 """Names of its columns; the file has none."""
 
 
-def load(source: str, target: str | None = None) -> Table:
+def load(
+    source: str, target: str | None = None, *, missing: bool = False, numbers: bool | None = False
+) -> Table:
     """Load scikit-learn's breast cancer set (`breast-cancer`), or a CSV file with a header line.
 
     Parameters
@@ -234,6 +239,11 @@ def load(source: str, target: str | None = None) -> Table:
         `breast-cancer`, or the path of a CSV file.
     target : str, optional
         The column that holds the label; needed for a file.
+    missing : bool
+        Whether features may be missing: a missing number becomes 0, with a column that says so, a
+        missing text a category of its own.
+    numbers : bool or None
+        Whether the label is a real number; None: where some of its values are not whole.
 
     Returns
     -------
@@ -249,7 +259,7 @@ def load(source: str, target: str | None = None) -> Table:
     """
     if source == BUILT_IN:
         return _built_in()
-    return _load_csv(source, target)
+    return _load_csv(source, target, missing=missing, real=numbers)
 
 
 def _built_in() -> Table:
@@ -269,7 +279,7 @@ def _built_in() -> Table:
     )
 
 
-def _load_csv(source: str, target: str | None) -> Table:
+def _load_csv(source: str, target: str | None, *, missing: bool, real: bool | None) -> Table:
     import pandas as pd
 
     path = Path(source)
@@ -279,7 +289,7 @@ def _load_csv(source: str, target: str | None) -> Table:
         wrong = f"cannot be read ({error.strerror})"
     if wrong:
         raise InvalidInput(f"--data = '{source}': {wrong}")
-    frame = read_csv(path)
+    frame = read_csv(path, missing=missing)
     names = [str(name) for name in frame.columns]
     if target is None:
         raise InvalidInput(
@@ -295,18 +305,42 @@ def _load_csv(source: str, target: str | None) -> Table:
         raise InvalidInput(
             f"--data = '{path}': has no column but '{target}'; must have at least one feature"
         )
+    features = _filled(features)
     check_features(path, features)
-    labels, codes = np.unique(frame[target].astype(str), return_inverse=True)
+    label = frame[target]
+    if label.isna().any():
+        lines = record_lines(path, len(frame))
+        line = int(lines[int(np.argmax(label.isna()))]) if lines is not None else 0
+        raise InvalidInput(f"--data = '{path}': line {line}: column '{target}' is missing")
+    if real is None:
+        real = label.dtype.kind == "f" and bool((label % 1 != 0).any())
+    if real and label.dtype.kind not in "iuf":
+        raise InvalidInput(f"--label = '{target}': must be a column of numbers with --task numbers")
+    labels, codes = np.unique(label if real else label.astype(str), return_inverse=True)
     X = pd.get_dummies(features, dtype=float).to_numpy(dtype=float)
     return _table(
         Labelled(X, codes),
         _columns(features),
         record_lines(path, len(frame)),
+        labels.astype(float) if real else None,
         kind="file",
         name=str(path),
         target=target,
-        labels=[str(name) for name in labels],
+        labels=["a number"] if real else [str(name) for name in labels],
     )
+
+
+def _filled(features: pd.DataFrame) -> pd.DataFrame:
+    """Return features without missing values, the code of a record being its own alone."""
+    gone = [name for name in features.columns if features[name].isna().any()]
+    found = features.copy() if gone else features
+    for name in gone:
+        if features[name].dtype.kind in "iufb":
+            found[f"{name} is missing"] = features[name].isna().astype(float)
+            found[name] = features[name].fillna(0)
+        else:
+            found[name] = features[name].astype(object).fillna("(missing)")
+    return found
 
 
 def _no_file(source: str) -> str:
@@ -349,12 +383,14 @@ def _table(
     data: Labelled,
     columns: Mapping[str, tuple[int, ...]],
     lines: NDArray[np.int64] | None = None,
+    numbers: NDArray[np.float64] | None = None,
     **facts: Any,
 ) -> Table:
     return Table(
         data=data,
         columns=columns,
         lines=lines,
+        numbers=numbers,
         source=facts | {"records": len(data), "columns": data.X.shape[1], "sha256": data.digest},
     )
 

@@ -68,9 +68,13 @@ class Task:
         """Ways of looking at a model, trained or not."""
         if self.kind == "numbers":
             return (NUMBERS,)
-        return (SCORES, asked(1)) if callable(getattr(model, "predict_proba", None)) else (asked(1),)
+        return (
+            (SCORES, asked(1)) if callable(getattr(model, "predict_proba", None)) else (asked(1),)
+        )
 
-    def shown(self, model: Any, X: Any, codes: NDArray[np.int64], name: str = "model") -> list[Array]:
+    def shown(
+        self, model: Any, X: Any, codes: NDArray[np.int64], name: str = "model"
+    ) -> list[Array]:
         """Return the shares of each label at records in each view, shape (n, K) each.
 
         Of a predicted number f the share of 'close' is 1 / (1 + ((f - y) / s)^2), with s the
@@ -157,7 +161,9 @@ def task_of(model: Any, y: Any) -> str:
     if kind in ("classifier", "regressor"):
         return "numbers" if kind == "regressor" else "classes"
     values = np.asarray(y)
-    return "numbers" if values.dtype.kind == "f" and (values != np.trunc(values)).any() else "classes"
+    return (
+        "numbers" if values.dtype.kind == "f" and (values != np.trunc(values)).any() else "classes"
+    )
 
 
 def _finite(values: NDArray[Any]) -> Array:

@@ -19,6 +19,9 @@ from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Attacked, Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.subjects import Learner, Protected
+from dpassay.attacks.given.estimates import OWN
+from dpassay.attacks.given.own import estimator
+from dpassay.attacks.given.regressors import regressor_of
 from dpassay.attacks.repeated.attacked import TRANSCRIPTS, attack_repeatedly
 from dpassay.attacks.repeated.run import ladder
 from dpassay.attacks.scores.interface import Attack
@@ -27,6 +30,8 @@ from dpassay.cli.arguments.mechanisms import parameters_of
 from dpassay.cli.arguments.options import in_force, read_table, said_by_variables, transcripts_of
 from dpassay.cli.arguments.parser import (
     Parser,
+    add_claim,
+    add_foreign,
     add_option,
     add_options,
     add_output,
@@ -36,12 +41,14 @@ from dpassay.cli.arguments.parser import (
     examples,
 )
 from dpassay.cli.exit_codes import EVERY, of_attack
+from dpassay.cli.own_targets import Asked, asked_of, own_targets
 from dpassay.cli.progress import announce, bars
 from dpassay.cli.service import service_action
 from dpassay.cli.shared import command_of, commit, console, deliver_attacks
 from dpassay.cli.signals import GO_WITH, signals_action
 from dpassay.config.load import Config
 from dpassay.config.options import ATTACK_KEYS
+from dpassay.data import Table
 from dpassay.engine.preflight import check
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, require
@@ -117,12 +124,14 @@ def add_arguments(command: Parser) -> None:
     add_options(what, "against", "epsilon", "service", "signals", "signal", "budgets")
     add_options(what, "transcripts")
     add_parameters(what)
+    add_claim(what)
+    add_foreign(what)
     how = command.add_argument_group("how it is attacked")
     add_options(
         how, "attacks", "records", "references", "models", "copies", "noise", "canaries", "planted"
     )
     add_options(how, "adversary", "poisoned", "poison", "attribute", "seed", "confidence")
-    add_options(command.add_argument_group("data"), "data", "label")
+    add_options(command.add_argument_group("data"), "data", "label", "task")
     work = command.add_argument_group("output; no number depends on it")
     add_options(work, "jobs", "cache")
     add_option(work, "out", text="write attack.json, attack.html and attack.md there")
@@ -142,12 +151,21 @@ def action(arguments: argparse.Namespace) -> int:
         return signals_action(arguments, config)
     transcripts = transcripts_of(config, TRANSCRIPTS)
     alone = config.command_line
-    attacks = _attacks(alone["attacks"])
-    table = read_table(config)
+    asked_for = asked_of(arguments, config)
+    table = read_table(config, task=alone["task"] or "")
+    attacks = _attacks(alone["attacks"], OWN if table.numbers is not None else tuple(ATTACKS))
     scenario = Scenario(seed=config.seed, **{key: alone[key] for key in _SCENARIO})
     data, laid = lay(table, scenario)
-    targets = list(_targets(arguments, config, len(data.records) // 2 + laid["background"]))
-    asked = [target for target in targets if transcripts and isinstance(target.subject, Protected)]
+    targets = [
+        *_base(arguments, config, asked_for, table, data),
+        *_targets(arguments, config, asked_for, table, len(data.records) // 2 + laid["background"]),
+        *own_targets(asked_for, arguments, config, table, data),
+    ]
+    asked = [
+        target
+        for target in targets
+        if transcripts and target.claim and isinstance(target.subject, Protected)
+    ]
     # of alpha: of a subject, of a ladder of repeated queries
     share = (1 - config.confidence) / (len(targets) + len(asked))
     design = Design(references=alone["references"], confidence=1 - share * len(targets))
@@ -206,7 +224,14 @@ def _refuse_idle(arguments: argparse.Namespace, config: Config) -> None:
         if config.said(key):
             raise InvalidInput(f"--{key}: has no effect {why}")
     if config.command_line["against"] == "base":
-        for given, named in ((arguments.targets, "TARGET"), (arguments.parameters, "-p")):
+        claimed = [] if arguments.claim is None else [arguments.claim]
+        for given, named in (
+            (arguments.targets, "TARGET"),
+            (arguments.parameters, "-p"),
+            (arguments.process, "--process"),
+            (arguments.http, "--http"),
+            (claimed, "--claim"),
+        ):
             if given:
                 raise InvalidInput(
                     f"{named} {given[0]}: has no effect with --against base, which attacks the "
@@ -242,36 +267,56 @@ def _idle(config: Config) -> Iterator[tuple[str, str]]:
         )
 
 
-def _attacks(names: tuple[str, ...] | None) -> dict[str, Attack]:
+def _attacks(names: tuple[str, ...] | None, known: tuple[str, ...]) -> dict[str, Attack]:
     for name in names or ():
-        require(name in ATTACKS, "--attacks", name, f"one of {', '.join(ATTACKS)}")
-    return {name: ATTACKS[name]() for name in names or ATTACKS}
+        require(name in known, "--attacks", name, f"one of {', '.join(known)}")
+    return {name: ATTACKS[name]() for name in names or known}
 
 
-def _targets(arguments: argparse.Namespace, config: Config, records: int) -> Iterator[Target]:
-    """The unprotected learner, and every mechanism at every loss."""
+def _base(
+    arguments: argparse.Namespace, config: Config, asked: Asked, table: Table, data: ExperimentData
+) -> Iterator[Target]:
+    """The unprotected learner, unless only estimators are attacked, which are unprotected."""
     from dpassay.mechanisms.shared.learners import estimator_of
 
     alone, learner = config.command_line, arguments.learner or LEARNER
-    if alone["against"] in (None, "base"):
-        made = Learner(make=estimator_of(learner), name=learner, copies=alone["copies"])
-        yield Target(name=f"{learner} (unprotected)", subject=made)
-    if alone["against"] in (None, "mechanism"):
-        names, budgets = (
-            list(dict.fromkeys(arguments.targets or PROTECTED)),
-            tuple(sorted(alone["budgets"])),
-        )
-        parameters = parameters_of(arguments.parameters, None)
-        for name in names:
-            own = _own(name, names, parameters, arguments.learner)
-            for epsilon in alone["epsilon"]:
-                target = at_loss(name, epsilon, own, records=records)
-                subject = Protected(target=target, budgets=budgets, copies=alone["copies"])
-                yield Target(
-                    name=f"{target.name}, epsilon = {epsilon:g}",
-                    subject=subject,
-                    claim=claim_of(target),
-                )
+    only = asked.estimators and not asked.own and not asked.losses
+    if alone["against"] == "mechanism" or (only and alone["against"] is None):
+        return
+    if table.numbers is not None:
+        yield estimator(regressor_of(learner), table, data, learner)
+        return
+    made = Learner(make=estimator_of(learner), name=learner, copies=alone["copies"])
+    yield Target(name=f"{learner} (unprotected)", subject=made)
+
+
+def _targets(
+    arguments: argparse.Namespace, config: Config, asked: Asked, table: Table, records: int
+) -> Iterator[Target]:
+    """Every mechanism at every loss."""
+    alone, K = config.command_line, len(table.source["labels"])
+    if alone["against"] == "base" or (asked.named and not asked.losses):
+        return
+    names = asked.losses or tuple(name for name in PROTECTED if K == 2 or accepts(name, "K"))
+    if table.numbers is not None:
+        if asked.losses:
+            raise InvalidInput(
+                f"TARGET {names[0]}: answers labels, and the label is a number; say --task classes"
+            )
+        return
+    budgets = tuple(sorted(alone["budgets"]))
+    parameters = parameters_of(arguments.parameters, None)
+    for name in names:
+        own = _own(name, names, parameters, arguments.learner)
+        own |= {"K": str(K)} if K > 2 and accepts(name, "K") and "K" not in own else {}
+        for epsilon in alone["epsilon"]:
+            target = at_loss(name, epsilon, own, records=records)
+            subject = Protected(target=target, budgets=budgets, copies=alone["copies"])
+            yield Target(
+                name=f"{target.name}, epsilon = {epsilon:g}",
+                subject=subject,
+                claim=claim_of(target),
+            )
 
 
 def _own(
@@ -323,7 +368,7 @@ def _foretell(
             models * answers,
             SMALLER,
         )
-        if target.claim is not None and transcripts:
+        if target.claim is not None and transcripts and isinstance(target.subject, Protected):
             most = ladder(target.claim.epsilon)[-1]
             announce(
                 target.name,

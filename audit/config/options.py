@@ -268,6 +268,13 @@ _OF_ATTACKS = (
         metavar="M:F",
         help="module:factory of a service of your own, to attack instead of mechanisms",
     ),
+    one_of(
+        "task",
+        ("classes", "numbers"),
+        shown="numbers if the label has values that are not whole",
+        metavar="WHAT",
+        help="what is predicted: one of some classes, or a number",
+    ),
     text(
         "signals",
         shown="none",
