@@ -305,7 +305,7 @@ def _load_csv(source: str, target: str | None, *, missing: bool, real: bool | No
         raise InvalidInput(
             f"--data = '{path}': has no column but '{target}'; must have at least one feature"
         )
-    features = _filled(features)
+    features = filled(features)
     check_features(path, features)
     label = frame[target]
     if label.isna().any():
@@ -330,8 +330,11 @@ def _load_csv(source: str, target: str | None, *, missing: bool, real: bool | No
     )
 
 
-def _filled(features: pd.DataFrame) -> pd.DataFrame:
-    """Return features without missing values, the code of a record being its own alone."""
+def filled(features: pd.DataFrame) -> pd.DataFrame:
+    """Return features without missing values, the code of a record being its own alone.
+
+    A missing number becomes 0, with a column that says so, a missing text a category of its own.
+    """
     gone = [name for name in features.columns if features[name].isna().any()]
     found = features.copy() if gone else features
     for name in gone:

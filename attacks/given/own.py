@@ -50,6 +50,7 @@ def mechanism(
     *,
     copies: int = 0,
     rows: Rows | None = None,
+    values: Any = None,
 ) -> Target:
     """Return a mechanism or function as a target, with its own claim.
 
@@ -62,8 +63,8 @@ def mechanism(
         The experiment's.
     budgets, copies
         See `Protected`; of a mechanism that does not answer labels, copies are not asked about.
-    rows : Rows, optional
-        See `Answering`.
+    rows, values
+        See `Answering`; by default the names of the labels, or the numbers, of the table.
     """
     claim = own_claim(target)
     if target.labels and not target.mechanism.free and table.numbers is None and rows is None:
@@ -75,11 +76,12 @@ def mechanism(
             "learners, are attacked with poison or chosen queries"
         )
     numbers = table.numbers is not None
+    known = np.array(table.source["labels"]) if table.numbers is None else table.numbers
     answering = Answering(
         target=target,
         budgets=budgets,
         truth=np.concatenate([data.records.y, data.test.y]),
-        values=np.array(table.source["labels"]) if table.numbers is None else table.numbers,
+        values=known if values is None else values,
         numbers=numbers,
         rows=rows,
     )

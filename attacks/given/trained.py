@@ -115,7 +115,7 @@ def attack_model(
     )
     attacked, facts = estimate(given, attacks)
     run = {
-        "command": "dpassay.attacks.given.trained.attack_model(...)",
+        "command": "dpassay.attack_model(...)",
         "commit": None,
         "confidence": CONFIDENCE,
         "data": {"kind": "records", "name": called, "sha256": digest(records.coded)},

@@ -67,13 +67,7 @@ def asked_of(arguments: argparse.Namespace, config: Config) -> Asked:
         If there is no such target, or a claim goes with none.
     """
     known = {each.called: each for each in config.mechanisms}
-    numbers = {} if arguments.claim is None else claim_numbers(arguments.claim)
-    if numbers.keys() - {"epsilon", "delta"}:
-        raise InvalidInput(f"--claim {arguments.claim}: must be epsilon=E or epsilon=E,delta=D")
-    programs = tuple(each for _, each in programs_of(arguments))
-    for option, each in programs_of(arguments):
-        if not numbers:
-            raise InvalidInput(f"{option} {next(iter(each.parameters.values()))}: requires --claim")
+    programs = _programs(arguments)
     if not arguments.targets and not programs:
         if arguments.claim is not None and not known:
             raise InvalidInput(f"--claim {arguments.claim}: requires a TARGET, which it is about")
@@ -95,6 +89,18 @@ def asked_of(arguments: argparse.Namespace, config: Config) -> Asked:
             "--epsilon: has no effect on targets with their own claims; --claim replaces these"
         )
     return Asked(losses=tuple(losses), own=tuple(own), estimators=estimators)
+
+
+def _programs(arguments: argparse.Namespace) -> list[Configured]:
+    """Return the programs that are named; check the claim, which they need."""
+    numbers = {} if arguments.claim is None else claim_numbers(arguments.claim)
+    if numbers.keys() - {"epsilon", "delta"}:
+        raise InvalidInput(f"--claim {arguments.claim}: must be epsilon=E or epsilon=E,delta=D")
+    programs = programs_of(arguments)
+    if programs and not numbers:
+        option, each = programs[0]
+        raise InvalidInput(f"{option} {next(iter(each.parameters.values()))}: requires --claim")
+    return [each for _, each in programs]
 
 
 def _estimator_of(found: Any) -> Any:
