@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpassay.attacks.experiment.mechanisms import LEARNER, PROTECTED, at_loss, claim_of
+from dpassay.attacks.experiment.mechanisms import LEARNER
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.planning import enough
 from dpassay.attacks.experiment.poisoning import ADVERSARIES
 from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Attacked, Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
-from dpassay.attacks.experiment.subjects import Learner, Protected
+from dpassay.attacks.experiment.subjects import Protected
 from dpassay.attacks.given.estimates import OWN
-from dpassay.attacks.given.own import estimator
-from dpassay.attacks.given.regressors import regressor_of
 from dpassay.attacks.repeated.attacked import TRANSCRIPTS, attack_repeatedly
 from dpassay.attacks.repeated.run import ladder
 from dpassay.attacks.scores.interface import Attack
 from dpassay.attacks.scores.registry import ATTACKS
-from dpassay.cli.arguments.mechanisms import parameters_of
 from dpassay.cli.arguments.options import in_force, read_table, said_by_variables, transcripts_of
 from dpassay.cli.arguments.parser import (
     Parser,
@@ -40,22 +37,20 @@ from dpassay.cli.arguments.parser import (
     codes,
     examples,
 )
+from dpassay.cli.attacked import asked_of, at_losses, base_learner, own_targets
 from dpassay.cli.exit_codes import EVERY, of_attack
-from dpassay.cli.own_targets import Asked, asked_of, own_targets
 from dpassay.cli.progress import announce, bars
 from dpassay.cli.service import service_action
 from dpassay.cli.shared import command_of, commit, console, deliver_attacks
 from dpassay.cli.signals import GO_WITH, signals_action
 from dpassay.config.load import Config
 from dpassay.config.options import ATTACK_KEYS
-from dpassay.data import Table
 from dpassay.engine.preflight import check
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, require
 from dpassay.pairs import replace_one
 from dpassay.record.files import writable
 from dpassay.targets.groups import Group
-from dpassay.targets.resolve import accepts
 from dpassay.trials.ledger import Ledger
 
 DESCRIPTION = """Train many models on random halves of the records, and guess from their answers
@@ -157,8 +152,8 @@ def action(arguments: argparse.Namespace) -> int:
     scenario = Scenario(seed=config.seed, **{key: alone[key] for key in _SCENARIO})
     data, laid = lay(table, scenario)
     targets = [
-        *_base(arguments, config, asked_for, table, data),
-        *_targets(arguments, config, asked_for, table, len(data.records) // 2 + laid["background"]),
+        *base_learner(asked_for, arguments, config, table, data),
+        *at_losses(asked_for, arguments, config, table, data),
         *own_targets(asked_for, arguments, config, table, data),
     ]
     asked = [
@@ -223,6 +218,10 @@ def _refuse_idle(arguments: argparse.Namespace, config: Config) -> None:
     for key, why in _idle(config):
         if config.said(key):
             raise InvalidInput(f"--{key}: has no effect {why}")
+    for key in ("service", "signals"):
+        for option in ("process", "http", "claim", "answers") if config.said(key) else ():
+            if getattr(arguments, option):
+                raise InvalidInput(f"--{option}: has no effect with --{key}")
     if config.command_line["against"] == "base":
         claimed = [] if arguments.claim is None else [arguments.claim]
         for given, named in (
@@ -271,68 +270,6 @@ def _attacks(names: tuple[str, ...] | None, known: tuple[str, ...]) -> dict[str,
     for name in names or ():
         require(name in known, "--attacks", name, f"one of {', '.join(known)}")
     return {name: ATTACKS[name]() for name in names or known}
-
-
-def _base(
-    arguments: argparse.Namespace, config: Config, asked: Asked, table: Table, data: ExperimentData
-) -> Iterator[Target]:
-    """The unprotected learner, unless only estimators are attacked, which are unprotected."""
-    from dpassay.mechanisms.shared.learners import estimator_of
-
-    alone, learner = config.command_line, arguments.learner or LEARNER
-    only = asked.estimators and not asked.own and not asked.losses
-    if alone["against"] == "mechanism" or (only and alone["against"] is None):
-        return
-    if table.numbers is not None:
-        yield estimator(regressor_of(learner), table, data, learner)
-        return
-    made = Learner(make=estimator_of(learner), name=learner, copies=alone["copies"])
-    yield Target(name=f"{learner} (unprotected)", subject=made)
-
-
-def _targets(
-    arguments: argparse.Namespace, config: Config, asked: Asked, table: Table, records: int
-) -> Iterator[Target]:
-    """Every mechanism at every loss."""
-    alone, K = config.command_line, len(table.source["labels"])
-    if alone["against"] == "base" or (asked.named and not asked.losses):
-        return
-    names = asked.losses or tuple(name for name in PROTECTED if K == 2 or accepts(name, "K"))
-    if table.numbers is not None:
-        if asked.losses:
-            raise InvalidInput(
-                f"TARGET {names[0]}: answers labels, and the label is a number; say --task classes"
-            )
-        return
-    budgets = tuple(sorted(alone["budgets"]))
-    parameters = parameters_of(arguments.parameters, None)
-    for name in names:
-        own = _own(name, names, parameters, arguments.learner)
-        own |= {"K": str(K)} if K > 2 and accepts(name, "K") and "K" not in own else {}
-        for epsilon in alone["epsilon"]:
-            target = at_loss(name, epsilon, own, records=records)
-            subject = Protected(target=target, budgets=budgets, copies=alone["copies"])
-            yield Target(
-                name=f"{target.name}, epsilon = {epsilon:g}",
-                subject=subject,
-                claim=claim_of(target),
-            )
-
-
-def _own(
-    name: str, names: Sequence[str], parameters: Mapping[str, Any], learner: str | None
-) -> dict[str, Any]:
-    """Return the parameters of one of the mechanisms.
-
-    Of several each takes what it has, but somebody must have it.
-    """
-    for parameter in parameters:
-        if len(names) > 1 and not any(accepts(each, parameter) for each in names):
-            raise InvalidInput(f"-p {parameter}: no such parameter in any of {', '.join(names)}")
-    own = {
-        each: value for each, value in parameters.items() if len(names) == 1 or accepts(name, each)
-    }
-    return own | ({"learner": learner} if learner is not None and accepts(name, "learner") else {})
 
 
 def _preflight(targets: Sequence[Target], data: ExperimentData, config: Config) -> None:

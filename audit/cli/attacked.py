@@ -1,20 +1,22 @@
-"""Targets of `dpassay attack` that are the user's own.
+"""What `dpassay attack` attacks.
 
-Functions, mechanisms with their own claims, those of dpassay.toml, programs, services by POST,
-estimators.
+The unprotected learner, mechanisms at losses that `--epsilon` sets, and what has its own claims:
+functions, mechanisms of dpassay.toml, programs, services by POST; estimators, which have none.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dpassay.attacks.experiment.mechanisms import PRIVACY
+from dpassay.attacks.experiment.mechanisms import LEARNER, PRIVACY, PROTECTED, at_loss, claim_of
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.run import Target
+from dpassay.attacks.experiment.subjects import Learner, Protected
 from dpassay.attacks.given.own import estimator, mechanism
+from dpassay.attacks.given.regressors import regressor_of
 from dpassay.cli.arguments.mechanisms import (
     Wanted,
     claim_numbers,
@@ -71,6 +73,8 @@ def asked_of(arguments: argparse.Namespace, config: Config) -> Asked:
     if not arguments.targets and not programs:
         if arguments.claim is not None and not known:
             raise InvalidInput(f"--claim {arguments.claim}: requires a TARGET, which it is about")
+        if known:
+            _refuse_epsilon(config)
         return Asked(own=tuple(known.values()))
     losses, own, estimators = list[str](), [*programs], dict[str, Any]()
     for name in dict.fromkeys(arguments.targets):
@@ -84,11 +88,18 @@ def asked_of(arguments: argparse.Namespace, config: Config) -> Asked:
             own.append(Configured(target=name))
         else:
             losses.append(name)
-    if config.said("epsilon") and not losses:
+    if not losses:
+        _refuse_epsilon(config)
+    if arguments.answers is not None and not any(is_function(each.target) for each in own):
+        raise InvalidInput(f"--answers {arguments.answers}: requires a TARGET that is a function")
+    return Asked(losses=tuple(losses), own=tuple(own), estimators=estimators)
+
+
+def _refuse_epsilon(config: Config) -> None:
+    if config.said("epsilon"):
         raise InvalidInput(
             "--epsilon: has no effect on targets with their own claims; --claim replaces these"
         )
-    return Asked(losses=tuple(losses), own=tuple(own), estimators=estimators)
 
 
 def _programs(arguments: argparse.Namespace) -> list[Configured]:
@@ -126,6 +137,85 @@ def _has_own(name: str) -> bool:
     )
 
 
+def base_learner(
+    asked: Asked, arguments: argparse.Namespace, config: Config, table: Table, data: ExperimentData
+) -> Iterator[Target]:
+    """Yield the unprotected learner, unless only estimators are attacked, which are that too.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such learner.
+    """
+    from dpassay.mechanisms.shared.learners import estimator_of
+
+    alone, learner = config.command_line, arguments.learner or LEARNER
+    only = asked.estimators and not asked.own and not asked.losses
+    if alone["against"] == "mechanism" or (only and alone["against"] is None):
+        return
+    if table.numbers is not None:
+        yield estimator(regressor_of(learner), table, data, learner)
+        return
+    made = Learner(make=estimator_of(learner), name=learner, copies=alone["copies"])
+    yield Target(name=f"{learner} (unprotected)", subject=made)
+
+
+def at_losses(
+    asked: Asked, arguments: argparse.Namespace, config: Config, table: Table, data: ExperimentData
+) -> Iterator[Target]:
+    """Yield every mechanism that `--epsilon` sets the loss of, at every loss.
+
+    Raises
+    ------
+    InvalidInput
+        If one cannot be built so, or does not answer what the label is.
+    """
+    alone, K = config.command_line, len(table.source["labels"])
+    if alone["against"] == "base" or (asked.named and not asked.losses):
+        return
+    names = asked.losses or tuple(name for name in PROTECTED if K == 2 or accepts(name, "K"))
+    if table.numbers is not None:
+        if asked.losses:
+            raise InvalidInput(
+                f"TARGET {names[0]}: answers labels, and the label is a number; say --task classes"
+            )
+        return
+    budgets = tuple(sorted(alone["budgets"]))
+    parameters = parameters_of(arguments.parameters, None)
+    for name in names:
+        own = _own(name, names, parameters, arguments.learner)
+        own |= {"K": str(K)} if K > 2 and accepts(name, "K") and "K" not in own else {}
+        for epsilon in alone["epsilon"]:
+            target = at_loss(name, epsilon, own, records=_size(data))
+            subject = Protected(target=target, budgets=budgets, copies=alone["copies"])
+            yield Target(
+                name=f"{target.name}, epsilon = {epsilon:g}",
+                subject=subject,
+                claim=claim_of(target),
+            )
+
+
+def _own(
+    name: str, names: Sequence[str], parameters: Mapping[str, Any], learner: str | None
+) -> dict[str, Any]:
+    """Return the parameters of one of the mechanisms.
+
+    Of several each takes what it has, but somebody must have it.
+    """
+    for parameter in parameters:
+        if len(names) > 1 and not any(accepts(each, parameter) for each in names):
+            raise InvalidInput(f"-p {parameter}: no such parameter in any of {', '.join(names)}")
+    own = {
+        each: value for each, value in parameters.items() if len(names) == 1 or accepts(name, each)
+    }
+    return own | ({"learner": learner} if learner is not None and accepts(name, "learner") else {})
+
+
+def _size(data: ExperimentData) -> int:
+    """Return the records of a training set."""
+    return len(data.records) // 2 + (0 if data.background is None else len(data.background))
+
+
 def own_targets(
     asked: Asked,
     arguments: argparse.Namespace,
@@ -142,18 +232,20 @@ def own_targets(
     """
     alone = config.command_line
     budgets = tuple(sorted(alone["budgets"]))
+    if alone["against"] == "base":
+        return
     if asked.own:
-        size = len(data.records) // 2 + (0 if data.background is None else len(data.background))
         searched = [each for each in asked.own if each.search is not None]
         bare = tuple(_bare(each, table, arguments) for each in asked.own)
+        taken = any(accepts(each.target, "learner") for each in bare)
         wanted = Wanted(
             mechanisms=bare,
             named=True,
-            parameters=parameters_of(arguments.parameters, arguments.learner),
+            parameters=parameters_of(arguments.parameters, arguments.learner if taken else None),
             claim=None if arguments.claim is None else claim_numbers(arguments.claim),
         )
         free = {each.called for each in searched}
-        for built in targets_of(wanted, size):
+        for built in targets_of(wanted, _size(data)):
             known, anything = built.mechanism, built.name in free
             if anything and isinstance(known, FunctionMechanism):
                 known = replace(known, free=True)
