@@ -290,14 +290,14 @@ def test_estimators_on_data_as_they_are(target: Any, data: Any, label: str | Non
     assert again.record == result.record
 
 
-def telling(data: pd.DataFrame, queries: pd.DataFrame, size: int, rng: Any) -> list[list[str]]:  # noqa: ARG001
+def telling(data: pd.DataFrame, queries: pd.DataFrame, size: int, rng: Any) -> list[list[str]]:
     """Answer the label of the record that is asked about, a text."""
     known = {tuple(map(str, row[:2])): row[2] for row in data.to_numpy().tolist()}
     asked = [known.get(tuple(map(str, row)), "none") for row in queries.to_numpy().tolist()]
     return [asked] * size
 
 
-def silent(data: Any, queries: Any, size: int, rng: Any) -> Any:  # noqa: ARG001
+def silent(data: Any, queries: Any, size: int, rng: Any) -> Any:
     """Answer something that has nothing to do with the data."""
     return rng.normal(size=(size, len(queries)))
 
@@ -342,7 +342,7 @@ def test_what_is_refused_from_python() -> None:
         assert "\n" not in str(error.value)
 
     class Broken(DecisionTreeClassifier):  # type: ignore[misc]
-        def predict(self, X: Any) -> Any:  # noqa: ARG002
+        def predict(self, X: Any) -> Any:
             raise RuntimeError("broken on purpose")
 
     with pytest.raises(TargetError, match="broken on purpose"):
