@@ -303,7 +303,7 @@ def silent(data: Any, queries: Any, size: int, rng: Any) -> Any:
 
 
 def test_a_function_gets_frames_and_answers_anything() -> None:
-    words = {"label": "income", "claim": DP(epsilon=1), "budgets": (1,)}
+    words: dict[str, Any] = {"label": "income", "claim": DP(epsilon=1), "budgets": (1,)}
     result = attack(telling, data=people(), **words, **SMALL)
     assert result.broken
     assert result.claims == {"telling": "broken"}
@@ -337,7 +337,7 @@ def test_what_is_refused_from_python() -> None:
         ({"target": LinearSVC(), "budgets": (0,)}, "budgets = 0: must be integers >= 1"),
     ):
         with pytest.raises(InvalidInput) as error:
-            attack(**words)  # type: ignore[arg-type]
+            attack(**words)
         assert told in str(error.value)
         assert "\n" not in str(error.value)
 
@@ -446,8 +446,13 @@ class Responding:
 
 def alarms(loss: float, seeds: int) -> int:
     data = (np.arange(40.0)[:, None], np.arange(40) % 2 + 0.5)
-    words = {"data": data, "claim": DP(epsilon=1), "budgets": (1,), "attacks": ["lira"]}
-    sizes = {"records": 16, "references": 8, "models": 60, "confidence": 0.8}
+    words: dict[str, Any] = {
+        "data": data,
+        "claim": DP(epsilon=1),
+        "budgets": (1,),
+        "attacks": ["lira"],
+    }
+    sizes: dict[str, Any] = {"records": 16, "references": 8, "models": 60, "confidence": 0.8}
     return sum(
         attack(Responding(loss), **words, **sizes, seed=seed).broken for seed in range(seeds)
     )
