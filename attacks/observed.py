@@ -30,6 +30,8 @@ class Observed:
         The records' own labels, 0..K-1; the attacker knows the records.
     m : int or None
         Answers that each share is made of, >= 1; None for scores.
+    log_odds : array (models, e), optional
+        Log-odds of the own label of scores, where more is known of them than their shares say.
 
     Raises
     ------
@@ -40,6 +42,7 @@ class Observed:
     seen: Array
     y: NDArray[np.int64]
     m: int | None = None
+    log_odds: Array | None = None
 
     def __post_init__(self) -> None:
         seen, y = np.asarray(self.seen, dtype=float), np.asarray(self.y)
@@ -80,9 +83,12 @@ class Observed:
         if self.m is not None:
             counts = self.own * self.m
             return np.log(counts + 0.5) - np.log(self.m - counts + 0.5)
+        if self.log_odds is not None:
+            return self.log_odds
         own = np.clip(self.own, LEAST, 1 - LEAST)
         return np.log(own) - np.log1p(-own)
 
     def of(self, models: slice | NDArray[np.int64] | Flags) -> Observed:
         """Return what was seen of some of the models."""
-        return Observed(seen=self.seen[models], y=self.y, m=self.m)
+        odds = None if self.log_odds is None else self.log_odds[models]
+        return Observed(seen=self.seen[models], y=self.y, m=self.m, log_odds=odds)

@@ -197,12 +197,15 @@ class Table:
     lines : array (n,), optional
         Lines of the file in which the records begin, the first line being 1; None where there is
         no file.
+    numbers : array (K,), optional
+        Where the label is a real number, what its codes stand for; None where it is a class.
     """
 
     data: Labelled
     source: dict[str, Any]
     columns: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     lines: NDArray[np.int64] | None = None
+    numbers: NDArray[np.float64] | None = None
 
 
 BUILT_IN = "breast-cancer"
@@ -225,7 +228,14 @@ _COLUMNS = tuple(
 """Names of its columns; the file has none."""
 
 
-def load(source: str, target: str | None = None, slice_by: str | None = None) -> Table:
+def load(
+    source: str,
+    target: str | None = None,
+    slice_by: str | None = None,
+    *,
+    missing: bool = False,
+    numbers: bool | None = False,
+) -> Table:
     """Load scikit-learn's breast cancer set (`breast-cancer`), or a CSV file with a header line.
 
     Parameters
@@ -235,7 +245,12 @@ def load(source: str, target: str | None = None, slice_by: str | None = None) ->
     target : str, optional
         The column that holds the label; needed for a file.
     slice_by : str, optional
-        A column that records are told apart by: its values may be missing, it is no feature then.
+        A column that records are told apart by. Its values may be missing; unless `missing`, it is no feature then.
+    missing : bool
+        Whether features may be missing: a missing number becomes 0, with a column that says so, a
+        missing text a category of its own.
+    numbers : bool or None
+        Whether the label is a real number; None: where some of its values are not whole.
 
     Returns
     -------
@@ -251,7 +266,7 @@ def load(source: str, target: str | None = None, slice_by: str | None = None) ->
     """
     if source == BUILT_IN:
         return _built_in()
-    return _load_csv(source, target, slice_by)
+    return _load_csv(source, target, slice_by, missing=missing, real=numbers)
 
 
 def _built_in() -> Table:
@@ -271,7 +286,9 @@ def _built_in() -> Table:
     )
 
 
-def _load_csv(source: str, target: str | None, slice_by: str | None) -> Table:
+def _load_csv(
+    source: str, target: str | None, slice_by: str | None, *, missing: bool, real: bool | None
+) -> Table:
     import pandas as pd
 
     path = Path(source)
@@ -281,7 +298,8 @@ def _load_csv(source: str, target: str | None, slice_by: str | None) -> Table:
         wrong = f"cannot be read ({error.strerror})"
     if wrong:
         raise InvalidInput(f"--data = '{source}': {wrong}")
-    frame = read_csv(path, missing=slice_by if slice_by not in (None, target) else False)
+    sliced = slice_by if slice_by not in (None, target) else False
+    frame = read_csv(path, missing=missing or sliced)
     names = [str(name) for name in frame.columns]
     if target is None:
         raise InvalidInput(
@@ -292,23 +310,52 @@ def _load_csv(source: str, target: str | None, slice_by: str | None) -> Table:
         raise InvalidInput(
             f"--label = '{target}': no such column in '{path}'; {_which(target, names)}"
         )
-    features = frame.drop(columns=[target]).dropna(axis=1)  # what has gaps is no feature
+    features = frame.drop(columns=[target])
+    if not missing:
+        features = features.dropna(axis=1)  # the column that is sliced by may have gaps
     if features.shape[1] == 0:
         raise InvalidInput(
             f"--data = '{path}': has no column but '{target}'; must have at least one feature"
         )
+    features = filled(features)
     check_features(path, features)
-    labels, codes = np.unique(frame[target].astype(str), return_inverse=True)
+    label = frame[target]
+    if label.isna().any():
+        lines = record_lines(path, len(frame))
+        line = int(lines[int(np.argmax(label.isna()))]) if lines is not None else 0
+        raise InvalidInput(f"--data = '{path}': line {line}: column '{target}' is missing")
+    if real is None:
+        real = label.dtype.kind == "f" and bool((label % 1 != 0).any())
+    if real and label.dtype.kind not in "iuf":
+        raise InvalidInput(f"--label = '{target}': must be a column of numbers with --task numbers")
+    labels, codes = np.unique(label if real else label.astype(str), return_inverse=True)
     X = pd.get_dummies(features, dtype=float).to_numpy(dtype=float)
     return _table(
         Labelled(X, codes),
         _columns(features),
         record_lines(path, len(frame)),
+        labels.astype(float) if real else None,
         kind="file",
         name=str(path),
         target=target,
-        labels=[str(name) for name in labels],
+        labels=["a number"] if real else [str(name) for name in labels],
     )
+
+
+def filled(features: pd.DataFrame) -> pd.DataFrame:
+    """Return features without missing values, the code of a record being its own alone.
+
+    A missing number becomes 0, with a column that says so, a missing text a category of its own.
+    """
+    gone = [name for name in features.columns if features[name].isna().any()]
+    found = features.copy() if gone else features
+    for name in gone:
+        if features[name].dtype.kind in "iufb":
+            found[f"{name} is missing"] = features[name].isna().astype(float)
+            found[name] = features[name].fillna(0)
+        else:
+            found[name] = features[name].astype(object).fillna("(missing)")
+    return found
 
 
 def _no_file(source: str) -> str:
@@ -351,12 +398,14 @@ def _table(
     data: Labelled,
     columns: Mapping[str, tuple[int, ...]],
     lines: NDArray[np.int64] | None = None,
+    numbers: NDArray[np.float64] | None = None,
     **facts: Any,
 ) -> Table:
     return Table(
         data=data,
         columns=columns,
         lines=lines,
+        numbers=numbers,
         source=facts | {"records": len(data), "columns": data.X.shape[1], "sha256": data.digest},
     )
 

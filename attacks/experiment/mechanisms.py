@@ -52,7 +52,7 @@ def at_loss(
     if is_function(name):
         raise InvalidInput(
             f"target = '{name}': must be a class that takes epsilon; a plain function claims "
-            "nothing that --epsilon could set"
+            "nothing that --epsilon could set: say --claim epsilon=1"
         )
     knob = next((each for each in PRIVACY if accepts(name, each)), None)
     if knob is None:

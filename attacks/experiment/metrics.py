@@ -259,6 +259,29 @@ def auc_interval(
     return max(0.0, whole - half), min(1.0, whole + half)
 
 
+def delong(members: ArrayLike, non_members: ArrayLike) -> tuple[float, float]:
+    """Return a 95 % interval around the AUC of one model, an estimate over its records.
+
+    The normal interval with the variance of DeLong, DeLong and Clarke-Pearson (1988), cut off at 0
+    and 1; (0, 1) where there are fewer than two records of a kind.
+
+    Parameters
+    ----------
+    members, non_members : array
+        Scores.
+    """
+    one, other = scores_of(members, non_members)
+    if min(one.size, other.size) < 2:
+        return 0.0, 1.0
+    variance = 0.0
+    for scores, others in ((one, np.sort(other)), (other, np.sort(one))):
+        below = np.searchsorted(others, scores, side="left")
+        share = (below + np.searchsorted(others, scores, side="right")) / (2 * others.size)
+        variance += float(np.var(share, ddof=1)) / scores.size
+    middle, half = auc(one, other), float(scipy.special.ndtri(0.975)) * math.sqrt(variance)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
 def _wins(scores: Array, chosen: Flags, others: Array) -> Array:
     """How many of some ascending scores the chosen ones of each model exceed, ties counted half.
 

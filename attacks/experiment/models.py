@@ -39,7 +39,8 @@ class Models:
     observed : tuple of Observed
         One per view of the subject, at the e records.
     accuracy : array (models,)
-        Share of the test records that get their own label, in the first view that shows labels.
+        Share of the test records that get their own label, in the first view that shows labels;
+        empty where shares are of 'close' and 'far', not of labels (`subject.numeric`).
     """
 
     coins: Coins
@@ -161,10 +162,13 @@ def models(
     """
     seen = look(subject, data, coins, who, ledger=ledger, jobs=jobs, progress=progress)
     e = len(data.records)
+    numeric = getattr(subject, "numeric", False)
+    own = np.ones(e, dtype=np.int64) if numeric else data.records.y
     observed = tuple(
-        Observed(seen=seen[:, view, :e], y=data.records.y, m=each.m)
-        for view, each in enumerate(subject.views)
+        Observed(seen=seen[:, view, :e], y=own, m=each.m) for view, each in enumerate(subject.views)
     )
+    if numeric:
+        return Models(coins=coins, observed=observed, accuracy=np.empty(0))
     labels = next(view for view, each in enumerate(subject.views) if each.m is not None)
     right = np.take_along_axis(seen[:, labels, e:], data.test.y[None, :, None], axis=2)[:, :, 0]
     return Models(coins=coins, observed=observed, accuracy=right.mean(axis=1))

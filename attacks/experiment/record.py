@@ -81,16 +81,11 @@ def make_attack_record(
 def _subject(attacked: Attacked, data: _Records) -> dict[str, Any]:
     if attacked.error:
         return {"name": attacked.name, "claim": _claim(attacked), "error": attacked.error}
-    low, high = interval(attacked.accuracy)
     return {
         "name": attacked.name,
         "claim": _claim(attacked),
         "error": None,
-        "accuracy": {
-            "mean": number(float(attacked.accuracy.mean())),
-            "low": number(low),
-            "high": number(high),
-        },
+        "accuracy": _accuracy(attacked.accuracy),
         "no_leak": _no_leak(attacked.outcomes),
         "outcomes": [_outcome(each, attacked) for each in attacked.outcomes],
         "certified": [
@@ -101,7 +96,9 @@ def _subject(attacked: Attacked, data: _Records) -> dict[str, Any]:
         "separations": [
             number(float(each))
             for each in np.quantile(attacked.exposure, np.linspace(0, 1, QUANTILES))
-        ],
+        ]
+        if attacked.exposure.size
+        else [],
         "exposed": _exposed(attacked.exposure, data),
         "slices": _slices(attacked.exposure, data),
     } | _again(attacked)
@@ -115,12 +112,20 @@ def _no_leak(outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
     return {"attacks": best.attacks, "middle": number(best.middle), "high": number(best.high)}
 
 
+def _accuracy(shares: Array) -> dict[str, Any] | None:
+    """Mean of the target models; None where it is unknown, or labels are not what is predicted."""
+    if not shares.size:
+        return None
+    low, high = interval(shares) if shares.size > 1 else (0.0, 1.0)
+    return {"mean": number(float(shares.mean())), "low": number(low), "high": number(high)}
+
+
 def _claim(attacked: Attacked) -> dict[str, Any] | None:
     return None if attacked.claim is None else attacked.claim.as_json()
 
 
 def _outcome(outcome: Outcome, attacked: Attacked) -> dict[str, Any]:
-    curve, (low, high) = outcome.curve, outcome.band
+    curve = outcome.curve
     allowed = None
     if attacked.claim is not None:
         epsilon, delta = composed(attacked.claim, outcome.view)
@@ -141,15 +146,16 @@ def _outcome(outcome: Outcome, attacked: Attacked) -> dict[str, Any]:
             for rates in outcome.tpr.tolist()
         ],
         "beyond": None if outcome.beyond is None else number(outcome.beyond),
-        "one_run": _one_run(outcome.one_run),
-        "roc": {
-            "fpr": _list(curve.fpr),
-            "tpr": _list(curve.tpr),
-            "low": _list(low),
-            "high": _list(high),
-        },
+        "one_run": None if outcome.one_run is None else _one_run(outcome.one_run),
+        "roc": {"fpr": _list(curve.fpr), "tpr": _list(curve.tpr)} | _band(outcome),
         "slices": [_sliced(each) for each in outcome.sliced],
     }
+
+
+def _band(outcome: Outcome) -> dict[str, Any]:
+    if outcome.band is None:
+        return {}
+    return {name: _list(end) for name, end in zip(("low", "high"), outcome.band, strict=True)}
 
 
 def _sliced(part: Sliced) -> dict[str, Any]:
@@ -240,7 +246,7 @@ def _slices(exposure: Array, data: _Records) -> list[dict[str, Any]]:
     """Mean and 95 % quantile of the same by class, and by the column that was asked for."""
     y, found = data.records.y, []
     parts = {f"label {label}": y == label for label in np.unique(y).tolist()} | dict(data.columns)
-    for name, flags in parts.items():
+    for name, flags in parts.items() if exposure.size else ():
         part = exposure[flags]
         found.append(
             {

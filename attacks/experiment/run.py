@@ -27,6 +27,7 @@ from dpassay.attacks.experiment.metrics import (
     at_rate,
     auc,
     auc_interval,
+    delong,
     per_model,
     roc,
     thin,
@@ -103,12 +104,13 @@ class Outcome:
         Which; the view as in the subject.
     curve : Roc
         At most a hundred of its points and the last.
-    band : tuple of array
-        95 % around its TPR, pointwise; estimates.
+    band : tuple of array, or None
+        95 % around its TPR, pointwise; estimates. None of a single target.
     auc, advantage : float
         Estimates.
     auc_interval : tuple of float
-        95 %, by leaving out targets; around `auc`, in [0, 1]; an estimate.
+        95 %, by leaving out targets, of a single one over its records; around `auc`, in [0, 1]; an
+        estimate.
     operating : tuple of (Operating or None)
         At `FALSE_POSITIVE_RATES`.
     tpr : array (rates, targets)
@@ -120,10 +122,12 @@ class Outcome:
         non-members at least are called members and ten members are not; an estimate, 0 where it
         stays inside; None where nothing is claimed. The region is that of the answers at the record
         itself; RMIA reads those at the other records too, and its curve alone proves nothing.
-    one_run : OneRun
-        What the guesses certify about everything that a target has answered.
+    one_run : OneRun or None
+        What the guesses certify about everything that a target has answered; None where the coins
+        of membership are not ours, so that nothing can be certified.
     again : array or None
-        AUCs if the coins were tossed again; see `dpassay.attacks.experiment.no_leak`.
+        AUCs if the coins were tossed again; see `dpassay.attacks.experiment.no_leak`. None without
+        coins.
     sliced : tuple of Sliced
         The same on canaries, poisoned and natural records apart; empty where there are none but
         natural ones.
@@ -132,14 +136,14 @@ class Outcome:
     attack: str
     view: View
     curve: Roc
-    band: tuple[Array, Array]
+    band: tuple[Array, Array] | None
     auc: float
     advantage: float
     auc_interval: tuple[float, float]
     operating: tuple[Operating | None, ...]
     tpr: Array
     beyond: float | None
-    one_run: OneRun
+    one_run: OneRun | None
     again: Array | None = None
     sliced: tuple[Sliced, ...] = ()
 
@@ -154,13 +158,14 @@ class Attacked:
     claim : DP or None
         For a single answer; None of an unprotected learner.
     accuracy : array (targets,)
+        Empty where labels are not predicted, or unknown.
     outcomes : tuple of Outcome
     certified : dict
         By the name of the view: bounds for the records that the reference models show to be exposed
         most.
     exposure : array (e,)
         How far apart a record's own shares are in reference models with and without it, in standard
-        deviations.
+        deviations; empty where there are no reference models.
     guessed : dict
         By the name of the view: of each record (e,), how many guesses at its coin were right.
     again : dict
@@ -350,7 +355,39 @@ def _outcome(
     design: Design,
     alpha: float,
 ) -> Outcome:
-    membership = attacked.coins.membership
+    guesses, heads = attacked.coins.guesses(scores), attacked.coins.heads
+    ran = one_run(guesses, heads, share=design.guesses, alpha=alpha)
+    found = measured(name, view, scores, attacked.coins.membership, claim, ran)
+    return replace(found, again=tossed_again(scores))
+
+
+def measured(
+    name: str,
+    view: View,
+    scores: Array,
+    membership: Flags,
+    claim: DP | None = None,
+    ran: OneRun | None = None,
+) -> Outcome:
+    """Measure what an attack reached.
+
+    Parameters
+    ----------
+    name, view
+        Of the attack, and how it looked.
+    scores : array (targets, e)
+        Higher means member.
+    membership : bool array (targets, e)
+        Every target has members and others.
+    claim : DP, optional
+        About a single answer.
+    ran : OneRun, optional
+        What the guesses certify.
+
+    Returns
+    -------
+    Outcome
+    """
     members, others = scores[membership], scores[~membership]
     curve, alone = roc(members, others), per_model(scores, membership)
     operating = tuple(at_rate(curve, rate, others.size) for rate in FALSE_POSITIVE_RATES)
@@ -361,23 +398,21 @@ def _outcome(
         ]
     )
     told = thin(curve)
+    between = auc_interval(scores, membership) if len(scores) > 1 else delong(members, others)
     return Outcome(
         attack=name,
         view=view,
         curve=told,
-        band=band(told, scores, membership),
+        band=band(told, scores, membership) if len(scores) > 1 else None,
         auc=auc(members, others),
         advantage=advantage(curve),
-        auc_interval=auc_interval(scores, membership) or (0.0, 1.0),
+        auc_interval=between or (0.0, 1.0),
         operating=operating,
         tpr=tpr,
         beyond=None
         if claim is None
         else beyond(curve, composed(claim, view), members.size, others.size),
-        one_run=one_run(
-            attacked.coins.guesses(scores), attacked.coins.heads, share=design.guesses, alpha=alpha
-        ),
-        again=tossed_again(scores),
+        one_run=ran,
     )
 
 

@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpassay.attacks.experiment.mechanisms import LEARNER, PROTECTED, at_loss, claim_of
+from dpassay.attacks.experiment.mechanisms import LEARNER
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.planning import enough
 from dpassay.attacks.experiment.poisoning import ADVERSARIES
 from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Attacked, Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
-from dpassay.attacks.experiment.subjects import Learner, Protected
+from dpassay.attacks.experiment.subjects import Protected
 from dpassay.attacks.experiment.vulnerability import FILE as RECORDS
 from dpassay.attacks.experiment.vulnerability import records_csv
+from dpassay.attacks.given.estimates import OWN
 from dpassay.attacks.repeated.attacked import TRANSCRIPTS, attack_repeatedly
 from dpassay.attacks.repeated.run import ladder
 from dpassay.attacks.scores.interface import Attack
 from dpassay.attacks.scores.registry import ATTACKS
-from dpassay.cli.arguments.mechanisms import parameters_of
 from dpassay.cli.arguments.options import in_force, read_table, said_by_variables, transcripts_of
 from dpassay.cli.arguments.parser import (
     Parser,
+    add_claim,
+    add_foreign,
     add_option,
     add_options,
     add_output,
@@ -38,11 +40,14 @@ from dpassay.cli.arguments.parser import (
     examples,
 )
 from dpassay.cli.attack_gate import accepted_rules
+from dpassay.cli.attacked import asked_of, at_losses, base_learner, own_targets
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.progress import announce, bars
 from dpassay.cli.service import service_action
 from dpassay.cli.shared import command_of, commit, console, deliver_attacks
+from dpassay.cli.signals import GO_WITH, signals_action
 from dpassay.config.load import Config
+from dpassay.config.options import ATTACK_KEYS
 from dpassay.engine.preflight import check
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, require
@@ -50,7 +55,6 @@ from dpassay.pairs import replace_one
 from dpassay.record.attack_baseline import ATTACK_BASELINE
 from dpassay.record.files import writable, write_text
 from dpassay.targets.groups import Group
-from dpassay.targets.resolve import accepts
 from dpassay.trials.ledger import Ledger
 
 DESCRIPTION = """Train many models on random halves of the records, and guess from their answers
@@ -78,6 +82,11 @@ EXAMPLES = examples(
         """probe a service of your own for defects, and compare repeated queries with its claim;
         factory(data, seed, user) opens a session whose ask(x) returns a label, or raises when the
         query budget is spent""",
+    ),
+    (
+        "dpassay attack --signals signals.npz --out attack",
+        """attack models that are already trained, by the scores that they gave to records: arrays
+        scores and membership, a row for each model; the last models are attacked""",
     ),
     (
         "dpassay attack soft-majority --canaries 20 --adversary pois-miaq",
@@ -112,15 +121,18 @@ def add_arguments(command: Parser) -> None:
     command.describe(DESCRIPTION, f"{EXAMPLES}\n{codes(EVERY)}")
     add_targets(command)
     what = command.add_argument_group("what is attacked")
-    add_options(what, "against", "epsilon", "service", "budgets", "transcripts")
+    add_options(what, "against", "epsilon", "service", "signals", "signal", "budgets")
+    add_options(what, "transcripts")
     add_parameters(what)
+    add_claim(what)
+    add_foreign(what)
     how = command.add_argument_group("how it is attacked")
     add_options(
         how, "attacks", "records", "references", "models", "copies", "noise", "canaries", "planted"
     )
     add_options(how, "adversary", "poisoned", "poison_labels", "poison", "attribute", "slice_by")
     add_options(how, "seed", "confidence")
-    add_options(command.add_argument_group("data"), "data", "label")
+    add_options(command.add_argument_group("data"), "data", "label", "task")
     work = command.add_argument_group("output; no number depends on it")
     add_options(work, "jobs", "cache")
     add_option(work, "baseline", text=COUNTED_AGAIN, shown=ATTACK_BASELINE)
@@ -137,14 +149,25 @@ def action(arguments: argparse.Namespace) -> int:
     _refuse_idle(arguments, config)
     if config.said("service"):
         return service_action(arguments, config)
+    if config.said("signals"):
+        return signals_action(arguments, config)
     transcripts = transcripts_of(config, TRANSCRIPTS)
     alone = config.command_line
-    attacks = _attacks(alone["attacks"])
-    table = read_table(config, alone["slice_by"])
+    asked_for = asked_of(arguments, config)
+    table = read_table(config, alone["slice_by"], task=alone["task"] or "")
+    attacks = _attacks(alone["attacks"], OWN if table.numbers is not None else tuple(ATTACKS))
     scenario = Scenario(seed=config.seed, **{key: alone[key] for key in _SCENARIO})
     data, laid = lay(table, scenario)
-    targets = list(_targets(arguments, config, len(data.records) // 2 + laid["background"]))
-    asked = [target for target in targets if transcripts and isinstance(target.subject, Protected)]
+    targets = [
+        *base_learner(asked_for, arguments, config, table, data),
+        *at_losses(asked_for, arguments, config, table, data),
+        *own_targets(asked_for, arguments, config, table, data),
+    ]
+    asked = [
+        target
+        for target in targets
+        if transcripts and target.claim and isinstance(target.subject, Protected)
+    ]
     # of alpha: of a subject, of a ladder of repeated queries
     share = (1 - config.confidence) / (len(targets) + len(asked))
     design = Design(references=alone["references"], confidence=1 - share * len(targets))
@@ -208,8 +231,19 @@ def _refuse_idle(arguments: argparse.Namespace, config: Config) -> None:
     for key, why in _idle(config):
         if config.said(key):
             raise InvalidInput(f"--{key.replace('_', '-')}: has no effect {why}")
+    for key in ("service", "signals"):
+        for option in ("process", "http", "claim", "answers") if config.said(key) else ():
+            if getattr(arguments, option):
+                raise InvalidInput(f"--{option}: has no effect with --{key}")
     if config.command_line["against"] == "base":
-        for given, named in ((arguments.targets, "TARGET"), (arguments.parameters, "-p")):
+        claimed = [] if arguments.claim is None else [arguments.claim]
+        for given, named in (
+            (arguments.targets, "TARGET"),
+            (arguments.parameters, "-p"),
+            (arguments.process, "--process"),
+            (arguments.http, "--http"),
+            (claimed, "--claim"),
+        ):
             if given:
                 raise InvalidInput(
                     f"{named} {given[0]}: has no effect with --against base, which attacks the "
@@ -228,6 +262,11 @@ def _idle(config: Config) -> Iterator[tuple[str, str]]:
                 "with --service but without --epsilon, the claim to compare them with",
             )
         return
+    if config.said("signals"):
+        others = [key for key in (*ATTACK_KEYS, "data", "label", "jobs") if key not in GO_WITH]
+        yield from ((key, "with --signals, which trains no models") for key in others)
+        return
+    yield "signal", "without --signals"
     if alone["against"] == "base":
         yield from ((key, "with --against base, which claims nothing") for key in OF_CLAIMS)
     if alone["copies"] == 0:
@@ -241,52 +280,10 @@ def _idle(config: Config) -> Iterator[tuple[str, str]]:
         )
 
 
-def _attacks(names: tuple[str, ...] | None) -> dict[str, Attack]:
+def _attacks(names: tuple[str, ...] | None, known: tuple[str, ...]) -> dict[str, Attack]:
     for name in names or ():
-        require(name in ATTACKS, "--attacks", name, f"one of {', '.join(ATTACKS)}")
-    return {name: ATTACKS[name]() for name in names or ATTACKS}
-
-
-def _targets(arguments: argparse.Namespace, config: Config, records: int) -> Iterator[Target]:
-    """The unprotected learner, and every mechanism at every loss."""
-    from dpassay.mechanisms.shared.learners import estimator_of
-
-    alone, learner = config.command_line, arguments.learner or LEARNER
-    if alone["against"] in (None, "base"):
-        made = Learner(make=estimator_of(learner), name=learner, copies=alone["copies"])
-        yield Target(name=f"{learner} (unprotected)", subject=made)
-    if alone["against"] in (None, "mechanism"):
-        names, budgets = (
-            list(dict.fromkeys(arguments.targets or PROTECTED)),
-            tuple(sorted(alone["budgets"])),
-        )
-        parameters = parameters_of(arguments.parameters, None)
-        for name in names:
-            own = _own(name, names, parameters, arguments.learner)
-            for epsilon in alone["epsilon"]:
-                target = at_loss(name, epsilon, own, records=records)
-                subject = Protected(target=target, budgets=budgets, copies=alone["copies"])
-                yield Target(
-                    name=f"{target.name}, epsilon = {epsilon:g}",
-                    subject=subject,
-                    claim=claim_of(target),
-                )
-
-
-def _own(
-    name: str, names: Sequence[str], parameters: Mapping[str, Any], learner: str | None
-) -> dict[str, Any]:
-    """Return the parameters of one of the mechanisms.
-
-    Of several each takes what it has, but somebody must have it.
-    """
-    for parameter in parameters:
-        if len(names) > 1 and not any(accepts(each, parameter) for each in names):
-            raise InvalidInput(f"-p {parameter}: no such parameter in any of {', '.join(names)}")
-    own = {
-        each: value for each, value in parameters.items() if len(names) == 1 or accepts(name, each)
-    }
-    return own | ({"learner": learner} if learner is not None and accepts(name, "learner") else {})
+        require(name in known, "--attacks", name, f"one of {', '.join(known)}")
+    return {name: ATTACKS[name]() for name in names or known}
 
 
 def _preflight(targets: Sequence[Target], data: ExperimentData, config: Config) -> None:
@@ -322,7 +319,7 @@ def _foretell(
             models * answers,
             SMALLER,
         )
-        if target.claim is not None and transcripts:
+        if target.claim is not None and transcripts and isinstance(target.subject, Protected):
             most = ladder(target.claim.epsilon)[-1]
             announce(
                 target.name,

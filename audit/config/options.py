@@ -268,6 +268,27 @@ _OF_ATTACKS = (
         metavar="M:F",
         help="module:factory of a service of your own, to attack instead of mechanisms",
     ),
+    one_of(
+        "task",
+        ("classes", "numbers"),
+        shown="numbers if the label has values that are not whole",
+        metavar="WHAT",
+        help="what is predicted: one of some classes, or a number",
+    ),
+    text(
+        "signals",
+        shown="none",
+        metavar="FILE",
+        help="what models that are already trained showed at records, to attack instead: arrays "
+        "scores and membership (.npz), or a line per model and record (.csv)",
+    ),
+    one_of(
+        "signal",
+        ("probability", "logit", "loss"),
+        shown="what the file says, or the range of the scores tells",
+        metavar="KIND",
+        help="what the scores of --signals are: probability, logit or loss of the own label",
+    ),
     count(
         "transcripts",
         0,

@@ -39,7 +39,7 @@ OF_MODELS = (
     "targets",
     "test",
 )
-"""Facts of a run that a record about a service has not."""
+"""Facts of a run that a record about a service, or about saved signals, has not."""
 
 
 def attack_schema() -> dict[str, Any]:
@@ -78,9 +78,10 @@ def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
 
 
 def _untold(record: Mapping[str, Any]) -> str:
-    """Say which fact about the models is missing; a service that was probed has none."""
+    """Say which fact about the models is missing; a service and saved signals have none."""
     run = record["run"]
-    missing = [] if "service" in run else [name for name in OF_MODELS if name not in run]
+    free = "service" in run or "signals" in run
+    missing = [] if free else [name for name in OF_MODELS if name not in run]
     return f"run has no field '{missing[0]}', which it must have" if missing else ""
 
 

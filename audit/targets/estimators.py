@@ -106,12 +106,13 @@ class Trained:
         return list(np.asarray(found).ravel().tolist())
 
     def _fitted(self, data: Any, rng: np.random.Generator) -> Any:
-        fitted = self._copy(rng)
+        fitted = self.copied(rng)
         X, y = self._parts(data)
         fitted.fit(X) if y is None else fitted.fit(X, y)
         return fitted
 
-    def _copy(self, rng: np.random.Generator) -> Any:
+    def copied(self, rng: np.random.Generator) -> Any:
+        """Return a copy with the same parameters, not trained, its `random_state` drawn anew."""
         parameters = getattr(self.estimator, "get_params", None)
         if parameters is None:
             return copy.deepcopy(self.estimator)

@@ -126,6 +126,7 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
 
 def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
     """Draw accuracy, success of the best attack, and the one against the other."""
+    subjects = [subject for subject in subjects if subject.raw["accuracy"] is not None]
     panels, styles = losses(subjects), families(subjects)
     if not panels:
         return None
@@ -218,7 +219,13 @@ def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
 
 
 def exposure_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
-    """Draw how far records move with their membership, one row per subject."""
+    """Draw how far records move with their membership, one row per subject.
+
+    None where there are no reference models that would tell it.
+    """
+    subjects = [subject for subject in subjects if subject.raw["separations"]]
+    if not subjects:
+        return None
     height = ROW * len(subjects) + 0.85
     with figure_of(height) as (figure, sns):
         axes = axes_in(figure, (3.3, 0.6, WIDTH - 3.5, height - 0.7), height)

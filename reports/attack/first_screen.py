@@ -28,6 +28,7 @@ from dpassay.reports.attack.view import (
     pair,
     share,
 )
+from dpassay.reports.attack.words import UNDRAWN
 from dpassay.reports.shared.cards import Bar, Line, Number, Step, number_line
 from dpassay.reports.shared.numbers import clean, plain, plural
 from dpassay.reports.shared.statuses import Status
@@ -229,6 +230,11 @@ def _subject(
     found = _strongest(
         [*(_of_look(look) for look in subject.looks), *(_of_rung(rung) for rung in rungs)]
     )
+    if found is None and "signals" in run:
+        step = Step(
+            text="To certify a bound, have dpassay train the models, with coins of its own."
+        )
+        return replace(base, numbers=(auc,), steps=(step,), looked=(UNDRAWN,))
     if found is None:
         step = Step(text="Hold it against a claim: dpassay run audits its worst case.")
         return replace(base, numbers=(auc,), steps=(step,))

@@ -91,24 +91,17 @@ def print_attacks(record: Raw, console: Console) -> None:
     if sound(subjects):
         console.print(Text("\n" + _line([(title,) for title, _ in COLUMNS])))
         for subject in sound(subjects):
-            accuracy = f"accuracy {subject.raw['accuracy']['mean']:.3f}"
+            told = subject.raw["accuracy"]
+            accuracy = "" if told is None else f", accuracy {told['mean']:.3f}"
             delta = 0.0 if subject.epsilon is None else float(subject.raw["claim"]["delta"])
             slack = f", δ = {plain(delta)}" if delta else ""
-            head = (
-                f"{subject.status.symbol} {subject.name}{slack}: {subject.status.word}, {accuracy}"
-            )
+            head = f"{subject.status.symbol} {subject.name}{slack}: {subject.status.word}{accuracy}"
             console.print(Text(f"\n{head}", style=STYLES[subject.status.slug]))
             for look in subject.looks:
                 console.print(Text(_line(_cells(look))))
-                console.print(Text(_certified(look)))
-        console.print(
-            Text(
-                "\nFor each view, the attack with the highest AUC, and LiRA. 'ε ≥' is certified: "
-                "the largest lower bound on the loss of a record, at a simultaneous confidence "
-                f"of {percent(record['run']['confidence'])}; 'claim' is the ε that the claim "
-                f"allows for all answers of the view. {REACH} All other numbers are estimates."
-            )
-        )
+                if look.bounds:
+                    console.print(Text(_certified(look)))
+        console.print(Text(f"\n{_legend(record, subjects)}"))
     for text in (
         *opening(record, subjects),
         *notes(record, subjects),
@@ -116,6 +109,18 @@ def print_attacks(record: Raw, console: Console) -> None:
     ):
         console.print(Text(f"\n{text}"))
     console.print(Text(f"\n{CAVEAT} {CAVEAT_DETAIL}"))
+
+
+def _legend(record: Raw, subjects: Sequence[SubjectView]) -> str:
+    """Say what the numbers of the table are."""
+    best = "For each view, the attack with the highest AUC, and LiRA."
+    if not any(look.bounds for subject in subjects for look in subject.looks):
+        return f"{best} All numbers are estimates."
+    return (
+        f"{best} 'ε ≥' is certified: the largest lower bound on the loss of a record, at a "
+        f"simultaneous confidence of {percent(record['run']['confidence'])}; 'claim' is the ε that "
+        f"the claim allows for all answers of the view. {REACH} All other numbers are estimates."
+    )
 
 
 def _line(columns: Sequence[tuple[str, ...]]) -> str:
@@ -170,7 +175,8 @@ def to_html(record: Raw) -> str:
     from dpassay.reports.attack.figures import figures
 
     subjects = subject_views(record)
-    fine, found = sound(subjects), ladders(record["repeated"], blind=bool(blind_to(record)))
+    fine, moved = sound(subjects), _moved(subjects)
+    found = ladders(record["repeated"], blind=bool(blind_to(record)))
     sure = percent(record["run"]["confidence"])
     cards = cards_of(record, subjects, found)
     return template("attack.html.j2").render(
@@ -191,8 +197,8 @@ def to_html(record: Raw) -> str:
         figures=figures(subjects, found),
         paired=paired_table(subjects),
         repeated=repeated_table(found),
-        vulnerable=vulnerable_table(subjects) if fine else None,
-        slices=slices_table(subjects) if fine else None,
+        vulnerable=vulnerable_table(moved) if moved else None,
+        slices=slices_table(moved) if moved else None,
         apart=apart_table(subjects),
         defects=[defect_words(defect) for defect in record["defects"]],
         subjects=[
@@ -203,6 +209,11 @@ def to_html(record: Raw) -> str:
         facts=_facts(record),
         glossary=(*STATUSES, *(OF_SERVICES if "service" in record["run"] else ())),
     )
+
+
+def _moved(subjects: Sequence[SubjectView]) -> list[SubjectView]:
+    """Those of which reference models tell how records move with their membership."""
+    return [subject for subject in sound(subjects) if subject.raw["separations"]]
 
 
 def _of(subject: SubjectView, make: Callable[[SubjectView], Table]) -> Table:
@@ -250,16 +261,16 @@ def to_markdown(record: Raw) -> str:
         if repeated is None
         else ["## Repeated queries", text_md(repeated.caption), table_md(repeated)]
     )
-    if sound(subjects):
+    if moved := _moved(subjects):
         for title, found in (
-            ("The most exposed records", vulnerable_table(subjects)),
-            ("Slices", slices_table(subjects)),
+            ("The most exposed records", vulnerable_table(moved)),
+            ("Slices", slices_table(moved)),
         ):
             texts += [f"## {title}", text_md(found.caption), table_md(found)]
-        for subject in sound(subjects):
-            table = attacks_table(subject)
-            head = f"<details><summary>{escape(subject.name)}: every attack</summary>"
-            texts.append(f"{head}\n\n{text_md(table.caption)}\n\n{table_md(table)}\n\n</details>")
+    for subject in sound(subjects):
+        table = attacks_table(subject)
+        head = f"<details><summary>{escape(subject.name)}: every attack</summary>"
+        texts.append(f"{head}\n\n{text_md(table.caption)}\n\n{table_md(table)}\n\n</details>")
     facts = "\n".join(f"* {text_md(name)}: {text_md(fact)}" for name, fact in _facts(record))
     texts += ["## Reproduce", code_md(clean(record["run"]["command"])), facts]
     return "\n\n".join(texts) + "\n"

@@ -283,8 +283,7 @@ def attacks_table(subject: SubjectView) -> Table:
                     at(each, 1),
                     share(each["advantage"]),
                     MISSING if each["beyond"] is None else share(each["beyond"]),
-                    *ran(run),
-                    f"{count(run['v'])} of {count(run['r'])}",
+                    *((MISSING,) * 4 if run is None else _guessed(run)),
                 )
             )
     return Table(
@@ -425,6 +424,10 @@ def repeated_table(found: Sequence[TranscriptTests]) -> Table | None:
         numeric=(False, *(True,) * 9, False),
         rows=tuple(rows),
     )
+
+
+def _guessed(run: Raw) -> tuple[str, ...]:
+    return (*ran(run), f"{count(run['v'])} of {count(run['r'])}")
 
 
 def ran(run: Raw) -> tuple[str, str, str]:

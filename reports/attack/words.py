@@ -52,6 +52,12 @@ BALANCED = (
 )
 
 
+UNDRAWN = (
+    "Membership was not drawn by us: all numbers are estimates, and nothing is certified. They are "
+    "about privacy only if members and non-members are alike."
+)
+
+
 def headline(record: Raw, subjects: Sequence[SubjectView]) -> str:
     """Say in one line what came out; every claim is counted once."""
     run, found = record["run"], []
@@ -119,6 +125,7 @@ def notes(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
         for subject in subjects
         if subject.status is FAILED
     ]
+    found += _of_signals(run.get("signals"))
     non_members = run.get("targets", 0) * (run["records"] // 2)
     for rate in (0.01, 0.001):
         if subjects and non_members * rate < 10 * (1 - 1e-12):
@@ -131,6 +138,30 @@ def notes(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _of_signals(signals: Raw | None) -> list[str]:
+    """Say what numbers about given members mean; nothing where coins of ours chose them."""
+    if signals is None:
+        return []
+    found = [UNDRAWN]
+    shift = signals["shift"]
+    if shift is None:
+        found.append("Whether they are alike could not be tested: there is nothing to test it on.")
+    else:
+        alike = shift["low"] <= 0.5 <= shift["high"]
+        found.append(
+            f"{'No difference was seen' if alike else 'They differ'} without the attacked models: "
+            f"AUC {share(shift['auc'])}, 95 % interval {share(shift['low'])} to "
+            f"{share(shift['high'])}, from {clean(shift['from'])}."
+            + ("" if alike else " An attack that does no better has shown nothing.")
+        )
+    reasons: dict[str, list[str]] = {}
+    for each in signals["left_out"]:
+        name, _, reason = clean(each).partition(": ")
+        reasons.setdefault(reason, []).append(name)
+    found += [f"Left out: {', '.join(names)}: {why}." for why, names in reasons.items()]
+    return found
+
+
 def _done(record: Raw, fine: Sequence[SubjectView]) -> str:
     run = record["run"]
     attacks = {
@@ -141,6 +172,14 @@ def _done(record: Raw, fine: Sequence[SubjectView]) -> str:
         return (
             f"The service was opened on {count(run['records'])} records of {data}, probed for "
             "defects, and queried repeatedly."
+        )
+    if "signals" in run:
+        return (
+            f"{plural(run['targets'], 'model')}, already trained, "
+            f"{'was' if run['targets'] == 1 else 'were'} attacked by what "
+            f"{'it' if run['targets'] == 1 else 'they'} showed at {count(run['records'])} records "
+            f"({clean(run['signals']['kind'])}), after "
+            f"{plural(run['references'], 'reference model')}."
         )
     return (
         f"The {count(run['records'])} records of {data} were paired, and for each model a fair "

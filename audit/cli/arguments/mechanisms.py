@@ -89,7 +89,7 @@ def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wa
         If a parameter, a claim or answers cannot be read.
     """
     said = tuple(Configured(target=target) for target in arguments.targets)
-    searches, programs = searches_of(config, mode=mode), _programs(arguments)
+    searches, programs = searches_of(config, mode=mode), programs_of(arguments)
     for option, each in programs:
         if searches.search(each) is None:
             raise InvalidInput(f"{option}: requires {SEARCH}, which says what its data look like")
@@ -103,14 +103,14 @@ def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wa
         mechanisms=named or tuple(Configured(target=target) for target in ENTRIES),
         named=bool(named),
         parameters=parameters_of(arguments.parameters, arguments.learner),
-        claim=None if arguments.claim is None else _claim_numbers(arguments.claim),
+        claim=None if arguments.claim is None else claim_numbers(arguments.claim),
         answers=_answers(arguments.answers, "--answers"),
         mode=mode,
         searches=searches,
     )
 
 
-def _programs(arguments: argparse.Namespace) -> list[tuple[str, Configured]]:
+def programs_of(arguments: argparse.Namespace) -> list[tuple[str, Configured]]:
     """Return the programs and services that a command line names, each with its option."""
     kinds = {"process": ("Process", "command"), "http": ("Http", "url")}
     return [
@@ -292,7 +292,14 @@ def _source(each: Configured, said: dict[str, float] | None) -> str:
     return "--claim" if said is not None else each.where.partition(",")[0]
 
 
-def _claim_numbers(text: str) -> dict[str, float]:
+def claim_numbers(text: str) -> dict[str, float]:
+    """Read a claim as it stands after `--claim`.
+
+    Raises
+    ------
+    InvalidInput
+        If it is none.
+    """
     wrong = InvalidInput(f"--claim = '{text}': must be {_or_meant(SPELLED, claim_meant(text))}")
     try:
         given = table_of(text, "--claim", SPELLED)

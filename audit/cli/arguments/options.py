@@ -121,8 +121,15 @@ def refuse_idle_limits(config: Config, targets: Sequence[AuditTarget], settings:
             )
 
 
-def read_table(config: Config, slice_by: str | None = None) -> Table:
+def read_table(config: Config, slice_by: str | None = None, *, task: str | None = None) -> Table:
     """Return the data that are asked for; `slice_by` as in `dpassay.data.load`.
+
+    Parameters
+    ----------
+    config : Config
+    task : str, optional
+        Of an attack: whether the label is one of `classes` or `numbers`; empty where the file tells
+        it. Then features may be missing.
 
     Raises
     ------
@@ -131,7 +138,13 @@ def read_table(config: Config, slice_by: str | None = None) -> Table:
     """
     if config.label is not None and config.data in (None, BUILT_IN):
         raise InvalidInput(f"--label = '{config.label}': requires --data FILE")
-    return load(BUILT_IN if config.data is None else config.data, config.label, slice_by)
+    source = BUILT_IN if config.data is None else config.data
+    if task is None:
+        return load(source, config.label, slice_by)
+    if task == "numbers" and source == BUILT_IN:
+        raise InvalidInput("--task = 'numbers': requires --data FILE with a label that is a number")
+    numbers = {"classes": False, "numbers": True}.get(task)
+    return load(source, config.label, slice_by, missing=True, numbers=numbers)
 
 
 def data_of(config: Config) -> Group:

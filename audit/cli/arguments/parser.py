@@ -191,11 +191,17 @@ def add_subject(command: Any) -> None:
     """Add what says which claim of which mechanism is audited."""
     what = command.add_argument_group("what is audited")
     add_parameters(what)
+    add_claim(what)
+    add_options(what, "search", "together", "output", "search_seconds")
+
+
+def add_claim(what: Any) -> None:
+    """Add the claim that replaces those of a mechanism, and what a plain function answers."""
     what.add_argument(
         "--claim",
         metavar="CLAIM",
         help=(
-            "audit against this claim instead of the mechanism's own: epsilon=E, or "
+            "hold this claim against it instead of the mechanism's own: epsilon=E, or "
             "epsilon=E,delta=D, or mu=M (Gaussian), or gamma=G (stability)"
         ),
     )
@@ -207,7 +213,6 @@ def add_subject(command: Any) -> None:
             "for any number (default: 0,1)"
         ),
     )
-    add_options(what, "search", "together", "output", "search_seconds")
 
 
 def add_sizes(command: Any) -> None:

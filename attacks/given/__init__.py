@@ -1,0 +1,1 @@
+"""What a user already has, attacked as it is: saved signals, trained models, estimators."""

@@ -1,0 +1,213 @@
+"""Attacks where nobody tossed coins: every number is an estimate, and none is certified.
+
+A guess at a fair coin of ours is right half of the time where nothing leaks. Members that somebody
+else has chosen may differ from the others by themselves: by when they were collected, or what they
+are. How well the two are told apart without the attacked model is measured beside, see `Shift`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpassay.attacks.experiment.metrics import auc, auc_interval, delong
+from dpassay.attacks.experiment.record import make_attack_record
+from dpassay.attacks.experiment.run import Attacked, Outcome, measured, separation
+from dpassay.attacks.experiment.subjects import View
+from dpassay.attacks.observed import Array, Flags, Observed
+from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.data import Labelled
+from dpassay.errors import InvalidInput, require
+from dpassay.numerics import number
+
+OWN = ("loss-threshold", "single-record", "lira", "lira-offline", "rmia", "rmia-offline")
+"""Attacks that read nothing but what is seen of a record's own label."""
+ALONE = ("gap", "loss-threshold", "confidence", "entropy", "modified-entropy")
+"""Attacks that need no reference models."""
+BOTH = ("lira", "rmia")
+"""Those that need reference models with every record, and without it; the others without it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shift:
+    """How well members and non-members are told apart without the attacked model; an estimate.
+
+    Parameters
+    ----------
+    auc : float
+        In [0, 1]; 0.5 where they are alike. An attack that does no better than this, or than 1
+        minus this, has shown nothing about the model.
+    interval : tuple of float
+        95 %.
+    source : str
+        What told them apart: 'reference models' that were not trained on the record, or 'features'.
+    """
+
+    auc: float
+    interval: tuple[float, float]
+    source: str
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it."""
+        low, high = self.interval
+        return {
+            "auc": number(self.auc),
+            "low": number(low),
+            "high": number(high),
+            "from": self.source,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Given:
+    """What was seen of attacked models, and of the attacker's own.
+
+    Parameters
+    ----------
+    name : str
+        Of what is attacked.
+    kind : str
+        What a score is, in words of the record.
+    views : sequence of (View, Observed, Observed)
+        How it was looked at, what the reference models showed, and what the attacked ones did.
+    reference, membership : bool array (models, e)
+        Who was in which reference model, and in which attacked one.
+    labels : array (e,)
+        Classes of the records, to tell results apart.
+    all_labels : bool
+        Whether the shares of all labels are known, not only of the record's own.
+    shift : Shift, optional
+        By default what the reference models tell.
+    accuracy : array (targets,), optional
+    """
+
+    name: str
+    kind: str
+    views: Sequence[tuple[View, Observed, Observed]]
+    reference: Flags
+    membership: Flags
+    labels: Any
+    all_labels: bool = True
+    shift: Shift | None = None
+    accuracy: Array | None = None
+
+
+def estimate(given: Given, names: Sequence[str] | None = None) -> tuple[Attacked, dict[str, Any]]:
+    """Attack what is given.
+
+    Parameters
+    ----------
+    given : Given
+    names : sequence of str, optional
+        Attacks; by default all that what is given allows.
+
+    Returns
+    -------
+    attacked : Attacked
+        With nothing certified.
+    facts : dict
+        JSON facts for `run.signals` of the record: `kind`, `left_out`, `shift`.
+
+    Raises
+    ------
+    InvalidInput
+        If a named attack needs what there is not.
+    """
+    for name in names or ():
+        require(name in ATTACKS, "--attacks", name, f"one of {', '.join(ATTACKS)}")
+    why = {name: lacking(name, given) for name in names or ATTACKS}
+    for name in names or ():
+        if why[name]:
+            raise InvalidInput(f"--attacks = {name}: {why[name]}")
+    outcomes: list[Outcome] = []
+    for view, mine, theirs in given.views:
+        for name in (name for name, reason in why.items() if not reason):
+            scores = ATTACKS[name]().fit(mine, given.reference).score(theirs)
+            outcomes.append(measured(name, view, scores, given.membership))
+    told = len(given.reference) > 0
+    attacked = Attacked(
+        name=given.name,
+        claim=None,
+        accuracy=np.empty(0) if given.accuracy is None else given.accuracy,
+        outcomes=tuple(outcomes),
+        certified={},
+        exposure=separation(given.views[0][1], given.reference) if told else np.empty(0),
+    )
+    shift = given.shift or shift_of(given.views[0][1], given.reference, given.membership)
+    facts = {
+        "kind": given.kind,
+        "left_out": [f"{name}: {reason}" for name, reason in why.items() if reason],
+        "shift": None if shift is None else shift.as_json(),
+    }
+    return attacked, facts
+
+
+def lacking(name: str, given: Given) -> str:
+    """Say what an attack needs that there is not; empty where it can be run."""
+    if name not in OWN and not given.all_labels:
+        return "needs what was seen of all labels, not only of the record's own"
+    if name in ALONE:
+        return ""
+    if not len(given.reference):
+        return "needs reference models"
+    for inside, which in ((False, "without"), (True, "with")):
+        some = (given.reference == inside).any(axis=0)
+        if not some.all() and (name in BOTH or not inside or name == "shadow"):
+            return f"needs reference models {which} every record; record {np.argmin(some)} has none"
+    return ""
+
+
+def shift_of(reference: Observed, inside: Flags, membership: Flags) -> Shift | None:
+    """Return how well reference models without a record tell whether a target was trained on it.
+
+    None where too few records have such models.
+    """
+    outside = ~inside
+    told: Flags = np.asarray(outside.any(axis=0))
+    if not ((membership & told).any() and (~membership & told).any()):
+        return None
+    counts = np.maximum(outside.sum(axis=0), 1)
+    scores = np.where(outside, reference.phi, 0.0).sum(axis=0) / counts
+    return shift_by(np.broadcast_to(scores, membership.shape), membership, told, "reference models")
+
+
+def shift_by(scores: Array, membership: Flags, told: Flags, source: str) -> Shift:
+    """Return how well scores that do not depend on the attacked models tell who is in.
+
+    Parameters
+    ----------
+    scores : array (targets, e)
+    membership : bool array (targets, e)
+    told : bool array (e,)
+        Records that count.
+    source : str
+        See `Shift`.
+    """
+    one, other = scores[membership & told], scores[~membership & told]
+    many = len(scores) > 1
+    between = auc_interval(scores, membership, told) if many else delong(one, other)
+    return Shift(auc=auc(one, other), interval=between or (0.0, 1.0), source=source)
+
+
+def record_of(run: Mapping[str, Any], given: Given, attacked: Attacked) -> dict[str, Any]:
+    """Return the record of such attacks, of schema `dpassay/attack/1`.
+
+    Parameters
+    ----------
+    run : mapping
+        Facts: command, commit, confidence, data, seed, signals.
+    given, attacked
+        See `estimate`.
+    """
+    e = given.membership.shape[1]
+    facts = dict(run) | {
+        "complete": True,
+        "records": e,
+        "references": len(given.reference),
+        "targets": len(given.membership),
+    }
+    records = Labelled(np.zeros((e, 1)), np.asarray(given.labels))
+    return make_attack_record(facts, records, [attacked])

@@ -1,0 +1,136 @@
+"""Targets of an experiment made of what a user has written, each with its own claim, if any."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpassay.attacks.experiment.models import ExperimentData
+from dpassay.attacks.experiment.run import Target
+from dpassay.attacks.experiment.subjects import Protected
+from dpassay.attacks.given.predictions import Task, task_of
+from dpassay.attacks.given.subjects import Answering, Estimator
+from dpassay.claims import DP
+from dpassay.data import Table
+from dpassay.errors import InvalidInput
+from dpassay.rows.rows import Rows
+from dpassay.targets.guard import AuditTarget
+
+
+def own_claim(target: AuditTarget) -> DP | None:
+    """Return the first claim of differential privacy that is not known to be wrong.
+
+    None where there is none: then a target is attacked, and held against nothing.
+
+    Raises
+    ------
+    InvalidInput
+        If the claim is about other neighbours than datasets with replaced records.
+    """
+    found = [
+        claim for claim in target.claims if isinstance(claim, DP) and claim.expected != "refuted"
+    ]
+    if not found:
+        return None
+    relation = found[0].relation
+    if relation != "replace-one" and not relation.removeprefix("replace-").isdigit():
+        raise InvalidInput(
+            f"target = '{target.name}': claims something about {relation}; an attack replaces "
+            "records, and holds claims about replace-one against what it finds"
+        )
+    return found[0]
+
+
+def mechanism(
+    target: AuditTarget,
+    table: Table,
+    data: ExperimentData,
+    budgets: tuple[int, ...],
+    *,
+    copies: int = 0,
+    rows: Rows | None = None,
+    values: Any = None,
+) -> Target:
+    """Return a mechanism or function as a target, with its own claim.
+
+    Parameters
+    ----------
+    target : AuditTarget
+    table : Table
+        The data; what the codes of labels stand for.
+    data : ExperimentData
+        The experiment's.
+    budgets, copies
+        See `Protected`; of a mechanism that does not answer labels, copies are not asked about.
+    rows, values
+        See `Answering`; by default the names of the labels, or the numbers, of the table.
+    """
+    claim = own_claim(target)
+    if target.labels and not target.mechanism.free and table.numbers is None and rows is None:
+        subject = Protected(target=target, budgets=budgets, copies=copies)
+        return Target(name=target.name, subject=subject, claim=claim)
+    if data.adversarial or data.background is not None:
+        raise InvalidInput(
+            f"--adversary: '{target.name}' does not answer labels; only mechanisms that do, and "
+            "learners, are attacked with poison or chosen queries"
+        )
+    numbers = table.numbers is not None
+    known = np.array(table.source["labels"]) if table.numbers is None else table.numbers
+    answering = Answering(
+        target=target,
+        budgets=budgets,
+        truth=np.concatenate([data.records.y, data.test.y]),
+        values=known if values is None else values,
+        numbers=numbers,
+        rows=rows,
+    )
+    return Target(name=target.name, subject=answering, claim=claim)
+
+
+def estimator(
+    found: Any,
+    table: Table,
+    data: ExperimentData,
+    name: str,
+    *,
+    features: Any = None,
+    classes: Any = None,
+) -> Target:
+    """Return an estimator as a target without a claim.
+
+    Parameters
+    ----------
+    found : object
+        With `fit` and `predict`.
+    table, data
+        See `mechanism`.
+    name : str
+    features : DataFrame or array, optional
+        See `Estimator`.
+    classes : array (n,), optional
+        Labels of all records as the estimator learns them; by default their codes.
+    """
+    values = table.data.y if classes is None else classes
+    if table.numbers is not None and task_of(found, table.numbers) == "classes":
+        raise InvalidInput(
+            f"target = '{name}': predicts classes, and the label is taken as a number; say --task "
+            "classes (task='classes')"
+        )
+    if table.numbers is not None:
+        task = Task(kind="numbers", y=table.numbers[table.data.y])
+    elif task_of(found, values) == "numbers":
+        raise InvalidInput(
+            f"target = '{name}': predicts numbers, and the label is taken as classes; say --task "
+            "numbers (task='numbers')"
+        )
+    else:
+        task = Task(kind="classes", y=values)
+    subject = Estimator(
+        estimator=found,
+        task=task,
+        truth=np.concatenate([data.records.y, data.test.y]),
+        name=name,
+        features=features,
+    )
+    return Target(name=f"{name} (unprotected)", subject=subject)

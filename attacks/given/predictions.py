@@ -1,0 +1,178 @@
+"""What a trained model shows at records: probabilities, one label, or how close its number is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.attacks.experiment.subjects import SCORES, View, asked
+from dpassay.attacks.observed import Array
+from dpassay.errors import InvalidInput, TargetError, require, told
+
+NUMBERS = View(name="numbers", m=None)
+"""A prediction of a real number."""
+TASKS = ("classes", "numbers")
+"""What may be predicted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Task:
+    """What models predict.
+
+    Parameters
+    ----------
+    kind : str
+        One of `TASKS`.
+    y : array (n,)
+        The true values of all records: classes of any kind, or finite numbers.
+
+    Raises
+    ------
+    InvalidInput
+        If numbers are not finite, or there are fewer than two values.
+    """
+
+    kind: str
+    y: Any
+    classes: NDArray[Any] = field(init=False)
+    codes: NDArray[np.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        require(self.kind in TASKS, "task", self.kind, f"one of {', '.join(TASKS)}")
+        values = np.asarray(self.y)
+        if self.kind == "numbers":
+            values = _finite(values)
+        try:
+            classes, codes = np.unique(values, return_inverse=True)
+        except TypeError:
+            raise InvalidInput("label: must be values of one kind, texts or numbers") from None
+        several = len(classes) > 1
+        require(several, "label", str(classes[:1]), "of two values or more")
+        object.__setattr__(self, "classes", classes)
+        object.__setattr__(self, "codes", codes.astype(np.int64))
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Labels 0..K-1 that the shares are of; of numbers always 1, 'close'."""
+        return self.codes if self.kind == "classes" else np.ones(len(self.codes), dtype=np.int64)
+
+    @property
+    def K(self) -> int:
+        """Labels that the shares are of."""
+        return len(self.classes) if self.kind == "classes" else 2
+
+    def views(self, model: Any) -> tuple[View, ...]:
+        """Ways of looking at a model, trained or not."""
+        if self.kind == "numbers":
+            return (NUMBERS,)
+        return (
+            (SCORES, asked(1)) if callable(getattr(model, "predict_proba", None)) else (asked(1),)
+        )
+
+    def shown(
+        self, model: Any, X: Any, codes: NDArray[np.int64], name: str = "model"
+    ) -> list[Array]:
+        """Return the shares of each label at records in each view, shape (n, K) each.
+
+        Of a predicted number f the share of 'close' is 1 / (1 + ((f - y) / s)^2), with s the
+        standard deviation of all y: 1/2 for a prediction that is one deviation off. Its log-odds
+        are minus the logarithm of the squared residual, up to a constant.
+
+        Parameters
+        ----------
+        model : object
+            Trained.
+        X : object
+            Features of the records.
+        codes : array (n,)
+            Places of their true values among `classes`.
+        name : str
+            Of the model, for messages.
+
+        Raises
+        ------
+        TargetError
+            If the model fails, or answers something that cannot be.
+        """
+        try:
+            if self.kind == "numbers":
+                return [self._close(np.asarray(model.predict(X), dtype=float), codes, name)]
+            found = [self._labels(np.asarray(model.predict(X)), len(codes), name)]
+            if len(self.views(model)) > 1:
+                shares = np.asarray(model.predict_proba(X), dtype=float)
+                found.insert(0, self._spread(shares, model, len(codes), name))
+        except (InvalidInput, TargetError):
+            raise
+        except Exception as error:  # what is not ours may do anything
+            raise TargetError(f"{name}: {type(error).__name__} was raised", told(error)) from error
+        return found
+
+    def _close(self, numbers: Array, codes: NDArray[np.int64], name: str) -> Array:
+        if numbers.shape != (len(codes),):
+            raise TargetError(f"{name}: predicts shape {numbers.shape}, must be ({len(codes)},)")
+        if not np.isfinite(numbers).all():
+            raise TargetError(f"{name}: predicts {numbers[~np.isfinite(numbers)][0]}")
+        y = self.classes[codes]
+        close = 1 / (1 + ((numbers - y) / self.classes[self.codes].std()) ** 2)
+        return np.stack([1 - close, close], axis=1)
+
+    def _labels(self, answers: NDArray[Any], n: int, name: str) -> Array:
+        if answers.shape != (n,):
+            raise TargetError(f"{name}: predicts shape {answers.shape}, must be ({n},)")
+        found: Array = (answers[:, None] == self.classes).astype(float)
+        wrong = found.sum(axis=1) != 1
+        if wrong.any():
+            raise TargetError(
+                f"{name}: predicts {answers[wrong][0]!r}, which is the label of no record"
+            )
+        return found
+
+    def _spread(self, shares: Array, model: Any, n: int, name: str) -> Array:
+        """Put the columns of `predict_proba` in the order of our classes."""
+        own = np.asarray(getattr(model, "classes_", self.classes))
+        if shares.shape != (n, len(own)):
+            raise TargetError(
+                f"{name}: predict_proba has shape {shares.shape}, must be {(n, len(own))}"
+            )
+        if not ((shares >= -1e-9) & (shares <= 1 + 1e-9)).all():
+            raise TargetError(f"{name}: predict_proba is not made of numbers in [0, 1]")
+        places = {value: k for k, value in enumerate(self.classes.tolist())}
+        found = np.zeros((n, len(self.classes)))
+        for j, value in enumerate(own.tolist()):
+            if value in places:
+                found[:, places[value]] = np.clip(shares[:, j], 0, 1)
+        return found
+
+
+def task_of(model: Any, y: Any) -> str:
+    """Return what a model predicts: classes, or numbers.
+
+    Classes where it has classes or probabilities; numbers where scikit-learn calls it a regressor,
+    or the label has numbers that are not whole.
+    """
+    if any(hasattr(model, each) for each in ("predict_proba", "classes_")):
+        return "classes"
+    kind = getattr(model, "_estimator_type", None)
+    if kind is None and hasattr(model, "__sklearn_tags__"):
+        kind = model.__sklearn_tags__().estimator_type
+    if kind in ("classifier", "regressor"):
+        return "numbers" if kind == "regressor" else "classes"
+    values = np.asarray(y)
+    return (
+        "numbers" if values.dtype.kind == "f" and (values != np.trunc(values)).any() else "classes"
+    )
+
+
+def _finite(values: NDArray[Any]) -> Array:
+    try:
+        found = values.astype(float)
+    except (TypeError, ValueError):
+        raise InvalidInput("label: must be numbers, as numbers are predicted") from None
+    finite = np.isfinite(found)
+    if not finite.all():
+        place = int(np.argmin(finite))
+        raise InvalidInput(f"label[{place}] = {found[place]}: must be a finite number")
+    return found

@@ -1,0 +1,212 @@
+"""What a user has, as subjects of an experiment: estimators, and mechanisms of any answers."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.attacks.experiment.subjects import Points, View
+from dpassay.attacks.given.predictions import Task
+from dpassay.attacks.observed import Array
+from dpassay.data import Labelled
+from dpassay.errors import TargetError, told
+from dpassay.rows.handing import Features
+from dpassay.rows.rows import Rows
+from dpassay.targets.estimators import Trained
+from dpassay.targets.guard import AuditTarget
+from dpassay.trials.ledger import code_of, installed
+
+
+def answered(m: int) -> View:
+    """Return the view of m answers that may be anything, at the record itself."""
+    return View(name="one answer" if m == 1 else f"{m} answers", m=m)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Estimator:
+    """An estimator without a claim, trained anew for every model; see `Task` for what is seen.
+
+    Parameters
+    ----------
+    estimator : object
+        With `fit` and `predict`; it is not changed. Its `random_state` is drawn anew for each
+        model.
+    task : Task
+    truth : array (q,)
+        Codes of the true values at the points that models are asked about.
+    name : str
+        Tells it from other estimators.
+    features : DataFrame or array (n, d), optional
+        Features in the user's form, where the experiment knows records by their place alone; by
+        default it has the features themselves.
+    """
+
+    estimator: Any
+    task: Task
+    truth: NDArray[np.int64]
+    name: str
+    features: Any = None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether shares are of 'close' and 'far', not of labels."""
+        return self.task.kind == "numbers"
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """Probabilities and one label, or one of both, or a number."""
+        return self.task.views(self.estimator)
+
+    @property
+    def key(self) -> Any:
+        """Name, views, what the codes stand for, and the features known by their place."""
+        given = "" if self.features is None else content(self.features)
+        names = [view.name for view in self.views]
+        return ["estimator", self.name, names, content(self.task.classes), given]
+
+    @property
+    def code(self) -> list[str]:
+        """Versions, and the estimator with its parameters."""
+        return [repr(self.estimator), *installed()]
+
+    def without_copies(self) -> Estimator:
+        """Return itself: it is asked about no copies."""
+        return self
+
+    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+        """Train a copy, and look at it.
+
+        Raises
+        ------
+        TargetError
+            If the estimator fails.
+        """
+        try:
+            made = Trained(self.estimator).copied(rng)
+            made.fit(self._of(data.X), self.task.classes[data.y])
+        except Exception as error:  # what is not ours may do anything
+            what = f"{self.name}: {type(error).__name__} was raised"
+            raise TargetError(what, told(error)) from error
+        return np.stack(self.task.shown(made, self._of(points.X), self.truth, self.name))
+
+    def _of(self, X: Array) -> Any:
+        if self.features is None:
+            return X
+        places = X[:, 0].astype(int)
+        frame = hasattr(self.features, "iloc")
+        return self.features.iloc[places] if frame else self.features[places]
+
+
+def content(values: Any) -> str:
+    """Return a digest of a DataFrame or array."""
+    plain = values.to_csv() if hasattr(values, "to_csv") else repr(np.asarray(values).tolist())
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answering:
+    """A mechanism whose answers are numbers or anything, every one with coins of its own.
+
+    Seen is how close m answers come to the record's own label: 1 / (1 + ((a - y) / s)^2) of a
+    number a, with s the standard deviation of all y, and of anything else 1 if it is the label, 0
+    otherwise. A function of the answers loses no more than they do, so that claims about these are
+    held against what is seen.
+
+    Parameters
+    ----------
+    target : AuditTarget
+    budgets : tuple of int
+        See `dpassay.attacks.experiment.subjects.Protected`.
+    truth : array (q,)
+        Own labels of the points that are asked about, as codes.
+    values : array (K,)
+        What the codes stand for: labels of any kind, or numbers.
+    numbers : bool
+        Whether the labels are real numbers. It is trained on these then, on codes otherwise.
+    rows : Rows, optional
+        Records in the user's form, where the experiment knows them by their place alone.
+    """
+
+    target: AuditTarget
+    budgets: tuple[int, ...]
+    truth: NDArray[np.int64]
+    values: NDArray[Any]
+    numbers: bool
+    rows: Rows | None = None
+    numeric: ClassVar[bool] = True
+    copies: ClassVar[int] = 0
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """One per budget."""
+        return tuple(answered(m) for m in self.budgets)
+
+    @property
+    def key(self) -> Any:
+        """Mechanism, parameters, views, and what the codes stand for."""
+        names, given = [view.name for view in self.views], ""
+        if self.rows is not None:
+            given = content(self.rows.values)
+        called = [self.target.address or self.target.name, self.target.parameters]
+        return ["answering", *called, names, self.numbers, content(self.values), given]
+
+    @property
+    def code(self) -> list[str]:
+        """Versions and digests, as far as they can be known."""
+        return code_of(self.target)
+
+    def without_copies(self) -> Answering:
+        """Return itself: it is asked about no copies."""
+        return self
+
+    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+        """Prepare once, and ask.
+
+        Raises
+        ------
+        TargetError
+            If the mechanism fails, or does not answer each query.
+        """
+        given, queries = self._given(data, points)
+        state, where = self.target.prepare(given), "a target's training set"
+        answers = self.target.sample(state, queries, max(self.budgets), rng, where)
+        shape = (max(self.budgets), len(points.X))
+        if answers.shape != shape:
+            raise TargetError(f"sample on {where} returned {answers.shape}; expected {shape}")
+        sums = np.cumsum(self._close(answers), axis=0)
+        close = np.stack([sums[m - 1] / m for m in self.budgets])
+        return np.stack([1 - close, close], axis=2)
+
+    def _given(self, data: Labelled, points: Points) -> tuple[Any, Array]:
+        """Return a training set and queries as the mechanism takes them."""
+        if self.rows is None:
+            given = Features(data.X, self.values[data.y]) if self.numbers else data
+            return given, points.X
+        form, values = self.rows.form, self.rows.values
+        places, asked = data.X[:, 0].astype(int), points.X[:, 0].astype(int)
+        return Rows(values[places], form), values[asked][:, list(form.features)]
+
+    def _close(self, answers: NDArray[Any]) -> Array:
+        """How close each answer comes, shape (m, q); what cannot be compared is not close."""
+        known = self.numbers or (self.rows is not None and self.values.dtype.kind in "iufb")
+        own = self.values[self.truth].astype(float) if known else self.truth
+        numbers = np.array(
+            [float(each) if _is_number(each) else np.nan for each in answers.ravel().tolist()]
+        ).reshape(answers.shape)
+        spread = own.std() or 1.0
+        with np.errstate(invalid="ignore", over="ignore"):
+            near = 1 / (1 + ((numbers - own) / spread) ** 2)
+        if not self.numbers:
+            names = self.values[self.truth]
+            same = answers.astype(object) == names.astype(object)
+            near = np.where(np.isnan(numbers), same.astype(float), near)
+        found: Array = np.nan_to_num(near)
+        return found
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating))
