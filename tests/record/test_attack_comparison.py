@@ -188,6 +188,15 @@ def test_too_few_targets_to_show_any_rise_say_so_instead_of_passing(old: Record)
     }  # the cap was above the claim
 
 
+def test_of_what_nothing_is_claimed_a_rise_is_seen_unless_it_leaks_everything_already() -> None:
+    one = attacked(0.1, epsilon=None)
+    assert "rose" in kinds(one, attacked(0.85, one, epsilon=None))
+    everything = attacked(1.0, epsilon=None)
+    comparison = compare_attacks(everything, attacked(1.0, everything, epsilon=None))
+    assert not comparison.changes
+    assert comparison.blind
+
+
 def test_an_estimate_fails_only_where_it_is_asked_for(old: Record) -> None:
     new = copy.deepcopy(old)
     outcome = new["subjects"][0]["outcomes"][0]
