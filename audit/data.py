@@ -245,7 +245,8 @@ def load(
     target : str, optional
         The column that holds the label; needed for a file.
     slice_by : str, optional
-        A column that records are told apart by. Its values may be missing; unless `missing`, it is no feature then.
+        A column that records are told apart by. Its values may be missing; unless `missing`, it is
+        no feature then.
     missing : bool
         Whether features may be missing: a missing number becomes 0, with a column that says so, a
         missing text a category of its own.
