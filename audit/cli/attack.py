@@ -41,6 +41,7 @@ from dpassay.cli.arguments.parser import (
 )
 from dpassay.cli.attack_gate import accepted_rules
 from dpassay.cli.attacked import asked_of, at_losses, base_learner, own_targets
+from dpassay.cli.corners import ALL, corners_action
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.progress import announce, bars
 from dpassay.cli.service import service_action
@@ -151,8 +152,10 @@ def action(arguments: argparse.Namespace) -> int:
         return service_action(arguments, config)
     if config.said("signals"):
         return signals_action(arguments, config)
-    transcripts = transcripts_of(config, TRANSCRIPTS)
     alone = config.command_line
+    if alone["adversary"] == ALL:
+        return corners_action(arguments, action)
+    transcripts = transcripts_of(config, TRANSCRIPTS)
     asked_for = asked_of(arguments, config)
     table = read_table(config, alone["slice_by"], task=alone["task"] or "")
     attacks = _attacks(alone["attacks"], OWN if table.numbers is not None else tuple(ATTACKS))
@@ -273,9 +276,9 @@ def _idle(config: Config) -> Iterator[tuple[str, str]]:
         yield "noise", "without --copies"
     if alone["canaries"] == 0:
         yield "planted", "without --canaries"
-    if not ADVERSARIES[alone["adversary"]].poisons:
+    if alone["adversary"] != ALL and not ADVERSARIES[alone["adversary"]].poisons:
         yield from (
-            (key, "without --adversary pois-minq or pois-miaq")
+            (key, "without --adversary pois-minq, pois-miaq or all")
             for key in ("poisoned", "poison_labels", "poison")
         )
 

@@ -106,6 +106,7 @@ def test_values_are_guessed_by_the_machinery_of_membership(
     design = Design(references=16, targets=20, guesses=1.0)
     (found,) = experiment([target], floor, attacks, design)
     for outcome in found.outcomes:
+        assert outcome.one_run is not None
         if kind is Nothing:
             # the label is that of the first class for all
             assert outcome.auc == 0.5 or outcome.view.m is not None

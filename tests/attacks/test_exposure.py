@@ -16,8 +16,8 @@ from dpassay.attacks.experiment.subjects import Learner
 from dpassay.attacks.scores.loss_threshold import LossThreshold
 from dpassay.data import Labelled, load
 from dpassay.errors import InvalidInput
-from tests.attacks import twin_exposure
 from tests.attacks.remembering import Memory, Nothing
+from tests.attacks.twins import twin_exposure
 
 
 def some(e: int = 40, K: int = 3) -> Labelled:

@@ -18,7 +18,7 @@ from dpassay.mechanisms.dwork_feldman_2018.interface import (
     advanced_composition,
     optimal_composition,
 )
-from tests.attacks import twin_optimal as twin
+from tests.attacks.twins import twin_optimal as twin
 
 TWO = (
     [[Fraction(2, 3), Fraction(1, 3)], [Fraction(1, 2), Fraction(1, 2)]],

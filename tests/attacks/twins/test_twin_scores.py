@@ -20,7 +20,7 @@ from dpassay.attacks.scores.registry import ATTACKS
 from dpassay.attacks.scores.rmia import Rmia
 from dpassay.attacks.scores.single_record import SingleRecord
 from dpassay.errors import InvalidInput
-from tests.attacks import twin_scores
+from tests.attacks.twins import twin_scores
 
 E = 12
 LABELS = np.arange(E) % 3
