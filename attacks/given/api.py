@@ -14,15 +14,14 @@ from dpassay.attacks.experiment.planning import enough
 from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
-from dpassay.attacks.experiment.subjects import Protected
 from dpassay.attacks.given.estimates import OWN
 from dpassay.attacks.given.own import estimator, mechanism
 from dpassay.attacks.given.predictions import Task, task_of
 from dpassay.attacks.given.result import AttackResult
 from dpassay.attacks.given.tabular import Tabular, tabular
-from dpassay.attacks.repeated.attacked import TRANSCRIPTS, attack_repeatedly
+from dpassay.attacks.repeated.attacked import TRANSCRIPTS, attack_repeatedly, can_be_repeated
 from dpassay.attacks.scores.registry import ATTACKS
-from dpassay.claims import DP
+from dpassay.claims import DP, GDP, Claim, Stability
 from dpassay.config.options import COMMAND_LINE, CONFIDENCE
 from dpassay.data import BUILT_IN, Labelled, Table, digest, filled, load
 from dpassay.errors import InvalidInput, TargetError, is_count, require
@@ -45,7 +44,7 @@ def attack(
     *,
     data: Any = None,
     label: str | None = None,
-    claim: DP | None = None,
+    claim: Claim | None = None,
     task: str | None = None,
     budgets: tuple[int, ...] = COMMAND_LINE["budgets"].default,
     attacks: Sequence[str] | None = None,
@@ -76,8 +75,9 @@ def attack(
         a column that says so.
     label : str, optional
         The column of a DataFrame that is predicted.
-    claim : DP, optional
-        What to hold against the guesses, about a single answer; the target's own by default.
+    claim : DP, GDP or Stability, optional
+        What to hold against the guesses, about a single answer; the target's own by default. Of a
+        curve, of GDP and of Stability an (epsilon, delta) that they imply.
     task : {"classes", "numbers"}, optional
         What is predicted; by default numbers, if the estimator is a regressor or the label has
         values that are not whole.
@@ -110,8 +110,8 @@ def attack(
             f"target = {target.__name__}: must be an object, not its class; call it with its "
             "parameters"
         )
-    known = claim is None or isinstance(claim, DP)
-    require(known, "claim", claim, "a claim DP(epsilon=..., delta=...)")
+    known = claim is None or isinstance(claim, (DP, GDP, Stability))
+    require(known, "claim", claim, "a claim such as DP(epsilon=1.0)")
     for m in budgets:
         require(is_count(m), "budgets", m, "integers >= 1")
     given = None if data is None else tabular(data, label, "data")
@@ -124,7 +124,7 @@ def attack(
     ground, laid = lay(table, scenario)
     attacked = _target(target, claim, table, ground, given, tuple(sorted(budgets)), rows)
     chosen = _chosen(attacks, numbers=wanted == "numbers")
-    asked = bool(transcripts and attacked.claim and isinstance(attacked.subject, Protected))
+    asked = bool(transcripts) and can_be_repeated(attacked)
     share = (1 - confidence) / (1 + asked)
     design = Design(references=references, confidence=1 - share)
     number = models or enough([attacked], chosen, ground, design, share)
@@ -205,7 +205,7 @@ def _is_free(target: Any) -> bool:
 
 def _target(
     target: Any,
-    claim: DP | None,
+    claim: Claim | None,
     table: Table,
     ground: ExperimentData,
     given: Tabular | None,

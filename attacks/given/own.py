@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.special import log_ndtr, ndtr
 
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.run import Target
 from dpassay.attacks.experiment.subjects import Protected
 from dpassay.attacks.given.predictions import Task, task_of
 from dpassay.attacks.given.subjects import Answering, Estimator
-from dpassay.claims import DP
+from dpassay.claims import DP, GDP, Claim, Stability
 from dpassay.data import Table
 from dpassay.errors import InvalidInput
+from dpassay.privacy_curves import USUAL
 from dpassay.rows.rows import Rows
 from dpassay.targets.guard import AuditTarget
 
 
 def own_claim(target: AuditTarget) -> DP | None:
-    """Return the first claim of differential privacy that is not known to be wrong.
+    """Return the first claim that guesses can be held against and that is not known to be wrong.
 
     None where there is none: then a target is attacked, and held against nothing.
 
@@ -28,18 +32,57 @@ def own_claim(target: AuditTarget) -> DP | None:
     InvalidInput
         If the claim is about other neighbours than datasets with replaced records.
     """
-    found = [
-        claim for claim in target.claims if isinstance(claim, DP) and claim.expected != "refuted"
-    ]
-    if not found:
+    known = (implied(claim) for claim in target.claims if claim.expected != "refuted")
+    found = next((claim for claim in known if claim is not None), None)
+    if found is None:
         return None
-    relation = found[0].relation
+    relation = found.relation
     if relation != "replace-one" and not relation.removeprefix("replace-").isdigit():
         raise InvalidInput(
             f"target = '{target.name}': claims something about {relation}; an attack replaces "
             "records, and holds claims about replace-one against what it finds"
         )
-    return found[0]
+    return found
+
+
+def implied(claim: Claim) -> DP | None:
+    """Return an (epsilon, delta) that a claim implies for guesses about one record.
+
+    Of a curve the point that it is read at; of mu-GDP the epsilon at delta = 0.01 (Dong, Roth and
+    Su 2022, Corollary 2.13); of gamma-stability (0, gamma): a guess reads how many answers are the
+    record's own label, and one answer is it with probabilities that differ by gamma at most. None
+    of claims about anything else.
+    """
+    if isinstance(claim, DP):
+        told = f"{claim.source}, {claim}" if claim.curve is not None else claim.source
+        return replace(claim, curve=None, source=told)
+    told = f"{claim.source}, {claim}"
+    if isinstance(claim, GDP):
+        return DP(epsilon=_of_gaussian(claim.mu), delta=USUAL, **_same(claim) | {"source": told})
+    if isinstance(claim, Stability) and claim.gamma < 1:
+        return DP(epsilon=0.0, delta=claim.gamma, **_same(claim) | {"source": told})
+    return None
+
+
+def _same(claim: Claim) -> dict[str, Any]:
+    names = ("relation", "unit", "coins", "source", "status", "expected")
+    return {name: getattr(claim, name) for name in names}
+
+
+def _of_gaussian(mu: float) -> float:
+    """Return the least epsilon, rounded up, at which mu-GDP implies delta = 0.01."""
+
+    def delta(epsilon: float) -> float:
+        tail = log_ndtr(-epsilon / mu - mu / 2) + epsilon
+        return float(ndtr(-epsilon / mu + mu / 2) - math.exp(min(0.0, tail)))
+
+    low, high = 0.0, mu * mu / 2 + 3 * mu
+    if delta(low) <= USUAL:
+        return 0.0
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if delta(middle) > USUAL else (low, middle)
+    return high
 
 
 def mechanism(

@@ -26,6 +26,12 @@ TRIED = 20
 repeatedly."""
 
 
+def can_be_repeated(target: Target) -> bool:
+    """Whether repeated answers can be held against a claim: of labels, with an epsilon > 0."""
+    protected = isinstance(target.subject, Protected)
+    return protected and target.claim is not None and target.claim.epsilon > 0
+
+
 def attack_repeatedly(
     target: Target,
     data: ExperimentData,

@@ -22,7 +22,7 @@ from dpassay.attacks.experiment.subjects import Protected
 from dpassay.attacks.experiment.vulnerability import FILE as RECORDS
 from dpassay.attacks.experiment.vulnerability import records_csv
 from dpassay.attacks.given.estimates import OWN
-from dpassay.attacks.repeated.attacked import TRANSCRIPTS, attack_repeatedly
+from dpassay.attacks.repeated.attacked import TRANSCRIPTS, attack_repeatedly, can_be_repeated
 from dpassay.attacks.repeated.run import ladder
 from dpassay.attacks.scores.interface import Attack
 from dpassay.attacks.scores.registry import ATTACKS
@@ -166,11 +166,7 @@ def action(arguments: argparse.Namespace) -> int:
         *at_losses(asked_for, arguments, config, table, data),
         *own_targets(asked_for, arguments, config, table, data),
     ]
-    asked = [
-        target
-        for target in targets
-        if transcripts and target.claim and isinstance(target.subject, Protected)
-    ]
+    asked = [target for target in targets if transcripts and can_be_repeated(target)]
     # of alpha: of a subject, of a ladder of repeated queries
     share = (1 - config.confidence) / (len(targets) + len(asked))
     design = Design(references=alone["references"], confidence=1 - share * len(targets))
@@ -322,7 +318,7 @@ def _foretell(
             models * answers,
             SMALLER,
         )
-        if target.claim is not None and transcripts and isinstance(target.subject, Protected):
+        if target.claim is not None and transcripts and can_be_repeated(target):
             most = ladder(target.claim.epsilon)[-1]
             announce(
                 target.name,

@@ -105,8 +105,6 @@ def _refuse_epsilon(config: Config) -> None:
 def _programs(arguments: argparse.Namespace) -> list[Configured]:
     """Return the programs that are named; check the claim, which they need."""
     numbers = {} if arguments.claim is None else claim_numbers(arguments.claim)
-    if numbers.keys() - {"epsilon", "delta"}:
-        raise InvalidInput(f"--claim {arguments.claim}: must be epsilon=E or epsilon=E,delta=D")
     programs = programs_of(arguments)
     if programs and not numbers:
         option, each = programs[0]

@@ -126,7 +126,11 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
 
 def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
     """Draw accuracy, success of the best attack, and the one against the other."""
-    subjects = [subject for subject in subjects if subject.raw["accuracy"] is not None]
+    subjects = [  # a claim of 0 has no place on a logarithmic axis
+        subject
+        for subject in subjects
+        if subject.raw["accuracy"] is not None and subject.epsilon != 0
+    ]
     panels, styles = losses(subjects), families(subjects)
     if not panels:
         return None

@@ -11,7 +11,7 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.pipeline import make_pipeline
@@ -19,7 +19,18 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from dpassay import DP, InvalidInput, TargetError, attack, attack_model
+from dpassay import (
+    DP,
+    GDP,
+    Accuracy,
+    InvalidInput,
+    Stability,
+    TargetError,
+    attack,
+    attack_model,
+    zCDP,
+)
+from dpassay.attacks.given.own import implied
 from dpassay.cli.main import main
 from dpassay.data import load
 from dpassay.record.attack_record import attack_schema, read_attack_record
@@ -161,9 +172,39 @@ def test_mechanisms_of_the_configuration_with_their_own_claims(folder: Path) -> 
     assert list(found) == ["the liar", "mine:honest", "five", "stable"]
     assert found["mine:honest"]["claim"]["delta"] == 0.01
     assert found["five"]["claim"]["epsilon"] == 2
-    assert found["stable"]["claim"] is None  # a change of probability, not a loss
+    assert (found["stable"]["claim"]["epsilon"], found["stable"]["claim"]["delta"]) == (0, 0.5)
     one = run("five", "--against", "mechanism", "--transcripts", "0", "--models", "4")[1]
     assert list(said(one)) == ["five"]
+
+
+def test_what_other_claims_imply_for_guesses() -> None:
+    known: dict[str, Any] = {"unit": "single prediction", "coins": "all", "source": "nobody"}
+    stable = implied(Stability(gamma=0.3, **known))
+    assert stable is not None
+    assert (stable.epsilon, stable.delta) == (0, 0.3)
+    for mu in (0.001, 0.5, 1.0, 3.0):
+        gaussian = implied(GDP(mu=mu, **known))
+        assert gaussian is not None
+        # the likelihood ratio test between N(0, 1) and N(mu, 1), integrated by its tails
+        cut = gaussian.epsilon / mu + mu / 2
+        left = norm.sf(cut - mu) - np.exp(gaussian.epsilon) * norm.sf(cut)
+        assert left <= gaussian.delta + 1e-12
+        assert mu < 0.01 or left >= gaussian.delta - 1e-6
+    curve = implied(zCDP(0.5, **known))
+    assert curve is not None
+    assert curve.curve is None
+    assert curve.delta == 0.01
+    assert implied(Accuracy(bound=0.1, **known)) is None
+
+
+def test_a_gaussian_claim_is_broken_too(folder: Path) -> None:
+    words = ("--against", "mechanism", "--budgets", "1", "--transcripts", "0", "--models", "60")
+    for claim in ("mu=0.5", "rho=0.1", "gamma=0.1"):
+        code, record = run("mine:lying", "--claim", claim, *words, "--attacks", "lira")
+        assert code == 1, claim
+        assert claim.partition("=")[2] in record["subjects"][0]["claim"]["source"]
+    code, record = run("mine:honest", "--claim", "gamma=0.1", *words, "--attacks", "lira")
+    assert code == 0
 
 
 def test_estimators_and_programs_from_the_command_line(folder: Path) -> None:
@@ -217,7 +258,7 @@ def test_three_classes_take_the_mechanisms_that_have_them(folder: Path) -> None:
     ("words", "told"),
     [
         ("mine:lying", "say --claim epsilon=1"),
-        ("mine:lying --claim mu=1", "--claim mu=1: must be epsilon=E or epsilon=E,delta=D"),
+        ("mine:lying --claim mu=-1", "mu = -1.0: must be a number in"),
         ("mine:lying --claim epsilon=1 --epsilon 2", "--epsilon: has no effect on targets with"),
         ("mine:lying --claim epsilon=0,5", "--claim"),
         ("--claim epsilon=1", "--claim epsilon=1: requires a TARGET"),
@@ -330,7 +371,7 @@ def test_what_is_refused_from_python() -> None:
         ({"target": telling, "data": people(), "label": "incom"}, "did you mean 'income'?"),
         ({"target": telling, "data": "a.csv"}, "data = str: must be a DataFrame"),
         ({"target": telling, "data": ([[1.0]], [1, 2])}, "must be features of shape"),
-        ({"target": telling, "claim": 1.0}, "claim = 1.0: must be a claim DP"),
+        ({"target": telling, "claim": 1.0}, "claim = 1.0: must be a claim such as"),
         ({"target": LinearSVC(), "claim": DP(epsilon=1)}, "an estimator claims none"),
         ({"target": LinearSVC(), "attacks": ["lir"]}, "attacks = 'lir': must be one of gap"),
         ({"target": LinearSVC(), "task": "numbers"}, "task = 'numbers': requires data"),
