@@ -90,8 +90,8 @@ class Corners:
             caption=(
                 f"{self.name}: loss of {self.m} answers about a record, in nats. 'Loss ≥' is "
                 "certified for the attacks, and computed for the worst pair where it says exact. "
-                "'Cap' is the largest bound that the attack could have certified. Estimates are of the records "
-                "that poison surrounds, where there are any."
+                "'Cap' is the largest bound that the attack could have certified. Estimates are of "
+                "the records that poison surrounds, where there are any."
             ),
             columns=COLUMNS,
             numeric=(False, True, True, True, True),
