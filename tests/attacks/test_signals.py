@@ -12,7 +12,7 @@ import pytest
 import scipy.stats
 
 from dpassay.attacks.experiment.metrics import auc, delong
-from dpassay.attacks.given.estimates import estimate
+from dpassay.attacks.given.estimates import estimate, shift_of
 from dpassay.attacks.given.signals import KINDS, Signals, given_of, observed
 from dpassay.cli.main import main
 from dpassay.errors import InvalidInput
@@ -82,6 +82,18 @@ def test_members_who_differ_by_themselves_are_told() -> None:
     assert facts["shift"]["low"] > 0.6
     fair = estimate(given_of(Signals(**saved(), targets=8), "mine"))[1]["shift"]
     assert fair["low"] <= 0.5 <= fair["high"]
+
+
+def test_only_models_without_a_record_tell_whether_members_are_alike() -> None:
+    """What models show of records that they were trained on does not count."""
+    inside = np.tile([[True], [False]], (4, RECORDS))
+    member = np.arange(RECORDS)[None] % 2 == 0
+    noise = np.random.default_rng(5).normal(size=inside.shape)
+    for given_away, least, most in ((inside, 0.3, 0.7), (~inside, 0.99, 1.0)):
+        found = shift_of(observed(noise + 20 * (given_away & member), "logit"), inside, member)
+        assert found is not None
+        assert least <= found.auc <= most
+    assert shift_of(observed(noise, "logit"), np.ones_like(inside), member) is None
 
 
 def test_one_model_alone_has_the_attacks_that_need_no_other() -> None:
