@@ -30,8 +30,9 @@ TRIED, COUNTED = 24, 256
 """Pairs of each kind that choose a grid, and that count."""
 HALF = 1e-3
 """Half of the distance of a pair, in cells."""
-ASIDE, ACROSS = 0.37, 5
-"""Where undivided pairs lie, and how far apart points several cells apart are, in cells."""
+ASIDE, ACROSS = 0.3819660113, 5
+"""Where undivided pairs lie, at no decimal number, and how far apart points several cells apart are,
+in cells."""
 CELLS = 8
 """Of the standard deviation of the points that are asked, at least."""
 MOST_CHANGES = 0.125
@@ -62,7 +63,9 @@ def rounded_defects(probe: ProbePoints, alpha: float) -> list[Defect]:
     ]
     if max(tried) <= MOST_CHANGES * TRIED:
         return []
-    digits, edge = GRIDS[int(np.argmax(tried))]
+    # edges of a fine grid are those of coarser ones too: the finest that explains the changes
+    often = [k for k, changes in enumerate(tried) if 2 * changes >= max(tried)]
+    digits, edge = GRIDS[often[-1]]
     at, beside, across = (
         _changes(probe, _pairs(probe, digits, edge, *where), COUNTED, f"count {what}")
         for what, where in (
