@@ -31,8 +31,8 @@ TRIED, COUNTED = 24, 256
 HALF = 1e-3
 """Half of the distance of a pair, in cells."""
 ASIDE, ACROSS = 0.3819660113, 5
-"""Where undivided pairs lie, at no decimal number, and how far apart points several cells apart are,
-in cells."""
+"""Where undivided pairs lie, at no decimal number, and how far apart are points several cells
+apart; in cells."""
 CELLS = 8
 """Of the standard deviation of the points that are asked, at least."""
 MOST_CHANGES = 0.125
