@@ -38,6 +38,20 @@ def pytest_collection_finish() -> None:
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
+def forget(folder: Path) -> None:
+    """Have the modules of a folder imported anew."""
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(str(folder)):
+            del sys.modules[name]
+
+
+@pytest.fixture(autouse=True)
+def forgotten(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Forget the modules that a test wrote and imported: the next may have one of the same name."""
+    yield
+    forget(_shared(tmp_path_factory))
+
+
 @pytest.fixture(scope="session")
 def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of `dpassay` and `python` that start in a moment; see `tests.warm`."""
@@ -61,14 +75,19 @@ def bounds_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def once(factory: pytest.TempPathFactory, name: str, fill: Callable[[Path], None]) -> Path:
     """Return a folder that one process of the session fills; the others wait until it is full."""
-    base = factory.getbasetemp()
-    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    root = _shared(factory)
     with (root / f"{name}.lock").open("a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not lock.seek(0, os.SEEK_END):  # whoever held the lock may have written meanwhile
             fill(root / name)
             lock.write("full")
     return root / name
+
+
+def _shared(factory: pytest.TempPathFactory) -> Path:
+    """Return the folder in which all processes of the session have their temporary files."""
+    base = factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
 @pytest.fixture(scope="session")

@@ -129,7 +129,6 @@ def houses(n: int = 300) -> pd.DataFrame:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    sys.modules.pop("mine", None)
     Path("mine.py").write_text(MINE)
     Path("server.py").write_text(SERVER)
     people().to_csv("people.csv", index=False)

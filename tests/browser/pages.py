@@ -10,13 +10,13 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from dpassay.cli.main import main
 from dpassay.record.files import write_text
 from dpassay.reports.attack.pages import to_html as attack_page
 from dpassay.reports.selftest.pages import to_html as selftest_page
 from tests.browser.chromium import SCHEMES, WIDTHS, Scheme
+from tests.cli.rewritten import inside
 from tests.reports.test_attack_report import build
 from tests.reports.test_selftest_report import BAD, LOST, make
 
@@ -103,9 +103,7 @@ def own(folder: Path, verdict: str) -> Site:
     write_text(folder / "shop.py", SHOP)
     data = ("--data", "people.csv", "--label", "bought_again", "--neighbours", "flip")
     sizes = ("--train", "40", "--queries", "3", "--executor", "inline", "-q", "--out", "report")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        patch.syspath_prepend(folder)
+    with inside(folder):
         main(["run", f"shop:{OWN[verdict]}", "--claim", "epsilon=1", *data, *sizes])
     site = of_run(folder / "report")
     (result,) = json.loads((folder / "report/record.json").read_text(encoding="utf-8"))["results"]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpassay.cli.main import main
+from tests.conftest import forget
 
 CONFIG = """
 seed = 1
@@ -38,8 +39,9 @@ def main_anew(module: str, words: Sequence[str]) -> int:
 
 @contextmanager
 def inside(folder: Path) -> Iterator[None]:
-    """Work in a folder, from which modules are imported too."""
+    """Work in a folder, from which modules are imported too; they are forgotten in the end."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.syspath_prepend(folder)
         yield
+    forget(folder)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -46,7 +45,6 @@ def accepted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with inside(made), conftest.without_pictures():
         assert audited(made, 0.9) == 0
         assert main(["baseline", "accept"]) == 0
-    sys.modules.pop("weakened", None)
     return made
 
 

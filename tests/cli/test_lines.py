@@ -6,7 +6,6 @@ import copy
 import json
 import re
 import shutil
-import sys
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -46,7 +45,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with inside(project), redirect_stdout(StringIO()) as shown:
         assert main_anew("leaky", RUN) == 1
     (project / "shown.txt").write_text(shown.getvalue(), encoding="utf-8")
-    sys.modules.pop("leaky", None)
     return project
 
 

@@ -18,6 +18,7 @@ import pytest
 
 from dpassay.cli.main import main
 from tests.cli.conftest import without_pictures
+from tests.cli.rewritten import inside
 
 PREDICT = """
 import time
@@ -55,8 +56,7 @@ pytestmark = pytest.mark.usefixtures("undrawn")
 
 
 @pytest.fixture
-def project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.delitem(sys.modules, "mine", raising=False)
+def project(folder: Path) -> Path:
     Path("mine.py").write_text(PREDICT.format(pause=0))
     Path("mine.csv").write_text(DATA)
     return folder
@@ -68,15 +68,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("whole")
     Path(folder, "mine.py").write_text(PREDICT.format(pause=0))
     Path(folder, "mine.csv").write_text(DATA)
-    with pytest.MonkeyPatch.context() as patch, without_pictures():
-        patch.chdir(folder)
-        patch.syspath_prepend(folder)
-        patch.delitem(sys.modules, "mine", raising=False)
+    with inside(folder), without_pictures():
         assert main([*WORDS, "--out", "out"]) == 0
         blocks_are_whole("out")
-        found = contents("out")
-    sys.modules.pop("mine", None)
-    return found
+        return contents("out")
 
 
 def contents(out: str) -> dict[str, bytes]:

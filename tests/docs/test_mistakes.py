@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -142,18 +141,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(made: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same as the working directory, on a machine with two processors."""
     monkeypatch.chdir(made)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    for path in made.rglob("*.py"):  # other tests may have imported modules of these names
-        if path.stem not in sys.stdlib_module_names:
-            monkeypatch.delitem(sys.modules, path.stem, raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    yield made
-    for name, module in list(sys.modules.items()):
-        if (getattr(module, "__file__", None) or "").startswith(str(made)):
-            del sys.modules[name]
+    return made
 
 
 def test_the_page_has_its_rows() -> None:

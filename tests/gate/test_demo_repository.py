@@ -120,7 +120,6 @@ def test_green_red_refactored_green_renamed_green(
     with monkeypatch.context() as patch:
         patch.chdir(project.folder)
         patch.syspath_prepend(project.folder)
-        patch.delitem(sys.modules, "my_api", raising=False)
         assert main(["run", "-q", "--executor", "inline", "--out", "report"]) == 0
         assert main(["baseline", "accept"]) == 0
 
@@ -213,7 +212,6 @@ def test_the_same_verdict_for_30_seeds(
     """
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "my_api", raising=False)
     name = f"api_{code}"
     Path(f"{name}.py").write_text(API.format(name="predict", strength=strength))
     text = CONFIG.format(name="predict", claim=claim).replace("my_api", name)
