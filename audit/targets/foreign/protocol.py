@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from dpassay.errors import Failed, InvalidInput, is_count
@@ -121,12 +122,24 @@ def reply_of(line: bytes) -> dict[str, Any]:
         If it is no JSON object.
     """
     try:
-        found = json.loads(line)
+        found = _parsed(line)
     except (ValueError, RecursionError):
         raise Malformed(f"it wrote {_short(line)}, which is no JSON") from None
     if not isinstance(found, dict):
         raise Malformed(f"it wrote {_short(line)}, which is no JSON object")
     return found
+
+
+def _parsed(line: bytes) -> Any:
+    """Return what `json.loads` makes of a line, ten times faster where it is strict JSON.
+
+    What is not is read again: Python's own reader takes NaN, infinities, numbers out of range and
+    halves of surrogate pairs.
+    """
+    try:
+        return msgspec.json.decode(line)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return json.loads(line)
 
 
 def error_of(reply: Mapping[str, Any]) -> str:

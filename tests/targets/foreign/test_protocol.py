@@ -89,6 +89,39 @@ def test_numbers_that_json_does_not_have_are_texts(said: float) -> None:
     assert repr(answers_of(read, 1)) == repr([said])
 
 
+NUMBERS = st.from_regex(
+    r"-?(0|[1-9][0-9]{0,40})(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?", fullmatch=True
+)
+"""Numbers as a program may write them, far out of range too."""
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(st.lists(NUMBERS, max_size=5).map(lambda found: f'{{"answers": [{", ".join(found)}]}}'))
+def test_numbers_are_read_as_pythons_own_reader_reads_them(line: str) -> None:
+    assert repr(reply_of(line.encode())) == repr(json.loads(line))
+
+
+@given(JSON, st.booleans(), st.integers(0, 99), st.integers(0, 99), st.binary(max_size=3))
+def test_any_line_is_read_as_pythons_own_reader_reads_it(
+    value: Any, ascii_alone: bool, at: int, cut: int, put: bytes
+) -> None:
+    """A line as it was written, and one with some bytes replaced."""
+    whole = json.dumps({"answers": value}, ensure_ascii=ascii_alone).encode()
+    for line in (whole, whole[:at] + put + whole[at + cut :]):
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            found = None
+        if isinstance(found, dict):
+            assert repr(reply_of(line)) == repr(found)
+        else:
+            with pytest.raises(Malformed):
+                reply_of(line)
+
+
 def test_a_failed_trial_is_an_answer_known_by_its_type() -> None:
     reply = {"answers": [{"error": {"type": "ValueError", "message": "17"}}, 0.5, {"error": None}]}
     assert answers_of(reply, 3) == [Failed("ValueError"), 0.5, Failed("None")]
