@@ -3,7 +3,8 @@
 A correct service answers every query with coins of its own, independent between answers and
 sessions, or says that it does not. `frozen` and `rounding` look for answers that are drawn once and
 kept, `streams` for coins that come again, `deletion` and `clipping` for records, `budgets` for the
-rest. Every probability is exact, or a bound, whatever the laws of the service; all tests share the
+rest. Every probability is exact, or a bound, whatever the laws of the service, but that of
+`rounding`, which assumes that no model has cells with decimal edges of its own; all tests share the
 error probability in equal parts.
 
 One noisy model that is drawn at training from the deployment's seed and then answers everybody
