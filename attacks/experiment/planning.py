@@ -76,7 +76,9 @@ def share_of(claims: int, alpha: float) -> float:
     return single / Design().certified
 
 
-def at_the_claim(epsilon: float, claims: int, alpha: float, rungs: int) -> dict[str, int]:
+def at_the_claim(
+    epsilon: float, claims: int, alpha: float, rungs: int, *, delta: float = 0.0
+) -> dict[str, int]:
     """Return how much each design needs to certify 85 % of a claim that is just kept.
 
     By the median, on randomised response; 0 where ten million are too few.
@@ -84,25 +86,27 @@ def at_the_claim(epsilon: float, claims: int, alpha: float, rungs: int) -> dict[
     Parameters
     ----------
     epsilon : float
-        Claimed, > 0, with delta = 0.
+        Claimed, > 0.
     claims, alpha
         See `share_of`.
     rungs : int
         Of the ladder of repeated answers, which share its error probability.
+    delta : float
+        Claimed, in [0, 1).
 
     Returns
     -------
     dict
         `models` of a single record, `guesses` of one run (models times coins guessed at),
         `transcripts` a side of a single repeated answer, `renyi_models` for the Rényi loss of order
-        2.
+        2, which is infinite with delta > 0: 0 then.
     """
     record = share_of(claims, alpha)
     subject = alpha / (2 * claims + 1)
     _, run = shares(subject, VIEWS, len(ATTACKS), 0)
     return {
-        "models": guesses_for(epsilon, alpha=record),
-        "guesses": one_run_for(epsilon, alpha=run),
-        "transcripts": transcripts_for(epsilon, alpha=subject / rungs),
-        "renyi_models": renyi_for(epsilon, order=2.0, alpha=record),
+        "models": guesses_for(epsilon, delta=delta, alpha=record),
+        "guesses": one_run_for(epsilon, delta=delta, alpha=run),
+        "transcripts": transcripts_for(epsilon, delta=delta, alpha=subject / rungs),
+        "renyi_models": 0 if delta else renyi_for(epsilon, order=2.0, alpha=record),
     }

@@ -19,7 +19,7 @@ from dpassay.attacks.given.own import estimator, mechanism
 from dpassay.attacks.given.predictions import Task, task_of
 from dpassay.attacks.given.result import AttackResult
 from dpassay.attacks.given.tabular import Tabular, tabular
-from dpassay.attacks.repeated.attacked import TRANSCRIPTS, attack_repeatedly, can_be_repeated
+from dpassay.attacks.repeated.attacked import attack_repeatedly, can_be_repeated
 from dpassay.attacks.scores.registry import ATTACKS
 from dpassay.claims import DP, GDP, Claim, Stability
 from dpassay.config.options import COMMAND_LINE, CONFIDENCE
@@ -51,7 +51,7 @@ def attack(
     records: int = COMMAND_LINE["records"].default,
     references: int = COMMAND_LINE["references"].default,
     models: int | None = None,
-    transcripts: int = TRANSCRIPTS,
+    transcripts: int | None = None,
     seed: int = 0,
     confidence: float = CONFIDENCE,
     jobs: int = 1,
@@ -89,8 +89,10 @@ def attack(
         Records whose membership is guessed, reference models and target models; see docs/attacks.md
         for how many a claim takes. By default enough target models are trained to see a leak 2.5
         above the claim.
-    transcripts : int
+    transcripts : int, optional
         A side, of repeated queries of a mechanism that answers labels and has a claim; 0 for none.
+        By default what certifies 85 % of a claim that is just kept, 20,000 at least (and 20,000
+        where it takes more than 100,000).
     seed, confidence, jobs
         See `dpassay.audit`.
 
@@ -124,7 +126,7 @@ def attack(
     ground, laid = lay(table, scenario)
     attacked = _target(target, claim, table, ground, given, tuple(sorted(budgets)), rows)
     chosen = _chosen(attacks, numbers=wanted == "numbers")
-    asked = bool(transcripts) and can_be_repeated(attacked)
+    asked = transcripts != 0 and can_be_repeated(attacked)
     share = (1 - confidence) / (1 + asked)
     design = Design(references=references, confidence=1 - share)
     number = models or enough([attacked], chosen, ground, design, share)

@@ -8,8 +8,8 @@ and pairs that it does not. A model that knows nothing of decimals makes no diff
 A model may know something of decimals: the thresholds of a decision tree lie between data of few
 digits. Its answers change at few of the edges, and more often over several cells; those of a cache
 change at one edge as often as over five. Only the latter is named; that is a rule of thumb, and no
-part of the false-alarm probability. What cannot be told apart is a model whose own cells are decimal
-and have noise of their own, such as a private histogram: say `one_model` or `memoised`.
+part of the false-alarm probability. What cannot be told apart is a model whose own cells are
+decimal and have noise of their own, such as a private histogram: say `one_model` or `memoised`.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from dpassay.attacks.experiment.subjects import Protected
 from dpassay.attacks.experiment.vulnerability import FILE as RECORDS
 from dpassay.attacks.experiment.vulnerability import records_csv
 from dpassay.attacks.given.estimates import OWN
-from dpassay.attacks.repeated.attacked import TRANSCRIPTS, attack_repeatedly, can_be_repeated
+from dpassay.attacks.repeated.attacked import attack_repeatedly, can_be_repeated, enough_transcripts
 from dpassay.attacks.repeated.run import ladder
 from dpassay.attacks.scores.interface import Attack
 from dpassay.attacks.scores.registry import ATTACKS
@@ -155,7 +155,7 @@ def action(arguments: argparse.Namespace) -> int:
     alone = config.command_line
     if alone["adversary"] == ALL:
         return corners_action(arguments, action)
-    transcripts = transcripts_of(config, TRANSCRIPTS)
+    transcripts = transcripts_of(config)
     asked_for = asked_of(arguments, config)
     table = read_table(config, alone["slice_by"], task=alone["task"] or "")
     attacks = _attacks(alone["attacks"], OWN if table.numbers is not None else tuple(ATTACKS))
@@ -166,7 +166,7 @@ def action(arguments: argparse.Namespace) -> int:
         *at_losses(asked_for, arguments, config, table, data),
         *own_targets(asked_for, arguments, config, table, data),
     ]
-    asked = [target for target in targets if transcripts and can_be_repeated(target)]
+    asked = [target for target in targets if transcripts != 0 and can_be_repeated(target)]
     # of alpha: of a subject, of a ladder of repeated queries
     share = (1 - config.confidence) / (len(targets) + len(asked))
     design = Design(references=alone["references"], confidence=1 - share * len(targets))
@@ -180,7 +180,7 @@ def action(arguments: argparse.Namespace) -> int:
     if directory is not None:
         writable(directory)
     if not arguments.quiet:
-        _foretell(targets, data, design, transcripts)
+        _foretell(targets, data, design, transcripts, share)
     found, tested, complete = [], list[dict[str, Any]](), True
     try:
         with (
@@ -306,7 +306,11 @@ def _preflight(targets: Sequence[Target], data: ExperimentData, config: Config) 
 
 
 def _foretell(
-    targets: Sequence[Target], data: ExperimentData, design: Design, transcripts: int
+    targets: Sequence[Target],
+    data: ExperimentData,
+    design: Design,
+    transcripts: int | None,
+    alpha: float,
 ) -> None:
     """Say before the start that it takes long, if its size alone tells."""
     models = design.references + design.targets
@@ -318,12 +322,13 @@ def _foretell(
             models * answers,
             SMALLER,
         )
-        if target.claim is not None and transcripts and can_be_repeated(target):
+        if target.claim is not None and transcripts != 0 and can_be_repeated(target):
+            sides = 2 * (transcripts or enough_transcripts(target.claim, alpha))
             most = ladder(target.claim.epsilon)[-1]
             announce(
                 target.name,
-                f"{2 * transcripts:,} transcripts of {most} answers",
-                2 * transcripts * most,
+                f"{sides:,} transcripts of {most} answers",
+                sides * most,
                 SMALLER,
             )
 

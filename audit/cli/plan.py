@@ -7,7 +7,8 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from dpassay.cli.arguments.mechanisms import opened, wanted_of
+from dpassay.claims import DP
+from dpassay.cli.arguments.mechanisms import claim_numbers, opened, wanted_of
 from dpassay.cli.arguments.options import data_of, in_force, settings_of
 from dpassay.cli.arguments.parser import (
     Parser,
@@ -114,26 +115,29 @@ def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
     from dpassay.attacks.experiment.planning import VIEWS, at_the_claim, share_of
     from dpassay.attacks.repeated.run import ladder
 
-    names, epsilons = dict.fromkeys(arguments.targets or PROTECTED), config.command_line["epsilon"]
-    alpha = share_of(len(names) * len(epsilons), 1 - config.confidence)
-    rows = [row for epsilon in epsilons for row in _rows(epsilon, config.detect, alpha)]
-    kept = {
-        each: at_the_claim(
-            each, len(names) * len(epsilons), 1 - config.confidence, len(ladder(each))
-        )
-        for each in epsilons
-    }
-    rows = [row | {"at_the_claim": kept[row["claim"]]} for row in rows]
+    names, claims = dict.fromkeys(arguments.targets or PROTECTED), _claims(arguments, config)
+    all_claims, alone = len(names) * len(claims), 1 - config.confidence
+    alpha = share_of(all_claims, alone)
+    rows = [
+        row | {"at_the_claim": kept}
+        for claim in claims
+        for kept in [
+            at_the_claim(
+                claim.epsilon, all_claims, alone, len(ladder(claim.epsilon)), delta=claim.delta
+            )
+        ]
+        for row in _rows(claim, config.detect, alpha)
+    ]
     if arguments.json:
         print_json(rows)
         return Exit.NOTHING
     table = plain_table("claim", "to see a leak of", "--models", "cap then")
     for row in rows:
         leak = "all there is" if row["detect"] is None else f"{row['detect']:g}"
-        table.add_row(f"{row['claim']:g}", leak, f"{row['models']:,}", f"{row['cap']:.3f}")
+        table.add_row(_short(row), leak, f"{row['models']:,}", f"{row['cap']:.3f}")
     out = console()
     out.print(
-        f"Guesses at membership; mechanisms: {len(names)}, losses: {len(epsilons)}, and the "
+        f"Guesses at membership; mechanisms: {len(names)}, losses: {len(claims)}, and the "
         f"learner, with {VIEWS} views of each. Confidence {config.confidence:g} for all together, "
         f"so alpha is {alpha:.2g} for each bound. A leak is detected with probability 0.9 if the "
         "record is one of those chosen and the guesses reveal the whole leak. 'all there is': "
@@ -143,31 +147,55 @@ def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
     out.print(
         "To certify 85 % of a claim that is just kept (median; randomised response): models for a "
         "single record, guesses of one run about all the answers, --transcripts of one answer, "
-        "models for the Rényi loss of order 2."
+        "models for the Rényi loss of order 2. '-': no number up to ten million."
     )
     needed = plain_table("claim", "--models", "guesses", "--transcripts", "Rényi --models")
-    for epsilon, each in kept.items():
-        needed.add_row(f"{epsilon:g}", *(f"{n:,}" if n else "-" for n in each.values()))
+    for name, each in {_short(row): row["at_the_claim"] for row in rows}.items():
+        needed.add_row(name, *(f"{n:,}" if n else "-" for n in each.values()))
     out.print(needed)
     return Exit.NOTHING
 
 
-def _rows(epsilon: float, detect: float | None, alpha: float) -> list[dict[str, Any]]:
+def _claims(arguments: argparse.Namespace, config: Config) -> list[DP]:
+    """Return what attacks are planned against."""
+    if arguments.claim is None:
+        return [DP(epsilon=epsilon) for epsilon in config.command_line["epsilon"]]
+    if config.said("epsilon"):
+        raise InvalidInput("--epsilon: cannot be combined with --claim")
+    numbers = claim_numbers(arguments.claim)
+    if "epsilon" not in numbers or "alpha" in numbers or not numbers["epsilon"] > 0:
+        raise InvalidInput(
+            f"--claim = '{arguments.claim}': with --attack it must be 'epsilon=E' or "
+            "'epsilon=E,delta=D', with E > 0"
+        )
+    return [DP(epsilon=numbers["epsilon"], delta=numbers.get("delta", 0.0))]
+
+
+def _short(row: dict[str, Any]) -> str:
+    return f"{row['claim']:g}" + (f", δ = {row['delta']:g}" if row["delta"] else "")
+
+
+def _rows(claim: DP, detect: float | None, alpha: float) -> list[dict[str, Any]]:
     """A total leak, then the leaks that were asked for or those of the ladder."""
     from dpassay.attacks.experiment.reach import of_guesses, targets_to_break, targets_to_see
 
+    epsilon, delta = claim.epsilon, claim.delta
     leaks = [epsilon + each for each in LADDER] if detect is None else [detect]
-    needed: list[tuple[float | None, int]] = [(None, targets_to_break(epsilon, alpha=alpha))]
-    needed += [(leak, targets_to_see(leak, epsilon, alpha=alpha)) for leak in leaks]
+    needed: list[tuple[float | None, int]] = [
+        (None, targets_to_break(epsilon, delta=delta, alpha=alpha))
+    ]
+    needed += [(leak, targets_to_see(leak, epsilon, delta=delta, alpha=alpha)) for leak in leaks]
     found = []
     for leak, models in needed:
         if models == 0:
-            raise InvalidInput(f"--epsilon = {epsilon:g}: needs more than 10 million models")
-        reach = of_guesses(models, claimed=epsilon, delta=0.0, alpha=alpha)
+            option = "--epsilon" if delta == 0 else "--claim"
+            raise InvalidInput(f"{option} = {epsilon:g}: needs more than 10 million models")
+        reach = of_guesses(models, claimed=epsilon, delta=delta, alpha=alpha)
         least = reach.detectable if reach.detectable < math.inf else None
         found.append(
             {
                 "claim": epsilon,
+                "delta": delta,
                 "detect": leak,
                 "models": models,
                 "cap": reach.cap,

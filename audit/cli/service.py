@@ -68,7 +68,8 @@ def service_action(arguments: argparse.Namespace, config: Config) -> int:
         raise InvalidInput(
             "--service: cannot be combined with -p and --learner; a factory has no parameters"
         )
-    transcripts = transcripts_of(config, TRANSCRIPTS)
+    said = transcripts_of(config)
+    transcripts = TRANSCRIPTS if said is None else said
     claim = (
         DP(epsilon=_epsilon(alone["epsilon"]), source="--epsilon")
         if config.said("epsilon")

@@ -292,7 +292,7 @@ _OF_ATTACKS = (
     count(
         "transcripts",
         0,
-        shown="20000; of a service 1000",
+        shown="20000, or what the claim takes; of a service 1000",
         help="transcripts per side for repeated queries of the worst pair; 0 for none",
     ),
     several(

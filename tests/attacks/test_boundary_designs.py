@@ -36,7 +36,7 @@ from dpassay.attacks.experiment.renyi import (
 )
 from dpassay.attacks.experiment.run import Design, shares
 from dpassay.attacks.observed import Observed
-from dpassay.attacks.repeated.attacked import TRANSCRIPTS
+from dpassay.attacks.repeated.attacked import TRANSCRIPTS, enough_transcripts
 from dpassay.attacks.repeated.run import ladder
 from dpassay.attacks.repeated.transcript_tests import run_tests
 from dpassay.attacks.scores.registry import ATTACKS
@@ -159,6 +159,7 @@ def test_renyi(epsilon: float, order: float) -> None:
 def test_transcripts(epsilon: float) -> None:
     """At the default number, which is no smaller than the one that is needed."""
     assert transcripts_for(epsilon, alpha=rung(epsilon)) <= TRANSCRIPTS
+    assert enough_transcripts(DP(epsilon=epsilon), 1e-3 / 3) == TRANSCRIPTS
     rng, claim, p = np.random.default_rng(4), DP(epsilon=epsilon), float(expit(epsilon))
     found, wrong = [], 0
     for _ in range(REPETITIONS):
@@ -167,6 +168,24 @@ def test_transcripts(epsilon: float) -> None:
         wrong += run_tests(one, other, claim, 2, ALPHA).broken
     assert wrong <= WRONG
     assert np.median(found) >= SHARE * epsilon
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 0.5, 1.0, 2.0])
+def test_the_default_number_of_transcripts_is_what_thirty_claims_take(epsilon: float) -> None:
+    """In the default experiment: three in four bounds reach it, or more, so most of 101 do."""
+    claim, alpha = DP(epsilon=epsilon), 1e-3 / 61
+    n, each = enough_transcripts(claim, alpha), alpha / len(ladder(epsilon))
+    assert n >= TRANSCRIPTS
+    rng, p, found = np.random.default_rng(7), float(expit(epsilon)), []
+    for _ in range(101):
+        one, other = ((rng.random((n, 1)) < q).astype(np.int64) for q in (p, 1 - p))
+        found.append(run_tests(one, other, claim, 2, each).lower.value)
+    assert np.median(found) >= SHARE * epsilon
+
+
+def test_more_transcripts_than_can_be_drawn_are_not_begun() -> None:
+    assert enough_transcripts(DP(epsilon=0.1), 1e-3) == TRANSCRIPTS
+    assert enough_transcripts(DP(epsilon=8.0, delta=1e-5), 1e-5) > TRANSCRIPTS
 
 
 @pytest.mark.parametrize("order", [1.01, 1.5, 2.0, 8.0, 100.0])

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from dpassay.attacks.experiment.boundary import guesses_for
 from dpassay.attacks.experiment.planning import share_of
 from dpassay.attacks.experiment.reach import guessed, of_guesses
 from dpassay.cli.main import main
@@ -46,6 +47,22 @@ def test_the_table_and_the_default(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+def test_a_claim_with_delta(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["plan", "--attack", "soft-majority", "--claim", "epsilon=1,delta=0.01"]
+    assert main([*words, "--detect", "2", "--json"]) == 0
+    total, seen = json.loads(capsys.readouterr().out)
+    known = {"delta": 0.01, "alpha": share_of(1, 1e-3)}
+    assert guessed(total["models"], total["models"], **known) > 1
+    assert guessed(total["models"] - 1, total["models"] - 1, **known) <= 1
+    assert of_guesses(seen["models"], claimed=1.0, **known).detectable <= 2
+    kept = seen["at_the_claim"]
+    assert kept["models"] == guesses_for(1.0, **known)
+    assert kept["guesses"] == kept["renyi_models"] == 0
+    assert main(words) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["1,", "δ", "=", "0.01", f"{kept['models']:,}", "-"] in [row[:6] for row in rows]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -59,6 +76,11 @@ def test_the_table_and_the_default(capsys: pytest.CaptureFixture[str]) -> None:
         (
             "plan --attack --epsilon x",
             "--epsilon = 'x': must be numbers in (0, 700], separated by commas",
+        ),
+        ("plan --attack --epsilon 1 --claim epsilon=1", "--epsilon: cannot be combined with"),
+        (
+            "plan --attack --claim rho=1",
+            "--claim = 'rho=1': with --attack it must be 'epsilon=E' or 'epsilon=E,delta=D'",
         ),
         ("plan --attack --epsilon 600", "--epsilon = 600: needs more than 10 million models"),
     ],

@@ -204,8 +204,8 @@ def _two_valued(table: Table, places: tuple[int, ...]) -> bool:
     return len(places) == 2 or (len(places) == 1 and len(set(table.data.X[:, places[0]])) == 2)
 
 
-def transcripts_of(config: Config, default: int) -> int:
-    """Return how many transcripts a side are drawn.
+def transcripts_of(config: Config) -> int | None:
+    """Return how many transcripts a side are drawn; None where nothing is said.
 
     Raises
     ------
@@ -213,13 +213,13 @@ def transcripts_of(config: Config, default: int) -> int:
         If there are some, but too few.
     """
     said = config.command_line["transcripts"]
-    found: int = default if said is None else said
     require(
-        found == 0 or found >= LEAST_TRANSCRIPTS,
+        said is None or said == 0 or said >= LEAST_TRANSCRIPTS,
         "--transcripts",
-        found,
+        said,
         f"0, or an integer >= {LEAST_TRANSCRIPTS}",
     )
+    found: int | None = said
     return found
 
 
