@@ -65,6 +65,13 @@ class ZeroConcentrated:
         """Return (epsilon, delta) that it implies, delta falling."""
         return _points(tuple((alpha, self.rho * alpha) for alpha in ORDERS))
 
+    def composed(self, m: int) -> tuple[tuple[float, float], ...]:
+        """Return (epsilon, delta) that m runs keep together, delta falling; none for too large m.
+
+        Those of zCDP(m rho): Bun and Steinke (2016), Lemma 1.7.
+        """
+        return ZeroConcentrated(m * self.rho).points() if m * self.rho <= LARGEST_RHO else ()
+
     def as_json(self) -> dict[str, Any]:
         """What `curve_from_json` reads."""
         return {"kind": self.kind, "rho": self.rho}
@@ -105,6 +112,13 @@ class Renyi:
         """Return (epsilon, delta) that it implies, delta falling."""
         return _points(self.orders)
 
+    def composed(self, m: int) -> tuple[tuple[float, float], ...]:
+        """Return (epsilon, delta) that m runs keep together, delta falling.
+
+        The divergences of an order add up: Mironov (2017), Proposition 1.
+        """
+        return _points(tuple((alpha, m * epsilon) for alpha, epsilon in self.orders))
+
     def as_json(self) -> dict[str, Any]:
         """What `curve_from_json` reads."""
         return {"kind": self.kind, "orders": [list(each) for each in self.orders]}
@@ -136,6 +150,10 @@ class Points:
     def points(self) -> tuple[tuple[float, float], ...]:
         """Return (epsilon, delta) as they are known, delta falling."""
         return self.known
+
+    def composed(self, m: int) -> tuple[tuple[float, float], ...]:
+        """Return (m epsilon, m delta) where m delta < 1: basic composition of each point."""
+        return tuple((m * epsilon, m * delta) for epsilon, delta in self.known if m * delta < 1)
 
     def as_json(self) -> dict[str, Any]:
         """What `curve_from_json` reads."""

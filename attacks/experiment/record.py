@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -121,7 +121,8 @@ def _accuracy(shares: Array) -> dict[str, Any] | None:
 
 
 def _claim(attacked: Attacked) -> dict[str, Any] | None:
-    return None if attacked.claim is None else attacked.claim.as_json()
+    """What one answer may lose; a curve is named in `source`, and `allowed` is read from it."""
+    return None if attacked.claim is None else replace(attacked.claim, curve=None).as_json()
 
 
 def _outcome(outcome: Outcome, attacked: Attacked) -> dict[str, Any]:

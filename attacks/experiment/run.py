@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy.special import expit
 
 from dpassay.attacks.experiment.band import band
 from dpassay.attacks.experiment.certified import (
@@ -338,12 +339,21 @@ def shares(alpha: float, views: int, attacks: int, slices: int) -> tuple[float, 
 
 
 def composed(claim: DP, view: View) -> tuple[float, float]:
-    """Return (m epsilon, m delta) of the m answers that a view shows of one record.
+    """Return the epsilon and delta that the m answers which a view shows of one record may lose.
 
-    By basic composition; delta at most 1.
+    By basic composition, (m epsilon, m delta), delta at most 1. Of a claim that is a curve it is
+    the point with epsilon > 0 of the composed curve that allows the fewest right guesses.
     """
     m = view.m or 1
-    return m * claim.epsilon, min(1.0, m * claim.delta)
+    basic = m * claim.epsilon, min(1.0, m * claim.delta)
+    known = () if claim.curve is None else claim.curve.composed(m)
+    return min((basic, *(each for each in known if each[0] > 0)), key=_allowed_guesses)
+
+
+def _allowed_guesses(point: tuple[float, float]) -> float:
+    """Return how probable a right guess at a fair coin may be at a point."""
+    epsilon, delta = point
+    return delta + (1 - delta) * float(expit(epsilon)) if delta < 1 else 1.0
 
 
 def _outcome(

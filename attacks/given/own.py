@@ -48,14 +48,14 @@ def own_claim(target: AuditTarget) -> DP | None:
 def implied(claim: Claim) -> DP | None:
     """Return an (epsilon, delta) that a claim implies for guesses about one record.
 
-    Of a curve the point that it is read at; of mu-GDP the epsilon at delta = 0.01 (Dong, Roth and
-    Su 2022, Corollary 2.13); of gamma-stability (0, gamma): a guess reads how many answers are the
-    record's own label, and one answer is it with probabilities that differ by gamma at most. None
-    of claims about anything else.
+    Of a curve the point that it is read at, with the curve; of mu-GDP the epsilon at delta = 0.01
+    (Dong, Roth and Su 2022, Corollary 2.13); of gamma-stability (0, gamma): a guess reads how many
+    answers are the record's own label, and one answer is it with probabilities that differ by gamma
+    at most. None of claims about anything else.
     """
     if isinstance(claim, DP):
         told = f"{claim.source}, {claim}" if claim.curve is not None else claim.source
-        return replace(claim, curve=None, source=told)
+        return replace(claim, source=told)
     told = f"{claim.source}, {claim}"
     if isinstance(claim, GDP):
         return DP(epsilon=_of_gaussian(claim.mu), delta=USUAL, **_same(claim) | {"source": told})

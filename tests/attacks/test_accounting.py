@@ -5,12 +5,14 @@ alpha, delta of m answers, and who may look at the targets' coins.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from dpassay.attacks.experiment.certified import Rule, certify
 from dpassay.attacks.experiment.coins import toss
@@ -21,9 +23,10 @@ from dpassay.attacks.experiment.run import Attacked, Design, Target, beyond, com
 from dpassay.attacks.experiment.subjects import Points, View, asked
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.scores.loss_threshold import LossThreshold
-from dpassay.claims import DP
+from dpassay.claims import DP, RDP, Profile, zCDP
 from dpassay.cli.exit_codes import Exit, of_attack
 from dpassay.data import Labelled
+from dpassay.privacy_curves import ZeroConcentrated
 
 E = 8
 
@@ -129,6 +132,31 @@ def test_bounds_are_held_against_the_same_delta_as_the_claim() -> None:
     (found,) = attack([target], Design(references=8, targets=250, certified=1, confidence=0.95))
     assert found.certified["8 labels"][0].lower.value <= 0.08
     assert code([found]) == Exit.NOTHING
+
+
+@pytest.mark.parametrize("m", [1, 8])
+@pytest.mark.parametrize("rho", [0.05, 0.5])
+def test_a_curve_is_composed_and_read_where_it_allows_the_fewest_guesses(
+    rho: float, m: int
+) -> None:
+    """By the naive twin: the Gaussian pair of m rho, and no point of the curve allows fewer."""
+    epsilon, delta = composed(zCDP(rho), asked(m))
+    rate = (math.exp(epsilon) + delta) / (1 + math.exp(epsilon))
+    mu = math.sqrt(2 * m * rho)
+    assert rate >= norm.cdf(mu / 2)  # what guesses reach against Gaussian noise of mu
+    all_points = ZeroConcentrated(m * rho).points()
+    rates = [(math.exp(e) + d) / (1 + math.exp(e)) for e, d in all_points if e > 0]
+    assert rate == min(rates)
+    basic, spent = m * zCDP(rho).epsilon, m * zCDP(rho).delta
+    assert rate < (math.exp(basic) + spent) / (1 + math.exp(basic))
+
+
+def test_curves_whose_composition_says_nothing_are_read_at_one_point() -> None:
+    claim = zCDP(200.0)
+    assert composed(claim, asked(8)) == pytest.approx((8 * claim.epsilon, 8 * claim.delta))
+    known = Profile([(1.0, 0.2), (2.0, 0.01)])
+    assert composed(known, asked(8)) == pytest.approx((16.0, 0.08))
+    assert composed(RDP(2, 0.5), asked(1))[0] > 0
 
 
 def test_a_delta_of_1_promises_nothing() -> None:
