@@ -69,6 +69,8 @@ class _Evidence:
     cap: float | None
     detectable: float | None
     how: str
+    holds: str
+    """Where the leak would have been seen."""
     seen: str = ""
     sides: tuple[tuple[str, float, str], ...] = ()
 
@@ -102,8 +104,9 @@ def lead(record: Raw, cards: Sequence[Card]) -> str:
     """Say in one sentence what came of it."""
     if not cards:
         return "Nothing was attacked" + ("" if record["run"]["complete"] else ": interrupted")
-    if len(cards) == 1:
-        return _lead_of(cards[0], len(record["defects"]))
+    told_of = _subjects_of(cards)
+    if len(told_of) == 1:
+        return _lead_of(told_of[0], len(record["defects"]))
     claims = list(told_of_claims(record).values())
     broken, failed = claims.count(CLAIM_BROKEN), sum(card.status is FAILED for card in cards)
     blind = claims.count(UNSEEN) + claims.count(UNEXAMINED)
@@ -118,6 +121,11 @@ def lead(record: Raw, cards: Sequence[Card]) -> str:
     told += [f"{plural(len(record['defects']), 'defect')} found"] if record["defects"] else []
     told += [f"{failed} failed"] if failed else []
     return ", ".join(told)
+
+
+def _subjects_of(cards: Sequence[Card]) -> Sequence[Card]:
+    """Return those of which something is claimed or known to be wrong, or all."""
+    return [card for card in cards if card.status is not UNCLAIMED] or cards
 
 
 def _lead_of(card: Card, defects: int) -> str:
@@ -154,10 +162,11 @@ def cards_of(
 def chosen(cards: Sequence[Card]) -> tuple[Card, ...]:
     """Return those that are shown in full: the worst that are broken or failed, else the only one.
 
-    At most `MOST_CARDS`.
+    The only one with a claim, where there is one. At most `MOST_CARDS`.
     """
     bad = [card for card in cards if card.status in (BROKEN, WRONG, FAILED)]
-    return tuple(bad[:MOST_CARDS] or (cards if len(cards) == 1 else ()))
+    alone = _subjects_of(cards)
+    return tuple(bad[:MOST_CARDS] or (alone if len(alone) == 1 else ()))
 
 
 def _service(record: Raw, repeated: Sequence[TranscriptTests], command: str, sure: str) -> Card:
@@ -286,6 +295,8 @@ def _of_look(look: Look) -> _Evidence | None:
         cap=look.cap,
         detectable=look.detectable,
         how=look.name,
+        holds="where guesses reveal the whole leak of a record that the reference models single "
+        "out",
         seen=f"Record {bound['record']} is called a member, from {look.name}, when it is in and "
         "when it is out:",
         sides=sides,
@@ -300,7 +311,8 @@ def _of_rung(rung: TranscriptTest) -> _Evidence | None:
         allowed=(rung.claimed, 0.0),
         cap=rung.cap,
         detectable=rung.detectable,
-        how=f"{plural(rung.m, 'repeated answer')}",
+        how="one answer" if rung.m == 1 else f"{rung.m} repeated answers",
+        holds="for the pair and the query that were asked again and again, if one event tells all",
     )
 
 
@@ -358,8 +370,8 @@ def _looked(found: _Evidence, run: Raw) -> Iterator[str]:
     )
     if not found.breaks:
         yield (
-            "What would have been seen holds where guesses reveal the whole leak of a record that "
-            "the reference models single out. Smaller leaks and stronger attacks are not covered."
+            f"What would have been seen holds {found.holds}. Smaller leaks and stronger attacks "
+            "are not covered."
         )
 
 

@@ -98,6 +98,17 @@ def test_of_several_the_worst_come_first_and_all_are_counted() -> None:
     assert screen(make())[0] == "Nothing was attacked"
 
 
+def test_the_only_one_with_a_claim_is_what_the_first_screen_is_about() -> None:
+    """'None of 1 claim was broken' stood there, and no card, when the learner was attacked too."""
+    said, cards = screen(
+        make(
+            subject("tree", None, "scores"), subject("a, epsilon = 1", 1.0, "one label", lower=0.2)
+        )
+    )
+    assert said == "No attack broke the claim of a, epsilon = 1"
+    assert [card.name for card in chosen(cards)] == ["a, epsilon = 1"]
+
+
 def test_numbers_are_rounded_to_the_safe_side_and_none_is_called_certified_that_is_not() -> None:
     _, (card,) = screen(make(subject("pate, epsilon = 1", 1.0, "one label", lower=0.29999)))
     told = {number.name: (number.text, number.note) for number in card.numbers}
