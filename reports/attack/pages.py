@@ -151,11 +151,11 @@ def _cells(look: Look) -> list[tuple[str, ...]]:
 def _certified(look: Look) -> str:
     """Write what is certified of a view, its cap, and what it is held against."""
     lower, cap, detectable = reach(look)
-    told = (
-        "nothing claimed"
-        if look.allowed is None
-        else f"claim {nats(look.allowed[0])}: {look.status.word}"
-    )
+    told = "nothing claimed"
+    if look.allowed is not None:
+        epsilon, delta = look.allowed
+        at = f", δ = {plain(delta)}" if delta else ""
+        told = f"claim {nats(epsilon)}{at}: {look.status.word}"
     return f"  ε ≥ {lower}, cap {cap}, detectable {detectable}, {told}"
 
 
