@@ -14,7 +14,7 @@ import numpy as np
 from dpassay.data import Labelled
 from tests.attacks.services.broken_services import BudgetSpent
 
-PATHS = ("/open", "/ask", "/ask_many", "/probabilities", "/restart")
+PATHS = ("/open", "/ask", "/ask_many", "/probabilities", "/restart", "/delete")
 
 
 @contextmanager
@@ -23,13 +23,16 @@ def served(factory: Any, capabilities: dict[str, Any] | None = None) -> Iterator
     sessions: list[Any] = []
 
     def reply(path: str, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        S = asked.get("data")
+        data = Labelled(np.array(S["X"]), np.array(S["y"])) if S else None
         if path == "/open":
-            S = asked["data"]
-            data = Labelled(np.array(S["X"]), np.array(S["y"])) if S else None
             sessions.append(factory(data, asked["seed"], asked["user"]))
             return 200, {"session": len(sessions) - 1, "budget": sessions[-1].budget}
         if path == "/restart":
             factory.restart()
+            return 200, {}
+        if path == "/delete":
+            factory.delete(data, asked["seed"], asked["i"])
             return 200, {}
         session = sessions[asked["session"]]
         x, found = ("X", "answers") if path == "/ask_many" else ("x", "answer")

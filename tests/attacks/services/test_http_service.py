@@ -37,6 +37,9 @@ def names(factory: Any, data: Labelled, said: dict[str, Any] | None = None) -> l
     [
         (suite.Plain, None, []),
         (suite.Restarted, {"restart": True}, ["budget lost at restart"]),
+        (suite.Unlearning, {"delete": True}, []),
+        (suite.ReusedCoins, {"delete": True}, ["deletion reuses the coins"]),
+        (suite.LeftIn, {"delete": True}, ["deletion leaves the record in"]),
     ],
 )
 def test_defects_are_named(
