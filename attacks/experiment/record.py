@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import Certified
 from dpassay.attacks.experiment.metrics import interval
 from dpassay.attacks.experiment.no_leak import best_of
 from dpassay.attacks.experiment.one_run import OneRun
 from dpassay.attacks.experiment.reach import of_guesses, of_one_run
-from dpassay.attacks.experiment.run import Attacked, Outcome, composed
+from dpassay.attacks.experiment.run import Attacked, Outcome
 from dpassay.attacks.experiment.slices import Sliced
 from dpassay.attacks.observed import Array, Flags
 from dpassay.data import Labelled
@@ -129,7 +130,7 @@ def _outcome(outcome: Outcome, attacked: Attacked) -> dict[str, Any]:
     curve = outcome.curve
     allowed = None
     if attacked.claim is not None:
-        epsilon, delta = composed(attacked.claim, outcome.view)
+        epsilon, delta = composed(attacked.claim, outcome.view.m)
         allowed = {"epsilon": number(epsilon), "delta": number(delta)}
     return {
         "attack": outcome.attack,
@@ -189,7 +190,7 @@ def _bounds(
     attacked: Attacked, name: str, bounds: Sequence[Certified], data: _Records
 ) -> list[dict[str, Any]]:
     view = next(each.view for each in attacked.outcomes if each.view.name == name)
-    claimed, delta = (0.0, 0.0) if attacked.claim is None else composed(attacked.claim, view)
+    claimed, delta = (0.0, 0.0) if attacked.claim is None else composed(attacked.claim, view.m)
     return [
         _certified(name, each, claimed, delta) | _line(each.rule.record, data) for each in bounds
     ]

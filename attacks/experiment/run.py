@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.special import expit
 
+from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.band import band
 from dpassay.attacks.experiment.certified import (
     Certified,
@@ -302,7 +302,7 @@ def _attack(
             (rule, int(right_guesses([rule], theirs, theirs_in, near=ROUNDED)[rule.record]))
             for rule in target.again.get(view.name, ())
         )
-        delta = 0.0 if target.claim is None else composed(target.claim, view)[1]
+        delta = 0.0 if target.claim is None else composed(target.claim, view.m)[1]
         bounds[view.name] = certify(rules, theirs, theirs_in, delta=delta, alpha=single)
     return Attacked(
         name=target.name,
@@ -336,24 +336,6 @@ def shares(alpha: float, views: int, attacks: int, slices: int) -> tuple[float, 
     """
     claimed = alpha / 2 if attacks else alpha
     return claimed / views, (alpha - claimed) / (views * max(1, attacks) * (1 + slices))
-
-
-def composed(claim: DP, view: View) -> tuple[float, float]:
-    """Return the epsilon and delta that the m answers which a view shows of one record may lose.
-
-    By basic composition, (m epsilon, m delta), delta at most 1. Of a claim that is a curve it is
-    the point with epsilon > 0 of the composed curve that allows the fewest right guesses.
-    """
-    m = view.m or 1
-    basic = m * claim.epsilon, min(1.0, m * claim.delta)
-    known = () if claim.curve is None else claim.curve.composed(m)
-    return min((basic, *(each for each in known if each[0] > 0)), key=_allowed_guesses)
-
-
-def _allowed_guesses(point: tuple[float, float]) -> float:
-    """Return how probable a right guess at a fair coin may be at a point."""
-    epsilon, delta = point
-    return delta + (1 - delta) * float(expit(epsilon)) if delta < 1 else 1.0
 
 
 def _outcome(
@@ -421,7 +403,7 @@ def measured(
         tpr=tpr,
         beyond=None
         if claim is None
-        else beyond(curve, composed(claim, view), members.size, others.size),
+        else beyond(curve, composed(claim, view.m), members.size, others.size),
         one_run=ran,
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.boundary import transcripts_for
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.run import Target
@@ -48,7 +49,8 @@ def enough_transcripts(claim: DP, alpha: float) -> int:
         Of all rungs of the ladder of repeated answers together.
     """
     each = alpha / len(ladder(claim.epsilon))
-    needed = transcripts_for(claim.epsilon, delta=claim.delta, alpha=each)
+    epsilon, delta = composed(claim, 1)
+    needed = transcripts_for(epsilon, delta=delta, alpha=each)
     return max(TRANSCRIPTS, needed) if needed <= MOST_TRANSCRIPTS else TRANSCRIPTS
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.attacks.composition import composed
 from dpassay.attacks.repeated.transcript_tests import (
     Limits,
     TranscriptTest,
@@ -141,7 +142,7 @@ def repeated(
         transcripts,
         f"an integer >= {LEAST_TRANSCRIPTS}",
     )
-    ms = tuple(m for m in ladder(claim.epsilon) if m * claim.delta < 1)
+    ms = tuple(m for m in ladder(claim.epsilon) if composed(claim, m)[1] < 1)
     cells = candidates(target, groups, progress=progress)
     shown = worst_cells(target, cells, ms, trials=transcripts // 2, delta=claim.delta, seed=seed)
     called, tests, constant = name or target.name, [], []

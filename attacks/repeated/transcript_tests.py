@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.reach import Reach, of_counts
 from dpassay.attacks.observed import Array
 from dpassay.attacks.repeated.adaptive import best_strategy, composition, privacy_spent
@@ -63,7 +64,7 @@ class Limits:
     Parameters
     ----------
     epsilon : float
-        Loss of the transcript at the claim's m delta, over all adaptive strategies, the larger of
+        Loss of the transcript at the composed delta, over all adaptive strategies, the larger of
         both directions.
     epsilon_prime : float or None
         The same at m delta + delta'; None where there are too many strategies to play through.
@@ -93,13 +94,13 @@ class TranscriptTest:
     ----------
     m : int
     lower : Bound
-        Certified loss of the transcript in nats, at m times the claim's delta.
+        Certified loss of the transcript in nats, at `delta`.
     event : Event
     advantage : float
         Of a threshold chosen on the first half, on the second: an estimate. It may be of another
         pair than `lower`.
-    basic : float
-        Claimed of m answers, at m delta; what `lower` is held against.
+    basic, delta : float
+        Claimed of m answers, see `dpassay.attacks.composition`; what `lower` is held against.
     advanced, optimal : float or None
         What the other composition theorems allow at delta' = 1e-5; for claims with delta = 0.
     allowed : float
@@ -118,6 +119,7 @@ class TranscriptTest:
     event: Event
     advantage: float
     basic: float
+    delta: float
     advanced: float | None
     optimal: float | None
     allowed: float
@@ -138,7 +140,7 @@ def test_json(test: TranscriptTest) -> dict[str, Any]:
     shown = _known(
         {
             name: getattr(test, name)
-            for name in ("advantage", "basic", "advanced", "optimal", "allowed")
+            for name in ("advantage", "basic", "delta", "advanced", "optimal", "allowed")
         }
     )
     return shown | {
@@ -204,12 +206,13 @@ def run_tests(
         Answers of the interface that a transcript was made of; its length where nothing is said.
     """
     m, half = m or one.shape[1], len(one) // 2
+    basic, delta = composed(claim, m)
     if scores is None:
         often, rarely = (
             np.bincount(each[:half].ravel(), minlength=labels) for each in (one, other)
         )
         scores = np.log((often + 0.5) / (rarely + 0.5))
-    scale = Ratio(m * claim.delta)
+    scale = Ratio(delta)
     mine, theirs = (_sums(scores, each) for each in (one, other))
     event, pilot = _choose(mine[:half], theirs[:half], scale, alpha, scores)
     x, y = _count(event, mine[half:], theirs[half:])
@@ -217,13 +220,13 @@ def run_tests(
     method = choose(*pilot, half, n, labels=2, scale=scale, alpha=alpha)
     lower = lower_bound(method, Counts(x=x, n1=n, y=y, n0=n), scale=scale, alpha=alpha)
     pure = composition(claim.epsilon, m, DELTA_PRIME) if claim.delta == 0 else None
-    basic, delta = m * claim.epsilon, m * claim.delta
     return TranscriptTest(
         m=m,
         lower=lower,
         event=event,
         advantage=_advantage(mine, theirs, half),
         basic=basic,
+        delta=delta,
         advanced=None if pure is None else pure.advanced,
         optimal=None if pure is None else pure.optimal,
         allowed=float(min(1.0, np.tanh(basic / 2) * (1 - delta) + delta)),
@@ -289,7 +292,7 @@ def limits(cells: Sequence[Cell], reachable: Reachable | None, m: int, claim: DP
         return None
     moves = list(_moves(reachable)) if claim.relation == REPLACE_ONE else []
     rows = [*(cell.rows for cell in cells if cell.rows is not None), *moves]
-    delta = m * claim.delta
+    delta = composed(claim, m)[1]
     laws = [(one.log_p, other.log_p) for one, other in pairs] + [
         (one[None], other[None]) for one, other in moves
     ]

@@ -308,7 +308,7 @@ def _of_rung(rung: TranscriptTest) -> _Evidence | None:
         return None
     return _Evidence(
         lower=rung.lower,
-        allowed=(rung.claimed, 0.0),
+        allowed=(rung.claimed, rung.delta),
         cap=rung.cap,
         detectable=rung.detectable,
         how="one answer" if rung.m == 1 else f"{rung.m} repeated answers",

@@ -398,7 +398,7 @@ def repeated_table(found: Sequence[TranscriptTests]) -> Table | None:
             ladder.name,
             count(rung.m),
             *(
-                nats(rung.claimed),
+                f"{nats(rung.claimed)}{f', δ = {rung.delta:.4g}' if rung.delta else ''}",
                 nats(rung.lower),
                 nats(rung.cap),
                 detected(rung.detectable),

@@ -23,8 +23,8 @@ class TranscriptTest:
     ----------
     m : int
     claimed, lower, ceiling : float or None
-        Loss of the m answers together in nats: claimed by basic composition, certified at least, to
-        the optimal attacker.
+        Loss of the m answers together in nats: claimed by composition, certified at least, to the
+        optimal attacker.
     advantage, allowed, most : float or None
         Advantage that was reached (an estimate), that the composed claim allows, and of the optimal
         attacker.
@@ -35,6 +35,8 @@ class TranscriptTest:
         claim with probability 0.9.
     losing, telling : str
         The pairs of the bound and of the advantage; may be empty.
+    delta : float
+        At which all these are.
     blind : bool
         Whether the service could not be looked at, so that nothing but a broken claim says
         anything.
@@ -52,6 +54,7 @@ class TranscriptTest:
     detectable: float | None = None
     losing: str = ""
     telling: str = ""
+    delta: float = 0.0
     blind: bool = False
 
     @property
@@ -143,5 +146,6 @@ def _rung(rung: Raw, *, blind: bool) -> TranscriptTest:
         detectable=value(rung.get("detectable")),
         losing=clean(rung.get("losing", "")),
         telling=clean(rung.get("telling", "")),
+        delta=float(rung.get("delta", 0.0)),
         blind=blind,
     )

@@ -14,12 +14,13 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import Rule, certify
 from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.metrics import roc
 from dpassay.attacks.experiment.models import ExperimentData, build_data
 from dpassay.attacks.experiment.record import make_attack_record
-from dpassay.attacks.experiment.run import Attacked, Design, Target, beyond, composed, experiment
+from dpassay.attacks.experiment.run import Attacked, Design, Target, beyond, experiment
 from dpassay.attacks.experiment.subjects import Points, View, asked
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.scores.loss_threshold import LossThreshold
@@ -128,7 +129,7 @@ def test_bounds_are_held_against_the_same_delta_as_the_claim() -> None:
     """
     claim = DP(epsilon=0.01, delta=0.1)
     target = Target(name="toy", subject=Toy(tells=0.75, budgets=(8,)), claim=claim)
-    assert composed(claim, asked(8)) == pytest.approx((0.08, 0.8))
+    assert composed(claim, 8) == pytest.approx((0.08, 0.8))
     (found,) = attack([target], Design(references=8, targets=250, certified=1, confidence=0.95))
     assert found.certified["8 labels"][0].lower.value <= 0.08
     assert code([found]) == Exit.NOTHING
@@ -140,7 +141,7 @@ def test_a_curve_is_composed_and_read_where_it_allows_the_fewest_guesses(
     rho: float, m: int
 ) -> None:
     """By the naive twin: the Gaussian pair of m rho, and no point of the curve allows fewer."""
-    epsilon, delta = composed(zCDP(rho), asked(m))
+    epsilon, delta = composed(zCDP(rho), m)
     rate = (math.exp(epsilon) + delta) / (1 + math.exp(epsilon))
     mu = math.sqrt(2 * m * rho)
     assert rate >= norm.cdf(mu / 2)  # what guesses reach against Gaussian noise of mu
@@ -153,10 +154,10 @@ def test_a_curve_is_composed_and_read_where_it_allows_the_fewest_guesses(
 
 def test_curves_whose_composition_says_nothing_are_read_at_one_point() -> None:
     claim = zCDP(200.0)
-    assert composed(claim, asked(8)) == pytest.approx((8 * claim.epsilon, 8 * claim.delta))
+    assert composed(claim, 8) == pytest.approx((8 * claim.epsilon, 8 * claim.delta))
     known = Profile([(1.0, 0.2), (2.0, 0.01)])
-    assert composed(known, asked(8)) == pytest.approx((16.0, 0.08))
-    assert composed(RDP(2, 0.5), asked(1))[0] > 0
+    assert composed(known, 8) == pytest.approx((16.0, 0.08))
+    assert composed(RDP(2, 0.5), 1)[0] > 0
 
 
 def test_a_delta_of_1_promises_nothing() -> None:

@@ -6,12 +6,15 @@ These are the composed claim and the ceiling.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.special import expit
 
+from dpassay.attacks.composition import composed
 from dpassay.attacks.repeated.run import (
     LEAST_TRANSCRIPTS,
     Repeated,
@@ -22,7 +25,7 @@ from dpassay.attacks.repeated.run import (
 )
 from dpassay.attacks.repeated.transcript_tests import run_tests
 from dpassay.attacks.repeated.worst_cell import candidates, worst_cells
-from dpassay.claims import DP
+from dpassay.claims import DP, zCDP
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.mechanism import FunctionMechanism
@@ -209,3 +212,21 @@ def test_a_failing_mechanism() -> None:
     )
     with pytest.raises(TargetError, match="ZeroDivisionError"):
         repeated(target, claim, own(), transcripts=100, alpha=0.1, seed=0)
+
+
+def test_repeated_answers_are_held_against_the_curve_that_was_claimed() -> None:
+    """Randomised response at 0.7 under zCDP(0.05), and under its point at delta = 0.01 alone."""
+    curve, n = zCDP(0.05), 4000
+    rng, p = np.random.default_rng(1), float(expit(0.7))
+    one, other = ((rng.random((n, 1)) < q).astype(np.int64) for q in (p, 1 - p))
+    held, point = (
+        run_tests(one, other, claim, 2, 1e-3) for claim in (curve, replace(curve, curve=None))
+    )
+    assert (held.basic, held.delta) == composed(curve, 1)
+    assert (point.basic, point.delta) == (curve.epsilon, curve.delta)
+    assert held.broken
+    assert not point.broken
+    # what keeps the claim: epsilon^2 / 2 = 0.05
+    p = float(expit(math.sqrt(0.1)))
+    one, other = ((rng.random((n, 1)) < q).astype(np.int64) for q in (p, 1 - p))
+    assert not run_tests(one, other, curve, 2, 1e-3).broken
