@@ -18,8 +18,8 @@ from dpassay.attacks.experiment.certified import Certified
 from dpassay.attacks.experiment.metrics import interval
 from dpassay.attacks.experiment.no_leak import best_of
 from dpassay.attacks.experiment.one_run import OneRun
+from dpassay.attacks.experiment.outcomes import Attacked, Outcome
 from dpassay.attacks.experiment.reach import of_guesses, of_one_run
-from dpassay.attacks.experiment.run import Attacked, Outcome
 from dpassay.attacks.experiment.slices import Sliced
 from dpassay.attacks.observed import Array, Flags
 from dpassay.data import Labelled

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.experiment.metrics import auc, auc_interval, delong
+from dpassay.attacks.experiment.outcomes import Attacked, Outcome, measured, separation
 from dpassay.attacks.experiment.record import make_attack_record
-from dpassay.attacks.experiment.run import Attacked, Outcome, measured, separation
 from dpassay.attacks.experiment.subjects import View
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.scores.registry import ATTACKS

@@ -13,10 +13,11 @@ from typing import Any
 
 from dpassay.attacks.experiment.mechanisms import LEARNER
 from dpassay.attacks.experiment.models import ExperimentData
+from dpassay.attacks.experiment.outcomes import Attacked
 from dpassay.attacks.experiment.planning import enough
 from dpassay.attacks.experiment.poisoning import ADVERSARIES
 from dpassay.attacks.experiment.record import make_attack_record
-from dpassay.attacks.experiment.run import Attacked, Design, Target, experiment
+from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.subjects import Protected
 from dpassay.attacks.experiment.vulnerability import FILE as RECORDS

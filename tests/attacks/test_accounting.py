@@ -19,8 +19,9 @@ from dpassay.attacks.experiment.certified import Rule, certify
 from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.metrics import roc
 from dpassay.attacks.experiment.models import ExperimentData, build_data
+from dpassay.attacks.experiment.outcomes import Attacked, beyond
 from dpassay.attacks.experiment.record import make_attack_record
-from dpassay.attacks.experiment.run import Attacked, Design, Target, beyond, experiment
+from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.subjects import Points, View, asked
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.scores.loss_threshold import LossThreshold

@@ -13,7 +13,8 @@ import pytest
 
 from dpassay.attacks.experiment.certified import exposed
 from dpassay.attacks.experiment.coins import Coins
-from dpassay.attacks.experiment.run import experiment, separation
+from dpassay.attacks.experiment.outcomes import separation
+from dpassay.attacks.experiment.run import experiment
 from dpassay.attacks.observed import Observed
 from dpassay.cli import attack as attack_command
 from dpassay.cli.main import main

@@ -9,7 +9,8 @@ import pytest
 
 from dpassay.attacks.experiment.canaries import exposure, plant
 from dpassay.attacks.experiment.coins import Coins, toss
-from dpassay.attacks.experiment.run import Attacked, Design, Target, experiment
+from dpassay.attacks.experiment.outcomes import Attacked
+from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.slices import parts, sliced
 from dpassay.attacks.experiment.subjects import Learner

@@ -11,6 +11,7 @@ import pytest
 
 from dpassay.attacks.experiment.coins import Coins, toss
 from dpassay.attacks.experiment.models import ExperimentData, build_data, models
+from dpassay.attacks.experiment.outcomes import Attacked
 from dpassay.attacks.experiment.poisoning import (
     CLOSE,
     NEAR,
@@ -22,7 +23,7 @@ from dpassay.attacks.experiment.poisoning import (
     surround,
 )
 from dpassay.attacks.experiment.record import make_attack_record
-from dpassay.attacks.experiment.run import Attacked, Design, Target, experiment
+from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.slices import Sliced
 from dpassay.attacks.experiment.subjects import Learner
