@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from dpassay.adapters import opendp
-from dpassay.claims import REPLACE_ONE, Claim
+from dpassay.claims import Claim
 from dpassay.config.options import BUDGET, CONFIDENCE, MEMORY, SHARD_TIMEOUT
 from dpassay.data import points
 from dpassay.engine.exhaustive import Domain
@@ -18,6 +18,7 @@ from dpassay.engine.settings import ModeWanted, Settings
 from dpassay.errors import InvalidInput, is_real, require
 from dpassay.mechanism import FunctionMechanism, Mechanism, OwnCoins
 from dpassay.pairs import Pairs
+from dpassay.relations import REPLACE_ONE
 from dpassay.search.declared import Output, output_of
 from dpassay.search.proposals.proposal import Space
 from dpassay.search.spaces import space_of

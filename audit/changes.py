@@ -12,10 +12,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.claims import answers_relation, replace_relation
 from dpassay.data import Dataset, Labelled, Lines, Values, numbers
 from dpassay.edits import Edit, edit_from_json
 from dpassay.errors import InvalidInput, as_real, is_count, require
+from dpassay.relations import answers_relation, replace_relation
 
 SHOWN = 5
 """Of more changes than this the others are only counted."""

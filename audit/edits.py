@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.claims import ADD_REMOVE, OWN, check_relation, replace_relation
 from dpassay.errors import is_count, require
+from dpassay.relations import ADD_REMOVE, OWN, check_relation, replace_relation
 from dpassay.rows.rows import Form, Rows
 
 Row = tuple[float, ...]

@@ -25,10 +25,10 @@ from dpassay.changes import (
     narrowest,
     one_by_one,
 )
-from dpassay.claims import REPLACE_ONE, answers_among, check_relation, replace_relation, within
 from dpassay.data import Dataset, Labelled, Lines, Values
 from dpassay.edits import Edit
 from dpassay.errors import InvalidInput, is_count, require
+from dpassay.relations import REPLACE_ONE, answers_among, check_relation, replace_relation, within
 from dpassay.rows.rows import Rows
 from dpassay.seeds import stream
 

@@ -18,11 +18,12 @@ from dpassay.attacks.observed import Array
 from dpassay.attacks.repeated.adaptive import best_strategy, composition, privacy_spent
 from dpassay.attacks.repeated.optimal import ceiling
 from dpassay.attacks.repeated.worst_cell import Cell, Worst
-from dpassay.claims import DP, REPLACE_ONE
+from dpassay.claims import DP
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable
 from dpassay.numerics import lower_number, number
+from dpassay.relations import REPLACE_ONE
 from dpassay.stats.binomial import ranking_bound
 from dpassay.stats.bounds import Bound, Counts
 from dpassay.stats.lower_bounds import choose, lower_bound

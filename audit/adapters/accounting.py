@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpassay.adapters.optional import library
-from dpassay.claims import ADD_REMOVE, DP, LARGEST, REPLACE_ONE, ZERO_OUT, Profile
+from dpassay.claims import DP, LARGEST, Profile
 from dpassay.errors import InvalidInput, as_real, require
 from dpassay.privacy_curves import DELTAS
+from dpassay.relations import ADD_REMOVE, REPLACE_ONE, ZERO_OUT
 
 EXTRA = "dp-accounting"
 RELATIONS = {

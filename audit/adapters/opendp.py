@@ -30,10 +30,11 @@ from typing import Any
 import numpy as np
 
 from dpassay.adapters.optional import library
-from dpassay.claims import ADD_REMOVE, DP, RDP, Profile, replace_relation, zCDP
+from dpassay.claims import DP, RDP, Profile, zCDP
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.mechanism import OwnCoins
 from dpassay.privacy_curves import DELTAS
+from dpassay.relations import ADD_REMOVE, replace_relation
 from dpassay.search.proposals.proposal import Space
 from dpassay.search.spaces import Answers
 from dpassay.search.tables import Tables

@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from dpassay.claims import Claim, answers_moved, records_replaced
+from dpassay.claims import Claim
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import AnySize, Cell, Evidence, Fit
 from dpassay.engine.kinds import leaks_of
@@ -16,6 +16,7 @@ from dpassay.engine.readings import Leaks
 from dpassay.errors import TargetError
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Reachable
+from dpassay.relations import answers_moved, records_replaced
 from dpassay.seeds import stream
 from dpassay.stats.bounds import Bound, Computed
 from dpassay.stats.divergence import Loss

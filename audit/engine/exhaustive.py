@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.claims import Claim, records_replaced
+from dpassay.claims import Claim
 from dpassay.data import Labelled, points
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Cell, Evidence
@@ -21,6 +21,7 @@ from dpassay.engine.readings import Leaks
 from dpassay.errors import TargetError, is_count, require
 from dpassay.laws import Law
 from dpassay.pairs import Change, Pairs, Replace, Several
+from dpassay.relations import records_replaced
 from dpassay.stats.bounds import Bound, Computed
 from dpassay.stats.methods import EXACT_LAW
 from dpassay.targets.groups import DIRECTIONS, Group, Progress

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dpassay.claims import Claim, within
+from dpassay.claims import Claim
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
+from dpassay.relations import within
 from dpassay.search.proposals.proposal import Space
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget

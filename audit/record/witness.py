@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from dpassay.changes import Change, change_from_json, changed_lines
-from dpassay.claims import Claim, answers_moved, claim_from_json
+from dpassay.claims import Claim, claim_from_json
 from dpassay.config.options import CONFIDENCE
 from dpassay.data import Dataset, Labelled, Values, load, points, split
 from dpassay.engine.apart import CAN_FORK
@@ -42,6 +42,7 @@ from dpassay.numerics import (
 from dpassay.pairs import Pairs
 from dpassay.record.files import read_document, schema_at, trust_of
 from dpassay.record.schemas import fault, read_schema
+from dpassay.relations import answers_moved
 from dpassay.rows.rows import Rows, rows_from_json
 from dpassay.search.declared import output_from_json
 from dpassay.search.patterns import Pattern, pattern_from_json

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpassay.claims import REPLACE_ONE, answers_relation
 from dpassay.data import Labelled, Values, numbers
 from dpassay.errors import InvalidInput, as_real, is_count, require
+from dpassay.relations import REPLACE_ONE, answers_relation
 from dpassay.search.proposals import answers, records, scalars
 from dpassay.search.proposals.proposal import Proposal, Space, mixed
 from dpassay.search.proposals.shrinking_records import smaller_records

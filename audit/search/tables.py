@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.claims import (
+from dpassay.errors import InvalidInput, is_count, require
+from dpassay.relations import (
     ADD_REMOVE_USER,
     OWN,
     REPLACE_ONE,
@@ -17,7 +18,6 @@ from dpassay.claims import (
     answers_moved,
     check_relation,
 )
-from dpassay.errors import InvalidInput, is_count, require
 from dpassay.rows.columns import MISSING, Coded
 from dpassay.rows.giving_away import giving_away
 from dpassay.rows.reading import code, rows_of

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.claims import answers_moved, records_replaced, within
 from dpassay.data import digest
 from dpassay.pairs import NOTHING_ASKED, AnyOf, Pairs, change_key, replace_several
+from dpassay.relations import answers_moved, records_replaced, within
 from dpassay.targets.guard import AuditTarget
 
 Progress = Callable[[str, int, int], None]

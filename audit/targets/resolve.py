@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpassay.claims import REPLACE_ONE, Claim
+from dpassay.claims import Claim
 from dpassay.errors import InvalidInput, near
 from dpassay.mechanism import FunctionMechanism, Mechanism
+from dpassay.relations import REPLACE_ONE
 from dpassay.search.declared import Output
 from dpassay.targets.adapter import Freed, full, is_mechanism
 from dpassay.targets.calls import CALLED, named, taken

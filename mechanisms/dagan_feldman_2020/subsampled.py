@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dpassay.claims import DP, LARGEST, REPLACE_ONE, Claim
+from dpassay.claims import DP, LARGEST, Claim
 from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw, mixture_law
@@ -48,6 +48,7 @@ from dpassay.mechanisms.shared.bases import Wrapper, base_of, dp_claims
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Change
+from dpassay.relations import REPLACE_ONE
 from dpassay.targets.guard import AuditTarget
 
 PAGE = "docs/findings.md, 'Lemma 5: amplification by subsampling'"

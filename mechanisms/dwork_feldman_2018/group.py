@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.claims import DP, LARGEST, REPLACE_ONE, Claim, replace_relation
+from dpassay.claims import DP, LARGEST, Claim
 from dpassay.errors import is_count, is_real, require
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.shared.bases import SINGLE, Wrapper, base_of, dp_claims
 from dpassay.pairs import Change, FlipLabel, Pairs, Several
+from dpassay.relations import REPLACE_ONE, replace_relation
 from dpassay.targets.guard import AuditTarget
 
 

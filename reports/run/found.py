@@ -55,9 +55,9 @@ def found_lines(result: Result) -> tuple[str, ...]:
 
 def _pair(group: Group, pair: int) -> str:
     """Write both sides down, or say how large the first is and what was changed."""
-    from dpassay.claims import answers_moved
     from dpassay.data import Values
     from dpassay.engine.result import VALUES
+    from dpassay.relations import answers_moved
 
     base, change = group.pairs.base, group.pairs.changes[pair]
     if group.made_up and isinstance(base, Values) and len(base) <= MOST_SHOWN:

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import Any, ClassVar
 
-from dpassay.claims import answers_among, answers_moved
 from dpassay.privacy_curves import curve_from_json
+from dpassay.relations import answers_among, answers_moved
 from dpassay.reports.shared.numbers import allowance, clean, plain, promise
 
 Raw = Mapping[str, Any]

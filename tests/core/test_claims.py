@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from dpassay.claims import DP, records_replaced, replace_relation
+from dpassay.claims import DP
 from dpassay.errors import InvalidInput
+from dpassay.relations import records_replaced, replace_relation
 
 
 @pytest.mark.parametrize(

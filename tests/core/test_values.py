@@ -12,15 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpassay.claims import (
-    DP,
-    REPLACE_ONE,
-    answers_moved,
-    answers_relation,
-    records_replaced,
-    replace_relation,
-    within,
-)
+from dpassay.claims import DP
 from dpassay.data import Labelled, Values
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import WorstCase
@@ -36,6 +28,14 @@ from dpassay.pairs import (
     change_key,
 )
 from dpassay.record.schemas import read_schema
+from dpassay.relations import (
+    REPLACE_ONE,
+    answers_moved,
+    answers_relation,
+    records_replaced,
+    replace_relation,
+    within,
+)
 from dpassay.trials.wire import pack, unpack
 from dpassay.trials.written import worst_case_from, worst_case_json
 

@@ -13,13 +13,14 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpassay.claims import DP, records_replaced
+from dpassay.claims import DP
 from dpassay.data import Labelled
 from dpassay.engine.exact import any_size, both_directions, coded, group_laws, readable, two_sided
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw, NoiseLaw, PointLaw
 from dpassay.noise import Noise
 from dpassay.pairs import Change, one_by_one, replace_several
+from dpassay.relations import records_replaced
 from dpassay.targets.catalogue import CATALOGUE
 from dpassay.targets.groups import Group, groups_for, silent
 from dpassay.targets.guard import AuditTarget

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from dpassay import DP, Answers
-from dpassay.claims import answers_among, answers_moved, answers_relation, within
 from dpassay.data import Values
 from dpassay.errors import InvalidInput
 from dpassay.pairs import Pairs, Shift
+from dpassay.relations import answers_among, answers_moved, answers_relation, within
 from dpassay.reports.run.kinds import words_of
 from dpassay.search.proposals.proposal import Proposal
 

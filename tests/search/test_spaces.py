@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpassay.claims import answers_moved
 from dpassay.data import Values
 from dpassay.errors import InvalidInput
 from dpassay.pairs import NOTHING_ASKED, ReplaceValue, Shift
+from dpassay.relations import answers_moved
 from dpassay.search.proposals.proposal import Proposal, Space, mixed, spread
 from dpassay.search.spaces import Answers, Scalars, space_of
 

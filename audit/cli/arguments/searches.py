@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpassay.claims import REPLACE_ONE, Claim
+from dpassay.claims import Claim
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured
 from dpassay.config.options import OPTIONS
@@ -13,6 +13,7 @@ from dpassay.config.outputs import output_said
 from dpassay.config.searches import Search, search_of
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
+from dpassay.relations import REPLACE_ONE
 from dpassay.search.declared import Output, output_of
 from dpassay.search.proposals.proposal import Space
 from dpassay.targets.catalogue import ENTRIES

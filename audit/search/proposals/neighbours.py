@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.claims import (
+from dpassay.edits import Edit
+from dpassay.relations import (
     ADD_REMOVE,
     ADD_REMOVE_USER,
     OWN,
@@ -17,7 +18,6 @@ from dpassay.claims import (
     ZERO_OUT,
     records_replaced,
 )
-from dpassay.edits import Edit
 from dpassay.rows.columns import Coded
 from dpassay.rows.rows import Form
 
