@@ -17,7 +17,8 @@ from dpassay.engine.wording import through_words
 from dpassay.errors import first_line
 from dpassay.numerics import DOWN, lower_number, percent, upper_number
 from dpassay.record.files import dumps, trust_of, write_text
-from dpassay.record.witness import in_words, make_witness
+from dpassay.record.witness import make_witness
+from dpassay.record.witness_words import in_words
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from dpassay.claims import claim_from_json
 from dpassay.cli import records
 from dpassay.cli.arguments.parser import Parser, codes, examples
 from dpassay.cli.exit_codes import Exit
-from dpassay.record.witness import Replay, replay
+from dpassay.record.replay import Replay, replay
 
 DESCRIPTION = (
     "Repeat one witness: the same pair, query and event, with the same seed. A program, service or "

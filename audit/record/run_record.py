@@ -29,7 +29,8 @@ from dpassay.numerics import (
 from dpassay.record.curves import with_few_profiles
 from dpassay.record.files import read_document, schema_at
 from dpassay.record.schemas import fault, read_schema
-from dpassay.record.witness import answer_names, clearest, event_json, make_witness, witness_fault
+from dpassay.record.witness import clearest, event_json, make_witness, witness_fault
+from dpassay.record.witness_words import answer_names
 from dpassay.stats.betting import GRID
 from dpassay.stats.bounds import Computed
 from dpassay.stats.profile import LEVELS, Profile, trade_off

@@ -284,7 +284,8 @@ def test_what_cannot_be_read() -> None:
 
 
 def test_replay_of_noise() -> None:
-    from dpassay.record.witness import make_witness, replay
+    from dpassay.record.replay import replay
+    from dpassay.record.witness import make_witness
     from dpassay.targets.guard import AuditTarget
 
     for noise, claim in (

@@ -22,8 +22,9 @@ from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.output_perturbation import OutputPerturbation
 from dpassay.pairs import FlipLabel, Pairs, replace_one
+from dpassay.record.replay import replay
 from dpassay.record.run_record import make_record, result_json
-from dpassay.record.witness import make_witness, replay
+from dpassay.record.witness import make_witness
 from dpassay.targets.groups import Group
 from dpassay.targets.resolve import resolve
 from dpassay.trials.blocks import Counts

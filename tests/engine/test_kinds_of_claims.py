@@ -28,7 +28,8 @@ from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.pairs import FlipLabel
 from dpassay.record.files import dumps
 from dpassay.record.rebound import at_alpha
-from dpassay.record.witness import make_witness, replay
+from dpassay.record.replay import replay
+from dpassay.record.witness import make_witness
 from dpassay.targets.groups import Group
 from tests.core.toys import Function, flip_group, response, target_of
 from tests.engine.recorded import LabelShare, recorded

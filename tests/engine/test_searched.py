@@ -23,9 +23,10 @@ from dpassay import (
 from dpassay.engine.result import Result
 from dpassay.engine.searching import search as searched
 from dpassay.mechanism import Mechanism
+from dpassay.record.replay import replay
 from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault
-from dpassay.record.witness import make_witness, replay
+from dpassay.record.witness import make_witness
 from dpassay.reports.run.markdown import to_markdown
 from dpassay.reports.run.page.html import to_html
 from dpassay.search.patterns import Pattern

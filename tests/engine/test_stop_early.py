@@ -28,9 +28,10 @@ from dpassay.engine.settings import Settings
 from dpassay.engine.testers import events
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.pairs import FlipLabel
+from dpassay.record.replay import replay
 from dpassay.record.run_record import make_record, record_schema
 from dpassay.record.schemas import fault
-from dpassay.record.witness import make_witness, replay, witness_fault
+from dpassay.record.witness import make_witness, witness_fault
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
 from dpassay.stats.eprocess import log_e, log_e_of, threshold

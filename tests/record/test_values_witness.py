@@ -18,8 +18,8 @@ from dpassay.engine.result import VALUES, Result
 from dpassay.errors import InvalidInput
 from dpassay.pairs import Pairs, ReplaceValue, Several, Shift
 from dpassay.record.files import dumps
+from dpassay.record.replay import replay
 from dpassay.record.run_record import make_record, read_record
-from dpassay.record.witness import replay
 from dpassay.reports.run.kinds import words_of
 
 NOTHING = np.zeros((1, 1))

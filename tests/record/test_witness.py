@@ -23,7 +23,8 @@ from dpassay.errors import InvalidInput
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.pairs import replace_one
 from dpassay.record.files import dumps
-from dpassay.record.witness import make_witness, read_witness, replay
+from dpassay.record.replay import replay
+from dpassay.record.witness import make_witness, read_witness
 from dpassay.targets.groups import Group
 from dpassay.targets.resolve import resolve
 from tests.core.toys import TableMechanism, flip_group, module_response, target_of

@@ -12,7 +12,7 @@ from rich.console import Console
 from dpassay import DP, Answers, audit
 from dpassay.engine.result import Result
 from dpassay.record.run_record import make_record
-from dpassay.record.witness import in_words
+from dpassay.record.witness_words import in_words
 from dpassay.reports.run.comparisons import seen
 from dpassay.reports.run.markdown import to_markdown
 from dpassay.reports.run.page.html import to_html

@@ -25,7 +25,7 @@ from dpassay.engine.settings import Settings
 from dpassay.laws import FiniteLaw
 from dpassay.pairs import FlipLabel, Pairs, replace_one
 from dpassay.record.run_record import make_record, record_schema
-from dpassay.record.witness import in_words
+from dpassay.record.witness_words import in_words
 from dpassay.reports.run.markdown import text_md, to_markdown
 from dpassay.reports.run.view import ResultView, make_view
 from dpassay.reports.run.words import event_words

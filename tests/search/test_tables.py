@@ -13,9 +13,11 @@ import pytest
 from dpassay import DP, InvalidInput, Tables, audit
 from dpassay.edits import Edit
 from dpassay.engine.result import Result
+from dpassay.record.replay import replay
 from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault
-from dpassay.record.witness import in_words, make_witness, replay
+from dpassay.record.witness import make_witness
+from dpassay.record.witness_words import in_words
 from dpassay.reports.run.markdown import to_markdown
 from dpassay.reports.run.page.html import to_html
 from dpassay.rows.columns import MISSING

@@ -22,7 +22,8 @@ from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.pairs import AnyOf, Compared, FlipLabel, Pairs, Replace, change_from_json
-from dpassay.record.witness import make_witness, replay
+from dpassay.record.replay import replay
+from dpassay.record.witness import make_witness
 from dpassay.reports.run.view import make_view
 from dpassay.targets.guard import AuditTarget
 from tests.engine.recorded import recorded

@@ -12,9 +12,10 @@ from dpassay import DP, Answers, InvalidInput, audit
 from dpassay.engine.result import Result
 from dpassay.engine.searching import search as searched
 from dpassay.mechanism import Mechanism
+from dpassay.record.replay import replay
 from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault
-from dpassay.record.witness import make_witness, replay
+from dpassay.record.witness import make_witness
 from dpassay.reports.run.markdown import to_markdown
 
 SHORT = {"FIRST": 32, "SURVIVORS": (8, 4), "OFFSPRING": (4, 0), "SHARES": (4, 2, 1)}

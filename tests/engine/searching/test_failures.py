@@ -11,7 +11,9 @@ import pytest
 from dpassay import DP, Answers, Labelled, Scalars, audit
 from dpassay.engine.result import Result
 from dpassay.errors import Failed
-from dpassay.record.witness import in_words, make_witness, replay
+from dpassay.record.replay import replay
+from dpassay.record.witness import make_witness
+from dpassay.record.witness_words import in_words
 from dpassay.search.values import key_from_json, key_of, key_to_json, key_words
 
 PEOPLE = Labelled(np.arange(8.0)[:, None], np.array([0, 1] * 4))

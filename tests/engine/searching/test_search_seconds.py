@@ -21,9 +21,10 @@ from dpassay.engine.searching import search as searched
 from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Drawing
 from dpassay.mechanism import Mechanism
+from dpassay.record.replay import replay
 from dpassay.record.run_record import make_record, result_json
 from dpassay.record.schemas import fault
-from dpassay.record.witness import make_witness, replay
+from dpassay.record.witness import make_witness
 from dpassay.reports.run.markdown import to_markdown
 
 SHORT = {"FIRST": 64, "SURVIVORS": (16, 4), "OFFSPRING": (8, 0), "SHARES": (4, 2, 2)}

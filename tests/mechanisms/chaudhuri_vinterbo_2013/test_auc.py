@@ -25,7 +25,8 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import (
 )
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.objective_perturbation import ObjectivePerturbation
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.output_perturbation import OutputPerturbation
-from dpassay.record.witness import make_witness, replay
+from dpassay.record.replay import replay
+from dpassay.record.witness import make_witness
 from dpassay.targets.resolve import resolve
 
 PRIVATE = [

@@ -11,7 +11,7 @@ import pytest
 
 from dpassay.cli.main import main
 from dpassay.errors import InvalidInput
-from dpassay.record.witness import replay
+from dpassay.record.replay import replay
 from tests.targets.foreign.servers import LAPLACE, server
 
 SEARCH = ["--claim", "epsilon=0.25", "--search", "scalars,low=0,high=1", "--budget", "2000", "-q"]
@@ -45,10 +45,10 @@ HIDDEN: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("names", HIDDEN)
 def test_a_witness_starts_nothing_unless_it_is_trusted(names: dict[str, Any]) -> None:
-    from dpassay.record import witness as witnesses
+    from dpassay.record import replay as replaying
 
     with pytest.raises(InvalidInput, match="which runs outside of dpassay"):
-        witnesses._refuse_commands(names)
+        replaying._refuse_commands(names)
     with pytest.raises(InvalidInput):
         replay(names)
 

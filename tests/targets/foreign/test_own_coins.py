@@ -15,7 +15,8 @@ from dpassay.claims import Claim
 from dpassay.cli.main import main
 from dpassay.engine.result import Result
 from dpassay.record.files import dumps
-from dpassay.record.witness import make_witness, read_witness, replay, witness_fault
+from dpassay.record.replay import replay
+from dpassay.record.witness import make_witness, read_witness, witness_fault
 from dpassay.reports.run.brief import _replay
 from dpassay.testing import assayed
 from tests.targets.foreign.servers import LAPLACE, server

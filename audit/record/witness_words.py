@@ -1,0 +1,161 @@
+"""A witness in words: the pair, the query, the event, and how often it was seen."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.data import Dataset, Values
+from dpassay.engine.evidence import Cell, Event, Evidence
+from dpassay.engine.result import Result
+from dpassay.engine.wording import query_label, query_words
+from dpassay.numerics import DOWN, VISIBLE, above, allowance, loss
+from dpassay.relations import answers_moved
+from dpassay.rows.rows import Rows
+from dpassay.search.patterns import Pattern
+from dpassay.stats.bounds import Counts
+from dpassay.targets.groups import DIRECTIONS
+from dpassay.targets.guard import AuditTarget
+
+MOST_SHOWN = 24
+"""Datasets of more numbers than this are told by their size only."""
+MOST_NAMED = 4
+"""An event of more answers than this is told by their numbers only."""
+
+
+def in_words(result: Result, cell: Cell | None = None) -> str:
+    """Tell a cell of a result, by default the worst, in one paragraph."""
+    evidence = result.evidence
+    if evidence is None:
+        return result.outcome.reason
+    cell = cell or evidence.worst
+    group = evidence.groups[cell.group]
+    change, base = group.pairs.changes[cell.pair], group.pairs.base
+    named = group.source is not None or base.arrays[0].size > MOST_SHOWN
+    shown = _size(base) if named else _contents(base)
+    where = "data" if group.kind == "data" else group.kind
+    plain = named or group.kind == "domain" or not group.asked
+    point = "" if plain else f" (x = {_point(base, group.queries[cell.query])})"
+    at = f"At {query_words(_query_label(evidence, cell))}{point} the " if group.asked else "The "
+    learned = isinstance(cell.event, Pattern)
+    event = _event_words(result, cell.event, group.queries[cell.query])
+    event = f"event '{event}'" if learned else f"answer {event}"
+    sides = ("S", "S'") if cell.direction == DIRECTIONS[0] else ("S'", "S")
+    counts = cell.lower.counts
+    if cell.event == ():
+        mean = "prediction" if cell.lower.histograms is None else "mean prediction"
+        number_of = result.claim.quantity if result.claim.computed else mean
+        seen = f"{number_of} is {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
+    elif result.claim.coupled:
+        at, seen = "", _bad_strings(evidence)
+    elif counts is None and cell.exact is not None and cell.exact.value == 0:
+        delta = float(getattr(result.claim, "delta", 0.0))
+        more = f" more than δ = {allowance(delta)} allows" if delta else ""
+        at, seen = (
+            at.removesuffix("the "),
+            f"{'no' if group.asked else 'No'} event leaks{more}, here or at any other audited cell",
+        )
+        at = at if group.asked else ""
+    elif counts is None:
+        seen = (
+            f"{event} has probability {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
+        )
+    else:
+        runs = (
+            f"{counts.x:,} of {counts.n1:,} runs on {sides[0]} and in {counts.y:,} of "
+            f"{counts.n0:,} on {sides[1]}"
+        )
+        seen = f"{event} {'happened' if learned else 'was given'} in {runs}"
+    reason = f" Chosen because {group.reason}." if group.kind in ("own", "learned") else ""
+    reason = f" A search found the pair, {group.pairs.how}." if group.kind == "searched" else reason
+    if group.kind == "searched":
+        return f"S: {_searched(base, group.pairs.relation)}. S': {change}. {at}{seen}.{reason}"
+    return f"S: {shown} ({where}). S': {change}. {at}{seen}.{reason}"
+
+
+def _point(base: Dataset, query: NDArray[np.float64]) -> str:
+    if isinstance(base, Rows):
+        return base.form.of_queries.words(query.tolist())
+    return ", ".join(f"{value:g}" for value in query)
+
+
+def _searched(base: Dataset, relation: str) -> str:
+    """Write down a dataset that a search proposed, if it is small."""
+    if not isinstance(base, Values):
+        return _size(base) if base.arrays[0].size > MOST_SHOWN else _contents(base)
+    what = "true answer" if answers_moved(relation) is not None else "number"
+    several = "s" if len(base) > 1 else ""
+    if base.arrays[0].size > MOST_SHOWN:
+        return f"{len(base)} {what}{several}"
+    return f"the {what}{several} {', '.join(f'{value:.6g}' for value in base.values)}"
+
+
+def _size(base: Dataset) -> str:
+    return f"{len(base)} {'numbers' if isinstance(base, Values) else 'records'}"
+
+
+def _contents(base: Dataset) -> str:
+    """Write a small dataset down."""
+    if isinstance(base, Rows):
+        return base.words
+    if isinstance(base, Values):
+        return f"({', '.join(f'{value:.6g}' for value in base.values)})"
+    records = (
+        f"({', '.join(f'{value:g}' for value in x)}; {y})"
+        for x, y in zip(base.X, base.y, strict=True)
+    )
+    return f"{{{', '.join(records)}}}"
+
+
+def _query_label(evidence: Evidence, cell: Cell) -> str:
+    """Name the query of a cell as the report's tables do."""
+    group = evidence.groups[cell.group]
+    own = sum(each.kind == "own" for each in evidence.groups[: cell.group + 1])
+    point = group.queries[cell.query].tolist() if group.kind == "domain" else None
+    return query_label(group.kind, cell.query, own=own, several=len(group.queries) > 1, point=point)
+
+
+def _event_words(result: Result, event: Event, query: NDArray[np.float64]) -> str:
+    """Name an event, and say what its answers stand for where the mechanism tells it."""
+    if not isinstance(event, tuple):
+        return event.words if isinstance(event, Pattern) else str(event)
+    labels, names = " or ".join(map(str, event)), answer_names(result.target, event, query)
+    return f"{labels} ({names})" if names else labels
+
+
+def answer_names(target: AuditTarget, event: Event, query: NDArray[np.float64]) -> str:
+    """Say what the answers of an event stand for.
+
+    Empty where there are too many, or the mechanism does not say it.
+    """
+    if not isinstance(event, tuple) or len(event) > MOST_NAMED:
+        return ""
+    return " or ".join(filter(None, (target.answer_words(label, query) for label in event)))
+
+
+def _bad_strings(evidence: Evidence) -> str:
+    """Say how many random strings are bad at the worst cell.
+
+    Its leak, whichever of good and bad is its event.
+    """
+    cell, moves = evidence.worst, "with it on both sides the score moves by more than is claimed"
+    if cell.lower.counts is not None:
+        bad, runs = _bad_of(cell.event, cell.lower.counts)
+        return f"The random string is bad in {bad} of {runs} runs: {moves}"
+    share = 0.0 if cell.exact is None else cell.exact.value
+    if share > 0:
+        least, blurred = cell.lower.value, share - cell.lower.value > VISIBLE
+        shown = f"at least {loss(least, DOWN)}" if blurred else loss(share)
+        return f"The random string is bad with probability {shown}: {moves}"
+    few, most = "no audited change moves the score by more than is claimed", evidence.upper.value
+    if most <= 0:
+        return f"No random string is bad: {few}"
+    return f"A random string is bad with probability at most {above(most)}: with all others {few}"
+
+
+def _bad_of(event: Event, counts: Counts) -> tuple[int, int]:
+    """Return the number of bad random strings and of all.
+
+    The event is 'bad' on one side, or 'good' on the other, less often.
+    """
+    return (counts.x, counts.n1) if event == (1,) else (counts.n0 - counts.y, counts.n0)
