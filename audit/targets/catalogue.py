@@ -163,6 +163,9 @@ CATALOGUE: dict[str, Entry] = {
         target="relatives.pate_gaussian:PateGaussian", source="Papernot et al. 2018"
     ),
     "private-knn": Entry(target="relatives.private_knn:PrivateKNN", source="Papernot et al. 2017"),
+    "private-knn-gaussian": Entry(
+        target="relatives.private_knn_gaussian:PrivateKNNGaussian", source="Zhu et al. 2020"
+    ),
     "distance-to-instability": Entry(
         target="relatives.distance_to_instability:DistanceToInstability",
         source="Bassily, Thakkar and Thakurta 2018",

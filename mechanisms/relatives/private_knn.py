@@ -5,10 +5,10 @@ The k records nearest to the query vote, and the noisy plurality is answered.
 A relative of PATE without training: the voters are the k nearest records themselves, in a distance
 that is public, that is to say fixed before the data are seen. Private-kNN of Zhu et al. (2020)
 takes one of public features, Gaussian noise and a random subset of the records, as public code for
-it shows; the last two are not built here, and no claim of that paper is made. Here it is the
-Euclidean distance of the features as they are: scaling them by what the data say would make every
-distance depend on every record. Ties go to the record that comes first. The noise is that of PATE,
-Laplace of scale 1 / gamma.
+it shows; the last two are in `private_knn_gaussian`, and no claim of that paper is made. Here it is
+the Euclidean distance of the features as they are: scaling them by what the data say would make
+every distance depend on every record. Ties go to the record that comes first. The noise is that of
+PATE, Laplace of scale 1 / gamma.
 
 Derived here: records are ordered by (distance, place), and a replacement changes the key of one of
 them. So at most one record leaves the k nearest and one enters, whatever was replaced: one vote
