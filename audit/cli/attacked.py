@@ -30,7 +30,6 @@ from dpassay.config.searches import search_of
 from dpassay.data import Table
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism
-from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.estimators import is_estimator
 from dpassay.targets.importing import load_object
 from dpassay.targets.resolve import accepts, is_function
@@ -128,11 +127,7 @@ def _estimator_of(found: Any) -> Any:
 
 def _has_own(name: str) -> bool:
     """Whether a target is attacked with its own claims, as nothing sets its loss."""
-    return (
-        name not in ENTRIES
-        and not is_function(name)
-        and not any(accepts(name, each) for each in PRIVACY)
-    )
+    return not is_function(name) and not any(accepts(name, each) for each in PRIVACY)
 
 
 def base_learner(

@@ -68,6 +68,7 @@ STYLES = {
     "unclaimed": "bold",
 }
 FACTS = ("records", "references", "targets", "test", "learner", "seed", "confidence", "commit")
+TERMINAL = 80
 COLUMNS = (("view", 16), ("attack", 16), ("AUC [95 %]", 18), ("TPR at FPR", 14), ("adv.", 5))
 """Columns of the table in a terminal, with their widths: less than 80 in all."""
 
@@ -156,7 +157,8 @@ def _certified(look: Look) -> str:
         epsilon, delta = look.allowed
         at = f", δ = {plain(delta)}" if delta else ""
         told = f"claim {nats(epsilon)}{at}: {look.status.word}"
-    return f"  ε ≥ {lower}, cap {cap}, detectable {detectable}, {told}"
+    line = f"  ε ≥ {lower}, cap {cap}, detectable {detectable}, {told}"
+    return line if len(line) <= TERMINAL else line.replace(", claim", ",\n  claim")
 
 
 def to_html(record: Raw) -> str:

@@ -33,6 +33,7 @@ from dpassay import (
 from dpassay.attacks.given.own import implied
 from dpassay.cli.main import main
 from dpassay.data import load
+from dpassay.mechanisms.relatives.private_knn_gaussian import PrivateKNNGaussian
 from dpassay.record.attack_record import attack_schema, read_attack_record
 from dpassay.targets.foreign import process
 
@@ -251,6 +252,20 @@ def test_three_classes_take_the_mechanisms_that_have_them(folder: Path) -> None:
         "distance-to-instability",
     ]
     assert all(each["error"] is None for each in record["subjects"])
+
+
+def test_a_mechanism_whose_loss_nothing_sets_has_its_own_claim(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--against", "mechanism", "--transcripts", "0", "--attacks", "lira", "--budgets", "8")
+    record = run("private-knn-gaussian", *words, "-p", "sigma=2")[1]
+    (subject,) = record["subjects"]
+    (claim,) = PrivateKNNGaussian(sigma=2.0).claims
+    assert isinstance(claim, DP)
+    assert subject["claim"]["epsilon"] == pytest.approx(claim.epsilon)
+    assert subject["outcomes"][0]["allowed"]["delta"] == pytest.approx(8e-5)
+    # a long line is broken before the claim
+    assert "detectable no leak,\n  claim" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
