@@ -58,8 +58,15 @@ def _print_names(entries: Sequence[dict[str, Any]]) -> None:
     for entry in entries:
         wrong = any(claim["expected"] for claim in entry["claims"])
         sources.setdefault(entry["source"], []).append(f"{entry['name']}{WRONG if wrong else ''}")
+    lines: list[str] = []
     for source, names in sources.items():
-        _wrapped(out, f"{source}: {', '.join(names)}")
+        text = f"{source}: {', '.join(names)}"
+        if lines and len(f"{lines[-1]}; {text}") <= out.width:
+            lines[-1] += f"; {text}"
+        else:
+            lines.append(text)
+    for line in lines:
+        _wrapped(out, line)
     _wrapped(
         out,
         f"{len(entries)} mechanisms; {WRONG} a claim is known to be wrong. More: dpassay "
