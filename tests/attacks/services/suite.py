@@ -195,7 +195,8 @@ class Reopened(Plain):
     """The budget is the session's, not the user's."""
 
     def spend(self, session: Session, x: Array) -> None:
-        spent = session.__dict__["spent"] = session.__dict__.get("spent", 0) + 1
+        with self.lock:  # it races with no thread: its defect is the session's alone
+            spent = session.__dict__["spent"] = session.__dict__.get("spent", 0) + 1
         if spent > self.limit:
             raise BudgetSpent(self.refusal(session, x))
 
