@@ -34,9 +34,11 @@ def enough(
     design: Design,
     alpha: float,
 ) -> int:
-    """Return the number of target models that sees a leak 2.5 nats above each claim.
+    """Return the number of target models that the claims take.
 
-    Of those claims for which 256 models see it.
+    It sees a leak 2.5 nats above each claim, by guesses about a single record, and its one-run
+    audits certify 85 % of each claim without delta by the median, on randomised response; of those
+    claims for which 256 models do.
 
     Parameters
     ----------
@@ -52,13 +54,15 @@ def enough(
     needed = [FEWEST]
     for target in targets:
         if target.claim is not None:
-            single, _ = shares(alpha, len(target.subject.views), *known)
+            single, run = shares(alpha, len(target.subject.views), *known)
             epsilon, delta = target.claim.epsilon, target.claim.delta
             leak = epsilon + ABOVE
             needed.append(
                 targets_to_see(leak, epsilon, delta=delta, alpha=single / bounds, most=MOST)
             )
-    return max(needed)
+            if epsilon > 0 and delta == 0:
+                needed.append(-(-one_run_for(epsilon, alpha=run) // (len(data.records) // 2)))
+    return max(each for each in needed if each <= MOST)
 
 
 def share_of(claims: int, alpha: float) -> float:
