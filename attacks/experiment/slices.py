@@ -110,7 +110,7 @@ def sliced(
     inside, outside = membership & flags, ~membership & flags
     pairs = flags.reshape(-1, 2)
     planted = name != NATURAL if planted is None else planted
-    chosen: Flags = pairs.any(axis=1) if planted else pairs.all(axis=1)
+    chosen: Flags = pairs.sum(axis=1) >= (1 if planted else 2)
     guessed = None
     if chosen.any():
         guesses, heads = coins.guesses(scores)[:, chosen], coins.heads[:, chosen]
