@@ -5,7 +5,10 @@ Shares of the error probability, and target models that see a leak.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+
+from scipy.special import logit
 
 from dpassay.attacks.experiment.boundary import (
     guesses_for,
@@ -15,10 +18,12 @@ from dpassay.attacks.experiment.boundary import (
 )
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.reach import targets_to_see
+from dpassay.attacks.experiment.renyi import renyi_claim
 from dpassay.attacks.experiment.run import Design, Target, shares
 from dpassay.attacks.experiment.slices import parts
 from dpassay.attacks.scores.interface import Attack
 from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.claims import DP
 
 FEWEST, MOST, ABOVE = 32, 256, 2.5
 """Target models unless something else is said: at least, at most, and how far above its claim a
@@ -55,14 +60,24 @@ def enough(
     for target in targets:
         if target.claim is not None:
             single, run = shares(alpha, len(target.subject.views), *known)
-            epsilon, delta = target.claim.epsilon, target.claim.delta
+            epsilon, delta = _held(target.claim)
             leak = epsilon + ABOVE
-            needed.append(
-                targets_to_see(leak, epsilon, delta=delta, alpha=single / bounds, most=MOST)
-            )
-            if epsilon > 0 and delta == 0:
+            if math.isfinite(epsilon):
+                needed.append(
+                    targets_to_see(leak, epsilon, delta=delta, alpha=single / bounds, most=MOST)
+                )
+            if epsilon > 0 and target.claim.delta == 0:
                 needed.append(-(-one_run_for(epsilon, alpha=run) // (len(data.records) // 2)))
     return max(each for each in needed if each <= MOST)
+
+
+def _held(claim: DP) -> tuple[float, float]:
+    """Return the epsilon and delta that allow as many right guesses as the claim.
+
+    Of RDP and zCDP the epsilon is at delta = 0, as their Rényi losses are held against guesses.
+    """
+    promised = renyi_claim(claim, 1)
+    return (claim.epsilon, claim.delta) if promised is None else (float(logit(promised.hit())), 0.0)
 
 
 def share_of(claims: int, alpha: float) -> float:
