@@ -96,7 +96,7 @@ def share_of(claims: int, alpha: float) -> float:
 
 
 def at_the_claim(
-    epsilon: float, claims: int, alpha: float, rungs: int, *, delta: float = 0.0
+    epsilon: float, claims: int, alpha: float, tests: int, *, delta: float = 0.0
 ) -> dict[str, int]:
     """Return how much each design needs to certify 85 % of a claim that is just kept.
 
@@ -108,7 +108,7 @@ def at_the_claim(
         Claimed, > 0.
     claims, alpha
         See `share_of`.
-    rungs : int
+    tests : int
         Of the ladder of repeated answers, which share its error probability.
     delta : float
         Claimed, in [0, 1).
@@ -126,6 +126,6 @@ def at_the_claim(
     return {
         "models": guesses_for(epsilon, delta=delta, alpha=record),
         "guesses": one_run_for(epsilon, delta=delta, alpha=run),
-        "transcripts": transcripts_for(epsilon, delta=delta, alpha=subject / rungs),
+        "transcripts": transcripts_for(epsilon, delta=delta, alpha=subject / tests),
         "renyi_models": 0 if delta else renyi_for(epsilon, order=2.0, alpha=record),
     }

@@ -45,7 +45,7 @@ from dpassay.attacks.experiment.run import Design, Target, shares
 from dpassay.attacks.experiment.subjects import Subject, View, around, asked
 from dpassay.attacks.observed import Observed
 from dpassay.attacks.repeated.attacked import TRANSCRIPTS, enough_transcripts
-from dpassay.attacks.repeated.run import ladder
+from dpassay.attacks.repeated.run import bounds_of, ladder
 from dpassay.attacks.repeated.transcript_tests import run_tests
 from dpassay.attacks.scores.registry import ATTACKS
 from dpassay.claims import DP
@@ -70,8 +70,8 @@ RUN = shares(1e-3 / 3, VIEWS, len(ATTACKS), 0)[1]
 
 
 def rung(epsilon: float) -> float:
-    """Alpha of one rung of a ladder."""
-    return 1e-3 / 3 / len(ladder(epsilon))
+    """Alpha of one test of a ladder, if each number of answers is tested at two pairs."""
+    return 1e-3 / 3 / bounds_of(epsilon)
 
 
 def median_and_wrong(
@@ -244,7 +244,7 @@ def test_transcripts(epsilon: float) -> None:
 def test_the_default_number_of_transcripts_is_what_thirty_claims_take(epsilon: float) -> None:
     """In the default experiment: three in four bounds reach it, or more, so most of 101 do."""
     claim, alpha = DP(epsilon=epsilon), 1e-3 / 61
-    n, each = enough_transcripts(claim, alpha), alpha / len(ladder(epsilon))
+    n, each = enough_transcripts(claim, alpha), alpha / bounds_of(epsilon)
     assert n >= TRANSCRIPTS
     rng, p, found = np.random.default_rng(7), float(expit(epsilon)), []
     for _ in range(101):
@@ -291,7 +291,7 @@ def test_a_leak_of_everything_behind_1_is_broken_at_the_default_number(claims: i
     r = targets * guessed_at(known.share(targets, run), 100)
     assert largest_rejected(r, r, m=targets * 100, alpha=run) > 1
     told, not_told = (np.full((TRANSCRIPTS, 1), label, dtype=np.int64) for label in (1, 0))
-    share = 1e-3 / (2 * claims + 1) / len(ladder(1.0))
+    share = 1e-3 / (2 * claims + 1) / bounds_of(1.0)
     for m in ladder(1.0):
         one, other = (np.repeat(each, m, axis=1) for each in (told, not_told))
         # one bit is told m times: above 8 nats only if 20,000 transcripts can show so much
@@ -319,7 +319,7 @@ def test_refused() -> None:
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_plan_uses_the_error_probabilities_of_the_command(epsilon: float) -> None:
-    assert at_the_claim(epsilon, 1, 1e-3, len(ladder(epsilon))) == {
+    assert at_the_claim(epsilon, 1, 1e-3, bounds_of(epsilon)) == {
         "models": guesses_for(epsilon, alpha=RECORD),
         "guesses": one_run_for(epsilon, alpha=RUN),
         "transcripts": transcripts_for(epsilon, alpha=rung(epsilon)),
