@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -251,6 +252,34 @@ def test_the_default_number_of_transcripts_is_what_thirty_claims_take(epsilon: f
         one, other = ((rng.random((n, 1)) < q).astype(np.int64) for q in (p, 1 - p))
         found.append(run_tests(one, other, claim, 2, each).lower.value)
     assert np.median(found) >= SHARE * epsilon
+    if epsilon in EPSILONS:
+        assert told(epsilon)[1:3] == (f"{n:,}", down(float(np.median(found))))
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_page_says_what_guesses_certify_by_default(epsilon: float) -> None:
+    """One run and a single record, by the median, of thirty claims."""
+    models, p = default_models(DEFAULT_LOSSES * 6), float(expit(epsilon))
+    run, record = shares(1e-3 / 61, VIEWS, len(ATTACKS), 0)[1], share_of(30, 1e-3)
+    n = models * PAIRS
+    one = largest_rejected(int(binom.median(n, p)), n, m=n, alpha=run)
+    single = guessed(int(binom.median(models, p)), models, delta=0.0, alpha=record)
+    planned = f"{guesses_for(epsilon, alpha=record):,}"
+    assert told(epsilon)[3:] == (str(models), down(one), down(single), planned)
+    assert one >= SHARE * epsilon
+
+
+def told(epsilon: float) -> tuple[str, ...]:
+    """Return the cells of the row of a claim in docs/attacks.md."""
+    text = (Path(__file__).parents[2] / "docs" / "attacks.md").read_text(encoding="utf-8")
+    table = text[text.index("| claim, of thirty |") :].splitlines()[2:5]
+    rows = [tuple(cell.strip() for cell in row.strip("|").split("|")) for row in table]
+    return next(row for row in rows if float(row[0]) == epsilon)
+
+
+def down(bound: float) -> str:
+    """Write a bound as the page does."""
+    return "0" if bound == 0 else f"{math.floor(1000 * bound) / 1000:.3f}"
 
 
 def test_more_transcripts_than_can_be_drawn_are_not_begun() -> None:
