@@ -55,8 +55,8 @@ from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
 
 REPETITIONS = 1000
-ALPHA, CHECKS, WRONG = 0.05, 24, 74
-"""P[Bin(1000, 0.05) > 74] <= 1 % / 24: 1 % for the 24 checks of this file together.
+ALPHA, CHECKS, WRONG = 0.05, 21, 74
+"""P[Bin(1000, 0.05) > 74] <= 1 % / 21: 1 % for the 21 checks of this file together.
 
 With the region of a single check, 66, two Rényi cells of the one stream that all nine share were
 outside (68 and 69 wrong at epsilon = 0.5) when this was written. The seed was kept; that no bound
@@ -138,18 +138,6 @@ def test_single_record(epsilon: float) -> None:
         wrong += loose.lower.value > epsilon
     assert wrong <= WRONG
     assert np.median(found) >= SHARE * epsilon
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_one_run(epsilon: float) -> None:
-    n = one_run_for(epsilon, alpha=RUN)
-    right = np.random.default_rng(2).binomial(n, expit(epsilon), REPETITIONS)
-    share, wrong = median_and_wrong(
-        lambda v, alpha: largest_rejected(v, n, m=n, alpha=alpha), right, epsilon, RUN
-    )
-    assert share >= SHARE
-    assert wrong <= WRONG
 
 
 @dataclass(frozen=True, slots=True)
