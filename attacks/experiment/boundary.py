@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 from scipy.stats import binom
 
@@ -50,6 +51,7 @@ def guesses_for(epsilon: float, *, delta: float = 0.0, alpha: float, share: floa
     )
 
 
+@lru_cache(maxsize=256)
 def one_run_for(epsilon: float, *, delta: float = 0.0, alpha: float, share: float = SHARE) -> int:
     """Return the guesses, at as many coins, at which the one-run audit's median bound reaches it.
 

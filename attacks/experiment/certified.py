@@ -58,14 +58,15 @@ class Certified:
     gamma : float
         Of the change of the probability that the rule calls it a member, in [0, 1]: a lower bound
         on the stability of what is seen, at the same alpha.
-    targets : int
-        At whose coins was guessed.
+    targets, right : int
+        At whose coins was guessed, and how many guesses were right.
     """
 
     rule: Rule
     lower: Bound
     gamma: float
     targets: int
+    right: int
 
 
 def exposed(reference: Observed, membership: Flags, number: int) -> tuple[Rule, ...]:
@@ -152,7 +153,13 @@ def certify(
         value = max(0.0, float(Ratio(delta).between(q, 1 - q))) if q > 0 else 0.0
         lower = Bound(value=value, alpha=alpha / len(rules), method=METHOD, counts=counts)
         found.append(
-            Certified(rule=rule, lower=lower, gamma=max(0.0, 2 * q - 1), targets=len(called))
+            Certified(
+                rule=rule,
+                lower=lower,
+                gamma=max(0.0, 2 * q - 1),
+                targets=len(called),
+                right=right,
+            )
         )
     return tuple(found)
 

@@ -140,9 +140,8 @@ def one_run(
         f"of shape {heads.shape}",
     )
     models, coins = heads.shape
-    each = min(coins, math.ceil(share * coins))
-    surest = np.argsort(-np.abs(guesses), axis=1, kind="stable")[:, :each]
-    right = np.take_along_axis((guesses >= 0) == heads, surest, axis=1)
+    each = guessed_at(share, coins)
+    right = right_of_the_surest(guesses, heads)[:, :each]
     v, r, m = int(right.sum()), models * each, models * coins
     return OneRun(
         epsilon=largest_rejected(v, r, delta=delta, m=m, alpha=alpha),
@@ -152,3 +151,15 @@ def one_run(
         m=m,
         alpha=alpha,
     )
+
+
+def guessed_at(share: float, coins: int) -> int:
+    """Return how many coins of a model a share of them is, rounded up."""
+    return min(coins, math.ceil(share * coins))
+
+
+def right_of_the_surest(guesses: Array, heads: Flags) -> Flags:
+    """Return which guesses are right, the surest of each model first; ties in their order."""
+    surest = np.argsort(-np.abs(guesses), axis=1, kind="stable")
+    right: Flags = np.take_along_axis((guesses >= 0) == heads, surest, axis=1)
+    return right

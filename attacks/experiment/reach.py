@@ -85,19 +85,43 @@ def of_guesses(trials: int, *, claimed: float, delta: float, alpha: float) -> Re
     alpha : float
         Of the bound of one record.
     """
-    cap = guessed(trials, trials, delta=delta, alpha=alpha)
+    return reach_of(
+        trials,
+        lambda right: guessed(right, trials, delta=delta, alpha=alpha),
+        claimed=claimed,
+        leak=lambda q: _leak(q, delta),
+    )
+
+
+def reach_of(
+    trials: int,
+    certified: Callable[[int], float],
+    *,
+    claimed: float,
+    leak: Callable[[float], float],
+) -> Reach:
+    """Return the reach of a bound that rises with the right guesses.
+
+    Parameters
+    ----------
+    trials : int
+        Guesses, >= 1.
+    certified : callable
+        The bound by the number of right guesses.
+    claimed : float
+        What it is held against.
+    leak : callable
+        The true loss by the chance of a right guess.
+    """
+    cap = certified(trials)
     if not cap > claimed:
         return Reach(cap=cap, detectable=math.inf)
-    # the bound rises with the right guesses: low does not break the claim, high does
+    # low right guesses do not break the claim, high do
     low, high = 0, trials
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (
-            (low, middle)
-            if guessed(middle, trials, delta=delta, alpha=alpha) > claimed
-            else (middle, high)
-        )
-    return Reach(cap=cap, detectable=_leak(_hit(high, trials), delta))
+        low, high = (low, middle) if certified(middle) > claimed else (middle, high)
+    return Reach(cap=cap, detectable=leak(_hit(high, trials)))
 
 
 @lru_cache(maxsize=1024)
@@ -106,23 +130,12 @@ def of_one_run(r: int, m: int, *, delta: float, alpha: float) -> Reach:
 
     Held against no loss at all.
     """
-    known = {"r": r, "m": m, "delta": delta, "alpha": alpha}
-    cap = largest_rejected(r, **known)  # type: ignore[arg-type]
-    if not cap > 0:
-        return Reach(cap=cap, detectable=math.inf)
-    low, high = 0, r
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (
-            (low, middle)
-            if largest_rejected(
-                middle,
-                **known,  # type: ignore[arg-type]
-            )
-            > 0
-            else (middle, high)
-        )
-    return Reach(cap=cap, detectable=_leak(_hit(high, r), delta))
+    return reach_of(
+        r,
+        lambda v: largest_rejected(v, r, delta=delta, m=m, alpha=alpha),
+        claimed=0.0,
+        leak=lambda q: _leak(q, delta),
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -20,6 +20,7 @@ from dpassay.attacks.experiment.no_leak import best_of
 from dpassay.attacks.experiment.one_run import OneRun
 from dpassay.attacks.experiment.outcomes import Attacked, Outcome
 from dpassay.attacks.experiment.reach import of_guesses, of_one_run
+from dpassay.attacks.experiment.renyi import RenyiClaim, of_renyi, renyi_claim
 from dpassay.attacks.experiment.slices import Sliced
 from dpassay.attacks.observed import Array, Flags
 from dpassay.data import Labelled
@@ -191,9 +192,23 @@ def _bounds(
 ) -> list[dict[str, Any]]:
     view = next(each.view for each in attacked.outcomes if each.view.name == name)
     claimed, delta = (0.0, 0.0) if attacked.claim is None else composed(attacked.claim, view.m)
+    promised = renyi_claim(attacked.claim, view.m)
     return [
-        _certified(name, each, claimed, delta) | _line(each.rule.record, data) for each in bounds
+        _certified(name, each, claimed, delta)
+        | ({} if promised is None else {"renyi": _renyi(each, promised)})
+        | _line(each.rule.record, data)
+        for each in bounds
     ]
+
+
+def _renyi(bound: Certified, claim: RenyiClaim) -> dict[str, Any]:
+    """The Rényi loss of a record by the guesses of its bound, held against its claim."""
+    return {
+        "order": claim.order,
+        "allowed": number(claim.allowed),
+        "lower": lower_number(claim.certified(bound.right, bound.targets, bound.lower.alpha)),
+        **of_renyi(claim, bound.targets, alpha=bound.lower.alpha).as_json(),
+    }
 
 
 def _again(attacked: Attacked) -> dict[str, Any]:

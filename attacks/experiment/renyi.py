@@ -6,16 +6,24 @@ does not change when (p, q) becomes (1 - q, 1 - p), and it is quasi-convex in (p
 Harremoes 2014, Theorem 13). Among all (p, q) with the same s it is therefore smallest half way
 between these two, at p = s and q = 1 - s. A lower limit of s above 1/2 so bounds the Rényi loss in
 the worse direction; by data processing the loss of what is seen is no smaller.
+
+All these bounds, like those of epsilon and gamma, rise with one limit of s: they hold together,
+with its error probability and at no further cost.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
+from dpassay.attacks.experiment.reach import Reach, reach_of
 from dpassay.attacks.observed import Array
+from dpassay.claims import DP
 from dpassay.errors import is_real, require
+from dpassay.privacy_curves import Renyi, ZeroConcentrated
 from dpassay.stats.bounds import clopper_pearson_lower
 
 ORDERS: Array = 1 + np.geomspace(1e-3, 1e3, 241)
@@ -34,11 +42,15 @@ def divergence(hit: float, order: float) -> float:
     """
     require(is_real(order) and order > 1, "order", order, "a number > 1")
     require(is_real(hit) and 0.5 <= hit <= 1, "hit", hit, "a number in [0.5, 1]")
+    return float(_divergences(hit, np.array([order]))[0])
+
+
+def _divergences(hit: float, orders: Array) -> Array:
     if hit in {0.5, 1}:
-        return math.inf if hit == 1 else 0.0
+        return np.full(orders.shape, 0.0 if hit == 0.5 else math.inf)
     one, other = math.log(hit), math.log1p(-hit)
-    both = np.logaddexp(order * one + (1 - order) * other, order * other + (1 - order) * one)
-    return max(0.0, float(both) / (order - 1))
+    both = np.logaddexp(orders * one + (1 - orders) * other, orders * other + (1 - orders) * one)
+    return np.maximum(0.0, both / (orders - 1))
 
 
 def renyi_guessed(right: int, trials: int, *, order: float, alpha: float) -> float:
@@ -66,8 +78,94 @@ def concentrated_guessed(right: int, trials: int, *, alpha: float) -> float:
 
     Over a grid of orders, so that it may be smaller than it could be, never larger.
     """
-    hit = _hit(right, trials, alpha)
-    return float(max(divergence(hit, order) / order for order in ORDERS.tolist()))
+    return concentrated(_hit(right, trials, alpha))
+
+
+def concentrated(hit: float) -> float:
+    """Return the rho that randomised response loses, over a grid of orders.
+
+    Parameters
+    ----------
+    hit : float
+        See `divergence`.
+    """
+    return float((_divergences(hit, ORDERS) / ORDERS).max())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenyiClaim:
+    """What a claim of RDP or zCDP allows several answers about one record to lose together.
+
+    Parameters
+    ----------
+    order : float or None
+        > 1; None where rho is claimed.
+    allowed : float
+        Rényi loss of this order in nats, or rho; > 0.
+    """
+
+    order: float | None
+    allowed: float
+
+    def loss(self, hit: float) -> float:
+        """Return what randomised response loses that tells the truth with probability `hit`."""
+        return concentrated(hit) if self.order is None else divergence(hit, self.order)
+
+    def certified(self, right: int, trials: int, alpha: float) -> float:
+        """Return the certified loss; see `renyi_guessed` and `concentrated_guessed`."""
+        return self.loss(_hit(right, trials, alpha))
+
+    def hit(self) -> float:
+        """Return the largest chance of a right guess that is allowed, in (0.5, 1]."""
+        low, high = 0.5, 1.0
+        for _ in range(52):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.loss(middle) > self.allowed else (middle, high)
+        return high
+
+
+@lru_cache(maxsize=256)
+def renyi_claim(claim: DP | None, m: int | None) -> RenyiClaim | None:
+    """Return what m answers may lose by a claim of RDP or zCDP; None of every other claim.
+
+    Rényi losses of an order add up (Mironov 2017, Proposition 1; Bun and Steinke 2016, Lemma 1.7).
+    Of several orders it is the one that allows the fewest right guesses, so that guesses that break
+    any of them break it.
+
+    Parameters
+    ----------
+    claim : DP or None
+        Of a single answer.
+    m : int or None
+        As in `dpassay.attacks.composition.composed`.
+    """
+    curve, m = None if claim is None else claim.curve, m or 1
+    if isinstance(curve, ZeroConcentrated):
+        return RenyiClaim(order=None, allowed=m * curve.rho)
+    if not isinstance(curve, Renyi):
+        return None
+    known = [RenyiClaim(order=order, allowed=m * loss) for order, loss in curve.orders]
+    return min(known, key=RenyiClaim.hit)
+
+
+@lru_cache(maxsize=1024)
+def of_renyi(claim: RenyiClaim, trials: int, *, alpha: float) -> Reach:
+    """Return the reach of the certified loss with so many targets, on the scale of the claim.
+
+    Parameters
+    ----------
+    claim : RenyiClaim
+    trials : int
+        Targets, >= 1.
+    alpha : float
+        Of the bound of one record.
+    """
+    return reach_of(
+        trials,
+        lambda right: claim.certified(right, trials, alpha),
+        claimed=claim.allowed,
+        leak=claim.loss,
+    )
 
 
 def _hit(right: int, trials: int, alpha: float) -> float:

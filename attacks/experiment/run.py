@@ -17,6 +17,7 @@ from dpassay.attacks.experiment.certified import (
     right_guesses,
 )
 from dpassay.attacks.experiment.coins import toss
+from dpassay.attacks.experiment.cross_fitting import CrossFitted, cross_fit
 from dpassay.attacks.experiment.models import ExperimentData, Models, models
 from dpassay.attacks.experiment.no_leak import tossed_again
 from dpassay.attacks.experiment.one_run import one_run
@@ -46,9 +47,6 @@ class Design:
         Models that the attacker trains, >= 4.
     targets : int
         Models that are attacked, >= 2; intervals are over them.
-    guesses : float
-        Share of the pairs of records on which the one-run audit guesses, the others are abstained
-        from; in (0, 1].
     certified : int
         Records that a bound of their own is certified for, >= 1; chosen on the reference models.
     confidence : float
@@ -57,19 +55,12 @@ class Design:
 
     references: int = COMMAND_LINE["references"].default
     targets: int = 32
-    guesses: float = 0.1
     certified: int = 5
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
         require(is_count(self.references, 4), "--references", self.references, "an integer >= 4")
         require(is_count(self.targets, 2), "--targets", self.targets, "an integer >= 2")
-        require(
-            is_real(self.guesses) and 0 < self.guesses <= 1,
-            "guesses",
-            self.guesses,
-            "a number in (0, 1]",
-        )
         require(is_count(self.certified), "certified", self.certified, "an integer >= 1")
         require(
             is_real(self.confidence) and 0 < self.confidence < 1,
@@ -172,14 +163,15 @@ def _attack(
         mine, theirs = reference.observed[v], attacked.observed[v]
         for name, attack in attacks.items():
             scores = attack.fit(mine, reference.coins.membership).score(theirs)
-            found = _outcome(name, view, scores, attacked, target.claim, design, run)
+            known = cross_fit(attack, mine, reference.coins)
+            found = _outcome(name, view, scores, attacked, target.claim, known, run)
             apart = (
                 sliced(
                     part,
                     flags,
                     scores,
                     attacked.coins,
-                    share=design.guesses,
+                    known=known,
                     alpha=run,
                     planted=part in data.slices,
                 )
@@ -236,11 +228,11 @@ def _outcome(
     scores: Array,
     attacked: Models,
     claim: DP | None,
-    design: Design,
+    known: CrossFitted,
     alpha: float,
 ) -> Outcome:
     guesses, heads = attacked.coins.guesses(scores), attacked.coins.heads
-    ran = one_run(guesses, heads, share=design.guesses, alpha=alpha)
+    ran = one_run(guesses, heads, share=known.share(len(heads), alpha), alpha=alpha)
     found = measured(name, view, scores, attacked.coins.membership, claim, ran)
     return replace(found, again=tossed_again(scores))
 

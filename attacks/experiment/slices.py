@@ -12,6 +12,7 @@ import numpy as np
 
 from dpassay.attacks.experiment.canaries import exposure
 from dpassay.attacks.experiment.coins import Coins
+from dpassay.attacks.experiment.cross_fitting import CrossFitted
 from dpassay.attacks.experiment.metrics import (
     FALSE_POSITIVE_RATES,
     Operating,
@@ -50,7 +51,7 @@ class Sliced:
         The largest exposure that was possible, averaged over the targets.
     one_run : OneRun or None
         What guesses at the pairs with a record of the slice certify: at all of them, for records
-        that were made to be found; of natural pairs, at the usual share. None where there is no
+        that were made to be found; of natural pairs, at a share. None where there is no
         pair.
     """
 
@@ -82,7 +83,7 @@ def sliced(
     scores: Array,
     coins: Coins,
     *,
-    share: float,
+    known: CrossFitted,
     alpha: float,
     planted: bool | None = None,
 ) -> Sliced:
@@ -96,23 +97,25 @@ def sliced(
     scores : array (targets, e)
     coins : Coins
         Of the targets.
-    share : float
-        Of the natural pairs that are guessed at.
+    known : CrossFitted
+        Guesses at the coins of the reference models, by which the share of the natural pairs that
+        are guessed at is chosen.
     alpha : float
         Of the one-run bound.
     planted : bool, optional
         Whether the records were made to be found, so that every pair with one of them is guessed
-        at; else the usual share of the pairs of two of them. By default all slices but `NATURAL`.
+        at; else a share of the pairs of two of them. By default all slices but `NATURAL`.
     """
     membership = coins.membership
     inside, outside = membership & flags, ~membership & flags
     pairs = flags.reshape(-1, 2)
     planted = name != NATURAL if planted is None else planted
-    chosen = pairs.any(axis=1) if planted else pairs.all(axis=1)
+    chosen: Flags = pairs.sum(axis=1) >= (1 if planted else 2)
     guessed = None
     if chosen.any():
         guesses, heads = coins.guesses(scores)[:, chosen], coins.heads[:, chosen]
-        guessed = one_run(guesses, heads, share=1.0 if planted else share, alpha=alpha)
+        share = 1.0 if planted else known.of(chosen).share(len(heads), alpha)
+        guessed = one_run(guesses, heads, share=share, alpha=alpha)
     bits = exposure(scores, membership, flags)
     present = inside.any(axis=1)
     means = np.full(len(bits), np.nan)

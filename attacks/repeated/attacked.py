@@ -15,7 +15,7 @@ from dpassay.attacks.experiment.boundary import transcripts_for
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.run import Target
 from dpassay.attacks.experiment.subjects import Protected
-from dpassay.attacks.repeated.run import failed, ladder, repeated
+from dpassay.attacks.repeated.run import bounds_of, failed, repeated
 from dpassay.claims import DP
 from dpassay.data import Labelled
 from dpassay.errors import TargetError
@@ -46,9 +46,9 @@ def enough_transcripts(claim: DP, alpha: float) -> int:
     claim : DP
         Of a single answer, with epsilon > 0.
     alpha : float
-        Of all rungs of the ladder of repeated answers together.
+        Of all rungs of the ladder of repeated answers together, with two pairs each.
     """
-    each = alpha / len(ladder(claim.epsilon))
+    each = alpha / bounds_of(claim.epsilon)
     epsilon, delta = composed(claim, 1)
     needed = transcripts_for(epsilon, delta=delta, alpha=each)
     return max(TRANSCRIPTS, needed) if needed <= MOST_TRANSCRIPTS else TRANSCRIPTS

@@ -102,6 +102,14 @@ def ladder(epsilon: float, most: int = MOST_ANSWERS) -> tuple[int, ...]:
     return tuple(found)
 
 
+def bounds_of(epsilon: float) -> int:
+    """Return how many bounds share the error probability of a ladder at most.
+
+    Each number of answers at the pair that loses most, and at the one that is told apart best.
+    """
+    return 2 * len(ladder(epsilon))
+
+
 def repeated(
     target: AuditTarget,
     claim: DP,
@@ -126,7 +134,8 @@ def repeated(
     transcripts : int
         A side, for each m; >= 20.
     alpha : float
-        Error probability of all certified numbers together, in (0, 1); shared evenly by the rungs.
+        Error probability of all certified numbers together, in (0, 1); shared evenly by the rungs,
+        and by the cells of a rung that are certified.
     seed : int
 
     Raises
@@ -147,17 +156,17 @@ def repeated(
     shown = worst_cells(target, cells, ms, trials=transcripts // 2, delta=claim.delta, seed=seed)
     called, tests, constant = name or target.name, [], []
 
-    def test(cell: Cell, m: int, most: Limits | None) -> TranscriptTest:
+    def test(cell: Cell, m: int, most: Limits | None, cells: int) -> TranscriptTest:
         one, other = cell.draw(target, transcripts, m, phase=f"repeated {m}", seed=seed)
         constant.append(m == 1 or is_sticky(one, other))
         scores = None if cell.rows is None else likelihood_scores(*cell.rows)
-        return run_tests(
-            one, other, claim, len(target.labels), alpha / len(ms), scores=scores, limits=most
-        )
+        share = alpha / len(ms) / cells
+        return run_tests(one, other, claim, len(target.labels), share, scores=scores, limits=most)
 
     for done, (m, worst) in enumerate(zip(ms, shown, strict=True), start=1):
-        found = test(worst.losing, m, limits(cells, target.reachable(), m, claim))
-        told = found if worst.telling is worst.losing else test(worst.telling, m, None)
+        most, certified = limits(cells, target.reachable(), m, claim), len(worst.certified)
+        found = test(worst.losing, m, most, certified)
+        told = found if worst.telling is worst.losing else test(worst.telling, m, most, certified)
         tests.append(on_pairs(found, told, worst))
         progress(f"{called}: repeated queries", done, len(ms))
     sticky = len(ms) > 1 and all(constant)

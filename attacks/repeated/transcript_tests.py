@@ -171,10 +171,14 @@ def _known(values: Mapping[str, float | bool | None]) -> dict[str, Any]:
 
 
 def on_pairs(test: TranscriptTest, other: TranscriptTest, worst: Worst) -> TranscriptTest:
-    """Return a rung with the advantage of another, and the names of the pairs of both."""
-    return replace(
-        test, advantage=other.advantage, losing=str(worst.losing), telling=str(worst.telling)
-    )
+    """Return a rung with the advantage of another cell, and the names of both.
+
+    The bound is the larger one, where the other's has its share of the error probability.
+    """
+    both = worst.telling in worst.certified
+    best = other if both and other.lower.value > test.lower.value else test
+    losing = worst.telling if best is other else worst.losing
+    return replace(best, advantage=other.advantage, losing=str(losing), telling=str(worst.telling))
 
 
 def run_tests(

@@ -118,6 +118,16 @@ class Worst:
     losing: Cell
     telling: Cell
 
+    @property
+    def certified(self) -> tuple[Cell, ...]:
+        """Those at which a loss is certified, which share the error probability.
+
+        With laws it is known where the largest bound is to be expected. Without them a few single
+        answers have told, and m answers may show more where an attacker has the larger advantage.
+        """
+        both = self.telling is not self.losing and self.losing.rows is None
+        return (self.losing, self.telling) if both else (self.losing,)
+
 
 def candidates(
     target: AuditTarget, groups: tuple[Group, ...], *, progress: Progress = silent

@@ -113,7 +113,7 @@ def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
     """Say how many target models it takes to see a leak by guesses at membership."""
     from dpassay.attacks.experiment.mechanisms import PROTECTED
     from dpassay.attacks.experiment.planning import VIEWS, at_the_claim, share_of
-    from dpassay.attacks.repeated.run import ladder
+    from dpassay.attacks.repeated.run import bounds_of
 
     names, claims = dict.fromkeys(arguments.targets or PROTECTED), _claims(arguments, config)
     all_claims, alone = len(names) * len(claims), 1 - config.confidence
@@ -123,7 +123,7 @@ def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
         for claim in claims
         for kept in [
             at_the_claim(
-                claim.epsilon, all_claims, alone, len(ladder(claim.epsilon)), delta=claim.delta
+                claim.epsilon, all_claims, alone, bounds_of(claim.epsilon), delta=claim.delta
             )
         ]
         for row in _rows(claim, config.detect, alpha)

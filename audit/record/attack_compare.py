@@ -8,7 +8,7 @@ merely estimated is news, unless it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from dpassay.record.attack_record import (
     HELD,
     broken,
     outspent,
+    renyi_name,
     rungs_of,
     told_of_claims,
 )
@@ -134,6 +135,7 @@ def _own(name: str, entry: Raw) -> Iterator[Change]:
         bounds = [] if subject is None or subject["error"] is not None else list(broken(subject))
         largest = max((float(each["lower"]) for each in bounds), default=None)
         how = f"guesses certify a loss of at least {_down(largest)}" if bounds else ""
+        how += _renyi_words(bounds)
         if not bounds and repeated is not None and outspent(repeated):
             rung = next(each for each in rungs_of(repeated) if each.get("broken"))
             largest = float(rung["lower"])
@@ -143,6 +145,16 @@ def _own(name: str, entry: Raw) -> Iterator[Change]:
         if entry[part] is not None and entry[part].get("error"):
             yield _change(name, "failed", f"could not be attacked: {entry[part]['error']}")
             return
+
+
+def _renyi_words(bounds: Sequence[Raw]) -> str:
+    """Say how far guesses exceed a claim of RDP or zCDP; empty where there is none."""
+    renyi = [each["renyi"] for each in bounds if "renyi" in each]
+    if not renyi:
+        return ""
+    worst = max(renyi, key=lambda each: float(each["lower"]) / float(each["allowed"]))
+    least, claimed = _down(float(worst["lower"])), worst["allowed"]
+    return f", and {renyi_name(worst)} of {least} where {claimed:g} is claimed"
 
 
 def _standing(name: str, old: Raw, new: Raw) -> Iterator[Change]:

@@ -103,16 +103,35 @@ def _contradiction(subject: Mapping[str, Any]) -> str:
 
 
 def broken(subject: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield a subject's certified bounds above what the answers of their view may lose together."""
-    yield from (bound for bound, allowed in _held(subject) if float(bound["lower"]) > allowed)
+    """Yield a subject's certified bounds above what the answers of their view may lose together.
+
+    In nats, or as Rényi losses where the claim is about these.
+    """
+    yield from (bound for bound, allowed in _held(subject) if exceeds(bound, allowed))
+
+
+def exceeds(bound: Mapping[str, Any], allowed: float) -> bool:
+    """Whether a certified number, or its Rényi loss, is above what is allowed."""
+    renyi = bound.get("renyi")
+    return float(bound["lower"]) > allowed or (
+        renyi is not None and float(renyi["lower"]) > float(renyi["allowed"])
+    )
 
 
 def could_see(bound: Mapping[str, Any], allowed: float) -> bool:
-    """Whether a certified number could have exceeded what is allowed.
+    """Whether a certified number, or its Rényi loss, could have exceeded what is allowed.
 
     Not where nothing is recorded of its cap.
     """
-    return float(bound.get("cap", 0.0)) > allowed
+    renyi = bound.get("renyi")
+    return float(bound.get("cap", 0.0)) > allowed or (
+        renyi is not None and float(renyi["cap"]) > float(renyi["allowed"])
+    )
+
+
+def renyi_name(renyi: Mapping[str, Any]) -> str:
+    """Return which loss the Rényi number of a certified bound is, in words."""
+    return "ρ" if renyi["order"] is None else f"Rényi loss of order {renyi['order']:g}"
 
 
 def _held(subject: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], float]]:

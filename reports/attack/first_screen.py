@@ -13,7 +13,14 @@ from typing import Any
 
 from dpassay.numerics import DOWN, UP, percent, written
 from dpassay.record.attack_record import BROKEN as CLAIM_BROKEN
-from dpassay.record.attack_record import HELD, UNEXAMINED, UNSEEN, blind_to, told_of_claims
+from dpassay.record.attack_record import (
+    HELD,
+    UNEXAMINED,
+    UNSEEN,
+    blind_to,
+    renyi_name,
+    told_of_claims,
+)
 from dpassay.reports.attack.transcripts import TranscriptTest, TranscriptTests
 from dpassay.reports.attack.view import (
     BLIND,
@@ -30,7 +37,7 @@ from dpassay.reports.attack.view import (
 )
 from dpassay.reports.attack.words import UNDRAWN
 from dpassay.reports.shared.cards import Bar, Line, Number, Step, number_line
-from dpassay.reports.shared.numbers import clean, plain, plural
+from dpassay.reports.shared.numbers import clean, plain, plural, value
 from dpassay.reports.shared.statuses import Status
 
 Raw = Mapping[str, Any]
@@ -73,6 +80,13 @@ class _Evidence:
     """Where the leak would have been seen."""
     seen: str = ""
     sides: tuple[tuple[str, float, str], ...] = ()
+    renyi: str = ""
+    """Which Rényi loss it is of, which `allowed` then has without a delta; else empty."""
+
+    @property
+    def claimed(self) -> str:
+        """What is claimed, in words."""
+        return f"{self.renyi} = {plain(self.allowed[0])}" if self.renyi else pair(self.allowed)
 
     @property
     def times(self) -> float:
@@ -281,8 +295,9 @@ def _strongest(found: Any) -> _Evidence | None:
 def _of_look(look: Look) -> _Evidence | None:
     if look.allowed is None or look.lower is None:
         return None
-    bound = look.bounds[0]
-    counts = bound.get("counts")
+    bound = look.renyi_bound or look.bounds[0]
+    renyi, counts = bound.get("renyi"), bound.get("counts")
+    held = bound if renyi is None else renyi
     sides: tuple[tuple[str, float, str], ...] = ()
     if counts is not None and counts["n1"] and counts["n0"]:
         sides = tuple(
@@ -290,10 +305,11 @@ def _of_look(look: Look) -> _Evidence | None:
             for side, x, n in (("in", "x", "n1"), ("out", "y", "n0"))
         )
     return _Evidence(
-        lower=look.lower,
-        allowed=look.allowed,
-        cap=look.cap,
-        detectable=look.detectable,
+        lower=float(held["lower"]),
+        allowed=look.allowed if renyi is None else (float(renyi["allowed"]), 0.0),
+        cap=value(held.get("cap")),
+        detectable=value(held.get("detectable")),
+        renyi="" if renyi is None else renyi_name(renyi),
         how=look.name,
         holds="where guesses reveal the whole leak of a record that the reference models single "
         "out",
@@ -317,7 +333,7 @@ def _of_rung(rung: TranscriptTest) -> _Evidence | None:
 
 
 def _numbers(found: _Evidence, sure: str) -> Iterator[Number]:
-    yield Number(name="Claimed", text=pair(found.allowed), note=f"for {found.how}")
+    yield Number(name="Claimed", text=found.claimed, note=f"for {found.how}")
     yield Number(
         name="Certified", text=f"≥ {written(found.lower, 3, DOWN)}", note=f"{sure} confidence"
     )
@@ -345,7 +361,7 @@ def _subject_steps(subject: SubjectView, found: _Evidence, command: str) -> Iter
         if found.breaks:
             least = written(found.lower, 3, DOWN)
             yield Step(
-                text="Fix the mechanism, or claim what is true: every ε below "
+                text=f"Fix the mechanism, or claim what is true: every {found.renyi or 'ε'} below "
                 f"{least} for {found.how} is broken too."
             )
         else:

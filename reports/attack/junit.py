@@ -12,11 +12,10 @@ from dpassay.record.attack_record import (
     UNEXAMINED,
     UNSEEN,
     blind_to,
-    broken,
-    could_see,
     rungs_of,
     told_of_claims,
 )
+from dpassay.reports.attack.renyi import certified_words
 from dpassay.reports.attack.words import defect_words
 from dpassay.reports.run.junit import document, element, testcase
 from dpassay.reports.shared.numbers import clean, plain
@@ -85,13 +84,17 @@ def _story(name: str, record: Raw) -> Iterator[str]:
     for subject in record["subjects"]:
         if subject["name"] == name and subject["error"] is None:
             allowed = {each["view"]["name"]: each["allowed"] for each in subject["outcomes"]}
-            wrong = [(each["view"], each["record"]) for each in broken(subject)]
             for bound in subject["certified"]:
                 claim = allowed[bound["view"]]
                 claimed = None if claim is None else float(claim["epsilon"])
                 line = f", line {bound['line']}" if "line" in bound else ""
                 place = f"{bound['view']}, record {bound['record']}{line}"
-                yield _number(place, bound, claimed, bad=(bound["view"], bound["record"]) in wrong)
+                bad = claimed is not None and float(bound["lower"]) > claimed
+                yield _number(place, bound, claimed, bad=bad)
+                if "renyi" in bound:
+                    bad = float(bound["renyi"]["lower"]) > float(bound["renyi"]["allowed"])
+                    words = certified_words(bound["renyi"])
+                    yield f"{clean(place)}: {words}{': broken' if bad else ''}"
     for each in record["repeated"]:
         if each["name"] == name:
             for rung in rungs_of(each):
@@ -106,7 +109,8 @@ def _number(place: str, bound: Raw, claimed: float | None, *, bad: bool) -> str:
     words += f", cap {plain(float(bound['cap']))}" if "cap" in bound else ""
     if claimed is None:
         return f"{words}; nothing claimed"
-    blind = "" if bad or could_see(bound, claimed) else "; no leak could have broken it"
+    seen = bad or float(bound.get("cap", 0.0)) > claimed
+    blind = "" if seen else "; no leak could have broken it"
     return f"{words}; claim {plain(claimed)}{': broken' if bad else blind}"
 
 

@@ -15,6 +15,7 @@ from dpassay.record.files import dumps
 from dpassay.reports import Format
 from dpassay.reports.attack.first_screen import cards_of, chosen, lead, origin
 from dpassay.reports.attack.junit import to_junit
+from dpassay.reports.attack.renyi import certified_words, renyi_table
 from dpassay.reports.attack.tables import (
     REACH,
     apart_table,
@@ -152,13 +153,17 @@ def _cells(look: Look) -> list[tuple[str, ...]]:
 def _certified(look: Look) -> str:
     """Write what is certified of a view, its cap, and what it is held against."""
     lower, cap, detectable = reach(look)
+    bound, status = look.renyi_bound, f": {look.status.word}"
     told = "nothing claimed"
     if look.allowed is not None:
         epsilon, delta = look.allowed
         at = f", δ = {plain(delta)}" if delta else ""
-        told = f"claim {nats(epsilon)}{at}: {look.status.word}"
-    line = f"  ε ≥ {lower}, cap {cap}, detectable {detectable}, {told}"
-    return line if len(line) <= TERMINAL else line.replace(", claim", ",\n  claim")
+        told = f"claim {nats(epsilon)}{at}{status if bound is None else ''}"
+    lines = [f"  ε ≥ {lower}, cap {cap}, detectable {detectable}, {told}"]
+    lines += [] if bound is None else [f"  {certified_words(bound['renyi'])}{status}"]
+    return "\n".join(
+        line if len(line) <= TERMINAL else line.replace(", claim", ",\n  claim") for line in lines
+    )
 
 
 def to_html(record: Raw) -> str:
@@ -198,6 +203,7 @@ def to_html(record: Raw) -> str:
         anchors={subject.name: subject.anchor for subject in subjects},
         figures=figures(subjects, found),
         paired=paired_table(subjects),
+        renyi=renyi_table(subjects, sure),
         repeated=repeated_table(found),
         vulnerable=vulnerable_table(moved) if moved else None,
         slices=slices_table(moved) if moved else None,
@@ -248,9 +254,11 @@ def to_markdown(record: Raw) -> str:
             "\n".join(f"* {text_md(defect_words(defect))}" for defect in record["defects"]),
         ]
     if sound(subjects):
-        table = summary_table(subjects, percent(record["run"]["confidence"]))
+        sure = percent(record["run"]["confidence"])
+        table = summary_table(subjects, sure)
         texts += ["## Summary", text_md(table.caption), table_md(table)]
         for title, found in (
+            ("Rényi losses", renyi_table(subjects, sure)),
             ("Groups of records apart", apart_table(subjects)),
             ("LiRA and the loss threshold, paired", paired_table(subjects)),
         ):

@@ -139,6 +139,23 @@ class Look:
         """
         return value(self.bounds[0].get("detectable")) if self.bounds else None
 
+    @property
+    def renyi_bound(self) -> Raw | None:
+        """The bound with the largest Rényi loss, where the claim is about these."""
+        return max(
+            (each for each in self.bounds if "renyi" in each),
+            key=lambda each: float(each["renyi"]["lower"]),
+            default=None,
+        )
+
+    @property
+    def times(self) -> float:
+        """The largest certified loss as a multiple of what is allowed, on the claim's own scale."""
+        bound = self.renyi_bound
+        if bound is not None:
+            return float(bound["renyi"]["lower"]) / float(bound["renyi"]["allowed"])
+        return (self.lower or 0.0) / (max(self.allowed[0], 1e-300) if self.allowed else 1.0)
+
     def of(self, attack: str) -> Raw | None:
         """Return what an attack reached here."""
         return next((each for each in self.outcomes if each["attack"] == attack), None)
@@ -204,9 +221,7 @@ class SubjectView:
         """
 
         def rank(look: Look) -> tuple[bool, float]:
-            return look.status in (BROKEN, INSIDE), (look.lower or 0.0) / (
-                max(look.allowed[0], 1e-300) if look.allowed else 1.0
-            )
+            return look.status in (BROKEN, INSIDE), look.times
 
         return max(self.looks, key=rank)
 

@@ -5,8 +5,7 @@ What was done, what came of it, what it does not mean.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpassay.numerics import percent
@@ -16,21 +15,16 @@ from dpassay.record.attack_record import (
     UNEXAMINED,
     UNSEEN,
     blind_to,
-    broken,
     told_of_claims,
 )
+from dpassay.reports.attack.claim_words import claims_of, claims_words
 from dpassay.reports.attack.paired import paired
-from dpassay.reports.attack.tables import detected, nats
 from dpassay.reports.attack.transcripts import TranscriptTests, ladders
 from dpassay.reports.attack.view import (
     BASELINE,
-    BLIND,
     FAILED,
-    INSIDE,
     LIRA,
-    Look,
     SubjectView,
-    pair,
     share,
     sound,
 )
@@ -104,7 +98,7 @@ def opening(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
         for text in (
             _done(record, fine),
             _reached(fine),
-            _claims(record["run"], fine),
+            claims_words(record["run"], fine),
             _unexamined(record),
             _ladders(ladders(record["repeated"], blind=bool(blind_to(record)))),
             _defects(record),
@@ -299,77 +293,6 @@ def comparison_words(difference: float, low: float, high: float, view: str) -> s
     )
 
 
-def _claims(run: Raw, fine: Sequence[SubjectView]) -> str:
-    """Say what guesses at membership certified against the claims.
-
-    And against which they could not have certified anything.
-    """
-    claimed = [
-        (subject, look) for subject in fine for look in subject.looks if look.allowed is not None
-    ]
-    if not claimed:
-        return ""
-    wrong = [(subject, each) for subject in fine for each in broken(subject.raw)]
-    sure = f"at a simultaneous confidence of {percent(run['confidence'])}"
-    if all(look.lower is None for _, look in claimed):
-        return "No certified bound was available to test a claim."
-    if wrong:
-        subject, bound = max(wrong, key=lambda found: float(found[1]["lower"]))
-        look = next(look for look in subject.looks if bound in look.bounds)
-        names = ", ".join(dict.fromkeys(found.name for found, _ in wrong))
-        texts = [f"Claims are broken, certified {sure}: {names}."]
-        texts.append(
-            f"The most: record {bound['record']} loses at least {plain(float(bound['lower']))} on "
-            f"{look.name} of {subject.name}, where the claim allows {pair(look.allowed)}."
-        )
-    else:
-        texts = [
-            (
-                f"No certified lower bound on the loss of a record, {sure}, exceeds what a claim "
-                "allows."
-            )
-        ]
-    able = [(subject, look) for subject, look in claimed if look.status is INSIDE]
-    if able:
-        number, seen = _number({each.name for each, _ in able}), _needed([look for _, look in able])
-        texts.append(
-            f"Guesses at {count(run['targets'])} targets could have broken {number}. If they "
-            "reveal the whole leak of a record that the reference models single out, breaking a "
-            f"claim with probability 0.9 takes {seen}; smaller leaks may exist."
-        )
-    blind = [subject for subject in fine if subject.status is BLIND]
-    if blind:
-        cap = max(look.cap or 0.0 for subject in blind for look in subject.looks)
-        texts.append(
-            f"They could not have broken {_number({each.name for each in blind})}, since "
-            f"{count(run['targets'])} correct guesses certify no more than {nats(cap)}: "
-            f"{', '.join(each.name for each in blind)}."
-        )
-    return " ".join(texts)
-
-
-def _number(names: Collection[str]) -> str:
-    return plural(len(names), "claim")
-
-
-def _needed(looks: Sequence[Look]) -> str:
-    """Tell the leaks that would have been seen, for every loss that is allowed.
-
-    The one that is enough for all its views.
-    """
-    most: dict[float, float] = {}
-    for look in looks:
-        allowed = look.allowed[0] if look.allowed else 0.0
-        most[allowed] = max(
-            most.get(allowed, 0.0), math.inf if look.detectable is None else look.detectable
-        )
-    told = [
-        f"a leak of {detected(leak)} where ε = {plain(allowed)} is allowed"
-        for allowed, leak in sorted(most.items())
-    ]
-    return ", ".join(told)
-
-
 def _unexamined(record: Raw) -> str:
     """Say why a service's claim was not examined; empty where it was."""
     if UNEXAMINED not in told_of_claims(record).values():
@@ -387,14 +310,14 @@ def _ladders(found: Sequence[TranscriptTests]) -> str:
     if held:
         texts.append(
             "Repeated answers to one query on worst pairs did not break "
-            f"{_number([each.name for each in held])} that they could have broken, for some "
+            f"{claims_of([each.name for each in held])} that they could have broken, for some "
             "number of answers; the table of repeated queries shows the leak that this would "
             "have taken."
         )
     if blind:
         names = ", ".join(each.name for each in blind)
         texts.append(
-            f"Repeated answers could not have broken {_number([each.name for each in blind])}: "
+            f"Repeated answers could not have broken {claims_of([each.name for each in blind])}: "
             f"{names}."
         )
     for ladder in found:

@@ -18,52 +18,15 @@ from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import Rule, certify
 from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.metrics import roc
-from dpassay.attacks.experiment.models import ExperimentData, build_data
 from dpassay.attacks.experiment.outcomes import Attacked, beyond
 from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Design, Target, experiment
-from dpassay.attacks.experiment.subjects import Points, View, asked
-from dpassay.attacks.observed import Array, Flags, Observed
+from dpassay.attacks.observed import Flags, Observed
 from dpassay.attacks.scores.loss_threshold import LossThreshold
 from dpassay.claims import DP, RDP, Profile, zCDP
 from dpassay.cli.exit_codes import Exit, of_attack
-from dpassay.data import Labelled
 from dpassay.privacy_curves import ZeroConcentrated
-
-E = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Toy:
-    """Answers 1 for a member and 0 for the others where it tells at all; else fair coins.
-
-    All its answers tell together.
-    """
-
-    tells: float
-    budgets: tuple[int, ...] = (1, 8)
-    name: str = "toy"
-
-    @property
-    def views(self) -> tuple[View, ...]:
-        return tuple(asked(m) for m in self.budgets)
-
-    @property
-    def key(self) -> Any:
-        return ["toy", self.name]
-
-    @property
-    def code(self) -> list[str]:
-        return []
-
-    def without_copies(self) -> Toy:
-        return self
-
-    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
-        inside = np.isin(points.X[:, 0], data.X[:, 0])
-        right = rng.binomial(max(self.budgets), 0.5, size=len(inside)) / max(self.budgets)
-        one = np.where(rng.random(len(inside)) < self.tells, inside, right)
-        return np.stack([np.stack([1 - one, one], axis=1) for _ in self.budgets])
+from tests.attacks.toys import E, Toy, floor
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +38,6 @@ class Spy:
     def fit(self, reference: Observed, membership: Flags) -> LossThreshold:
         self.given.append(membership)
         return LossThreshold().fit(reference, membership)
-
-
-def floor(seed: int = 0) -> ExperimentData:
-    places = np.arange(2.0 * E)[:, None]
-    ones = np.ones(E, dtype=np.int64)
-    return build_data(
-        Labelled(places[:E], ones), Labelled(places[E:], ones), copies=0, noise=0.0, seed=seed
-    )
 
 
 def attack(targets: Sequence[Target], design: Design, attacks: Any = None) -> list[Attacked]:
@@ -116,8 +71,12 @@ def test_attacks_are_fitted_on_references_alone() -> None:
         [Target(name="toy", subject=Toy(tells=0.3))], Design(references=4, targets=6), {"spy": spy}
     )
     mine = toss(4, E, seed=0, who="reference", mirrored=True).membership
-    assert len(spy.given) == 2
-    assert all(np.array_equal(given, mine) for given in spy.given)
+    whole, halves = spy.given[::3], spy.given[1::3] + spy.given[2::3]
+    assert (len(whole), len(halves)) == (2, 4)  # of two views
+    assert all(np.array_equal(given, mine) for given in whole)
+    assert all(
+        any(np.array_equal(given, part) for part in (mine[:2], mine[2:])) for given in halves
+    )
     ran = found.outcomes[0].one_run
     assert ran is not None
     assert ran.m == 6 * E // 2

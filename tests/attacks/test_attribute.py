@@ -103,7 +103,7 @@ def test_values_are_guessed_by_the_machinery_of_membership(
     assert (facts["attribute"], facts["records"]) == (attribute, 80)
     target = Target(name="it", subject=Learner(make=kind, name=kind.__name__))
     attacks: dict[str, Attack] = {"loss": LossThreshold(), "lira": Lira()}
-    design = Design(references=16, targets=20, guesses=1.0)
+    design = Design(references=16, targets=20)
     (found,) = experiment([target], floor, attacks, design)
     for outcome in found.outcomes:
         assert outcome.one_run is not None

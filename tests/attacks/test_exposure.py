@@ -9,6 +9,7 @@ import pytest
 
 from dpassay.attacks.experiment.canaries import exposure, plant
 from dpassay.attacks.experiment.coins import Coins, toss
+from dpassay.attacks.experiment.cross_fitting import CrossFitted
 from dpassay.attacks.experiment.outcomes import Attacked
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
@@ -121,11 +122,12 @@ def test_one_label_cannot_be_flipped() -> None:
 def test_slices_without_members_say_so() -> None:
     coins = Coins(heads=np.array([[True, False], [True, True]]))
     flags = np.array([True, False, False, False])  # in both targets
-    part = sliced("canaries", flags, np.arange(8.0).reshape(2, 4), coins, share=0.5, alpha=0.05)
+    known = CrossFitted(guesses=np.ones((2, 2)), heads=coins.heads)
+    part = sliced("canaries", flags, np.arange(8.0).reshape(2, 4), coins, known=known, alpha=0.05)
     assert (part.auc, part.advantage, part.auc_interval) == (None, None, None)
     assert part.exposure.tolist() == [0.0, 0.0]
     none = sliced(
-        "canaries", np.roll(flags, 1), np.arange(8.0).reshape(2, 4), coins, share=0.5, alpha=0.05
+        "canaries", np.roll(flags, 1), np.arange(8.0).reshape(2, 4), coins, known=known, alpha=0.05
     )
     assert np.isnan(none.exposure).all()
 

@@ -24,7 +24,7 @@ from dpassay.attacks.repeated.run import (
     repeated,
 )
 from dpassay.attacks.repeated.transcript_tests import run_tests
-from dpassay.attacks.repeated.worst_cell import candidates, worst_cells
+from dpassay.attacks.repeated.worst_cell import Worst, candidates, worst_cells
 from dpassay.claims import DP, zCDP
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError
@@ -143,6 +143,50 @@ def test_without_a_law_the_cell_is_found_by_screening() -> None:
     assert lower == sorted(lower)
     assert lower[-1] > 3
     assert all(test.limits is None and test.lower.value < test.basic for test in found.tests)
+
+
+def rare_or_frequent() -> AuditTarget:
+    """At query 0 record 0 loses ln 10 by an answer that is rare; at query 1 record 1 loses 1."""
+
+    def sample(
+        data: Labelled, queries: NDArray[Any], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
+        chances = (0.06 if data.y[0] else 0.006, expit(1.0 if data.y[1] else -1.0))
+        chance = np.array([chances[int(query)] for query in queries[:, 0]])
+        return (rng.random((size, len(queries))) < chance).astype(np.int64)
+
+    claim = DP(epsilon=1.0)
+    mechanism = FunctionMechanism(function=sample, claims=(claim,))
+    return AuditTarget(
+        name="both", address=None, parameters={}, mechanism=mechanism, claims=(claim,)
+    )
+
+
+def test_without_a_law_the_pair_of_the_largest_advantage_is_certified_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Eight answers lose more there than where a single one loses most; both share alpha."""
+    (group,) = own(2)
+    groups = (replace(group, queries=np.array([[0.0], [1.0]])),)
+    target, known = rare_or_frequent(), {"transcripts": 20_000, "alpha": 1e-3, "seed": 0}
+    found = repeated(target, DP(epsilon=1.0), groups, **known)  # type: ignore[arg-type]
+    first, last = found.tests[0], found.tests[-1]
+    assert "record 0" in first.losing
+    assert all("record 1" in test.telling for test in found.tests)
+    assert last.losing == last.telling
+    assert {test.lower.alpha for test in found.tests} == {1e-3 / len(ladder(1.0)) / 2}
+    monkeypatch.setattr(Worst, "certified", property(lambda worst: (worst.losing,)))
+    alone = repeated(target, DP(epsilon=1.0), groups, **known)  # type: ignore[arg-type]
+    assert "record 0" in alone.tests[-1].losing
+    assert alone.tests[-1].lower.value + 0.3 < last.lower.value
+    assert alone.tests[0].lower.value >= first.lower.value > 1  # the price of looking twice
+
+
+def test_with_laws_one_pair_is_certified() -> None:
+    """It is known where the largest bound is to be expected, so that nothing is paid."""
+    tests = attack("pate", 1.0, 4000).tests
+    assert tests[0].losing != tests[0].telling
+    assert {test.lower.alpha for test in tests} == {1e-4 / len(tests)}
 
 
 def test_sticky_transcripts() -> None:

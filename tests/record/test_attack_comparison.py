@@ -24,7 +24,7 @@ from dpassay.record.attack_compare import compare_attacks
 from dpassay.record.attack_counts import counted_again
 from dpassay.record.files import dumps
 from dpassay.record.schemas import fault
-from tests.attacks.test_accounting import Toy, floor
+from tests.attacks.toys import Toy, floor
 
 Record = dict[str, Any]
 FACTS: dict[str, Any] = {
