@@ -1,0 +1,81 @@
+"""A run of theorems as a table for the terminal, one HTML page, and JUnit."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpassay.reports import Format
+from dpassay.reports.run.junit import document, element, testcase
+from dpassay.reports.shared.statuses import EXPECTED, HELD, VERIFIED
+from dpassay.reports.shared.templating import template
+from dpassay.reports.theorems.view import CAVEAT, RowView, headline, rows_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Raw = Mapping[str, Any]
+
+
+def to_html(record: Raw) -> str:
+    """Write a record as one self-contained page; equal records give equal pages."""
+    return template("theorems.html.j2").render(
+        headline=headline(record), rows=rows_of(record), caveat=CAVEAT, run=record["run"]
+    )
+
+
+def to_junit(record: Raw) -> str:
+    """Write a record as JUnit XML, one case per row; what is known to be wrong passes if refuted.
+
+    An interrupted run, and one of nothing, is an error.
+    """
+    cases = [_case(row) for row in rows_of(record)]
+    if not record["run"]["complete"] or not cases:
+        words = "Nothing was checked." if record["run"]["complete"] else "The run was interrupted."
+        alarm = element("error", words, type="incomplete", message=words)
+        cases.append(testcase("dpassay.theorem", "the run is complete", alarm))
+    return document("dpassay theorem", cases, f"{headline(record)}. {CAVEAT}")
+
+
+def _case(row: RowView) -> ET.Element:
+    story = f"{row.checks}\n{row.reason}\nclaimed {row.claimed}, true {row.found}\n{row.witness}"
+    passed = row.status in (VERIFIED, HELD, EXPECTED)
+    tag = "system-out" if passed else "error" if row.status.word == "error" else "failure"
+    told = (
+        {} if passed else {"type": row.status.word, "message": f"{row.status.word}: {row.reason}"}
+    )
+    return testcase("dpassay.theorem", row.key, element(tag, story, **told))
+
+
+def print_rows(record: Raw, console: Console) -> None:
+    """Print the headline, and of each row its status, its numbers, and a witness or what failed."""
+    from rich.text import Text
+
+    console.print(Text(headline(record), style="bold"))
+    for row in rows_of(record):
+        console.print(Text(f"{row.status.symbol} {row.key}: {row.status.word}"))
+        numbers = f"{row.quantity}: claimed {row.relation} {row.claimed}, true {row.found}"
+        failed = row.status.word in ("error", "inconclusive")
+        for line in (
+            numbers,
+            f"witness: {row.witness}" if row.witness else "",
+            row.reason * failed,
+        ):
+            if line:
+                console.print(Text(f"    {line}"), soft_wrap=True)
+    console.print(Text(CAVEAT))
+
+
+def _json(record: Raw) -> str:
+    from dpassay.record.files import dumps
+
+    return dumps(record)
+
+
+FORMATS = {
+    "html": Format("theorems.html", to_html),
+    "junit": Format("theorems.xml", to_junit),
+    "json": Format("theorems.json", _json),
+}
+"""What a run writes."""
