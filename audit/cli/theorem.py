@@ -73,7 +73,9 @@ def action(arguments: argparse.Namespace) -> int:
 def _list(arguments: argparse.Namespace) -> int:
     papers = arguments.paper or list(PAPERS)
     with readers_may_leave():
-        sys.stdout.write(dumps(as_json(papers)) if arguments.json else "\n".join(lines(papers)))
+        sys.stdout.write(
+            dumps(as_json(papers)) if arguments.json else "\n".join((*lines(papers), ""))
+        )
         sys.stdout.flush()
     return Exit.NOTHING
 

@@ -12,9 +12,9 @@ from dpassay.theorems.statement import LATER, PAPERS, Statement
 HEAD = """# Theorems
 
 Every quantitative statement of the three papers, in their order, with what checks it.
-`dpassay theorem run` runs the checks; `dpassay theorem list` prints this table. A verdict is what comes
-out at the default effort, and each is computed again in `tests/theorems/`. *Verified*: in all cases of
-a named domain. *Not refuted*: by a sample or a search. *Refuted*: in the linked section of
+`dpassay theorem run` runs the checks, `dpassay theorem list` prints this list. A verdict is what
+comes out at the default effort; `tests/theorems/` computes each again. *Verified*: in all cases of
+a named domain. *Not refuted*: by a sample or a search. *Refuted*: see the linked section of
 [findings](findings.md). This page is made by `python -m dpassay.theorems.page`.
 """
 COLUMNS = "| statement | place | kind | printed | check | verdict |\n|---|---|---|---|---|---|"
@@ -35,15 +35,16 @@ def _page() -> Iterator[str]:
     for paper, title in PAPERS.items():
         known = statements(paper)
         open_ = sum(each.no_row == LATER for each in known)
-        yield f"## {title}\n\n{len(known)} statements, {len(rows(paper))} checks"
-        yield f"{'; ' + str(open_) + ' statements have no check yet' if open_ else ''}.\n\n{COLUMNS}"
+        todo = f"; {open_} statements have no check yet" if open_ else ""
+        yield f"## {title}\n"
+        yield f"{len(known)} statements, {len(rows(paper))} checks{todo}.\n\n{COLUMNS}"
         for each in known:
             yield from _rows(paper, each)
         yield ""
 
 
 def _rows(paper: str, statement: Statement) -> Iterator[str]:
-    start = (statement.number, statement.place, statement.kind, statement.printed)
+    start: tuple[str, ...] = (statement.number, statement.place, statement.kind, statement.printed)
     for row in of_statement(paper, statement):
         name = row.key.partition("/")[2]
         yield _line(*start, f"`{name}`: {row.checks}", _verdict(row))

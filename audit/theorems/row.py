@@ -180,15 +180,14 @@ class Row:
         if worst is None:
             return Checked(verdict="inconclusive", reason="there was no case to look at")
         verdict, reason = judge(self, worst[1], cells, refuted=witness is not None)
-        case, found = witness or (None, None)
         return Checked(
             verdict=verdict,
             reason=reason,
             cells=cells,
             worst=worst[1],
             case=worst[0],
-            witness=case,
-            found=found,
+            witness=None if witness is None else witness[0],
+            found=None if witness is None else witness[1],
         )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpassay.reports import Format
 from dpassay.reports.run.junit import document, element, testcase
-from dpassay.reports.shared.statuses import EXPECTED, HELD, VERIFIED
+from dpassay.reports.shared.statuses import ERROR, EXPECTED, HELD, INCONCLUSIVE, VERIFIED
 from dpassay.reports.shared.templating import template
 from dpassay.reports.theorems.view import CAVEAT, RowView, headline, rows_of
 
@@ -40,12 +40,13 @@ def to_junit(record: Raw) -> str:
 
 def _case(row: RowView) -> ET.Element:
     story = f"{row.checks}\n{row.reason}\nclaimed {row.claimed}, true {row.found}\n{row.witness}"
-    passed = row.status in (VERIFIED, HELD, EXPECTED)
-    tag = "system-out" if passed else "error" if row.status.word == "error" else "failure"
-    told = (
-        {} if passed else {"type": row.status.word, "message": f"{row.status.word}: {row.reason}"}
-    )
-    return testcase("dpassay.theorem", row.key, element(tag, story, **told))
+    word = row.status.word
+    if row.status in (VERIFIED, HELD, EXPECTED):
+        outcome = element("system-out", f"{word}\n{story}")
+    else:
+        tag = "error" if row.status is ERROR else "failure"
+        outcome = element(tag, story, type=word, message=f"{word}: {row.reason}")
+    return testcase("dpassay.theorem", row.key, outcome)
 
 
 def print_rows(record: Raw, console: Console) -> None:
@@ -56,14 +57,10 @@ def print_rows(record: Raw, console: Console) -> None:
     for row in rows_of(record):
         console.print(Text(f"{row.status.symbol} {row.key}: {row.status.word}"))
         numbers = f"{row.quantity}: claimed {row.relation} {row.claimed}, true {row.found}"
-        failed = row.status.word in ("error", "inconclusive")
-        for line in (
-            numbers,
-            f"witness: {row.witness}" if row.witness else "",
-            row.reason * failed,
-        ):
-            if line:
-                console.print(Text(f"    {line}"), soft_wrap=True)
+        witness = f"witness: {row.witness}" if row.witness else ""
+        why = row.reason if row.status in (ERROR, INCONCLUSIVE) else ""
+        for line in filter(None, (numbers, witness, why)):
+            console.print(Text(f"    {line}"), soft_wrap=True)
     console.print(Text(CAVEAT))
 
 
