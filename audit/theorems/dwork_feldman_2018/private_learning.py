@@ -108,15 +108,16 @@ def functions(d: int, epsilon: float, alpha: float) -> Measured:
     is what the proof uses; its tail step is not needed.
     """
     share, delta = 4 * alpha / (d - 1), min(1.0, epsilon / 3)
-    low, high = 0, math.ceil(bound(d, epsilon, alpha)) + 1
-    if least_error(high, share, epsilon, delta) > 1 / 3 + TAIL_ERROR:
-        low = high
+
+    def too_few(n: int) -> bool:
+        return least_error(n, share, epsilon, delta) > 1 / 3 + TAIL_ERROR
+
+    low, high = 0, 1
+    while too_few(high):
+        low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        if least_error(middle, share, epsilon, delta) > 1 / 3 + TAIL_ERROR:
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if too_few(middle) else (low, middle)
     return Measured(claimed=bound(d, epsilon, alpha), lower=low + 1, upper=math.inf)
 
 
