@@ -16,7 +16,13 @@ from dpassay.theorems.sampled import frequency
 
 def row(values: list[float], error: float = 0.0, **fields: Any) -> Row:
     """A row that claims 1 in every case, and is right or not."""
-    told = {"key": "p/s/t", "checks": "c", "quantity": "q", "method": "exact", "domain": "d"}
+    told: dict[str, Any] = {
+        "key": "p/s/t",
+        "checks": "c",
+        "quantity": "q",
+        "method": "exact",
+        "domain": "d",
+    }
     told |= {"cases": lambda _: [{"value": value} for value in values]}
     told |= {"measure": lambda value: computed(1.0, value, error)}
     return Row(**(told | fields))

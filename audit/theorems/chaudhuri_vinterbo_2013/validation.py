@@ -47,9 +47,9 @@ def climb_cases(effort: Effort) -> Iterator[Case]:
                 improved = False
                 for _ in range(4 * k):
                     tried = scores + step * rng.normal(size=k)
-                    case = {"alpha2": alpha2, "scores": [round(x, 6) for x in tried.tolist()]}
-                    yield case
-                    found = climbed(**case).lower
+                    shown = [round(x, 6) for x in tried.tolist()]
+                    yield {"alpha2": alpha2, "scores": shown}
+                    found = climbed(alpha2, shown).lower
                     if found > best:
                         scores, best, improved = tried, found, True
                 step = step if improved else step / 2

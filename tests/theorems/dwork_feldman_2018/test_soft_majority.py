@@ -16,7 +16,7 @@ def test_the_worst_error_is_that_of_all_laws_with_the_mean(r: int, mean: float) 
     k = np.arange(r + 1)
     cost = -expit(0.5 * (2 * k - r))
     solved = linprog(cost, A_eq=np.array([np.ones(r + 1), k]), b_eq=[1.0, mean])
-    assert worst_error(r, 1.0, mean) == pytest.approx(-solved.fun, abs=1e-9)
+    assert worst_error(r, 1.0, mean) == pytest.approx(-float(solved.fun or 0.0), abs=1e-9)
 
 
 def test_two_predictors_by_hand() -> None:

@@ -13,7 +13,7 @@ from dpassay.cli.exit_codes import Exit, of_run
 from dpassay.cli.progress import bars
 from dpassay.cli.shared import command_of, commit, console, readers_may_leave
 from dpassay.config.options import OPTIONS
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, first_line
 from dpassay.record.files import dumps, read_document, witness_file, writable, write_text
 from dpassay.theorems.effort import Effort
 from dpassay.theorems.page import as_json, lines
@@ -137,8 +137,8 @@ def _replay(arguments: argparse.Namespace) -> int:
     try:
         (row,), witness = chosen([held["id"]]), held["witness"]
         again = replayed(row, witness)
-    except (KeyError, TypeError, ValueError) as error:
-        told = f"WITNESS = '{arguments.witness}': is damaged: {error}"
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+        told = f"WITNESS = '{arguments.witness}': is damaged: {first_line(str(error))}"
         raise InvalidInput(told) from None
     sys.stdout.write(dumps({"id": row.key, "again": again, "same": again == witness}))
     return Exit.NOTHING if again == witness else Exit.FAILED
