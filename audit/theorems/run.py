@@ -105,12 +105,10 @@ def _measured(row: Row, measured: Measured | None, case: Case | None) -> dict[st
     """Write down a case and what was measured there; bounds never say more than they are."""
     if measured is None or case is None:
         return None
-    at_most = row.relation == "at most"
-    against = measured.claimed if at_most else math.inf
     return {
         "case": dict(case),
         "claimed": number(measured.claimed),
-        "lower": lower_number(measured.lower, against),
+        "lower": lower_number(measured.lower),
         "upper": upper_number(measured.upper),
         "factor": _factor(measured, row),
         "alpha": number(measured.alpha),
