@@ -45,7 +45,7 @@ def seen_mass(n: int, d: int) -> float:
     """
     q = (1 - 1 / d) ** n
     for times in range(10):
-        c = 2**times * math.sqrt(11 * q * (1 - q) / d)
+        c = math.ldexp(math.sqrt(11 * q * (1 - q) / d), times)
         if _above_tangent(n, d, 11 / (2 * c)):
             return d * float(_g(np.array([1 / d]), n, 11 / (2 * c))[0]) - c / 2 - ROUNDING
     return 0.0
