@@ -18,7 +18,7 @@ from dpassay.targets.groups import Progress, silent
 from dpassay.theorems.effort import Effort
 from dpassay.theorems.registry import statements
 from dpassay.theorems.row import Case, Checked, Measured, Row, keeps
-from dpassay.theorems.statement import Statement
+from dpassay.theorems.statement import PAPERS, Statement
 
 SCHEMA = "dpassay/theorems/1"
 WITNESS = "dpassay/theorem-witness/1"
@@ -80,6 +80,7 @@ def _result(row: Row, checked: Checked) -> dict[str, Any]:
     return {
         "id": row.key,
         "statement": {
+            "paper": PAPERS[row.paper].partition(",")[0],
             "number": statement.number,
             "place": statement.place,
             "printed": statement.printed,

@@ -23,6 +23,7 @@ class RowView:
 
     status: Status
     key: str
+    paper: str
     number: str
     place: str
     printed: str
@@ -62,7 +63,10 @@ def _view(result: Raw) -> RowView:
     return RowView(
         status=status_of(result),
         key=clean(result["id"]),
-        **{name: clean(statement[name]) for name in ("number", "place", "printed", "hypotheses")},
+        **{
+            name: clean(statement[name])
+            for name in ("paper", "number", "place", "printed", "hypotheses")
+        },
         **{
             name: clean(result[name])
             for name in ("checks", "quantity", "relation", "method", "domain", "reason")
