@@ -7,7 +7,7 @@ all, and everything that `measure` needs: so a case is a witness, and measuring 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -168,81 +168,81 @@ class Row:
         Exception
             Whatever a case raises: `dpassay.theorems.run` makes a verdict of it.
         """
-        worst, witness = None, None
-        cells = 0
-        for case in self.cases(effort):
-            cells += 1
-            measured = self.measure(**case)
-            if worst is None or excess(measured, self.relation) > excess(worst[1], self.relation):
-                worst = case, measured
-            if witness is None and violates(measured, self.relation):
-                witness = case, measured
-        if worst is None:
+        found = [(case, self.measure(**case)) for case in self.cases(effort)]
+        if not found:
             return Checked(verdict="inconclusive", reason="there was no case to look at")
-        verdict, reason = judge(self, worst[1], cells, refuted=witness is not None)
+        violated = [each for each in found if violates(each[1], self.relation)]
+        certain = bool(violated)
+        case, worst = max(
+            violated or found, key=lambda each: beyond(each[1], self.relation, certain=certain)
+        )
+        verdict, reason = judge(self, [measured for _, measured in found])
         return Checked(
             verdict=verdict,
             reason=reason,
-            cells=cells,
-            worst=worst[1],
-            case=worst[0],
-            witness=None if witness is None else witness[0],
-            found=None if witness is None else witness[1],
+            cells=len(found),
+            worst=worst,
+            case=case,
+            witness=violated[0][0] if violated else None,
+            found=violated[0][1] if violated else None,
         )
 
 
-def excess(measured: Measured, relation: Relation) -> float:
-    """Return how far the true number is beyond the claimed one for certain; below 0 it is not.
+def beyond(measured: Measured, relation: Relation, *, certain: bool) -> float:
+    """Return how far the true number is beyond the claimed one; below 0 it is not.
 
     As a part of the claim where that is a positive number, so that cases can be compared.
+
+    Parameters
+    ----------
+    measured : Measured
+    relation : {"at most", "at least"}
+    certain : bool
+        By its bounds, how far it is for certain, or how far it may be.
     """
-    if measured.claimed == math.inf:
-        return -math.inf if relation == "at most" else math.inf
-    beyond = (
-        measured.lower - measured.claimed
-        if relation == "at most"
-        else measured.claimed - measured.upper
-    )
-    return beyond / measured.claimed if measured.claimed > 0 else beyond
+    claimed = measured.claimed
+    true = measured.lower if certain == (relation == "at most") else measured.upper
+    if claimed == true:
+        return 0.0
+    apart = true - claimed if relation == "at most" else claimed - true
+    return apart / claimed if 0 < claimed < math.inf else apart
 
 
 def violates(measured: Measured, relation: Relation) -> bool:
     """Whether a case breaks the statement for certain, and by more than rounding."""
-    return excess(measured, relation) > 0 and not _equal(measured)
+    return beyond(measured, relation, certain=True) > 0 and not _equal(measured)
 
 
 def keeps(measured: Measured, relation: Relation) -> bool:
     """Whether a case keeps the statement for certain, or is equal to it but for rounding."""
-    within = (
-        measured.upper <= measured.claimed
-        if relation == "at most"
-        else measured.lower >= measured.claimed
-    )
-    return within or _equal(measured)
+    return beyond(measured, relation, certain=False) <= 0 or _equal(measured)
 
 
 def _equal(measured: Measured) -> bool:
     scale = ROUNDING * max(abs(measured.claimed), abs(measured.lower), abs(measured.upper))
     apart = max(abs(measured.lower - measured.claimed), abs(measured.upper - measured.claimed))
-    return apart <= scale if math.isfinite(scale) else measured.lower == measured.claimed
+    return apart <= scale < math.inf
 
 
-def judge(row: Row, worst: Measured, cells: int, *, refuted: bool) -> tuple[Verdict, str]:
-    """Return the verdict on a row and the reason, given its worst case."""
-    if refuted:
+def judge(row: Row, found: Sequence[Measured]) -> tuple[Verdict, str]:
+    """Return the verdict on a row and the reason, given all its cases."""
+    if any(violates(each, row.relation) for each in found):
         return "refuted", f"{row.quantity}: must be {row.relation} what is claimed, and is not"
     if row.method == "exact":
-        if keeps(worst, row.relation):
-            return "verified", f"holds in all {cells:,} cases: {row.domain}"
-        return "inconclusive", "the numerical error reaches across the claim"
+        if all(keeps(each, row.relation) for each in found):
+            return "verified", f"holds in all {len(found):,} cases: {row.domain}"
+        return "inconclusive", "a bound on the true number reaches across the claim"
     if row.method == "search":
-        return "not refuted", f"none of {cells:,} cases violates it: {row.domain}"
-    seen = worst.detectable
-    if seen is None or _factor(seen, worst.claimed, row.relation) > ASKED:
+        return "not refuted", f"none of {len(found):,} cases violates it: {row.domain}"
+    blind = max(_detectable_factor(each, row.relation) for each in found)
+    if blind > ASKED:
         return "inconclusive", f"a violation by a factor of {ASKED:g} could have been missed"
-    return "not refuted", f"a true number of {seen:.4g} would have been seen at the worst case"
+    return "not refuted", f"a violation by a factor of {blind:.4g} would have been seen anywhere"
 
 
-def _factor(seen: float, claimed: float, relation: Relation) -> float:
-    one, other = (seen, claimed) if relation == "at most" else (claimed, seen)
+def _detectable_factor(measured: Measured, relation: Relation) -> float:
+    if measured.detectable is None:
+        return math.inf
+    numbers = (measured.detectable, measured.claimed)
+    one, other = numbers if relation == "at most" else numbers[::-1]
     return one / other if other > 0 else math.inf

@@ -58,6 +58,31 @@ def test_the_witness_is_the_first_and_the_numbers_are_of_the_worst() -> None:
     assert checked.worst == computed(1.0, 3.0, 0.0)
 
 
+def test_one_doubtful_case_is_enough_to_verify_nothing() -> None:
+    """Though another one, which holds, comes nearer to the claim for certain."""
+    bounds = [Measured(claimed=1.0, lower=0.1, upper=2.0), computed(1.0, 0.9, 0.0)]
+    made = row([0, 1], measure=lambda value: bounds[value])
+    assert made.check(Effort()).verdict == "inconclusive"
+    assert made.check(Effort()).worst == bounds[0]
+
+
+def test_a_lower_bound_on_the_truth_is_enough_for_at_least_and_all_cases_count() -> None:
+    def measure(value: float) -> Measured:
+        return Measured(claimed=1.0, lower=value, upper=math.inf)
+
+    good, bad = (row(v, measure=measure, relation="at least") for v in ([2.0, 1.0], [2.0, 0.5]))
+    assert good.check(Effort()).verdict == "verified"
+    assert good.check(Effort()).case == {"value": 1.0}
+    assert bad.check(Effort()).verdict == "inconclusive"
+
+
+def test_one_case_without_power_is_enough_to_decide_nothing() -> None:
+    cases = [frequency(0.5, x, n, alpha=0.01) for x, n in ((500, 1000), (1, 3))]
+    for some, verdict in (([0], "not refuted"), ([0, 1], "inconclusive")):
+        made = row(list(some), method="certified", measure=lambda value: cases[value])
+        assert made.check(Effort()).verdict == verdict
+
+
 def test_a_check_that_breaks_is_an_error_and_the_next_one_runs() -> None:
     def broken(value: float) -> Measured:
         raise ArithmeticError(f"no {value}")
