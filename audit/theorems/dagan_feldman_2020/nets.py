@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 
-from dpassay.mechanisms.shared.vc import net_failure, net_probability
+from dpassay.mechanisms.shared.vc import net_choices, net_failure
 from dpassay.theorems.effort import Effort
 from dpassay.theorems.row import Case, Measured, Row, computed
 
-ROUNDING = 1e-12
+RELATIVE = 1e-11
+"""Relative error of a probability: sums and products of positive numbers, a few hundred of them."""
 
 
 def corner_cases(effort: Effort) -> Iterator[Case]:
@@ -39,15 +41,15 @@ def missing(N: int, m: int, alpha: float, *, replaced: bool) -> float:
     With replacement, by the number of different points among them, a Markov chain.
     """
     if not replaced:
-        return 1 - net_probability(N, m, alpha)
+        return float(1 - Fraction(net_choices(N, m, alpha), math.comb(N, m)))
     chance = np.zeros(min(m, N) + 1)
     chance[0] = 1.0
     for _ in range(m):
         stay = chance * np.arange(len(chance)) / N
         moved = chance * (1 - np.arange(len(chance)) / N)
         chance = stay + np.concatenate([[0.0], moved[:-1]])
-    return float(
-        sum(p * (1 - net_probability(N, k, alpha)) for k, p in enumerate(chance.tolist()) if p)
+    return math.fsum(
+        p * missing(N, k, alpha, replaced=False) for k, p in enumerate(chance.tolist()) if p
     )
 
 
@@ -60,7 +62,8 @@ def thresholds_cases(effort: Effort) -> Iterator[Case]:
 def thresholds(N: int, m: int, alpha: float) -> Measured:
     """Exact chance of no net, against the derived bound tau (tau - 1) 2^(-alpha m / 2)."""
     allowed = net_failure(alpha, m, lambda points: points + 1)
-    return computed(allowed, missing(N, m, alpha, replaced=True), ROUNDING)
+    value = missing(N, m, alpha, replaced=True)
+    return computed(allowed, value, RELATIVE * value)
 
 
 def without_cases(effort: Effort) -> Iterator[Case]:
@@ -73,7 +76,8 @@ def without_cases(effort: Effort) -> Iterator[Case]:
 def without(N: int, m: int, alpha: float) -> Measured:
     """Chance of no net without replacement, against that with it."""
     allowed = missing(N, m, alpha, replaced=True)
-    return computed(allowed, missing(N, m, alpha, replaced=False), ROUNDING)
+    value = missing(N, m, alpha, replaced=False)
+    return computed(allowed, value, RELATIVE * (value + allowed))
 
 
 ROWS = (
