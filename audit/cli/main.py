@@ -24,6 +24,7 @@ COMMANDS = {
     "replay": "run one witness again",
     "attack": "membership inference: what an attacker with query access learns",
     "selftest": "check the harness on this machine",
+    "theorem": "the statements of the papers, each an executable check",
     "zoo": "broken mechanisms and their correct twins: what a search finds",
     "init": "write a commented dpassay.toml and an example that runs",
     "config": "what is in force, and where it was said",

@@ -204,16 +204,20 @@ def net_probability(n: int, m: int, alpha: float) -> float:
     float
         Exact but for one rounding.
     """
+    return float(Fraction(net_choices(n, m, alpha), math.comb(n, m)))
+
+
+def net_choices(n: int, m: int, alpha: float) -> int:
+    """How many of the C(n, m) choices of `net_probability` are nets."""
     require(is_count(n), "n", n, "an integer >= 1")
     require(is_count(m, 0) and m <= n, "m", m, f"an integer from 0 to n = {n}")
     require_share(alpha, "alpha")
     step = math.floor(Fraction(str(alpha)) * n) + 1
-    good = sum(
+    return sum(
         (-1) ** j * math.comb(m + 1, j) * math.comb(n - j * step, m)
         for j in range(m + 2)
         if n - j * step >= m
     )
-    return float(Fraction(good, math.comb(n, m)))
 
 
 def cover(table: Labels, alpha: float) -> NDArray[np.int64]:

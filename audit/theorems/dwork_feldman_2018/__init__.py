@@ -1,0 +1,4 @@
+"""Dwork and Feldman (2018)."""
+
+ROW_FILES = ("soft_majority", "private_learning", "nearly_half")
+"""Files of this package that have rows."""

@@ -1,0 +1,148 @@
+"""Rows are run one by one into a record: `dpassay/theorems/1`.
+
+It is a schema of its own. A result of `dpassay/record/1` is a leak between two neighbours, with
+pair, query and direction; a sample size, a tail or an excess loss has none of these, and to fill
+the fields with something else would change what they mean. What both have is called the same and
+means the same: id, verdict, reason, expected, lower, upper, detectable, alpha, witness. So exit
+codes and the words of a status are those of a run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dpassay.numerics import lower_number, number, upper_number
+from dpassay.targets.groups import Progress, silent
+from dpassay.theorems.effort import Effort
+from dpassay.theorems.registry import statements
+from dpassay.theorems.row import Case, Checked, Measured, Row, keeps
+from dpassay.theorems.statement import PAPERS, Statement
+
+SCHEMA = "dpassay/theorems/1"
+WITNESS = "dpassay/theorem-witness/1"
+
+
+def check_rows(
+    rows: Sequence[Row], effort: Effort, progress: Progress = silent
+) -> Iterator[tuple[Row, Checked]]:
+    """Check rows in their order.
+
+    Yields
+    ------
+    tuple of Row and Checked
+        A check that breaks is a verdict, `error`.
+    """
+    for done, row in enumerate(rows):
+        progress("theorems", done, len(rows))
+        try:
+            yield row, row.check(effort)
+        # whatever breaks a check says nothing of the statement
+        except Exception as error:  # noqa: BLE001
+            why = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            yield row, Checked(verdict="error", reason=why)
+    progress("theorems", len(rows), len(rows))
+
+
+def make_record(
+    found: Sequence[tuple[Row, Checked]], facts: Mapping[str, Any], *, complete: bool
+) -> dict[str, Any]:
+    """Put rows and what came of them into the published form.
+
+    Parameters
+    ----------
+    found : sequence of (Row, Checked)
+    facts : mapping
+        Of the run, as JSON values: version, packages, commit, seed, deep, command.
+    complete : bool
+        False if the run was interrupted.
+
+    Returns
+    -------
+    dict
+        Valid under the schema `theorems`.
+    """
+    return {
+        "schema": SCHEMA,
+        "run": dict(facts) | {"complete": complete},
+        "results": [_result(row, checked) for row, checked in found],
+    }
+
+
+def statement_of(row: Row) -> Statement:
+    """Return the statement that a row is about."""
+    return next(each for each in statements(row.paper) if each.name == row.statement)
+
+
+def _result(row: Row, checked: Checked) -> dict[str, Any]:
+    statement = statement_of(row)
+    return {
+        "id": row.key,
+        "statement": {
+            "paper": PAPERS[row.paper].partition(",")[0],
+            "number": statement.number,
+            "place": statement.place,
+            "printed": statement.printed,
+            "hypotheses": statement.hypotheses,
+            "kind": statement.kind,
+        },
+        "checks": row.checks,
+        "quantity": row.quantity,
+        "relation": row.relation,
+        "method": row.method,
+        "domain": row.domain,
+        "derivation": row.derivation or None,
+        "expected": "refuted" if row.verdict == "refuted" else None,
+        "verdict": checked.verdict,
+        "reason": checked.reason,
+        "cells": checked.cells,
+        "worst": _measured(row, checked.worst, checked.case),
+        "witness": _measured(row, checked.found, checked.witness),
+    }
+
+
+def _measured(row: Row, measured: Measured | None, case: Case | None) -> dict[str, Any] | None:
+    """Write down a case and what was measured there; bounds never say more than they are."""
+    if measured is None or case is None:
+        return None
+    return {
+        "case": dict(case),
+        "claimed": number(measured.claimed),
+        "lower": lower_number(measured.lower),
+        "upper": upper_number(measured.upper),
+        "factor": _factor(measured, row),
+        "alpha": number(measured.alpha),
+        "detectable": None if measured.detectable is None else number(measured.detectable),
+    }
+
+
+def _factor(measured: Measured, row: Row) -> float | str | None:
+    """Return the true number as a multiple of the claimed one, on the careful side.
+
+    None where neither is a positive number.
+    """
+    if not (measured.claimed > 0 and math.isfinite(measured.claimed)):
+        return None
+    cautious = (row.relation == "at most") != keeps(measured, row.relation)
+    value = measured.lower if cautious else measured.upper
+    return number(value / measured.claimed)
+
+
+def make_witness(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the witness of a result of a record, as a file that `dpassay theorem replay` takes."""
+    return {"schema": WITNESS, "id": result["id"], "witness": result["witness"]}
+
+
+def replayed(row: Row, witness: Mapping[str, Any]) -> dict[str, Any]:
+    """Measure the case of a witness again.
+
+    Returns
+    -------
+    dict
+        As `witness`, with the numbers of now.
+    """
+    case = witness["case"]
+    again = _measured(row, row.measure(**case), case)
+    assert again is not None
+    return again

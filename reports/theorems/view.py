@@ -1,0 +1,98 @@
+"""What a record of theorems says, as finished texts: one view, every format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpassay.reports.shared.numbers import MISSING, clean, plain, plural, value
+from dpassay.reports.shared.statuses import Status, status_of
+
+Raw = Mapping[str, Any]
+
+CAVEAT = (
+    "'Verified' and 'refuted' are proven, or certified at 99.9 % for the whole run; 'verified' "
+    "speaks of the named cases only, and 'not refuted' of what a search or a sample has seen."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowView:
+    """One row as finished texts; numbers are those of its worst case."""
+
+    status: Status
+    key: str
+    paper: str
+    number: str
+    place: str
+    printed: str
+    hypotheses: str
+    checks: str
+    quantity: str
+    relation: str
+    method: str
+    domain: str
+    derivation: str
+    reason: str
+    cells: str
+    claimed: str
+    found: str
+    factor: str
+    witness: str
+
+
+def rows_of(record: Raw) -> tuple[RowView, ...]:
+    """Return the rows, worst first, else in their order."""
+    views = [_view(result) for result in record["results"]]
+    return tuple(sorted(views, key=lambda view: view.status.rank))
+
+
+def headline(record: Raw) -> str:
+    """Say in one line what came out."""
+    results = record["results"]
+    refuted = [each for each in results if each["verdict"] == "refuted"]
+    new = sum(each["expected"] is None for each in refuted)
+    said = f"{plural(len(results), 'check')}: {len(refuted)} refuted"
+    said += f", {new} of them unexpectedly" if new else ", all known to be wrong" if refuted else ""
+    return said if record["run"]["complete"] else f"{said}; interrupted"
+
+
+def _view(result: Raw) -> RowView:
+    statement, worst = result["statement"], result["worst"]
+    return RowView(
+        status=status_of(result),
+        key=clean(result["id"]),
+        **{
+            name: clean(statement[name])
+            for name in ("paper", "number", "place", "printed", "hypotheses")
+        },
+        **{
+            name: clean(result[name])
+            for name in ("checks", "quantity", "relation", "method", "domain", "reason")
+        },
+        derivation=clean(result["derivation"] or ""),
+        cells=f"{result['cells']:,}",
+        claimed=MISSING if worst is None else _number(worst["claimed"]),
+        found=MISSING if worst is None else _between(worst),
+        factor=MISSING if worst is None or worst["factor"] is None else _number(worst["factor"]),
+        witness=_witness(result["witness"]),
+    )
+
+
+def _number(recorded: float | str) -> str:
+    number = value(recorded)
+    assert number is not None
+    return plain(number)
+
+
+def _between(measured: Raw) -> str:
+    low, high = _number(measured["lower"]), _number(measured["upper"])
+    return low if low == high else f"{low} to {high}"
+
+
+def _witness(measured: Raw | None) -> str:
+    if measured is None:
+        return ""
+    case = ", ".join(f"{name} = {given}" for name, given in sorted(measured["case"].items()))
+    return clean(f"{case}: claimed {_number(measured['claimed'])}, true {_between(measured)}")
