@@ -138,6 +138,17 @@ class AuditTarget:
         return bool(self.mechanism.seeded)
 
     @property
+    def exchangeable(self) -> bool:
+        """Whether the mechanism declares that the order of records does not matter to its law."""
+        return bool(self.mechanism.exchangeable)
+
+    @property
+    def declared(self) -> str:
+        """Where its properties are declared: `module:class`, or the address of a user's object."""
+        kind = type(self.given)
+        return f"{kind.__module__}:{kind.__qualname__}"
+
+    @property
     def has_law(self) -> bool:
         """Whether the mechanism may know its exact law: it defines `distribution`."""
         return offers(self.mechanism, "distribution")
@@ -484,6 +495,11 @@ class AuditTarget:
                 f"pairs returned {type(cases).__name__}; expected a tuple of WorstCase"
             )
         return tuple(cases)
+
+    def symmetries(self, sides: tuple[int, ...]) -> tuple[str, ...]:
+        """Return how a domain with these sides may be relabelled, as the mechanism declares."""
+        where = f"a domain with sides {sides}"
+        return self._guard("symmetries", where, lambda: tuple(self.mechanism.symmetries(sides)))
 
     def reachable(self) -> Reachable | None:
         """Return the reachable states, where the mechanism knows them."""

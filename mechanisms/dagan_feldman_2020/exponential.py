@@ -30,9 +30,13 @@ from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.mechanisms.shared.classes import (
     MOST_FUNCTIONS,
     RULES,
+    Functions,
+    Halfspaces,
     HypothesisClass,
+    Intervals,
     Points,
     Rule,
+    Thresholds,
     class_of,
 )
 from dpassay.numerics import UNIT_ROUNDOFF
@@ -91,6 +95,8 @@ class Exponential(Mechanism):
     feature: int = 0
     feature2: int = 1
     representative: Rule = "least"
+
+    exchangeable = True  # errors are counted
     family: HypothesisClass = field(init=False, repr=False, compare=False)
     grid: Points = field(init=False, repr=False, compare=False)
     members: Points = field(init=False, repr=False, compare=False)
@@ -266,6 +272,22 @@ class Exponential(Mechanism):
                 )
             )
         return tuple(found)
+
+    def symmetries(self, sides: tuple[int, ...]) -> tuple[str, ...]:
+        """Return what maps the class onto itself, where the domain is all that it is about.
+
+        Errors are then those of the moved h. All functions keep it under any permutation, and under
+        complements; on the grid that they are taken for, so do half-lines turned around, intervals
+        reversed, and halfspaces.
+        """
+        line, kind = tuple(map(float, range(1, sides[0] + 1))), type(self.family)
+        if kind is Functions and len(sides) == 1:
+            return ("points", "labels")
+        if kind is Halfspaces and sides == (self.points, self.points):
+            return ("reflections", "coordinates", "labels")
+        if len(sides) != 1 or tuple(self.grid[:, -1].tolist()) != line:
+            return ()
+        return {Thresholds: ("turns",), Intervals: ("reflections",)}.get(kind, ())
 
     def reachable(self) -> Reachable | None:
         """The two moves that are worst, where both are attained.
