@@ -20,7 +20,7 @@ from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.exact import any_size, check_alike, readable
 from dpassay.engine.multisets import MOST_NUMBERED, multisets
-from dpassay.engine.orbits import OrbitLaws, Worst, facts, orbit_laws
+from dpassay.engine.orbits import CHECKED, OrbitLaws, Worst, facts, orbit_laws
 from dpassay.engine.readings import Leaks
 from dpassay.engine.states import StateLaws
 from dpassay.engine.symmetries import Symmetries, group_of
@@ -122,7 +122,7 @@ class Domain:
     @property
     def datasets(self) -> int:
         """How many ordered datasets there are: (2 points)^n."""
-        return (2 * math.prod(self.sides)) ** self.n
+        return int((2 * math.prod(self.sides)) ** self.n)
 
     def group(self, target: AuditTarget) -> Symmetries | None:
         """Return the symmetries by which the domain is reduced; None if it is enumerated in full.
@@ -146,10 +146,14 @@ class Domain:
             compared = math.comb(self.n, k) * records ** (self.n + k)
             allowed = f"at most {MAX_DATASETS:,} datasets, (2 points)^n of them"
             more = (
-                "" if target.exchangeable else f"; more are allowed if it declares exchangeable "
-                f"records, with at most {MAX_DATASETS:,} representatives ({target.name})"
+                f", or for fewer than 2^62 of them up to the order of records, and at most "
+                f"{2 * MOST_RECORDS:,} different records"
+                if target.exchangeable
+                else "; more are allowed if it declares exchangeable records, with at most "
+                f"{MAX_DATASETS:,} representatives"
             )
-            require(self.datasets <= MAX_DATASETS, *given, f"small enough for {allowed}{more}")
+            allowed = f"small enough for {allowed}{more} ({target.name})"
+            require(self.datasets <= MAX_DATASETS, *given, allowed)
         else:
             compared = group.orbits(self.n - k) * multisets(records, k) ** 2
             allowed = (
@@ -160,6 +164,22 @@ class Domain:
             require(few, *given, f"small enough for {allowed}")
         allowed = f"small enough for at most {MAX_COMPARED:,} pairs under '{claim.relation}'"
         require(compared <= MAX_COMPARED, *given, allowed)
+
+    def planned(self, target: AuditTarget) -> str:
+        """Say whose laws a run would compute.
+
+        Raises
+        ------
+        TargetError
+            If the mechanism declares symmetries that there are not.
+        """
+        group, every = self.group(target), f"all {whole(self.datasets)} {self.words}"
+        if group is None:
+            return f"the laws of {every}"
+        return (
+            f"the laws of {group.orbits(self.n):,} representatives of {every}, up to {group.words} "
+            f"(declared; checked on at most {CHECKED:,} of them)"
+        )
 
     def dataset(self, choice: tuple[int, ...]) -> Labelled:
         """Return the dataset with these records, given by their numbers."""
@@ -319,7 +339,7 @@ def exhaustive_evidence(
             "keys": [f"domain:{domain.n}:{'x'.join(map(str, domain.sides))}"],
         }
         | (
-            {"symmetry": facts(laws, compared, target.declared)}
+            {"symmetry": facts(laws, compared, target.declared_in)}
             if isinstance(laws, OrbitLaws)
             else {}
         ),

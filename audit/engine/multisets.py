@@ -54,7 +54,7 @@ class Numbering:
         return found
 
     def counts(self, numbers: NDArray[np.int64], size: int) -> Counts:
-        """Return the counts, shape (M, R), of the multisets of `size` records with these numbers."""
+        """Return the counts (M, R) of the multisets of `size` records with these numbers."""
         found = np.empty((len(numbers), len(self.table)), dtype=np.int64)
         numbers, left = numbers.copy(), np.full(len(numbers), size)
         for kind, row in enumerate(self.table):

@@ -216,14 +216,16 @@ class _Reader:
         keys = one * len(self.rows) + other
         if len(self.rows) > FEW_LAWS:
             different, places = np.unique(keys, return_inverse=True)
-            return self._read(different)[places.reshape(keys.shape)]
+            read: NDArray[np.float64] = self._read(different)[places.reshape(keys.shape)]
+            return read
         if self._kept is None:
             self._kept = np.full(len(self.rows) ** 2, np.nan)
         new = keys[np.isnan(self._kept[keys])]
         if new.size:
             different = np.unique(new)
             self._kept[different] = self._read(different)
-        return self._kept[keys]
+        kept: NDArray[np.float64] = self._kept[keys]
+        return kept
 
     def _read(self, keys: Ids) -> NDArray[np.float64]:
         found = np.empty(len(keys))

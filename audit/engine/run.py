@@ -185,9 +185,7 @@ def _measure(
     ).hold
 
 
-def _exhaustive(
-    target: AuditTarget, domain: Domain, seed: int, progress: Progress
-) -> Holder:
+def _exhaustive(target: AuditTarget, domain: Domain, seed: int, progress: Progress) -> Holder:
     """Return what holds a whole domain against a claim."""
     if isinstance(target.mechanism, Coupled):
         raise TargetError(

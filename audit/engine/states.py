@@ -53,21 +53,22 @@ def state_key(state: Any) -> Hashable | None:
     None where a state is not plain values, arrays, tuples and frozen dataclasses of these: it may
     then hold more than can be seen.
     """
-    if state is None or isinstance(state, (bool, int, str, bytes)):
-        return (type(state).__name__, state)
-    if isinstance(state, float):
-        return ("float", state.hex())
-    if isinstance(state, (np.ndarray, np.generic)):
+    kind = type(state)
+    if kind in (type(None), bool, int, str, bytes):
+        return (kind.__name__, state)
+    if kind is float:
+        return (kind.__name__, state.hex())
+    if kind is np.ndarray or isinstance(state, np.generic):
         plain = state.dtype.kind in "biuf"
-        return (state.dtype.str, state.shape, state.tobytes()) if plain else None
-    if type(state) is tuple:
+        return (kind.__name__, state.dtype.str, state.shape, state.tobytes()) if plain else None
+    if kind is tuple:
         parts = tuple(map(state_key, state))
-    elif is_dataclass(state) and not isinstance(state, type):
+    elif is_dataclass(kind):
         names = [each.name for each in fields(state)]
-        frozen = type(state).__dataclass_params__.frozen  # type: ignore[attr-defined]
+        frozen = kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
         if not frozen or set(getattr(state, "__dict__", ())) - set(names):
             return None
-        parts = (id(type(state)), *(state_key(getattr(state, name)) for name in names))
+        parts = (id(kind), *(state_key(getattr(state, name)) for name in names))
     else:
         return None
     return None if None in parts else parts

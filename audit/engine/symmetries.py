@@ -77,7 +77,8 @@ class Element:
     def of_records(self) -> Places:
         """Where each record goes."""
         to = np.array(self.to)[:, None]
-        return (2 * to + (np.arange(2) ^ self.exchanged)).ravel()
+        found: Places = (2 * to + (np.arange(2) ^ self.exchanged)).ravel()
+        return found
 
     def after(self, first: Element) -> Element:
         """Return what `first` and then this one do."""
@@ -119,8 +120,7 @@ class Symmetries:
     @property
     def words(self) -> str:
         """What may be done to a dataset, the order of its records included."""
-        told = ["the order of records", *(SYMMETRIES[key] for key in self.keys)]
-        return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+        return order_and(self.keys)
 
     @property
     def whole(self) -> bool:
@@ -235,6 +235,12 @@ class Symmetries:
         if not self.whole:
             return element
         return Element(tuple(rng.permutation(self.points).tolist()), element.exchanged)
+
+
+def order_and(keys: Sequence[str]) -> str:
+    """Name the order of records and some symmetries, after 'up to'."""
+    told = ["the order of records", *(SYMMETRIES[key] for key in keys)]
+    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
 
 
 def group_of(target: AuditTarget, sides: tuple[int, ...]) -> Symmetries:

@@ -143,10 +143,11 @@ class AuditTarget:
         return bool(self.mechanism.exchangeable)
 
     @property
-    def declared(self) -> str:
-        """Where its properties are declared: `module:class`, or the address of a user's object."""
+    def declared_in(self) -> str:
+        """Where its properties are declared: `module:class`."""
         kind = type(self.given)
-        return f"{kind.__module__}:{kind.__qualname__}"
+        told = getattr(self.given, "declared_in", "")  # of one that is in another process
+        return str(told) or f"{kind.__module__}:{kind.__qualname__}"
 
     @property
     def has_law(self) -> bool:

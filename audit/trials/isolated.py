@@ -225,11 +225,6 @@ class Isolated(AuditTarget):
             return 0
         return self._read(int, self._ask("dimension", "dimension"), "dimension")
 
-    @property
-    def declared(self) -> str:
-        """Where its properties are declared: the address of the user's object."""
-        return self.address or self.name
-
     def symmetries(self, sides: tuple[int, ...]) -> tuple[str, ...]:
         """Return how a domain with these sides may be relabelled, as the mechanism declares."""
         offered = offers(self.mechanism, "symmetries")
@@ -389,6 +384,7 @@ class Desk:
             "output": None if subject.output is None else subject.output.as_json(),
             "one_query": bool(mechanism.one_query),
             "exchangeable": subject.exchangeable,
+            "declared_in": subject.declared_in,
             "looked_at": str(mechanism.looked_at),
             "fixed_n": None if mechanism.fixed_n is None else int(mechanism.fixed_n),
             "derived_parameters": subject.derived,
@@ -613,7 +609,7 @@ def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
         name: facts[name]
         for name in (
             *("without_query", "free", "seeded", "together", "one_query", "looked_at", "fixed_n"),
-            *("derived_parameters", "exchangeable"),
+            *("derived_parameters", "exchangeable", "declared_in"),
         )
     }
     has |= (

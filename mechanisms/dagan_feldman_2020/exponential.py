@@ -280,14 +280,15 @@ class Exponential(Mechanism):
         complements; on the grid that they are taken for, so do half-lines turned around, intervals
         reversed, and halfspaces.
         """
-        line, kind = tuple(map(float, range(1, sides[0] + 1))), type(self.family)
-        if kind is Functions and len(sides) == 1:
+        kind, line = type(self.family), len(sides) == 1
+        if kind is Functions and line:
             return ("points", "labels")
         if kind is Halfspaces and sides == (self.points, self.points):
             return ("reflections", "coordinates", "labels")
-        if len(sides) != 1 or tuple(self.grid[:, -1].tolist()) != line:
-            return ()
-        return {Thresholds: ("turns",), Intervals: ("reflections",)}.get(kind, ())
+        whole = line and np.array_equal(self.grid[:, -1], np.arange(1, sides[0] + 1))
+        if kind is Thresholds and whole:
+            return ("turns",)
+        return ("reflections",) if kind is Intervals and whole else ()
 
     def reachable(self) -> Reachable | None:
         """The two moves that are worst, where both are attained.
