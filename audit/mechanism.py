@@ -264,7 +264,7 @@ class Mechanism:
         Returns
         -------
         tuple of str
-            Keys of `dpassay.engine.symmetries.SYMMETRIES`: "points", "reflections", "coordinates",
+            Keys of `dpassay.engine.wording.SYMMETRIES`: "points", "reflections", "coordinates",
             and "labels" and "turns", which exchange the two answers with the labels. Default: none.
         """
         return ()

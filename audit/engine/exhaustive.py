@@ -2,7 +2,7 @@
 
 The true worst case. A domain of up to 10,000 datasets is enumerated dataset by dataset, so that
 nothing is taken on trust. A larger one is too, up to a million, unless the mechanism declares that
-its records are exchangeable: then by symmetry, see `dpassay.engine.orbits`.
+its records are exchangeable: then by symmetry, see `dpassay.engine.domains.orbits`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from dpassay.claims import Claim
 from dpassay.data import Labelled, points
 from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.domains.multisets import MOST_NUMBERED, multisets
+from dpassay.engine.domains.orbits import CHECKED, OrbitLaws, Worst, facts, orbit_laws
+from dpassay.engine.domains.states import StateLaws
+from dpassay.engine.domains.symmetries import Symmetries, group_of
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.exact import any_size, check_alike, readable
-from dpassay.engine.multisets import MOST_NUMBERED, multisets
-from dpassay.engine.orbits import CHECKED, OrbitLaws, Worst, facts, orbit_laws
 from dpassay.engine.readings import Leaks
-from dpassay.engine.states import StateLaws
-from dpassay.engine.symmetries import Symmetries, group_of
 from dpassay.errors import TargetError, is_count, require
 from dpassay.laws import Law
 from dpassay.numerics import whole

@@ -140,7 +140,8 @@ class AuditTarget:
     @property
     def exchangeable(self) -> bool:
         """Whether the mechanism declares that the order of records does not matter to its law."""
-        return bool(self.mechanism.exchangeable)
+        told = lambda: bool(self.mechanism.exchangeable)  # noqa: E731
+        return self._guard("exchangeable", "any dataset", told)
 
     @property
     def declared_in(self) -> str:

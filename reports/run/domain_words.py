@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpassay.engine.symmetries import order_and
+from dpassay.engine.wording import order_and
 from dpassay.reports.shared.numbers import clean, count, plural
 
 Raw = Mapping[str, Any]

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpassay.engine.domains.symmetries import Symmetries
 from dpassay.engine.exhaustive import Domain, domain_laws
-from dpassay.engine.symmetries import Symmetries
 from dpassay.targets.catalogue import CATALOGUE
 from dpassay.targets.groups import silent
 from dpassay.targets.resolve import resolve
-from tests.engine.reduced import compare
-from tests.engine.test_symmetries import every_element
+from tests.engine.domains.reduced import compare
+from tests.engine.domains.test_symmetries import every_element
 
 FRESH = {"partition": "fresh", "r": 2}
 ON_THE_GRID = {"low": 1, "high": 3, "points": 3}

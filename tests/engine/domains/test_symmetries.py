@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpassay.engine.multisets import Numbering, multisets, sorted_records
-from dpassay.engine.symmetries import SYMMETRIES, Element, Symmetries, group_of
+from dpassay.engine.domains.multisets import Numbering, multisets, sorted_records
+from dpassay.engine.domains.symmetries import Element, Symmetries, group_of
+from dpassay.engine.wording import SYMMETRIES
 from dpassay.errors import TargetError
 from tests.core.toys import target_of
-from tests.engine.symmetric_toys import Symmetric
+from tests.engine.domains.symmetric_toys import Symmetric
 
 
 @given(kinds=st.integers(1, 6), size=st.integers(0, 6))

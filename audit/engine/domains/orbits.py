@@ -26,11 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data import Labelled
+from dpassay.engine.domains.multisets import Counts, Numbering, multisets, sorted_records
+from dpassay.engine.domains.states import StateLaws
+from dpassay.engine.domains.symmetries import AT_ONCE, Canonical, Element, Symmetries
 from dpassay.engine.exact import check_alike
-from dpassay.engine.multisets import Counts, Numbering, multisets, sorted_records
 from dpassay.engine.readings import Leaks
-from dpassay.engine.states import StateLaws
-from dpassay.engine.symmetries import AT_ONCE, Canonical, Element, Symmetries
 from dpassay.errors import TargetError
 from dpassay.laws import Law
 from dpassay.seeds import stream

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from dpassay.data import Labelled
-from dpassay.engine import orbits
+from dpassay.engine.domains import orbits
+from dpassay.engine.domains.orbits import orbit_laws
+from dpassay.engine.domains.symmetries import group_of
 from dpassay.engine.exhaustive import (
     WHOLE,
     Domain,
@@ -19,17 +21,16 @@ from dpassay.engine.exhaustive import (
     exhaustive_evidence,
     laws_of,
 )
-from dpassay.engine.orbits import orbit_laws
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
-from dpassay.engine.symmetries import SYMMETRIES, group_of
+from dpassay.engine.wording import SYMMETRIES
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.targets.groups import silent
 from dpassay.targets.guard import AuditTarget
 from tests.core.toys import target_of
-from tests.engine.reduced import compare
-from tests.engine.symmetric_toys import (
+from tests.engine.domains.reduced import compare
+from tests.engine.domains.symmetric_toys import (
     Symmetric,
     by_count,
     by_first_of_equals,
@@ -122,7 +123,7 @@ def test_what_was_covered_is_said() -> None:
         "compared": found["symmetry"]["compared"],
         "exchangeable": True,
         "symmetries": ["labels"],
-        "declared": "tests.engine.symmetric_toys:Symmetric",
+        "declared": "tests.engine.domains.symmetric_toys:Symmetric",
         "checked": 146,
     }
     assert 21 <= found["symmetry"]["compared"] <= 21**2

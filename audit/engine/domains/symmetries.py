@@ -16,21 +16,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.engine.multisets import Counts, Numbering, multisets
+from dpassay.engine.domains.multisets import Counts, Numbering, multisets
+from dpassay.engine.wording import SYMMETRIES, order_and
 from dpassay.errors import TargetError
 from dpassay.targets.guard import AuditTarget
 
 Places = NDArray[np.int64]
 
-SYMMETRIES = {
-    "points": "permutations of the points",
-    "reflections": "reversals of each side",
-    "coordinates": "exchanges of equally long sides",
-    "labels": "an exchange of the labels",
-    "turns": "a reversal of all sides with an exchange of the labels",
-}
-"""Key of a symmetry -> what is done to a dataset and a query; the law of the answers moves along.
-"""
 EXCHANGED = ("labels", "turns")
 """Those that exchange the labels, and with them the two answers."""
 FEW_POINTS = 24
@@ -235,12 +227,6 @@ class Symmetries:
         if not self.whole:
             return element
         return Element(tuple(rng.permutation(self.points).tolist()), element.exchanged)
-
-
-def order_and(keys: Sequence[str]) -> str:
-    """Name the order of records and some symmetries, after 'up to'."""
-    told = ["the order of records", *(SYMMETRIES[key] for key in keys)]
-    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
 
 
 def group_of(target: AuditTarget, sides: tuple[int, ...]) -> Symmetries:
