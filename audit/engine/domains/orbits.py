@@ -13,7 +13,13 @@ those of the two datasets at x, with the answers of both exchanged or of neither
 same, as every claim treats the two answers alike. Conversely gC + A and gC + B, written with the
 core behind, are ordered datasets that differ in k places or fewer: nothing else is met.
 
-Leaks are of pairs of laws: each pair of different rows of probabilities is read once.
+Leaks are of pairs of laws. Where a law has one number, the log-odds of one of two labels or a
+value, no pair that lies between two laws leaks more than these two: of labels such a pair is a
+post-processing of the outer two, p -> a p + b, and values in between are nearer to each other; an
+error of the first of two datasets is largest at the greatest. So of all fillings of a core the
+least and the greatest are read, both ways. Their leak plus its numerical error bounds the others
+too, as it allows for both laws to be farther out by the error of a law. Laws of more than two
+labels are read pair by pair. With few different rows no pair is read twice.
 """
 
 from __future__ import annotations
@@ -136,25 +142,28 @@ class OrbitLaws:
         best = np.full(points, -np.inf)
         found: dict[int, tuple[Counts, Counts, Counts]] = {}
         added = self.numbering.counts(np.arange(multisets(2 * points, k)), k)
+        few, outwards = self.rows.shape[1] <= 2, self.rows[:, -1]
+        if self.rows.shape[1] == 2:
+            outwards = outwards - self.rows[:, 0]  # log-odds
         for cores in self._cores(k, len(added)):
             ids = self._filled(cores, added)
-            for one in _portions(len(added), ids.size * len(added)):
-                certain = reader.certain(ids[:, one, None], ids[:, None])
-                same = np.arange(one.start, one.stop)
-                certain[:, same - one.start, same] = -np.inf  # the dataset itself
+            for pair in _outermost(ids, outwards) if few else _every_pair(ids):
+                certain = reader.certain(*(np.take_along_axis(ids, each, 1) for each in pair))
+                one, other = (np.broadcast_to(each, certain.shape) for each in pair)
+                certain[one == other] = -np.inf  # the dataset itself
                 flat = certain.reshape(-1, points)
                 places = np.argmax(flat, axis=0)
                 for x in np.flatnonzero(flat[places, np.arange(points)] > best).tolist():
-                    core, first, other = np.unravel_index(places[x], certain.shape[:-1])
+                    core, way = np.unravel_index(places[x], certain.shape[:-1])
                     best[x] = flat[places[x], x]
-                    found[x] = (cores[core], added[first + one.start], added[other])
+                    found[x] = (cores[core], added[one[core, way, x]], added[other[core, way, x]])
         return [self._moved(x, best, found, leaks) for x in range(points)], *reader.seen
 
     def _cores(self, k: int, ways: int) -> Iterator[Counts]:
         """Yield the representatives of n - k records, a portion at a time."""
         size = self.n - k
         numbers = self.group.representatives(size, self.numbering)
-        portion = max(1, AT_ONCE // (ways * max(ways, 2) * self.group.points))
+        portion = max(1, AT_ONCE // (ways * 2 * self.group.points))
         for start in range(0, len(numbers), portion):
             yield self.numbering.counts(numbers[start : start + portion], size)
 
@@ -236,6 +245,26 @@ class _Reader:
             found[part] = loss.certain
         self.compared += len(keys)
         return found
+
+
+def _outermost(ids: Ids, outwards: NDArray[np.float64]) -> Iterator[tuple[Ids, Ids]]:
+    """Yield the fillings with the least and the greatest law of each core at each query.
+
+    Both ways, shape (cores, 2, points). Where all laws are equal these are two fillings all the
+    same.
+    """
+    places = outwards[ids]
+    least, greatest = places.argmin(axis=1), places.argmax(axis=1)
+    greatest = np.where(least == greatest, ids.shape[1] - 1, greatest)
+    yield np.stack([least, greatest], axis=1), np.stack([greatest, least], axis=1)
+
+
+def _every_pair(ids: Ids) -> Iterator[tuple[Ids, Ids]]:
+    """Yield all pairs of fillings, a portion at a time, shape (1, pairs, 1)."""
+    ways = ids.shape[1]
+    for part in _portions(ways**2, ids.size * ways):
+        one, other = np.divmod(np.arange(part.start, part.stop), ways)
+        yield one[None, :, None], other[None, :, None]
 
 
 def _portions(length: int, numbers: int) -> Iterator[slice]:
