@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from dpassay.claims import DP, GDP, RDP, Stability, zCDP
 from dpassay.data import Labelled
 from dpassay.engine.domains import orbits
 from dpassay.engine.domains.orbits import orbit_laws
@@ -65,6 +66,34 @@ def test_answers_may_be_more_than_two_where_the_labels_are_kept() -> None:
 @pytest.mark.parametrize("score", [by_ones, by_place])
 def test_the_same_where_queries_or_labels_differ(score: Any) -> None:
     compare(target_of(Symmetric(score=score)), Domain(n=3, points=3))
+
+
+CLAIMS = (
+    DP(epsilon=0.5, delta=0.01),
+    DP(epsilon=0.1, delta=0.3),
+    GDP(mu=0.5),
+    Stability(gamma=0.1),
+    zCDP(rho=0.1),
+    RDP(alpha=3.0, epsilon=0.5),
+)
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=str)
+@pytest.mark.parametrize("score", [by_place, by_ones, by_count])
+def test_between_the_outermost_laws_nothing_leaks_more(score: Any, claim: Any) -> None:
+    target = replace(target_of(Symmetric(score=score)), claims=(claim,))
+    compare(target, Domain(n=3, points=(3, 1)))
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (0, 1, 2)])
+def test_many_laws_are_read_without_a_memory(
+    labels: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(orbits, "FEW_LAWS", 1)
+    monkeypatch.setattr(orbits, "AT_ONCE", 500)
+    target = target_of(Symmetric(score=by_place, labels=labels, relation="replace-2"))
+    laws = compare(target, Domain(n=3, points=3))
+    assert len(laws.rows) == 19
 
 
 FALSE = {
