@@ -138,6 +138,9 @@ class Mechanism:
     derived_parameters : mapping
         What is in force for parameters that may be left out, by name; more than were left out do no
         harm.
+    exchangeable : bool
+        Whether the law of its answers does not depend on the order of the records. Exhaustive mode
+        then looks at one order of each dataset of a domain, and checks a sample of the others.
     alone : bool
         Whether it can be audited on its own worst cases only, because a part of it depends on them.
     free : bool
@@ -173,6 +176,8 @@ class Mechanism:
         @property
         def derived_parameters(self) -> Mapping[str, int | float | str]: ...  # noqa: D102
         @property
+        def exchangeable(self) -> bool: ...  # noqa: D102
+        @property
         def alone(self) -> bool: ...  # noqa: D102
         @property
         def free(self) -> bool: ...  # noqa: D102
@@ -188,6 +193,7 @@ class Mechanism:
         fixed_n = None
         one_query = False
         derived_parameters = MappingProxyType({})
+        exchangeable = False
         alone = False
         free = False
         seeded = True
@@ -248,6 +254,20 @@ class Mechanism:
         Default: None, they are not known.
         """
         return None
+
+    def symmetries(self, sides: tuple[int, ...]) -> tuple[str, ...]:  # noqa: ARG002
+        """Return how a domain may be relabelled with the law of the answers moved along.
+
+        The domain is a line, or a grid, of the points 1, ..., side along each of its sides, with
+        labels 0 and 1. Exhaustive mode uses it where the records are `exchangeable`.
+
+        Returns
+        -------
+        tuple of str
+            Keys of `dpassay.engine.wording.SYMMETRIES`: "points", "reflections", "coordinates",
+            and "labels" and "turns", which exchange the two answers with the labels. Default: none.
+        """
+        return ()
 
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:  # noqa: ARG002
         """Say what an answer at a query, shape (d,), stands for.

@@ -183,6 +183,11 @@ def _same(shown: float, claimed: float) -> bool:
     return shown == claimed or abs(claimed - shown) <= SAME * abs(claimed)
 
 
+def whole(number: int) -> str:
+    """Write a whole number with thousands separated; three digits of it from 10^15 on."""
+    return f"{number:,}" if number < 10**15 else f"{Decimal(number):.2e}".replace("e+", "e")
+
+
 def half_line_words(threshold: float, *, above: bool) -> str:
     """Name a half-line: '≥ 2', '< 0.5'.
 

@@ -11,11 +11,13 @@ from typing import Any
 from dpassay.claims import Claim
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.shared import console
+from dpassay.engine.exhaustive import Domain
 from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.planning import Cost, cost, draws_needed, ladder, measure
 from dpassay.engine.searching.cost import SearchCost, search_cost
 from dpassay.engine.settings import Settings
 from dpassay.engine.wording import seen_words
+from dpassay.errors import TargetError
 from dpassay.numerics import upper_number
 from dpassay.reports.shared.numbers import plural
 from dpassay.targets.groups import Group, groups_for
@@ -30,11 +32,8 @@ def dry_run(
     Nothing is audited and nothing written.
     """
     if settings.domain is not None:
-        datasets = len(settings.domain.records) ** settings.domain.n
-        console().print(
-            f"{settings.domain}: the laws of {datasets:,} datasets of each of {len(targets)}; no "
-            "trials"
-        )
+        for target in targets:
+            console().print(f"{target.name}: {_enumerated(target, settings.domain)}")
         return Exit.NOTHING
     given = [each for each in targets if each.space is None]
     every = sum(len(target.claims) for target in targets)
@@ -59,6 +58,13 @@ def dry_run(
         for line in _search_words(target, claim, search, settings.search_seconds):
             out.print(line)
     return Exit.NOTHING
+
+
+def _enumerated(target: AuditTarget, domain: Domain) -> str:
+    try:
+        return f"{domain.planned(target)}; no trials"
+    except TargetError as error:
+        return f"error: {error.cause}"
 
 
 def _searches(

@@ -1,6 +1,8 @@
 """Exhaustive mode: every dataset of size n over a small domain, every neighbour, every query.
 
-The true worst case.
+The true worst case. A domain of up to 10,000 datasets is enumerated dataset by dataset, so that
+nothing is taken on trust. A larger one is too, up to a million, unless the mechanism declares that
+its records are exchangeable: then by symmetry, see `dpassay.engine.domains.orbits`.
 """
 
 from __future__ import annotations
@@ -15,11 +17,16 @@ from numpy.typing import NDArray
 from dpassay.claims import Claim
 from dpassay.data import Labelled, points
 from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.domains.multisets import MOST_NUMBERED, multisets
+from dpassay.engine.domains.orbits import CHECKED, OrbitLaws, Worst, facts, orbit_laws
+from dpassay.engine.domains.states import StateLaws
+from dpassay.engine.domains.symmetries import Symmetries, group_of
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.exact import any_size, check_alike, readable
 from dpassay.engine.readings import Leaks
 from dpassay.errors import TargetError, is_count, require
 from dpassay.laws import Law
+from dpassay.numerics import whole
 from dpassay.pairs import Change, Pairs, Replace, Several
 from dpassay.relations import records_replaced
 from dpassay.stats.bounds import Bound, Computed
@@ -28,8 +35,13 @@ from dpassay.targets.groups import DIRECTIONS, Group, Progress
 from dpassay.targets.guard import AuditTarget
 
 MAX_DATASETS = 1_000_000
+"""Datasets, or representatives, whose law is computed at most."""
 MAX_COMPARED = 10**9
-"""Pairs of datasets that are compared at most."""
+"""Pairs of datasets, or of representatives of these, that are compared at most."""
+WHOLE = 10_000
+"""Up to so many datasets all are enumerated, whatever the mechanism declares."""
+MOST_RECORDS = 1000
+"""Records of a dataset, and half the different records of a domain reduced by symmetry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +61,8 @@ class Domain:
     Raises
     ------
     InvalidInput
-        If a number is out of range or there are more than a million datasets.
+        If a number is out of range, or no mechanism has an exhaustive mode on so many records or
+        points.
     """
 
     n: int
@@ -58,7 +71,12 @@ class Domain:
 
     def __post_init__(self) -> None:
         sides = self.points if isinstance(self.points, tuple) else (self.points,)
-        require(is_count(self.n), "--n", self.n, "an integer >= 1")
+        require(
+            is_count(self.n) and self.n <= MOST_RECORDS,
+            "--n",
+            self.n,
+            f"an integer >= 1 and at most {MOST_RECORDS:,}",
+        )
         require(
             len(sides) > 0 and all(map(is_count, sides)),
             "--domain",
@@ -71,15 +89,20 @@ class Domain:
             self, "points", self.sides if isinstance(self.points, tuple) else self.sides[0]
         )
         require(
-            self.n * math.log(2 * math.prod(self.sides)) <= math.log(MAX_DATASETS) + 1e-9,
-            "--n, --domain",
-            (self.n, self.points),
-            f"small enough for at most {MAX_DATASETS:,} datasets, (2 points)^n of them",
+            2 * math.prod(self.sides) <= MAX_DATASETS,
+            "--domain",
+            self.points,
+            f"at most {MAX_DATASETS // 2:,} points",
         )
 
     def __str__(self) -> str:
+        return f"all {self.words}"
+
+    @property
+    def words(self) -> str:
+        """What it is, after 'all' or a number."""
         where = " x ".join(f"1..{side}" for side in self.sides)
-        return f"all datasets of {self.n} records over the points {where} with labels 0 and 1"
+        return f"datasets of {self.n} records over the points {where} with labels 0 and 1"
 
     @property
     def places(self) -> tuple[tuple[int, ...], ...]:
@@ -96,12 +119,67 @@ class Domain:
         """Every point, shape (points, sides)."""
         return points(self.places, "queries")
 
-    def check(self, claim: Claim) -> None:
-        """Raise `InvalidInput` if a claim speaks of too many neighbours of its kind."""
-        k, records = min(records_replaced(claim.relation), self.n), len(self.records)
-        compared = math.comb(self.n, k) * records ** (self.n + k)
+    @property
+    def datasets(self) -> int:
+        """How many ordered datasets there are: (2 points)^n."""
+        return int((2 * math.prod(self.sides)) ** self.n)
+
+    def group(self, target: AuditTarget) -> Symmetries | None:
+        """Return the symmetries by which the domain is reduced; None if it is enumerated in full.
+
+        Raises
+        ------
+        TargetError
+            If the mechanism declares symmetries that there are not.
+        """
+        records = 2 * math.prod(self.sides)
+        few = records <= 2 * MOST_RECORDS and multisets(records, self.n) < MOST_NUMBERED
+        if self.datasets <= WHOLE or not target.exchangeable or not few:
+            return None
+        return group_of(target, self.sides)
+
+    def check(self, target: AuditTarget, claim: Claim) -> None:
+        """Raise `InvalidInput` if there are too many datasets or neighbours for a mechanism."""
+        k, records = min(records_replaced(claim.relation), self.n), 2 * math.prod(self.sides)
+        given, group = ("--n, --domain", (self.n, self.points)), self.group(target)
+        if group is None:
+            compared = math.comb(self.n, k) * records ** (self.n + k)
+            allowed = f"at most {MAX_DATASETS:,} datasets, (2 points)^n of them"
+            more = (
+                f", or for fewer than 2^62 of them up to the order of records, and at most "
+                f"{2 * MOST_RECORDS:,} different records"
+                if target.exchangeable
+                else "; more are allowed if it declares exchangeable records, with at most "
+                f"{MAX_DATASETS:,} representatives"
+            )
+            allowed = f"small enough for {allowed}{more} ({target.name})"
+            require(self.datasets <= MAX_DATASETS, *given, allowed)
+        else:
+            compared = group.orbits(self.n - k) * multisets(records, k) ** 2
+            allowed = (
+                f"at most {MAX_DATASETS:,} representatives of datasets up to {group.words} "
+                f"({target.name})"
+            )
+            few = group.orbits(self.n) <= MAX_DATASETS
+            require(few, *given, f"small enough for {allowed}")
         allowed = f"small enough for at most {MAX_COMPARED:,} pairs under '{claim.relation}'"
-        require(compared <= MAX_COMPARED, "--n, --domain", (self.n, self.points), allowed)
+        require(compared <= MAX_COMPARED, *given, allowed)
+
+    def planned(self, target: AuditTarget) -> str:
+        """Say whose laws a run would compute.
+
+        Raises
+        ------
+        TargetError
+            If the mechanism declares symmetries that there are not.
+        """
+        group, every = self.group(target), f"all {whole(self.datasets)} {self.words}"
+        if group is None:
+            return f"the laws of {every}"
+        return (
+            f"the laws of {group.orbits(self.n):,} representatives of {every}, up to {group.words} "
+            f"(declared; checked on at most {CHECKED:,} of them)"
+        )
 
     def dataset(self, choice: tuple[int, ...]) -> Labelled:
         """Return the dataset with these records, given by their numbers."""
@@ -130,16 +208,44 @@ class DomainLaws:
     error: float
     law: Law
 
+    def worst(self, leaks: Leaks, k: int) -> tuple[list[Worst], float, int]:
+        """Find the worst neighbours of each query; see `OrbitLaws.worst`."""
+        found, highest = _search(self, leaks, k)
+        return found, highest, 0
+
+
+def laws_of(
+    target: AuditTarget, domain: Domain, seed: int, progress: Progress
+) -> DomainLaws | OrbitLaws:
+    """Compute the law of every dataset of the domain, or of every representative.
+
+    Parameters
+    ----------
+    target, domain
+    seed : int
+        Of the datasets on which symmetries are checked.
+    progress : callable
+
+    Raises
+    ------
+    TargetError
+        If there is no exact law, or what the mechanism declares is found to be false.
+    """
+    group = domain.group(target)
+    if group is None:
+        return domain_laws(target, domain, progress)
+    return orbit_laws(target, domain.n, group, domain.queries, seed, progress)
+
 
 def domain_laws(target: AuditTarget, domain: Domain, progress: Progress) -> DomainLaws:
     """Compute the law of every dataset of the domain at every query."""
-    sizes, queries = (len(domain.records),) * domain.n, domain.queries
+    sizes, laws = (len(domain.records),) * domain.n, StateLaws(target, domain.queries)
     table = np.empty((*sizes, len(domain.places), len(target.labels) or 1))
     first: Law | None = None
     error, total = 0.0, int(np.prod(sizes))
     for done, choice in enumerate(itertools.product(*map(range, sizes))):
         where = f"the dataset {choice}"
-        law = target.law(target.prepare(domain.dataset(choice)), queries, where)
+        law = laws.of(domain.dataset(choice), where)
         if law is None:
             raise TargetError(f"it has no exact law for {domain}; use mode monte-carlo")
         first = first or law
@@ -152,7 +258,7 @@ def domain_laws(target: AuditTarget, domain: Domain, progress: Progress) -> Doma
 
 
 def exhaustive_evidence(
-    target: AuditTarget, claim: Claim, domain: Domain, laws: DomainLaws
+    target: AuditTarget, claim: Claim, domain: Domain, laws: DomainLaws | OrbitLaws
 ) -> Evidence:
     """Find the true worst case of a domain, per query point and over all.
 
@@ -161,7 +267,7 @@ def exhaustive_evidence(
     target, claim
         What is audited, and against what.
     domain, laws
-        The domain and its laws, from `domain_laws`.
+        The domain and its laws, from `laws_of`.
 
     Returns
     -------
@@ -170,7 +276,7 @@ def exhaustive_evidence(
     """
     leaks = readable(target, claim, laws.law)
     k = min(records_replaced(claim.relation), domain.n)
-    found, highest = _search(laws, leaks, k)
+    found, highest, compared = laws.worst(leaks, k)
     groups, cells = [], []
     for query, worst in enumerate(found):
         change = _change(domain, worst)
@@ -188,7 +294,7 @@ def exhaustive_evidence(
                 reason="enumeration",
             )
         )
-        row, row0 = laws.table[worst.choice][query], laws.table[worst.other][query]
+        row, row0 = worst.rows
         seen = leaks.seen(row, row0, worst.loss.value)
         cells.append(
             Cell(
@@ -208,7 +314,7 @@ def exhaustive_evidence(
     top = max(cells, key=lambda cell: cell.lower.value)
     records = len(domain.records)
     pairs = (
-        records**domain.n
+        domain.datasets
         * sum(math.comb(domain.n, j) * (records - 1) ** j for j in range(1, k + 1))
         // 2
     )
@@ -225,28 +331,33 @@ def exhaustive_evidence(
         trials=0,
         alpha=0.0,
         searched={
-            "datasets": records**domain.n,
+            "datasets": domain.datasets,
             "pairs": pairs,
             "queries": len(domain.places),
             "cells": 2 * pairs * len(domain.places),
             "how": [str(domain)],
             "keys": [f"domain:{domain.n}:{'x'.join(map(str, domain.sides))}"],
-        },
-        domain=str(domain),
+        }
+        | (
+            {"symmetry": facts(laws, compared, target.declared_in)}
+            if isinstance(laws, OrbitLaws)
+            else {}
+        ),
+        domain=str(domain) if isinstance(laws, DomainLaws) else _through(domain, laws),
         any_size=any_size(target, claim),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Worst:
-    """The worst pair at one query: two neighbouring datasets, as record numbers."""
+def _through(domain: Domain, laws: OrbitLaws) -> str:
+    """Say which datasets were covered, and by what."""
+    checked = "each" if laws.checked == len(laws.numbers) else f"{laws.checked:,} of them"
+    return (
+        f"all {whole(domain.datasets)} {domain.words}, through {len(laws.numbers):,} "
+        f"representatives up to {laws.group.words} (declared; checked on {checked}),"
+    )
 
-    loss: Computed
-    choice: tuple[int, ...]
-    other: tuple[int, ...]
 
-
-def _change(domain: Domain, worst: _Worst) -> Change:
+def _change(domain: Domain, worst: Worst) -> Change:
     """Return what turns the first dataset into the other."""
     changes = []
     for place, (one, other) in enumerate(zip(worst.choice, worst.other, strict=True)):
@@ -256,7 +367,7 @@ def _change(domain: Domain, worst: _Worst) -> Change:
     return changes[0] if len(changes) == 1 else Several(tuple(changes))
 
 
-def _search(laws: DomainLaws, leaks: Leaks, k: int) -> tuple[list[_Worst], float]:
+def _search(laws: DomainLaws, leaks: Leaks, k: int) -> tuple[list[Worst], float]:
     """Return the worst pair per query, and the most that any loss of the domain can be.
 
     Every ordered pair of datasets that differ in k records or fewer differs along k axes of the
@@ -264,7 +375,7 @@ def _search(laws: DomainLaws, leaks: Leaks, k: int) -> tuple[list[_Worst], float
     covered.
     """
     *sizes, queries, columns = laws.table.shape
-    worst: dict[int, _Worst] = {}
+    worst: dict[int, Worst] = {}
     highest = -np.inf
     for axes in itertools.combinations(range(len(sizes)), k):
         values = list(itertools.product(range(sizes[0]), repeat=k))
@@ -293,7 +404,12 @@ def _search(laws: DomainLaws, leaks: Leaks, k: int) -> tuple[list[_Worst], float
                     choice, neighbour = (
                         _filled(axes, each, place) for each in (given, values[other])
                     )
-                    worst[query] = _Worst(loss=found, choice=choice, other=neighbour)
+                    worst[query] = Worst(
+                        loss=found,
+                        choice=choice,
+                        other=neighbour,
+                        rows=(laws.table[choice][query], laws.table[neighbour][query]),
+                    )
     return [worst[query] for query in range(queries)], highest
 
 

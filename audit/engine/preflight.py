@@ -9,8 +9,9 @@ import math
 from collections.abc import Sequence
 
 from dpassay.claims import Claim
+from dpassay.engine.exhaustive import Domain
 from dpassay.engine.settings import Settings
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.relations import within
 from dpassay.search.proposals.proposal import Space
 from dpassay.targets.groups import Group
@@ -50,7 +51,7 @@ def _check_pairs(target: AuditTarget, data: Group | None, settings: Settings) ->
     for claim in target.claims:
         _check_claim(target, claim, settings)
         if settings.mode == "exhaustive" and settings.domain is not None:
-            settings.domain.check(claim)
+            _check_domain(target, claim, settings.domain)
         elif data is not None and not within(data.pairs.relation, claim.relation):
             raise InvalidInput(
                 f"pairs: are neighbours under '{data.pairs.relation}'; must be under "
@@ -64,6 +65,14 @@ def _check_pairs(target: AuditTarget, data: Group | None, settings: Settings) ->
         raise InvalidInput(
             f"{target.name}: no pairs to audit; it names no worst cases of its own, so give it data"
         )
+
+
+def _check_domain(target: AuditTarget, claim: Claim, domain: Domain) -> None:
+    """Raise `InvalidInput` if a domain is too large for a mechanism and its claim."""
+    try:
+        domain.check(target, claim)
+    except TargetError:  # the mechanism's fault, which ends its result only
+        return
 
 
 def _check_search(target: AuditTarget, space: Space, settings: Settings) -> None:

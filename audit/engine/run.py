@@ -16,7 +16,7 @@ from dpassay.engine.apart import apart
 from dpassay.engine.baseline_cells import Raw
 from dpassay.engine.evidence import Evidence, Mode
 from dpassay.engine.exact import Laws, exact_evidence, goodness_of_fit, group_laws
-from dpassay.engine.exhaustive import Domain, domain_laws, exhaustive_evidence
+from dpassay.engine.exhaustive import Domain, exhaustive_evidence, laws_of
 from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
@@ -162,7 +162,7 @@ def _measure(
 
         return "monte-carlo", hunt
     if settings.mode == "exhaustive" and settings.domain is not None:
-        return "exhaustive", _exhaustive(target, settings.domain, progress)
+        return "exhaustive", _exhaustive(target, settings.domain, settings.seed, progress)
     groups = groups_for(target, data)
     if isinstance(target.mechanism, Coupled):
         groups = tuple(map(coupled_group, groups))
@@ -185,14 +185,14 @@ def _measure(
     ).hold
 
 
-def _exhaustive(target: AuditTarget, domain: Domain, progress: Progress) -> Holder:
+def _exhaustive(target: AuditTarget, domain: Domain, seed: int, progress: Progress) -> Holder:
     """Return what holds a whole domain against a claim."""
     if isinstance(target.mechanism, Coupled):
         raise TargetError(
             f"{target.claims[0]} speaks of two datasets at once and has no exhaustive mode; "
             "use auto"
         )
-    laws = domain_laws(target, domain, progress)
+    laws = laws_of(target, domain, seed, progress)
     own = groups_for(target, None)
     own_laws = _all_laws(target, own, progress)
 

@@ -1,4 +1,7 @@
-"""What an audit would have seen, in words; imports nothing heavy, so that a report can use it."""
+"""What an audit looked at, and would have seen, in words.
+
+Imports nothing heavy, so that a report can use it.
+"""
 
 from __future__ import annotations
 
@@ -71,3 +74,20 @@ def stopped_words(trials: int, of: int, e_value: float, threshold: float) -> str
 def through_words(frequency: float | None) -> str:
     """Say through which answers a leak is seen; nothing where it does not matter."""
     return "" if frequency is None else f"through an answer of probability {frequency:g} or more"
+
+
+SYMMETRIES = {
+    "points": "permutations of the points",
+    "reflections": "reversals of each side",
+    "coordinates": "exchanges of equally long sides",
+    "labels": "an exchange of the labels",
+    "turns": "a reversal of all sides with an exchange of the labels",
+}
+"""Key of a symmetry -> what is done to a dataset and a query; the law of the answers moves along.
+"""
+
+
+def order_and(keys: Sequence[str]) -> str:
+    """Name the order of records and some symmetries, after 'up to'."""
+    told = ["the order of records", *(SYMMETRIES[key] for key in keys)]
+    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"

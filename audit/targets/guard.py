@@ -138,6 +138,19 @@ class AuditTarget:
         return bool(self.mechanism.seeded)
 
     @property
+    def exchangeable(self) -> bool:
+        """Whether the mechanism declares that the order of records does not matter to its law."""
+        told = lambda: bool(self.mechanism.exchangeable)  # noqa: E731
+        return self._guard("exchangeable", "any dataset", told)
+
+    @property
+    def declared_in(self) -> str:
+        """Where its properties are declared: `module:class`."""
+        kind = type(self.given)
+        told = getattr(self.given, "declared_in", "")  # of one that is in another process
+        return str(told) or f"{kind.__module__}:{kind.__qualname__}"
+
+    @property
     def has_law(self) -> bool:
         """Whether the mechanism may know its exact law: it defines `distribution`."""
         return offers(self.mechanism, "distribution")
@@ -484,6 +497,11 @@ class AuditTarget:
                 f"pairs returned {type(cases).__name__}; expected a tuple of WorstCase"
             )
         return tuple(cases)
+
+    def symmetries(self, sides: tuple[int, ...]) -> tuple[str, ...]:
+        """Return how a domain with these sides may be relabelled, as the mechanism declares."""
+        where = f"a domain with sides {sides}"
+        return self._guard("symmetries", where, lambda: tuple(self.mechanism.symmetries(sides)))
 
     def reachable(self) -> Reachable | None:
         """Return the reachable states, where the mechanism knows them."""

@@ -45,7 +45,10 @@ from dpassay.trials.written import (
 )
 
 T = TypeVar("T")
-METHODS = ("check", "update", "distribution", "pairs", "reachable", "towards", "answer_words")
+METHODS = (
+    *("check", "update", "distribution", "pairs", "reachable", "symmetries", "towards"),
+    "answer_words",
+)
 """What a mechanism may define besides `prepare` and `sample`."""
 REMEDY = "a mechanism must return, or raise an exception"
 MORE_TIME = "make it faster, or allow more with --shard-timeout (shard_timeout)"
@@ -222,6 +225,11 @@ class Isolated(AuditTarget):
             return 0
         return self._read(int, self._ask("dimension", "dimension"), "dimension")
 
+    def symmetries(self, sides: tuple[int, ...]) -> tuple[str, ...]:
+        """Return how a domain with these sides may be relabelled, as the mechanism declares."""
+        offered = offers(self.mechanism, "symmetries")
+        return tuple(self._ask("symmetries", "symmetries", sides)) if offered else ()
+
     def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
         """Return the queries that ask for the released vector's coordinates along directions.
 
@@ -375,6 +383,8 @@ class Desk:
             "together": int(getattr(mechanism, "together", 0)),
             "output": None if subject.output is None else subject.output.as_json(),
             "one_query": bool(mechanism.one_query),
+            "exchangeable": subject.exchangeable,
+            "declared_in": subject.declared_in,
             "looked_at": str(mechanism.looked_at),
             "fixed_n": None if mechanism.fixed_n is None else int(mechanism.fixed_n),
             "derived_parameters": subject.derived,
@@ -455,6 +465,14 @@ class Desk:
 
     def _worst_cases(self, subject: AuditTarget, objects: dict[int, Any]) -> Any:  # noqa: ARG002
         return [worst_case_json(case) for case in subject.worst_cases()]
+
+    def _symmetries(
+        self,
+        subject: AuditTarget,
+        objects: dict[int, Any],  # noqa: ARG002
+        sides: Any,
+    ) -> list[str]:
+        return list(map(str, subject.symmetries(tuple(sides))))
 
     def _reachable(self, subject: AuditTarget, objects: dict[int, Any]) -> Any:  # noqa: ARG002
         reachable = subject.reachable()
@@ -591,7 +609,7 @@ def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
         name: facts[name]
         for name in (
             *("without_query", "free", "seeded", "together", "one_query", "looked_at", "fixed_n"),
-            "derived_parameters",
+            *("derived_parameters", "exchangeable", "declared_in"),
         )
     }
     has |= (

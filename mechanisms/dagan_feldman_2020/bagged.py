@@ -44,6 +44,7 @@ from dpassay.mechanisms.dagan_feldman_2020.subset_draws import (
 from dpassay.mechanisms.dagan_feldman_2020.threshold_subsets import threshold_answers, threshold_law
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, Blocks, one_record_per_block
+from dpassay.mechanisms.shared.learners import ORDERLESS
 from dpassay.pairs import Change, FlipLabel
 
 COLUMNS = 32
@@ -116,6 +117,14 @@ class Bagged(Mechanism):
         return printed, Stability(
             gamma=share, coins=coins, source="docs/findings.md, 'Bagging'", status="corrected"
         )
+
+    @property
+    def exchangeable(self) -> bool:
+        """Whether the order of the records does not matter.
+
+        All subsets are equally likely, and the learner counts its records.
+        """
+        return self.how == "subset" and self.learner in ORDERLESS
 
     @property
     def fixed_n(self) -> int | None:

@@ -30,9 +30,13 @@ from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.mechanisms.shared.classes import (
     MOST_FUNCTIONS,
     RULES,
+    Functions,
+    Halfspaces,
     HypothesisClass,
+    Intervals,
     Points,
     Rule,
+    Thresholds,
     class_of,
 )
 from dpassay.numerics import UNIT_ROUNDOFF
@@ -91,6 +95,8 @@ class Exponential(Mechanism):
     feature: int = 0
     feature2: int = 1
     representative: Rule = "least"
+
+    exchangeable = True  # errors are counted
     family: HypothesisClass = field(init=False, repr=False, compare=False)
     grid: Points = field(init=False, repr=False, compare=False)
     members: Points = field(init=False, repr=False, compare=False)
@@ -266,6 +272,23 @@ class Exponential(Mechanism):
                 )
             )
         return tuple(found)
+
+    def symmetries(self, sides: tuple[int, ...]) -> tuple[str, ...]:
+        """Return what maps the class onto itself, where the domain is all that it is about.
+
+        Errors are then those of the moved h. All functions keep it under any permutation, and under
+        complements; on the grid that they are taken for, so do half-lines turned around, intervals
+        reversed, and halfspaces.
+        """
+        kind, line = type(self.family), len(sides) == 1
+        if kind is Functions and line:
+            return ("points", "labels")
+        if kind is Halfspaces and sides == (self.points, self.points):
+            return ("reflections", "coordinates", "labels")
+        whole = line and np.array_equal(self.grid[:, -1], np.arange(1, sides[0] + 1))
+        if kind is Thresholds and whole:
+            return ("turns",)
+        return ("reflections",) if kind is Intervals and whole else ()
 
     def reachable(self) -> Reachable | None:
         """The two moves that are worst, where both are attained.

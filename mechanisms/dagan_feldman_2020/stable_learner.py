@@ -169,6 +169,8 @@ class StableLearner(Mechanism):
     feature2: int = 1
     representative: Rule = "least"
     cover: Literal["labelings", "net"] = "labelings"
+
+    exchangeable = True  # T is any subset of them, and errors are counted
     hypotheses: HypothesisClass = field(init=False, repr=False, compare=False)
     remembered: dict[tuple[Any, ...], Points] = field(init=False, repr=False, compare=False)
 
@@ -325,6 +327,12 @@ class StableLearner(Mechanism):
         return law_by_sets(
             H, hypotheses, state, queries, epsilon=self.epsilon, m=self.n_prime, often=often
         )
+
+    def symmetries(self, sides: tuple[int, ...]) -> tuple[str, ...]:
+        """All functions may be moved with the points, where h is constant outside of T."""
+        alike = self.cover == "labelings" and self.representative in ("least", "greatest")
+        functions = type(self.hypotheses) is Functions and len(sides) == 1
+        return ("points",) if alike and functions else ()
 
     def reachable(self) -> Reachable | None:
         """Counts of labels at a point, for all functions.

@@ -157,6 +157,11 @@ class Subsampled(Wrapper):
         )
 
     @property
+    def exchangeable(self) -> bool:
+        """Whether the order of the records does not matter: it is drawn, or the base ignores it."""
+        return self.order == "random" or bool(self.base_mechanism.exchangeable)
+
+    @property
     def size(self) -> int:
         """n': records that are drawn."""
         return round(self.eta * self.n)

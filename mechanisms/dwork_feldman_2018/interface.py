@@ -287,6 +287,11 @@ class Interface(Mechanism):
             object.__setattr__(self, name, value)
 
     @property
+    def exchangeable(self) -> bool:
+        """Whether the order of the records does not matter to the base, asked as often as it is."""
+        return bool(self.predictor.exchangeable)
+
+    @property
     def labels(self) -> tuple[int, ...]:
         """Every transcript."""
         return tuple(range(2**self.m))

@@ -134,6 +134,11 @@ class ProjectedWalk(Mechanism):
             ),
         )
 
+    @property
+    def exchangeable(self) -> bool:
+        """Whether the order of the records does not matter: they are sorted, ties included."""
+        return self.ties != "index"
+
     def bound_for(self, alpha: float) -> int:
         """Return T = ceil(2 ln(2 / alpha) / epsilon), Theorem 5.3's bound for error alpha.
 
@@ -207,6 +212,10 @@ class ProjectedWalk(Mechanism):
                 query=data.X[:1] + beyond,
             ),
         )
+
+    def symmetries(self, sides: tuple[int, ...]) -> tuple[str, ...]:  # noqa: ARG002
+        """With the labels every step changes its sign, and so does V: of steps that are sums."""
+        return ("labels",) if self.ties == "sum" else ()
 
     def reachable(self) -> Reachable:
         """End values -T, ..., T; a replaced example moves the end by at most 2."""

@@ -98,6 +98,14 @@ class ProjectedWalkError(Mechanism):
         )
 
     @property
+    def exchangeable(self) -> bool:
+        """Whether the order of the records does not matter: as in the walk, and errors are summed.
+
+        The sum is rounded once, so that it has no order.
+        """
+        return self.walk.exchangeable
+
+    @property
     def fixed_n(self) -> int:
         """The only number of records that it takes."""
         return self.n

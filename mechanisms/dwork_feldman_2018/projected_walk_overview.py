@@ -128,6 +128,11 @@ class ProjectedWalkOverview(Mechanism):
             epsilon=self.exact_loss(), coins=coins, source=source, status="corrected"
         )
 
+    @property
+    def exchangeable(self) -> bool:
+        """Whether the order of the records does not matter: updates at a point are one."""
+        return self.ties == "sum"
+
     def exact_loss(self) -> float:
         """Largest loss over all datasets of any size.
 

@@ -75,6 +75,7 @@ class ProjectedWalkRisk(Mechanism):
 
     alone = True  # records are a distribution here, and hundreds of points would take minutes
     without_query = True  # the error is one number for the whole distribution
+    exchangeable = True  # records are counted at each point
 
     def __post_init__(self) -> None:
         walk = ProjectedWalk(

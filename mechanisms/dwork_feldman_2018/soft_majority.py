@@ -30,7 +30,7 @@ from dpassay.mechanisms.shared.blocks import (
     partition_count,
     partitions,
 )
-from dpassay.mechanisms.shared.learners import BlockLearner, Teacher
+from dpassay.mechanisms.shared.learners import ORDERLESS, BlockLearner, Teacher
 from dpassay.pairs import Change
 
 MAX_PARTITIONS = 10_000
@@ -107,6 +107,18 @@ class SoftMajority(Mechanism):
             "partition and answer fresh; training frozen (the claim holds for every value of its "
             "coins)"
         )
+
+    @property
+    def exchangeable(self) -> bool:
+        """Whether the order of the records does not matter.
+
+        All partitions are equally likely, and A counts its records. A fixed partition knows places.
+        """
+        return self.partition == "fresh" and self.learner in ORDERLESS
+
+    def symmetries(self, sides: tuple[int, ...]) -> tuple[str, ...]:  # noqa: ARG002
+        """A majority looks at no point."""
+        return ("points",) if self.learner == "majority" else ()
 
     def blocks_for(self, alpha: float) -> int:
         """Return r = ceil(6 ln(4 / alpha) / epsilon), the theorem's blocks for error alpha.

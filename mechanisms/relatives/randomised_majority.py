@@ -35,6 +35,8 @@ class RandomisedMajority(Mechanism):
 
     epsilon: float = 1.0
 
+    exchangeable = True  # the labels are counted
+
     def __post_init__(self) -> None:
         require(
             is_real(self.epsilon) and 0 < self.epsilon < math.inf,
@@ -71,6 +73,10 @@ class RandomisedMajority(Mechanism):
     def distribution(self, state: float, queries: Array) -> FiniteLaw:
         """Exact law."""
         return bernoulli_law(np.full(len(queries), state))
+
+    def symmetries(self, sides: tuple[int, ...]) -> tuple[str, ...]:  # noqa: ARG002
+        """No point is looked at; with even n the labels are not alike, as a draw counts as 0."""
+        return ("points",)
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """One record."""

@@ -62,6 +62,15 @@ class Wrapper(Mechanism):
         """Least and greatest answer of the base; None if it answers labels."""
         return self.built.numbers
 
+    @property
+    def exchangeable(self) -> bool:
+        """Whether the order of the records does not matter to the base."""
+        return bool(self.base_mechanism.exchangeable)
+
+    def symmetries(self, sides: tuple[int, ...]) -> tuple[str, ...]:
+        """Those of the base: what is done to its answers treats both alike."""
+        return self.base_mechanism.symmetries(sides)
+
     def check(self, data: Any) -> None:
         """Raise `InvalidInput` if the base does."""
         self.base_mechanism.check(data)

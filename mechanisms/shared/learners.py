@@ -73,6 +73,11 @@ LEARNERS: Final[dict[str, Callable[[], Any]]] = {
 }
 """Names that `learner` may take, besides `module:object` of any scikit-learn classifier."""
 
+ORDERLESS: Final = ("majority", "threshold")
+"""Learners whose model depends on how often each record is there, and on nothing else: sums of
+whole numbers, and ties that are decided by label or by threshold. Of the others that is not known:
+they add floats in the order of the records, or take the first of equally near ones."""
+
 
 class Teacher:
     """One trained sub-model f_i; answers labels in {0, ..., K - 1}, 0 and 1 unless said otherwise.

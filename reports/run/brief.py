@@ -19,6 +19,7 @@ from dpassay.engine.wording import query_words
 from dpassay.numerics import DOWN, NEAREST, UP, plain, rounded, told_apart, written
 from dpassay.record.curves import WITNESSED
 from dpassay.record.files import clearest_id, trust_of, witness_file
+from dpassay.reports.run.domain_words import datasets_words
 from dpassay.reports.run.findings import unit_words
 from dpassay.reports.run.kinds import Words, words_of
 from dpassay.reports.run.queries import labels
@@ -540,7 +541,7 @@ def _looked(result: Raw) -> str:
     )
     if not parts or "datasets" in searched:
         told = [
-            *([plural(searched["datasets"], "dataset")] if "datasets" in searched else ()),
+            *([datasets_words(searched)] if "datasets" in searched else ()),
             plural(searched["pairs"], "pair") + (" of neighbours" if asked else ""),
             *([plural(searched["queries"], "query")] if asked else ()),
         ]

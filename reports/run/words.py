@@ -12,6 +12,7 @@ from typing import Any
 from dpassay.engine.wording import seen_words, stopped_words
 from dpassay.numerics import UP, VISIBLE, written
 from dpassay.record.files import trust_of, witness_file
+from dpassay.reports.run.domain_words import symmetry_words
 from dpassay.reports.run.kinds import KINDS, words_of
 from dpassay.reports.run.search_words import (
     SEARCHED_METHOD,
@@ -706,6 +707,7 @@ def _searched(result: Raw) -> Part | None:
         )
         besides = any(clean(how).startswith(OWN) for how in searched["how"])
         size += cells + (", and the mechanism's own worst cases besides." if besides else ".")
+        size += symmetry_words(searched)
     elif not asked:
         size = f"{pairs}{f' ({parts})' if parts else ''}, in both directions: {cells}; {NOT_ASKED}."
     else:

@@ -22,6 +22,7 @@ from dpassay.numerics import (
     promise,
     rounded,
     told_apart,
+    whole,
     written,
 )
 
@@ -74,7 +75,7 @@ def value(recorded: float | str | None) -> float | None:
 
 def count(number: int) -> str:
     """Write a whole number with thousands separated."""
-    return f"{number:,}"
+    return whole(number)
 
 
 def factor(true: float, claimed: float, way: str = NEAREST, *, exceeds: bool = True) -> str:

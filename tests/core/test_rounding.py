@@ -24,6 +24,7 @@ from dpassay.numerics import (
     number,
     rounded,
     upper_number,
+    whole,
     written,
 )
 from dpassay.reports.shared.numbers import above, below, exact, factor, promise
@@ -111,3 +112,12 @@ def test_a_worst_case_exceeds_the_claim_only_by_more_than_its_error(
     found = AnySize(loss=1.0 + 1e-13, error=error, states=("a", "b"), argument="by hand")
     assert found.exceeds(1.0) is exceeds
     assert rounded(1.0 + 1e-13, 12, NEAREST) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0, "0"), (1_234_567, "1,234,567"), (10**15 - 1, "999,999,999,999,999"), (10**15, "1.00e15")],
+)
+def test_whole_numbers_stay_short(number: int, text: str) -> None:
+    assert whole(number) == text
+    assert whole(4**1000) == "1.15e602"

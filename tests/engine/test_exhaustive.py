@@ -37,15 +37,22 @@ def test_records_queries_and_datasets() -> None:
     [
         (0, 1, "--n = 0: must be an integer >= 1"),
         (1, 0, "--domain = 0"),
-        (20, 1, "small enough for at most 1,000,000 datasets"),
-        (7, 4, "at most 1,000,000"),
+        (1001, 1, "--n = 1001: must be an integer >= 1 and at most 1,000"),
+        (1, 500_001, "--domain = 500001: must be at most 500,000 points"),
     ],
 )
 def test_domains_that_are_refused(n: int, points: int, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         Domain(n=n, points=points)
-    assert MAX_DATASETS >= (2 * 3) ** 7
-    Domain(n=7, points=3)
+
+
+def test_a_domain_is_enumerated_up_to_a_million_datasets() -> None:
+    target = target_of(TableMechanism(table=((0.9, 0.1), (0.5, 0.5))))
+    largest, larger = Domain(n=7, points=3), Domain(n=20, points=1)
+    assert largest.datasets <= MAX_DATASETS < larger.datasets
+    largest.check(target, target.claims[0])
+    with pytest.raises(InvalidInput, match="small enough for at most 1,000,000 datasets"):
+        larger.check(target, target.claims[0])
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

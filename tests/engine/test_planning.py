@@ -227,4 +227,4 @@ def test_a_dry_run_says_what_a_run_does_and_writes_nothing(
         )
         == 0
     )
-    assert "all datasets of 2 records" in capsys.readouterr().out
+    assert "the laws of all 4 datasets of 2 records" in capsys.readouterr().out

@@ -11,6 +11,7 @@ from typing import Any
 from dpassay.engine.wording import through_words
 from dpassay.numerics import DOWN, UP, percent, written
 from dpassay.reports.run.brief import LEAKS, Brief
+from dpassay.reports.run.domain_words import every_dataset
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.search_words import is_searched, space_words, without_data
 from dpassay.reports.run.view import ResultView
@@ -328,7 +329,7 @@ def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
     part = f", of the part of the release that was looked at ({result.part})" if result.part else ""
     yield f"Looked at: {brief.looked}{part}."
     if raw["mode"] == "exhaustive":
-        yield "Every dataset of this domain was computed. Nothing is said beyond it."
+        yield f"{every_dataset(raw['searched'])} Nothing is said beyond it."
         return
     if raw["mode"] != "monte-carlo":
         seen = "any excess" if brief.sight == "any excess" else f"one {brief.sight}"

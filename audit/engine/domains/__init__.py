@@ -1,0 +1,1 @@
+"""Domains in exhaustive mode: datasets that are alike, and one representative of each kind."""

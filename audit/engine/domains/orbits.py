@@ -1,0 +1,424 @@
+"""Exhaustive mode by symmetry: one dataset stands for all that it can be reordered and moved to.
+
+Let the law of M(S, x) not depend on the order of the records of S, and let it move along with a
+group G that acts on the points and labels of a domain: M(gS, gx) has the law of M(S, x), its two
+answers exchanged where g exchanges the labels. Then a dataset matters as a multiset, and one
+multiset of each orbit of G is a *representative*.
+
+Every pair of neighbours is covered. Two ordered datasets that differ in k places or fewer have
+n - k places in common: a multiset C of n - k records, the *core*, so that they are C + A and C + B
+with multisets A and B of k records. Some g moves C onto its representative. So gC + gA and gC + gB
+are met when every core that is a representative is filled up in all ways, and their laws at gx are
+those of the two datasets at x, with the answers of both exchanged or of neither: the leak is the
+same, as every claim treats the two answers alike. Conversely gC + A and gC + B, written with the
+core behind, are ordered datasets that differ in k places or fewer: nothing else is met.
+
+Leaks are of pairs of laws. Where a law has one number, the log-odds of one of two labels or a
+value, no pair that lies between two laws leaks more than these two: of labels such a pair is a
+post-processing of the outer two, p -> a p + b, and values in between are nearer to each other; an
+error of the first of two datasets is largest at the greatest. So of all fillings of a core the
+least and the greatest are read, both ways. Their leak plus its numerical error bounds the others
+too, as it allows for both laws to be farther out by the error of a law. Laws of more than two
+labels are read pair by pair. With few different rows no pair is read twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.data import Labelled
+from dpassay.engine.domains.multisets import Counts, Numbering, multisets, sorted_records
+from dpassay.engine.domains.states import StateLaws
+from dpassay.engine.domains.symmetries import AT_ONCE, Canonical, Element, Symmetries
+from dpassay.engine.exact import check_alike
+from dpassay.engine.readings import Leaks
+from dpassay.errors import TargetError
+from dpassay.laws import Law
+from dpassay.seeds import stream
+from dpassay.stats.bounds import Computed
+from dpassay.targets.groups import Progress
+from dpassay.targets.guard import AuditTarget
+
+CHECKED = 10_000
+"""Representatives at most whose law is held against that of a reordered and a moved dataset."""
+FEW_LAWS = 2_500
+"""Of so few different rows every leak that was read is kept."""
+
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worst:
+    """The worst pair at one query.
+
+    Parameters
+    ----------
+    loss : Computed
+    choice, other : tuple of int
+        Two neighbouring datasets, as record numbers.
+    rows : tuple of array
+        What their laws have in the table at this query.
+    """
+
+    loss: Computed
+    choice: tuple[int, ...]
+    other: tuple[int, ...]
+    rows: tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """Different rows of laws, each kept once."""
+
+    known: dict[bytes, int] = field(default_factory=dict)
+    each: list[NDArray[np.float64]] = field(default_factory=list)
+
+    def ids(self, table: NDArray[np.float64]) -> list[int]:
+        """Return the number of each row, a new one if it was not met before."""
+        return [self._id(row) for row in table + 0.0]  # no -0.0
+
+    def _id(self, row: NDArray[np.float64]) -> int:
+        found = self.known.setdefault(row.tobytes(), len(self.each))
+        if found == len(self.each):
+            self.each.append(row)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OrbitLaws:
+    """Laws of every representative of a domain at every query.
+
+    Parameters
+    ----------
+    n : int
+        Records in a dataset.
+    group : Symmetries
+    numbering : Numbering
+    numbers : int array (M,)
+        Of the representatives, ascending.
+    ids : int array (M, points)
+        Which row each of them has at each point.
+    rows : array (L, K)
+        The different rows; see `Law.table`.
+    exchanged : int array (L,)
+        Number of the row with the two answers exchanged; of itself where no element does that.
+    error : float
+        Bound on the numerical error of each entry.
+    law : Law
+        One of them: what the rows mean.
+    checked : int
+        Representatives whose law was held against that of a reordered and a moved dataset.
+    """
+
+    n: int
+    group: Symmetries
+    numbering: Numbering
+    numbers: NDArray[np.int64]
+    ids: NDArray[np.int32]
+    rows: NDArray[np.float64]
+    exchanged: Ids
+    error: float
+    law: Law
+    checked: int
+
+    def worst(self, leaks: Leaks, k: int) -> tuple[list[Worst], float, int]:
+        """Find the worst neighbours that differ in k records or fewer, of each query.
+
+        Returns
+        -------
+        worst : list of Worst
+        highest : float
+            The most that any loss of the domain can be.
+        compared : int
+            Leaks that were read.
+        """
+        reader = _Reader(leaks, self.rows, self.error)
+        points = self.group.points
+        best = np.full(points, -np.inf)
+        found: dict[int, tuple[Counts, Counts, Counts]] = {}
+        added = self.numbering.counts(np.arange(multisets(2 * points, k)), k)
+        few, outwards = self.rows.shape[1] <= 2, self.rows[:, -1]
+        if self.rows.shape[1] == 2:
+            outwards = outwards - self.rows[:, 0]  # log-odds
+        for cores in self._cores(k, len(added)):
+            ids = self._filled(cores, added)
+            for pair in _outermost(ids, outwards) if few else _every_pair(ids):
+                certain = reader.certain(*(np.take_along_axis(ids, each, 1) for each in pair))
+                one, other = (np.broadcast_to(each, certain.shape) for each in pair)
+                certain[one == other] = -np.inf  # the dataset itself
+                flat = certain.reshape(-1, points)
+                places = np.argmax(flat, axis=0)
+                for x in np.flatnonzero(flat[places, np.arange(points)] > best).tolist():
+                    core, way = np.unravel_index(places[x], certain.shape[:-1])
+                    best[x] = flat[places[x], x]
+                    found[x] = (cores[core], added[one[core, way, x]], added[other[core, way, x]])
+        return [self._moved(x, best, found, leaks) for x in range(points)], *reader.seen
+
+    def _cores(self, k: int, ways: int) -> Iterator[Counts]:
+        """Yield the representatives of n - k records, a portion at a time."""
+        size = self.n - k
+        numbers = self.group.representatives(size, self.numbering)
+        portion = max(1, AT_ONCE // (ways * 2 * self.group.points))
+        for start in range(0, len(numbers), portion):
+            yield self.numbering.counts(numbers[start : start + portion], size)
+
+    def _filled(self, cores: Counts, added: Counts) -> Ids:
+        """Return the rows of every core with every addition, shape (cores, additions, points)."""
+        counts = (cores[:, None] + added).reshape(-1, added.shape[1])
+        ids = self._ids(self.group.canonical(counts, self.numbering))
+        return ids.reshape(len(cores), len(added), -1)
+
+    def _ids(self, canonical: Canonical) -> Ids:
+        """Return the rows of datasets whose representatives are known."""
+        place = np.searchsorted(self.numbers, canonical.number)
+        ids = self.ids[place[:, None], canonical.to].astype(np.int64)
+        return np.where(canonical.exchanged[:, None], self.exchanged[ids], ids)
+
+    def _moved(
+        self,
+        query: int,
+        best: NDArray[np.float64],
+        found: dict[int, tuple[Counts, Counts, Counts]],
+        leaks: Leaks,
+    ) -> Worst:
+        """Return the worst pair at a query: the worst at all points of its orbit, moved there."""
+        moves = {x: self.group.moving(x, query) for x in range(len(best))}
+        at = max((x for x, move in moves.items() if move is not None), key=lambda x: best[x])
+        move, (core, one, other) = moves[at], found[at]
+        assert move is not None
+        records = move.of_records
+        # the changed records first, so that the others keep their places
+        choices = [
+            tuple(records[[*sorted_records(each), *sorted_records(core)]].tolist())
+            for each in (one, other)
+        ]
+        ids = self._filled(core[None], np.stack([one, other]))[0, :, at]
+        row, row0 = self.rows[self.exchanged[ids] if move.exchanged else ids]
+        loss = leaks.loss(row, row0, self.error)
+        computed = Computed(value=float(loss.value), error=float(loss.error), least=leaks.least)
+        return Worst(loss=computed, choice=choices[0], other=choices[1], rows=(row, row0))
+
+
+@dataclass(slots=True, eq=False)
+class _Reader:
+    """Reads the leak of pairs of rows; with few rows, of every pair once."""
+
+    leaks: Leaks
+    rows: NDArray[np.float64]
+    error: float
+    highest: float = -np.inf
+    compared: int = 0
+    _kept: NDArray[np.float64] | None = None
+
+    @property
+    def seen(self) -> tuple[float, int]:
+        """The most that a leak can be, and how many were read."""
+        return self.highest, self.compared
+
+    def certain(self, one: Ids, other: Ids) -> NDArray[np.float64]:
+        """Return the leaks from rows to rows, by their numbers, less the numerical error."""
+        keys = one * len(self.rows) + other
+        if len(self.rows) > FEW_LAWS:
+            different, places = np.unique(keys, return_inverse=True)
+            read: NDArray[np.float64] = self._read(different)[places.reshape(keys.shape)]
+            return read
+        if self._kept is None:
+            self._kept = np.full(len(self.rows) ** 2, np.nan)
+        new = keys[np.isnan(self._kept[keys])]
+        if new.size:
+            different = np.unique(new)
+            self._kept[different] = self._read(different)
+        kept: NDArray[np.float64] = self._kept[keys]
+        return kept
+
+    def _read(self, keys: Ids) -> NDArray[np.float64]:
+        found = np.empty(len(keys))
+        for part in _portions(len(keys), self.rows.shape[1] * len(keys)):
+            one, other = np.divmod(keys[part], len(self.rows))
+            loss = self.leaks.loss(self.rows[one], self.rows[other], self.error)
+            self.highest = max(self.highest, float(np.max(loss.value + loss.error)))
+            found[part] = loss.certain
+        self.compared += len(keys)
+        return found
+
+
+def _outermost(ids: Ids, outwards: NDArray[np.float64]) -> Iterator[tuple[Ids, Ids]]:
+    """Yield the fillings with the least and the greatest law of each core at each query.
+
+    Both ways, shape (cores, 2, points). Where all laws are equal these are two fillings all the
+    same.
+    """
+    places = outwards[ids]
+    least, greatest = places.argmin(axis=1), places.argmax(axis=1)
+    greatest = np.where(least == greatest, ids.shape[1] - 1, greatest)
+    yield np.stack([least, greatest], axis=1), np.stack([greatest, least], axis=1)
+
+
+def _every_pair(ids: Ids) -> Iterator[tuple[Ids, Ids]]:
+    """Yield all pairs of fillings, a portion at a time, shape (1, pairs, 1)."""
+    ways = ids.shape[1]
+    for part in _portions(ways**2, ids.size * ways):
+        one, other = np.divmod(np.arange(part.start, part.stop), ways)
+        yield one[None, :, None], other[None, :, None]
+
+
+def _portions(length: int, numbers: int) -> Iterator[slice]:
+    """Cut a length so that the numbers that go with it are at most about `AT_ONCE` at a time."""
+    width = max(1, length * AT_ONCE // max(1, numbers))
+    for start in range(0, length, width):
+        yield slice(start, min(length, start + width))
+
+
+def orbit_laws(
+    target: AuditTarget,
+    n: int,
+    group: Symmetries,
+    places: NDArray[np.float64],
+    seed: int,
+    progress: Progress,
+) -> OrbitLaws:
+    """Compute the law of every representative, and check what the mechanism declares on them.
+
+    Parameters
+    ----------
+    target : AuditTarget
+        It declares that its records are exchangeable, and the symmetries.
+    n : int
+        Records in a dataset.
+    group : Symmetries
+    places : array (points, sides)
+        The points, which are also the queries.
+    seed : int
+        Of the datasets that are checked.
+    progress : callable
+
+    Raises
+    ------
+    TargetError
+        If it has no exact law, or the check finds that what it declares is false.
+    """
+    numbering = Numbering.of(2 * group.points, n)
+    numbers = group.representatives(n, numbering)
+    assert len(numbers) == group.orbits(n), "Burnside's lemma"
+    laws, rows = _Laws(StateLaws(target, places), places), _Rows()
+    ids = np.empty((len(numbers), group.points), dtype=np.int32)
+    for i, records in enumerate(_datasets(numbering, numbers, n)):
+        ids[i] = rows.ids(laws.of(records).table)
+        if i % 256 == 255 or i + 1 == len(numbers):
+            progress("representatives", i + 1, len(numbers))
+    exchanged = np.arange(len(rows.each))
+    if any(each.exchanged for each in group.elements):
+        exchanged = np.array(rows.ids(np.stack(rows.each)[:, ::-1]))
+        exchanged = np.array(rows.ids(np.stack(rows.each)[:, ::-1]))  # of those that are new, too
+    assert laws.first is not None
+    checked = _chosen(len(numbers), seed)
+    found = OrbitLaws(
+        n=n,
+        group=group,
+        numbering=numbering,
+        numbers=numbers,
+        ids=ids,
+        rows=np.stack(rows.each),
+        exchanged=exchanged,
+        error=laws.error,
+        law=laws.first,
+        checked=len(checked),
+    )
+    _check(found, laws, checked, seed, progress)
+    return found
+
+
+@dataclass(slots=True, eq=False)
+class _Laws:
+    """Laws of datasets given by their records, all of one kind."""
+
+    laws: StateLaws
+    places: NDArray[np.float64]
+    first: Law | None = None
+    error: float = 0.0
+
+    def of(self, records: list[int]) -> Law:
+        """Return the law of the dataset with these records in this order."""
+        numbers, where = np.array(records), f"the dataset {tuple(records)}"
+        law = self.laws.of(Labelled(self.places[numbers // 2], numbers % 2), where)
+        if law is None:
+            raise TargetError(f"it has no exact law for {where}; use mode monte-carlo")
+        self.first = self.first or law
+        check_alike(self.first, law, where)
+        self.error = max(self.error, law.error)
+        return law
+
+
+def _datasets(numbering: Numbering, numbers: NDArray[np.int64], n: int) -> Iterator[list[int]]:
+    """Yield the sorted records of multisets."""
+    portion = max(1, AT_ONCE // len(numbering.table))
+    for start in range(0, len(numbers), portion):
+        yield from map(sorted_records, numbering.counts(numbers[start : start + portion], n))
+
+
+def _chosen(representatives: int, seed: int) -> NDArray[np.int64]:
+    """Return which representatives are checked: all, or so many at random."""
+    if representatives <= CHECKED:
+        return np.arange(representatives)
+    rng = stream(seed, "symmetry", "chosen")
+    return np.sort(rng.choice(representatives, size=CHECKED, replace=False))
+
+
+def _check(
+    found: OrbitLaws, laws: _Laws, chosen: NDArray[np.int64], seed: int, progress: Progress
+) -> None:
+    """Raise `TargetError` if a representative in a random order, or moved, has another law.
+
+    Each is also taken in descending order, as far from its own as can be.
+    """
+    rng, group = stream(seed, "symmetry", "checked"), found.group
+    datasets = _datasets(found.numbering, found.numbers[chosen], found.n)
+    alone = len(group.elements) == 1 and not group.whole
+    still = Element(tuple(range(group.points)))
+    for done, (i, records) in enumerate(zip(chosen.tolist(), datasets, strict=True), 1):
+        here = found.rows[found.ids[i]]
+        shuffled = rng.permutation(records).tolist()
+        for order in (records[::-1], shuffled):
+            if not _alike(here, laws.of(order), still, found.error):
+                raise TargetError(
+                    "declares exchangeable records, but has different laws on the datasets "
+                    f"{tuple(records)} and {tuple(order)} (numbers of records)"
+                )
+        if not alone:
+            element = group.drawn(rng)
+            moved = element.of_records[shuffled].tolist()
+            if not _alike(here, laws.of(moved), element, found.error):
+                raise TargetError(
+                    f"declares the symmetries {', '.join(group.keys)}, but its law does not move "
+                    f"along from the dataset {tuple(records)} to {tuple(moved)} (numbers of "
+                    "records)"
+                )
+        if done % 256 == 0 or done == len(chosen):
+            progress("symmetry checks", done, len(chosen))
+
+
+def _alike(here: NDArray[np.float64], there: Law, element: Element, error: float) -> bool:
+    """Whether a law, moved back, is equal within the numerical errors."""
+    table = there.table[list(element.to)]
+    table = table[:, ::-1] if element.exchanged else table
+    with np.errstate(invalid="ignore"):
+        near = np.abs(table - here) <= error + there.error
+    return bool((near | (table == here)).all())
+
+
+def facts(laws: OrbitLaws, compared: int, declared: str) -> dict[str, Any]:
+    """Return what a record says of the reduction, as JSON."""
+    return {
+        "representatives": len(laws.numbers),
+        "laws": len(laws.rows),
+        "compared": compared,
+        "exchangeable": True,
+        "symmetries": list(laws.group.keys),
+        "declared": declared,
+        "checked": laws.checked,
+    }
