@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.cli.arguments.options import in_force, read_table
-from dpassay.cli.arguments.parser import Parser, add_option, add_options, add_output, codes, examples
+from dpassay.cli.arguments.parser import (
+    Parser,
+    add_option,
+    add_options,
+    add_output,
+    codes,
+    examples,
+)
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.progress import bars
 from dpassay.cli.shared import command_of, console, readers_may_leave

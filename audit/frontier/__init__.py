@@ -1,1 +1,1 @@
-"""Privacy and accuracy of many mechanisms on one data set: which of them should I use?"""
+"""Which private classifier on a data set: accuracy, loss, attacks and cost side by side."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpassay.claims import DP
 from dpassay.data import points
-from dpassay.engine.evidence import Evidence
+from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
@@ -25,7 +25,7 @@ COMPUTED, SAMPLED = (200, 50), (20, 10)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leak:
-    """Loss of one answer, at the worst of the examined pairs.
+    """Loss of one answer, at the worst of the examined pairs of the data.
 
     Parameters
     ----------
@@ -37,12 +37,15 @@ class Leak:
         Whether the law was computed; else `worst` and `median` are certified lower bounds.
     worst, median : float
         Over the query points, in nats, at the claim's delta.
+    anywhere : float
+        The same at the worst pair of all, the mechanism's own worst cases included, which need not
+        be of the data; the verdict is about these too.
     detectable : float or None
         Smallest loss that trials would have refuted with probability 0.9; None where it was
         computed.
     guess : float or None
         Chance that the best guess which of the two neighbours was trained on is right, after one
-        answer, at the worst pair: 1/2 if nothing leaks. None where no law is known.
+        answer, at the worst pair of the data: 1/2 if nothing leaks. None where no law is known.
     why : str
         Why there is nothing, where the verdict is `error`.
     """
@@ -52,6 +55,7 @@ class Leak:
     exact: bool = False
     worst: float = 0.0
     median: float = 0.0
+    anywhere: float = 0.0
     detectable: float | None = None
     guess: float | None = None
     why: str = ""
@@ -99,22 +103,29 @@ def _read(result: Result) -> Leak:
     claim: Any = result.claim
     if result.evidence is None:
         return Leak(claim=claim, verdict="error", why=result.outcome.reason)
-    found = result.evidence
-    exact = result.mode == "exact"
+    found, exact = result.evidence, result.mode == "exact"
+    losses = [cell.lower.value for cell in _of_data(found)]
     return Leak(
         claim=claim,
         verdict=result.verdict,
         exact=exact,
-        worst=found.lower.value,
-        median=float(np.median([cell.lower.value for cell in found.cells])),
+        worst=max(losses),
+        median=float(np.median(losses)),
+        anywhere=found.lower.value,
         detectable=None if exact else found.detectable,
         guess=_guess(found) if exact else None,
     )
 
 
+def _of_data(found: Evidence) -> list[Cell]:
+    """Return the worst cell of every query point of the data."""
+    return [cell for cell in found.cells if found.groups[cell.group].kind == "data"]
+
+
 def _guess(found: Evidence) -> float | None:
     """Chance of the best guess: (1 + total variation) / 2."""
     if found.other is not None:
-        return (1 + found.other[1].lower.value) / 2
-    apart = [float(cell.profile.lower[0]) for cell in found.cells if cell.profile is not None]
+        return (1 + max(cell.lower.value for cell in _of_data(found.other[1]))) / 2
+    profiles = [cell.profile for cell in _of_data(found)]
+    apart = [float(each.lower[0]) for each in profiles if each is not None]
     return (1 + max(apart)) / 2 if apart else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ class Wanted:
     epsilons: tuple[float, ...] = (1.0,)
     splits: int = 5
     attack: bool = True
-    settings: Settings = Settings()
+    settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
         for name in self.names:
@@ -130,9 +130,7 @@ def _row(
 
 def _target(entry: str, epsilon: float, records: int, split: Split) -> AuditTarget:
     columns = split.train.X.shape[1]
-    given = parameters(
-        entry, epsilon, records=records, columns=columns, feature=split.feature
-    )
+    given = parameters(entry, epsilon, records=records, columns=columns, feature=split.feature)
     return resolve(entry, given)
 
 
@@ -163,6 +161,7 @@ def _told_leak(found: Leak) -> dict[str, Any]:
         "exact": found.exact,
         "worst": lower_number(found.worst),
         "median": lower_number(found.median),
+        "anywhere": lower_number(found.anywhere),
         "detectable": None if seen is None else upper_number(seen),
         "guess": None if found.guess is None else lower_number(found.guess),
         "why": found.why,

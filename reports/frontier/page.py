@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Raw = Mapping[str, Any]
 
-SHORT = (0, 1, 3, 5, 7)
+SHORT = (0, 1, 3, 5, 8)
 """Columns that a terminal of 80 columns has room for."""
 
 

@@ -19,8 +19,8 @@ CAVEAT = (
     "of the same kind, if the choice itself is to reveal nothing."
 )
 COLUMNS = (
-    *("mechanism", "claims ε", "for", "accuracy", "behind", "loses", "median", "best guess"),
-    *("AUC", "training", "1,000 answers"),
+    *("mechanism", "claims ε", "for", "accuracy", "behind", "loses", "median", "worst case"),
+    *("best guess", "AUC", "training", "1,000 answers"),
 )
 
 
@@ -107,7 +107,7 @@ def warnings(document: Raw) -> tuple[str, ...]:
     wrong = [row for row in rows if _refuted(row)]
     told = [
         f"{WRONG} {row['name']} at ε = {row['epsilon']:g} loses "
-        f"{written(_number(row['leak']['worst']), 3, DOWN)}: do not use it at this budget"
+        f"{written(_number(row['leak']['anywhere']), 3, DOWN)}: do not use it at this budget"
         for row in wrong
     ]
     return (*told, *(f"{row['name']}: error: {clean(_why(row))}" for row in rows if _why(row)))
@@ -125,13 +125,15 @@ def table_of(document: Raw, costs: Raw) -> Table:
         caption=(
             f"{plural(document['splits'], 'split')}; accuracy with 95 % intervals over them, "
             "estimates. 'Loses' and 'median': loss of one answer in nats at the worst examined "
-            "pair, over the query points; = computed, ≥ certified. 'Best guess': chance to tell "
-            "the worst pair apart by one answer, 50 % if nothing leaks. 'AUC': the better of two "
-            "membership attacks by one answer per record; an estimate, beside what chance reaches. "
+            "pair, over the query points; = computed, ≥ certified, beside the loss that the trials "
+            "would have seen. 'Worst case': with the mechanism's own worst pairs, which need not "
+            "be of these data. 'Best guess': chance to tell the worst pair apart by one answer, "
+            "50 % if nothing leaks. 'AUC': the better of two membership attacks by one answer per "
+            "record; an estimate, beside what chance reaches. "
             f"Seconds of processor time. {WRONG} loses more than it claims."
         ),
         columns=COLUMNS,
-        numeric=(False, True, False, *(True,) * 8),
+        numeric=(False, True, False, *(True,) * 9),
         rows=tuple(_cells(row, costs.get(key_of(row), {})) for row in (*private, *plain)),
     )
 
@@ -163,15 +165,16 @@ def _claimed(leak: Raw | None) -> tuple[str, str]:
     )
 
 
-def _lost(leak: Raw | None) -> tuple[str, str, str]:
+def _lost(leak: Raw | None) -> tuple[str, str, str, str]:
     if leak is None or leak["verdict"] == "error":
-        return MISSING, MISSING, MISSING
+        return MISSING, MISSING, MISSING, MISSING
     sign = "= " if leak["exact"] else "≥ "
     guess, seen = leak["guess"], leak["detectable"]
     would = "" if seen is None else f" (would see {written(_number(seen), 3, UP)})"
     return (
         f"{sign}{written(_number(leak['worst']), 3, DOWN)}{would}",
         f"{sign}{written(_number(leak['median']), 3, DOWN)}",
+        f"{sign}{written(_number(leak['anywhere']), 3, DOWN)}",
         MISSING if guess is None else _percent(guess),
     )
 
@@ -193,7 +196,7 @@ def _behind(row: Raw) -> str:
 def _refuted(row: Raw) -> bool:
     leak = row.get("leak")
     return leak is not None and (
-        leak["verdict"] == "refuted" or _number(leak["worst"]) > row["epsilon"] * (1 + 1e-9)
+        leak["verdict"] == "refuted" or _number(leak["anywhere"]) > row["epsilon"] * (1 + 1e-9)
     )
 
 
@@ -212,5 +215,3 @@ def _percent(share: float) -> str:
 
 def _number(value: float | str) -> float:
     return float(value)
-
-
