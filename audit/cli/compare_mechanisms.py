@@ -23,14 +23,13 @@ from dpassay.cli.shared import command_of, console, readers_may_leave
 from dpassay.config.load import Config
 from dpassay.data import Table
 from dpassay.engine.settings import Settings
-from dpassay.frontier.entries import ENTRIES
+from dpassay.frontier.entries import ENTRIES, USUAL
 from dpassay.frontier.run import SCHEMA, Wanted, compared
 from dpassay.frontier.splits import PUBLIC, split_of
 from dpassay.record.files import dumps, writable, write_text
 
-BUDGET = 4_000
-"""Certification trials a side where nothing is said; of mechanisms without an exact law."""
 EPSILONS = (1.0,)
+SAMPLING = "certification trials per side of mechanisms without an exact law; takes long"
 DESCRIPTION = """Train the private classifiers of the catalogue on your data, each with the \
 parameters that make it claim the same
 loss, and compare accuracy, what one answer really loses, what a membership attack gains, and \
@@ -58,13 +57,12 @@ CODES = codes(
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(DESCRIPTION, f"{EXAMPLES}\n{CODES}")
-    command.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"which; all by default: {', '.join(ENTRIES)}"
-    )
+    known = f"of {', '.join(ENTRIES)}; all by default but control, which is not private"
+    command.add_argument("names", nargs="*", metavar="NAME", help=known)
     what = command.add_argument_group("what is compared")
     add_option(what, "epsilon", text="claimed losses", shown="1")
     add_options(what, "splits", "membership")
-    add_option(what, "budget", text="certification trials per side", shown=f"{BUDGET:,}")
+    add_option(what, "budget", text=SAMPLING, shown="none; they are not audited")
     add_options(what, "confidence", "seed")
     add_options(command.add_argument_group("data"), "data", "label")
     work = command.add_argument_group("output; no number but the seconds depends on it")
@@ -109,14 +107,15 @@ def wanted_of(arguments: argparse.Namespace, config: Config) -> Wanted:
     settings = Settings(
         seed=config.seed,
         confidence=config.confidence,
-        budget=config.budget if config.said("budget") else BUDGET,
+        budget=config.budget,
         jobs=config.jobs,
     )
     return Wanted(
-        names=tuple(dict.fromkeys(arguments.names)) or tuple(ENTRIES),
+        names=tuple(dict.fromkeys(arguments.names)) or USUAL,
         epsilons=alone["epsilon"] if config.said("epsilon") else EPSILONS,
         splits=alone["splits"],
         attack=alone["membership"],
+        sample=config.said("budget"),
         settings=settings,
     )
 

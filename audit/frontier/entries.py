@@ -73,6 +73,9 @@ SPENT: dict[str, Callable[[float], dict[str, float]]] = {
     ),
 }
 """What makes an entry claim epsilon, where that is not a parameter of this name."""
+USUAL = tuple(name for name in ENTRIES if name not in ("control", "pate-data-dependent"))
+"""Compared unless others are named: `control` is not private, and `pate-data-dependent` answers as
+`pate` does."""
 
 
 def parameters(

@@ -19,6 +19,7 @@ from dpassay.seeds import stream
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 
+NOT_AUDITED = "not audited"
 COMPUTED, SAMPLED = (200, 50), (20, 10)
 """Replaced records and query points that are looked at: where the law is known, and where not."""
 
@@ -32,7 +33,7 @@ class Leak:
     claim : DP
         The claim that it was held against: the first that the catalogue does not declare wrong.
     verdict : str
-        As of an audit.
+        As of an audit, or `NOT_AUDITED`; then there are no numbers.
     exact : bool
         Whether the law was computed; else `worst` and `median` are certified lower bounds.
     worst, median : float
@@ -76,10 +77,15 @@ def leak_of(target: AuditTarget, split: Split, *, computed: bool, settings: Sett
         Seed, budget and confidence.
     """
     pairs, queries = COMPUTED if computed else SAMPLED
-    results = list(assay([target], group_of(split, pairs, queries, settings.seed), settings))
-    held = [each for each in results if isinstance(each.claim, DP)]
-    first = next((each for each in held if each.claim.expected != "refuted"), held[0])
-    return _read(first)
+    first = target.claims.index(held(target))
+    results = assay([target], group_of(split, pairs, queries, settings.seed), settings)
+    return _read(list(results)[first])
+
+
+def held(target: AuditTarget) -> DP:
+    """Return the first claim of kind DP that is not declared wrong, or else the first."""
+    claims = [claim for claim in target.claims if isinstance(claim, DP)]
+    return next((claim for claim in claims if claim.expected != "refuted"), claims[0])
 
 
 def group_of(split: Split, pairs: int, queries: int, seed: int) -> Group:

@@ -13,8 +13,8 @@ from dpassay.data import Table, points
 from dpassay.engine.settings import Settings
 from dpassay.errors import DpassayError, require
 from dpassay.frontier.accuracy import baselines, interval, private_accuracy
-from dpassay.frontier.entries import ENTRIES, parameters
-from dpassay.frontier.leak import Leak, leak_of
+from dpassay.frontier.entries import ENTRIES, USUAL, parameters
+from dpassay.frontier.leak import NOT_AUDITED, Leak, held, leak_of
 from dpassay.frontier.membership import Ground, Membership, ground_of, of_learner, of_mechanism
 from dpassay.frontier.splits import Split, split_of
 from dpassay.numerics import lower_number, upper_number
@@ -44,14 +44,17 @@ class Wanted:
         >= 2: intervals are over them.
     attack : bool
         Whether membership inference is tried.
+    sample : bool
+        Whether the loss of mechanisms without an exact law is sampled, which takes long.
     settings : Settings
         Seed, budget, confidence, jobs.
     """
 
-    names: tuple[str, ...] = tuple(ENTRIES)
+    names: tuple[str, ...] = USUAL
     epsilons: tuple[float, ...] = (1.0,)
     splits: int = 5
     attack: bool = True
+    sample: bool = False
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
@@ -145,7 +148,12 @@ def _leak(
     target.mechanism.sample(state, queries, TIMED, rng)
     answered = time.process_time() - trained
     computed = target.mechanism.distribution(state, queries) is not None
-    found = leak_of(target, split, computed=computed, settings=replace(wanted.settings, jobs=1))
+    settings = replace(wanted.settings, jobs=1)
+    found = (
+        leak_of(target, split, computed=computed, settings=settings)
+        if computed or wanted.sample
+        else Leak(claim=held(target), verdict=NOT_AUDITED)
+    )
     cost = {
         "training": trained - began,
         "thousand_answers": answered * 1000 / (TIMED * len(queries)),

@@ -19,6 +19,8 @@ from dpassay.reports.shared.figures import (
 from dpassay.reports.shared.lean import lean
 
 HEIGHT = 4.4
+LINES = 20
+"""Of names that the picture has room for, one below the other."""
 
 
 def frontier_plot(points: Sequence[Point], private: float, majority: float) -> str:
@@ -41,21 +43,18 @@ def frontier_plot(points: Sequence[Point], private: float, majority: float) -> s
         for kind, (slug, marker) in KINDS.items():
             some = [each for each in points if _kind(each) == kind]
             axes.scatter(
-                [each.loss for each in some],
-                [100 * each.accuracy[0] for each in some],
+                *_places(some),
                 color=PALETTE[slug][0],
                 marker=marker,
                 s=28,
                 label=kind,
             )
         axes.plot(
-            [each.loss for each in best],
-            [100 * each.accuracy[0] for each in best],
+            *_places(best),
             color=INK,
             linewidth=0.9,
             label="frontier",
         )
-        _named(axes, best)
         for height, text in ((private, "no privacy"), (majority, "majority label")):
             axes.axhline(100 * height, color=CLAIM, linestyle="--", linewidth=0.8)
             axes.annotate(
@@ -68,6 +67,7 @@ def frontier_plot(points: Sequence[Point], private: float, majority: float) -> s
                 fontsize="small",
             )
         axes.set_xlim(left=0)
+        _named(axes, best)
         axes.set_xlabel("loss of one answer at the worst examined pair, in nats")
         axes.set_ylabel("accuracy, %")
         axes.grid(visible=True, color=FAINT, alpha=0.25, linewidth=0.6)
@@ -87,18 +87,30 @@ EXACT, SAMPLED, REFUTED = "computed", "at least (sampled)", "loses more than it 
 KINDS = {EXACT: ("verified", "o"), SAMPLED: ("held", ">"), REFUTED: ("refuted", "^")}
 
 
+def _places(points: Sequence[Point]) -> tuple[list[float], list[float]]:
+    """Return losses and accuracies in per cent of those that were audited."""
+    known = [(each.loss, 100 * each.accuracy[0]) for each in points if each.loss is not None]
+    return [loss for loss, _ in known], [accuracy for _, accuracy in known]
+
+
 def _kind(point: Point) -> str:
     return REFUTED if point.refuted else EXACT if point.exact else SAMPLED
 
 
 def _named(axes: Any, best: Sequence[Point]) -> None:
-    """Write the names of the frontier, in turn above and below it."""
-    for place, each in enumerate(best):
+    """Write the names of the frontier beside its points, one below the other where they crowd."""
+    bottom, top = axes.get_ylim()
+    right, line = axes.get_xlim()[1], (top - bottom) / LINES
+    height = top
+    named = list(zip(best, *_places(best), strict=True))
+    for each, loss, accuracy in reversed(named):
+        height = min(accuracy + line / 3, height - line)
         axes.annotate(
             f"{each.name}, ε = {each.epsilon:g}",
-            (each.loss, 100 * each.accuracy[0]),
-            xytext=(6, 7 if place % 2 == 0 else -11),
-            textcoords="offset points",
+            (loss, accuracy),
+            xytext=(loss + right / 50, height),
+            va="center",
             fontsize="small",
             color=INK,
+            arrowprops={"arrowstyle": "-", "color": FAINT, "linewidth": 0.5},
         )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Raw = Mapping[str, Any]
 
 SHORT = (0, 1, 3, 5, 8)
-"""Columns that a terminal of 80 columns has room for."""
+"""Columns that a terminal of 80 columns has room for, without what stands in brackets."""
 
 
 def to_html(document: Raw, costs: Raw) -> str:
@@ -63,6 +63,6 @@ def print_comparison(document: Raw, costs: Raw, console: Console) -> None:
             data.columns[k], justify="right" if data.numeric[k] else "left", overflow="fold"
         )
     for row in data.rows:
-        table.add_row(*(Text(row[k]) for k in SHORT))
+        table.add_row(*(Text(row[k].partition(" (")[0]) for k in SHORT))
     console.print(table)
     console.print(Text(CAVEAT))

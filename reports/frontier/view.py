@@ -14,12 +14,14 @@ from dpassay.reports.shared.tables import Table
 Raw = Mapping[str, Any]
 
 WRONG = "▲"
+UNKNOWN = ("error", "not audited")
+"""Verdicts without numbers."""
 CAVEAT = (
     "These numbers were computed from the data without privacy. Compare on public data, or on data "
     "of the same kind, if the choice itself is to reveal nothing."
 )
 COLUMNS = (
-    *("mechanism", "claims ε", "for", "accuracy", "behind", "loses", "median", "worst case"),
+    *("mechanism", "claims ε", "answers", "accuracy", "behind", "loses", "median", "worst case"),
     *("best guess", "AUC", "training", "1,000 answers"),
 )
 
@@ -35,8 +37,9 @@ class Point:
         Asked for.
     accuracy : tuple of float
         Mean and 95 % interval, in [0, 1].
-    loss : float
-        Of one answer at the worst examined pair, in nats: exact, or a certified lower bound.
+    loss : float or None
+        Of one answer at the worst examined pair, in nats: exact, or a certified lower bound; None
+        where it was not audited.
     exact : bool
     refuted : bool
         Whether it loses more than it claims here.
@@ -45,7 +48,7 @@ class Point:
     name: str
     epsilon: float
     accuracy: tuple[float, float, float]
-    loss: float
+    loss: float | None
     exact: bool
     refuted: bool
 
@@ -57,7 +60,7 @@ def points_of(document: Raw) -> tuple[Point, ...]:
             name=row["name"],
             epsilon=row["epsilon"],
             accuracy=_accuracy(row),
-            loss=_number(row["leak"]["worst"]),
+            loss=_number(row["leak"]["worst"]) if _audited(row) else None,
             exact=row["leak"]["exact"],
             refuted=_refuted(row),
         )
@@ -73,12 +76,16 @@ def frontier(points: Sequence[Point]) -> tuple[Point, ...]:
     What loses more than it claims, and what was only sampled, is on no frontier: a lower bound does
     not say how little is lost.
     """
-    known = [each for each in points if each.exact and not each.refuted]
+    known = [(each.loss, -each.accuracy[0], k) for k, each in enumerate(points) if _counts(each)]
     best: list[Point] = []
-    for each in sorted(known, key=lambda one: (one.loss, -one.accuracy[0])):
-        if not best or each.accuracy[0] > best[-1].accuracy[0]:
-            best.append(each)
+    for _, accuracy, k in sorted(known):
+        if not best or -accuracy > best[-1].accuracy[0]:
+            best.append(points[k])
     return tuple(best)
+
+
+def _counts(point: Point) -> bool:
+    return point.loss is not None and point.exact and not point.refuted
 
 
 def headlines(document: Raw) -> tuple[str, ...]:
@@ -92,13 +99,18 @@ def headlines(document: Raw) -> tuple[str, ...]:
             told.append(f"ε = {epsilon:g}: no mechanism keeps what it claims")
             continue
         best = held[0]
-        how = "exactly" if best.exact else "at least"
         told.append(
             f"ε = {epsilon:g}: {best.name} answers {_percent(best.accuracy[0])} right, "
-            f"{100 * (reached - best.accuracy[0]):.1f} points behind no privacy; its worst "
-            f"examined record loses {how} {written(best.loss, 3, DOWN)}"
+            f"{100 * (reached - best.accuracy[0]):.1f} points behind no privacy; {_worst(best)}"
         )
     return tuple(told)
+
+
+def _worst(point: Point) -> str:
+    if point.loss is None:
+        return "what it loses was not computed"
+    how = "exactly" if point.exact else "at least"
+    return f"its worst examined record loses {how} {written(point.loss, 3, DOWN)}"
 
 
 def warnings(document: Raw) -> tuple[str, ...]:
@@ -125,7 +137,7 @@ def table_of(document: Raw, costs: Raw) -> Table:
         caption=(
             f"{plural(document['splits'], 'split')}; accuracy with 95 % intervals over them, "
             "estimates. 'Loses' and 'median': loss of one answer in nats at the worst examined "
-            "pair, over the query points; = computed, ≥ certified, beside the loss that the trials "
+            "pair, over the query points; = computed, ≥ sampled, beside the loss that the trials "
             "would have seen. 'Worst case': with the mechanism's own worst pairs, which need not "
             "be of these data. 'Best guess': chance to tell the worst pair apart by one answer, "
             "50 % if nothing leaks. 'AUC': the better of two membership attacks by one answer per "
@@ -160,13 +172,11 @@ def _claimed(leak: Raw | None) -> tuple[str, str]:
         return MISSING, MISSING
     claim = leak["claim"]
     delta = f", δ = {claim['delta']:g}" if claim["delta"] else ""
-    return f"{claim['epsilon']:.4g}{delta}", (
-        "one answer" if claim["unit"] == SINGLE else "any number of answers"
-    )
+    return f"{claim['epsilon']:.4g}{delta}", ("one" if claim["unit"] == SINGLE else "any number")
 
 
 def _lost(leak: Raw | None) -> tuple[str, str, str, str]:
-    if leak is None or leak["verdict"] == "error":
+    if leak is None or leak["verdict"] in UNKNOWN:
         return MISSING, MISSING, MISSING, MISSING
     sign = "= " if leak["exact"] else "≥ "
     guess, seen = leak["guess"], leak["detectable"]
@@ -194,10 +204,15 @@ def _behind(row: Raw) -> str:
 
 
 def _refuted(row: Raw) -> bool:
-    leak = row.get("leak")
-    return leak is not None and (
-        leak["verdict"] == "refuted" or _number(leak["anywhere"]) > row["epsilon"] * (1 + 1e-9)
-    )
+    if not _audited(row):
+        return False
+    leak = row["leak"]
+    beyond = _number(leak["anywhere"]) > row["epsilon"] * (1 + 1e-9)
+    return bool(beyond or leak["verdict"] == "refuted")
+
+
+def _audited(row: Raw) -> bool:
+    return "leak" in row and row["leak"]["verdict"] not in UNKNOWN
 
 
 def _why(row: Raw) -> str:

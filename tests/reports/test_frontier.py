@@ -57,6 +57,7 @@ DOCUMENT: dict[str, Any] = {
         row("beaten", 0.7, 0.5),
         row("wrong", 0.95, 2.5, verdict="refuted"),
         row("drawn", 0.85, 0.0, exact=False, detectable=1.7, guess=None),
+        row("unknown", 0.5, 0.0, verdict="not audited", exact=False, guess=None),
         {"name": "broken", "epsilon": 1.0, "error": "ValueError was <raised>"},
     ],
 }
@@ -80,6 +81,7 @@ def test_the_table_is_sorted_and_says_how_a_loss_is_known() -> None:
     assert rows["good"][5] == "= 0.9"
     assert rows["good"][10] == "0.25 s"
     assert rows["drawn"][5] == "≥ 0 (would see 1.7)"
+    assert rows["unknown"][5] == "–"
     assert rows["non-private"][3] == "99.0 % (98.0 to 100.0)"
 
 
@@ -107,6 +109,8 @@ def test_nothing_beats_the_frontier(numbers: list[tuple[int, int, bool, bool]]) 
     best, known = frontier(points), [each for each in points if each.exact and not each.refuted]
 
     def beats(one: Point, other: Point) -> bool:
+        assert one.loss is not None
+        assert other.loss is not None
         more, less = one.accuracy[0] - other.accuracy[0], other.loss - one.loss
         return more >= 0 and less >= 0 and max(more, less) > 0
 
