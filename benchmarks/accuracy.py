@@ -17,98 +17,22 @@ import argparse
 import gzip
 import io
 import json
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy.stats import t as student
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from dpassay.data import Labelled, load, points
-from dpassay.laws import FiniteLaw, Law, NoiseLaw
-from dpassay.mechanism import Mechanism
+from dpassay.data import Labelled, load
+from dpassay.frontier.accuracy import RELEASES, baselines, interval, private_accuracy
+from dpassay.frontier.entries import ENTRIES, LAMBDAS, parameters
+from dpassay.frontier.splits import PUBLIC, TEST, TRAIN, split_of
 from dpassay.mechanisms.relatives.pate_data_dependent import dependent_epsilon
 from dpassay.seeds import stream
-from dpassay.targets.resolve import accepts, resolve
+from dpassay.targets.resolve import resolve
 
 DOCS = Path(__file__).parents[1] / "docs"
 EPSILONS = (0.5, 1.0, 2.0)
-PUBLIC, TRAIN, TEST = 100, 4000, 2000
-"""Records at most: to standardise with, to train on, to ask for."""
-RELEASES = 50
-"""Drawn on each split where there is no exact law."""
-LAMBDAS = "0.01;0.1;1"
-BASE = f"objective-perturbation,oplr=true,lambdas={LAMBDAS}"
-CHOSEN: dict[str, Any] = {"base": BASE, "release": "prediction"}
-ENTRIES: dict[str, dict[str, Any]] = {
-    "soft-majority": {},
-    "soft-majority-overview": {},
-    "projected-walk": {},
-    "projected-walk-overview": {},
-    "stable-laplace": {},
-    "stable-gaussian": {},
-    "noisy-average": {},
-    "erm-laplace": {"loss": "logistic"},
-    "psgd-laplace": {"loss": "logistic"},
-    "pate": {},
-    "pate-data-dependent": {},
-    "pate-gaussian": {},
-    "private-knn": {},
-    "distance-to-instability": {},
-    "objective-perturbation": {"oplr": True, "release": "prediction", "m": 0},
-    "output-perturbation": {"release": "prediction", "m": 0},
-    "validate-train": CHOSEN,
-    "alpha-split": CHOSEN,
-    "data-split": CHOSEN,
-    "random-choice": CHOSEN,
-    "control": CHOSEN,
-}
-"""What is compared, and the parameters that are not the catalogue's; `parameters` adds those that a
-run decides."""
-
-
-def _votes(epsilon: float) -> dict[str, float]:
-    return {"gamma": epsilon / 2}
-
-
-def _gaussian(epsilon: float) -> dict[str, float]:
-    """Solve 1 / sigma^2 + 2 sqrt(ln(1/delta)) / sigma = epsilon for the catalogue's delta."""
-    root = math.log(1e5)
-    return {"sigma": 1 / (math.sqrt(root + epsilon) - math.sqrt(root)), "delta": 1e-5}
-
-
-def _alpha(epsilon: float) -> dict[str, float]:
-    return {"alpha": epsilon}
-
-
-def _halves(epsilon: float) -> dict[str, float]:
-    return {"alpha1": epsilon / 2, "alpha2": epsilon / 2}
-
-
-SPENT: dict[str, Callable[[float], dict[str, float]]] = {
-    **dict.fromkeys(("pate", "pate-data-dependent", "private-knn"), _votes),
-    "pate-gaussian": _gaussian,
-    "validate-train": _halves,
-    **dict.fromkeys(
-        (
-            "objective-perturbation",
-            "output-perturbation",
-            "alpha-split",
-            "data-split",
-            "random-choice",
-            "control",
-        ),
-        _alpha,
-    ),
-}
-"""What makes an entry claim epsilon, where that is not a parameter of this name."""
 COLUMN = {"breast-cancer": 20, "adult": 2, "magic": 8}
 """The column that a walk goes along, chosen by its name: worst radius, years of education, angle
 alpha."""
@@ -159,14 +83,6 @@ most.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
-    """Records to train on and to ask for, standardised by others that count as public."""
-
-    train: Labelled
-    test: Labelled
-
-
 def tables(folder: Path | None) -> Iterator[tuple[str, Labelled]]:
     """Yield the data sets there are."""
     yield "breast-cancer", load("breast-cancer").data
@@ -186,79 +102,20 @@ def _text(path: Path) -> io.StringIO:
     return io.StringIO(gzip.decompress(path.read_bytes()).decode())
 
 
-def split_of(name: str, data: Labelled, k: int) -> Split:
-    """Cut a data set at random; the cut depends on its name and k alone."""
-    order = stream(k, "accuracy", name).permutation(len(data))
-    test = min(TEST, 3 * len(data) // 10)
-    public, rest = data.take(order[:PUBLIC]), order[PUBLIC:]
-    scaler = StandardScaler().fit(public.X)
-
-    def made(rows: NDArray[np.int64]) -> Labelled:
-        chosen = data.take(rows)
-        return Labelled(scaler.transform(chosen.X) / math.sqrt(data.X.shape[1]), chosen.y)
-
-    return Split(train=made(rest[test:][:TRAIN]), test=made(rest[:test]))
-
-
-def parameters(name: str, epsilon: float, train: Labelled, column: int) -> dict[str, Any]:
-    """Return all parameters of an entry that are not the catalogue's.
-
-    A ninth of the records validate where one is chosen.
-    """
-    records, columns = train.X.shape
-    decided = {"n": records, "feature": column, "d": columns, "m": records // 9}
-    given = {key: value for key, value in decided.items() if accepts(name, key)}
-    given |= ENTRIES[name] | (SPENT[name](epsilon) if name in SPENT else {"epsilon": epsilon})
-    return given | ({"base": f"{given['base']},d={columns}"} if "base" in given else {})
-
-
-def private_accuracy(
-    name: str, epsilon: float, split: Split, column: int, rng: np.random.Generator
-) -> float:
-    """Mean probability of the right answer, or the share of right answers in a few releases."""
-    mechanism: Any = resolve(name, parameters(name, epsilon, split.train, column)).mechanism
-    queries, state = points(split.test.X, "queries"), mechanism.prepare(split.train)
-    law = law_of(mechanism, state, queries)
-    if law is None:
-        return float((mechanism.sample(state, queries, RELEASES, rng) == split.test.y).mean())
-    if isinstance(law, NoiseLaw):
-        middle = 0.0 if accepts(name, "R") else 0.5
-        law = law.binned(np.full((len(queries), 1), middle))
-    assert isinstance(law, FiniteLaw)
-    right: float = law.p[np.arange(len(queries)), split.test.y].mean()
-    return right
-
-
-def law_of(mechanism: Mechanism, state: Any, queries: NDArray[np.float64]) -> Law | None:
-    """Return the exact law, or None where there is none."""
-    return mechanism.distribution(state, queries)
-
-
 def accuracies(name: str, data: Labelled, k: int) -> dict[str, float]:
     """Accuracy of everything that is compared, on one split."""
     split = split_of(name, data, k)
-    model = make_pipeline(
-        StandardScaler(), LogisticRegression(solver="liblinear", max_iter=1000, random_state=0)
-    )
-    found = {
-        "non-private": float(
-            model.fit(split.train.X, split.train.y).score(split.test.X, split.test.y)
-        ),
-        "majority": float((split.test.y == round(split.train.y.mean())).mean()),
-    }
+    records, columns = split.train.X.shape
+    found = baselines(split)
     for entry in ENTRIES:
         for epsilon in EPSILONS:
-            found[f"{entry} {epsilon:g}"] = private_accuracy(
-                entry, epsilon, split, COLUMN[name], stream(k, "accuracy", name, entry, epsilon)
+            given = parameters(
+                entry, epsilon, records=records, columns=columns, feature=COLUMN[name]
             )
+            rng = stream(k, "accuracy", name, entry, epsilon)
+            mechanism = resolve(entry, given).mechanism
+            found[f"{entry} {epsilon:g}"] = private_accuracy(entry, mechanism, split, rng)
     return {key: round(value, 9) for key, value in found.items()}
-
-
-def interval(differences: NDArray[np.float64]) -> tuple[float, float]:
-    """Student's 95 % interval for the mean of paired differences."""
-    n = len(differences)
-    wide = float(student.isf(0.025, n - 1)) * float(differences.std(ddof=1)) / math.sqrt(n)
-    return float(differences.mean()) - wide, float(differences.mean()) + wide
 
 
 def _said() -> dict[str, Any]:

@@ -23,6 +23,7 @@ COMMANDS = {
     "explain": "one result: witness, counts, bound, how to repeat it",
     "replay": "run one witness again",
     "attack": "membership inference: what an attacker with query access learns",
+    "compare-mechanisms": "which private classifier to use on a data set, and what it costs",
     "selftest": "check the harness on this machine",
     "theorem": "the statements of the papers, each an executable check",
     "zoo": "broken mechanisms and their correct twins: what a search finds",
@@ -117,7 +118,7 @@ def _run(words: list[str], *, debug: bool) -> int:
 
 
 def _module(command: str) -> Any:
-    return import_module(f"dpassay.cli.{command}")
+    return import_module(f"dpassay.cli.{command.replace('-', '_')}")
 
 
 def _complain(text: str, error: BaseException | None = None) -> None:

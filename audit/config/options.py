@@ -380,7 +380,13 @@ _OF_ATTACKS = (
         help="folder that keeps the answers of trained models; empty it when your own code changes",
     ),
 )
-COMMAND_LINE: dict[str, Option] = {option.key: option for option in (*_OF_RUN, *_OF_ATTACKS)}
-"""Every option of `run` and `attack` that the command line alone may set."""
+_OF_COMPARISONS = (
+    count("splits", 2, default=5, help="random cuts of the data; intervals are over them"),
+    switch("membership", default=True, help="try membership inference on every mechanism"),
+)
+COMMAND_LINE: dict[str, Option] = {
+    option.key: option for option in (*_OF_RUN, *_OF_ATTACKS, *_OF_COMPARISONS)
+}
+"""Every option of `run`, `attack` and `compare-mechanisms` that the command line alone may set."""
 ATTACK_KEYS = tuple(option.key for option in _OF_ATTACKS)
 """Those of `attack`."""

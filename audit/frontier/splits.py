@@ -1,0 +1,79 @@
+"""Cuts of a data set: records that count as public, records to train on, records to ask for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
+
+from dpassay.data import Labelled
+from dpassay.errors import InvalidInput
+from dpassay.seeds import stream
+
+PUBLIC, TRAIN, TEST = 100, 4000, 2000
+"""Records at most: to standardise with, to train on, to ask for."""
+LEAST = 3 * PUBLIC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """Records to train on and to ask for, standardised by others that count as public.
+
+    Each standardised column is divided by the square root of the number of columns, so that a
+    typical record has norm 1.
+
+    Parameters
+    ----------
+    train, test : Labelled
+    feature : int
+        The column that goes best with the label among the public records.
+    """
+
+    train: Labelled
+    test: Labelled
+    feature: int
+
+
+def split_of(name: str, data: Labelled, k: int, *, seed: int = 0) -> Split:
+    """Cut a data set at random, for the k-th time.
+
+    Parameters
+    ----------
+    name : str
+        Of the data; the cut depends on it, on k and on the seed alone.
+    data : Labelled
+        At least 300 records.
+    k : int
+        >= 0.
+    seed : int
+
+    Raises
+    ------
+    InvalidInput
+        If there are too few records.
+    """
+    if len(data) < LEAST:
+        raise InvalidInput(f"--data: has {len(data)} records; must have at least {LEAST}")
+    key = (k, "accuracy", name) if seed == 0 else (k, "accuracy", name, seed)
+    order = stream(*key).permutation(len(data))
+    test = min(TEST, 3 * len(data) // 10)
+    public, rest = data.take(order[:PUBLIC]), order[PUBLIC:]
+    scaler = StandardScaler().fit(public.X)
+
+    def made(rows: NDArray[np.int64]) -> Labelled:
+        chosen = data.take(rows)
+        return Labelled(scaler.transform(chosen.X) / math.sqrt(data.X.shape[1]), chosen.y)
+
+    return Split(
+        train=made(rest[test:][:TRAIN]),
+        test=made(rest[:test]),
+        feature=_best(scaler.transform(public.X), public.y),
+    )
+
+
+def _best(X: NDArray[np.float64], y: NDArray[np.int64]) -> int:
+    """Return the column with the largest covariance with the label; columns are standardised."""
+    return int(np.abs(X.T @ (y - y.mean())).argmax())

@@ -1,0 +1,92 @@
+"""Rows of a comparison: exact losses, a guess by hand, failures that end one row only."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.data import load, points
+from dpassay.engine.settings import Settings
+from dpassay.errors import InvalidInput
+from dpassay.frontier import run as running
+from dpassay.frontier.entries import parameters
+from dpassay.frontier.leak import group_of, leak_of
+from dpassay.frontier.run import Wanted, compared
+from dpassay.frontier.splits import Split, split_of
+from dpassay.targets.resolve import resolve
+
+FEW: dict[str, Any] = {"splits": 2, "settings": Settings(budget=500)}
+
+
+@pytest.fixture(scope="module")
+def split() -> Split:
+    return split_of("breast-cancer", load("breast-cancer").data, 0)
+
+
+def test_loss_and_guess_are_those_of_the_laws(split: Split) -> None:
+    """The twin reads both laws of each pair itself."""
+    given = parameters("private-knn", 1.0, records=len(split.train), columns=30, feature=0)
+    target = resolve("private-knn", given)
+    found = leak_of(target, split, computed=True, settings=Settings())
+    group = group_of(split, 200, 50, 0)
+    mechanism: Any = target.mechanism
+    queries = points(split.test.X[:50], "queries")
+    base = mechanism.distribution(mechanism.prepare(split.train), queries).p
+    losses, apart = np.zeros(50), 0.0
+    for change in group.pairs.changes:
+        neighbour = change.apply(split.train)
+        p = mechanism.distribution(mechanism.prepare(neighbour), queries).p
+        losses = np.maximum(losses, np.abs(np.log(base / p)).max(axis=1))
+        apart = max(apart, float(np.abs(base - p).sum(axis=1).max() / 2))
+    assert found.exact
+    assert found.verdict == "not refuted"
+    assert found.worst == pytest.approx(losses.max(), abs=1e-9)
+    assert found.median == pytest.approx(np.median(losses), abs=1e-9)
+    assert found.guess == pytest.approx((1 + apart) / 2, abs=1e-9)
+    assert (1 + apart) / 2 <= 1 / (1 + math.exp(-1))
+
+
+def test_what_loses_more_than_it_claims_is_seen(split: Split) -> None:
+    given = parameters(
+        "projected-walk-overview", 0.5, records=len(split.train), columns=30, feature=split.feature
+    )
+    found = leak_of(
+        resolve("projected-walk-overview", given), split, computed=True, settings=Settings()
+    )
+    assert found.worst > 1.0
+
+
+def test_rows_are_the_same_again_and_need_no_attack() -> None:
+    table = load("breast-cancer")
+    wanted = Wanted(names=("projected-walk",), attack=False, **FEW)
+    one, other = ([row for row, _ in compared(table, wanted)] for _ in range(2))
+    assert one == other
+    assert [row["name"] for row in one] == ["non-private", "majority", "projected-walk"]
+    assert all("membership" not in row for row in one)
+    row = one[-1]
+    assert row["accuracy"]["low"] <= row["accuracy"]["mean"] <= row["accuracy"]["high"]
+    behind = one[0]["accuracy"]["mean"] - row["accuracy"]["mean"]
+    assert row["behind"]["mean"] == pytest.approx(behind, abs=1e-8)
+
+
+def test_a_mechanism_that_fails_ends_its_row_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(entry: str, *arguments: Any) -> float:
+        if entry == "private-knn":
+            raise InvalidInput("out of order")
+        return 0.75
+
+    monkeypatch.setattr(running, "private_accuracy", failing)
+    wanted = Wanted(names=("private-knn", "projected-walk"), attack=False, **FEW)
+    rows = [row for row, _ in compared(load("breast-cancer"), wanted)]
+    assert rows[2] == {"name": "private-knn", "epsilon": 1.0, "error": "out of order"}
+    assert rows[3]["accuracy"]["mean"] == 0.75
+
+
+def test_refused() -> None:
+    with pytest.raises(InvalidInput, match="NAME = 'walk': must be one of soft-majority"):
+        Wanted(names=("walk",))
+    with pytest.raises(InvalidInput, match="--splits = 1: must be an integer >= 2"):
+        Wanted(splits=1)
