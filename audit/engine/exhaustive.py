@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import Claim
 from dpassay.data import Labelled, points
+from dpassay.engine.dataset_laws import LawsOf, one_by_one
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.exact import any_size, check_alike, readable
@@ -131,15 +132,19 @@ class DomainLaws:
     law: Law
 
 
-def domain_laws(target: AuditTarget, domain: Domain, progress: Progress) -> DomainLaws:
+def domain_laws(
+    target: AuditTarget, domain: Domain, progress: Progress, laws_of: LawsOf = one_by_one
+) -> DomainLaws:
     """Compute the law of every dataset of the domain at every query."""
     sizes, queries = (len(domain.records),) * domain.n, domain.queries
     table = np.empty((*sizes, len(domain.places), len(target.labels) or 1))
     first: Law | None = None
     error, total = 0.0, int(np.prod(sizes))
-    for done, choice in enumerate(itertools.product(*map(range, sizes))):
+    choices, again = itertools.tee(itertools.product(*map(range, sizes)))
+    datasets = ((domain.dataset(choice), f"the dataset {choice}") for choice in again)
+    laws = laws_of(target, datasets, queries)
+    for done, (choice, law) in enumerate(zip(choices, laws, strict=True)):
         where = f"the dataset {choice}"
-        law = target.law(target.prepare(domain.dataset(choice)), queries, where)
         if law is None:
             raise TargetError(f"it has no exact law for {domain}; use mode monte-carlo")
         first = first or law

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -289,6 +289,11 @@ class Host:
         os.close(self._pipe)
         _hosts.discard(self)
 
+    def kill(self) -> None:
+        """End it while another thread waits for its answer, which learns that it is lost."""
+        with suppress(OSError):
+            os.killpg(self.pid, signal.SIGKILL)
+
     @property
     def files(self) -> list[int]:
         """What has something to be read when it has said something."""
@@ -539,9 +544,14 @@ class Hosts:
             raise Lost(f"no process could be started ({error.strerror})") from None
         return self._open[:number]
 
-    def afresh(self) -> Hosts:
+    def kill(self) -> None:
+        """End them while another thread waits for their answers."""
+        for host in self._open:
+            host.kill()
+
+    def afresh(self) -> Self:
         """Return others of the same code, which share only what was there before."""
-        return Hosts(self.name, self._desk, self.limits, self._shared, bare=self._bare)
+        return type(self)(self.name, self._desk, self.limits, self._shared, bare=self._bare)
 
     def absorb(self, others: Hosts) -> None:
         """End others of the same code; what they have printed is told with what these have."""

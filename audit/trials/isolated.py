@@ -26,11 +26,11 @@ from dpassay.targets.coupled import Coupled, coupled
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import can_be_rebuilt
-from dpassay.trials.encoders import Coding
 from dpassay.trials.hosts import Host, Hosts, Kept, Limits, Lost, Overtime, Unsent
 from dpassay.trials.ledger import code_of, installed
 from dpassay.trials.own_coins import seed_anew
-from dpassay.trials.tasks import Shard, TrialRunner
+from dpassay.trials.portable import portable
+from dpassay.trials.tasks import Brief, Shard, TrialRunner
 from dpassay.trials.threads import one_thread
 from dpassay.trials.written import (
     INLINE,
@@ -50,21 +50,6 @@ METHODS = ("check", "update", "distribution", "pairs", "reachable", "towards", "
 REMEDY = "a mechanism must return, or raise an exception"
 MORE_TIME = "make it faster, or allow more with --shard-timeout (shard_timeout)"
 MORE_MEMORY = "make it smaller, or allow more with --memory (memory)"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
-class Brief:
-    """What the trials of some shards are about.
-
-    Parameters
-    ----------
-    groups, codings, seed
-        See `dpassay.trials.tasks.TrialRunner`.
-    """
-
-    groups: tuple[Group, ...]
-    codings: tuple[Coding, ...]
-    seed: int
 
 
 BENCHES = 4
@@ -152,7 +137,7 @@ class Isolated(AuditTarget):
             return None
         told = self._ask(f"distribution on {where}", "law", state, queries, where, known=(queries,))
         law = None if told is None else self._read(law_from, told, "distribution")
-        self._check_law(law, len(queries), where)
+        self.check_law(law, len(queries), where)
         return law
 
     def sample(
@@ -242,6 +227,10 @@ class Isolated(AuditTarget):
             known=bases,
         )
 
+    def portable(self) -> bytes:
+        """Return the mechanism for other machines; see `dpassay.trials.portable`."""
+        return bytes(self._ask("sending it to a cluster", "portable").tobytes())
+
     def _state(self, what: str, operation: str, *arguments: Any, known: Iterable[Any]) -> Kept:
         state = self._host(what).keep()
         self._ask(what, operation, state.key, *arguments, known=known)
@@ -265,7 +254,7 @@ class Isolated(AuditTarget):
         If that is lost over it, nothing more is asked of it.
         """
         try:
-            return _asked(self._host(what), what, operation, self.part, *arguments, known=known)
+            return asked(self._host(what), what, operation, self.part, *arguments, known=known)
         except LostProcess as error:
             self.lost.append(error.cause)
             raise
@@ -289,10 +278,16 @@ class Elsewhere(Exception):
     """What was raised in another process; the text is its traceback."""
 
 
-def _asked(
+def asked(
     host: Host, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()
 ) -> Any:
-    """Have something done in another process; errors that a desk raises there are raised here."""
+    """Have something done in another process; errors that a desk raises there are raised here.
+
+    Raises
+    ------
+    InvalidInput, TargetError
+        What the desk has raised, or `LostProcess`.
+    """
     try:
         answer = host.call(operation, *arguments, known=known)
     except Overtime as error:
@@ -381,6 +376,26 @@ class Desk:
             "alone": subject.alone,
             "code": code_of(subject),
         }
+
+    def _ready(self, subject: AuditTarget, objects: dict[int, Any]) -> None:
+        """Do nothing; it has been built now."""
+
+    def _portable(
+        self,
+        subject: AuditTarget,  # noqa: ARG002
+        objects: dict[int, Any],  # noqa: ARG002
+    ) -> NDArray[np.uint8]:
+        return np.frombuffer(portable(self._target), dtype=np.uint8)
+
+    def _laws(
+        self,
+        subject: AuditTarget,
+        objects: dict[int, Any],  # noqa: ARG002
+        datasets: list[tuple[Any, str]],
+        queries: Any,
+    ) -> list[Any]:
+        found = (subject.law(subject.prepare(data), queries, where) for data, where in datasets)
+        return [None if law is None else law_json(law) for law in found]
 
     def _check(
         self,
@@ -573,7 +588,7 @@ def introduced(
     installed()  # once here, and not in every process
     hosts = Hosts(name, Desk(imported, limits.memory), limits, bare=True)
     try:
-        return _described(_asked(hosts.first(), f"importing {name}", "describe", None), hosts)
+        return _described(asked(hosts.first(), f"importing {name}", "describe", None), hosts)
     except LostProcess as error:
         hosts.close()
         if fallback is None:
