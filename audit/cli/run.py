@@ -103,8 +103,7 @@ EXAMPLES = examples(
         "audit a program in any language that answers on stdin and stdout; see docs/process.md",
     ),
     (
-        "dpassay run my_module:my_predict --claim epsilon=1 --executor dask --scheduler "
-        "tcp://10.0.0.1:8786",
+        "dpassay run my_module:my_predict --claim epsilon=1 --executor dask --scheduler tcp://h:8786",
         "run the trials on a Dask cluster; see docs/scale.md",
     ),
     (

@@ -208,9 +208,7 @@ def _measure(
     ).hold
 
 
-def _exhaustive(
-    target: AuditTarget, domain: Domain, progress: Progress, laws_of: LawsOf
-) -> Holder:
+def _exhaustive(target: AuditTarget, domain: Domain, progress: Progress, laws_of: LawsOf) -> Holder:
     """Return what holds a whole domain against a claim."""
     if isinstance(target.mechanism, Coupled):
         raise TargetError(

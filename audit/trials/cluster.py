@@ -25,7 +25,7 @@ from dpassay.trials import cluster_worker
 from dpassay.trials.hosts import UNLIMITED, Limits
 from dpassay.trials.isolated import Isolated
 from dpassay.trials.ledger import installed
-from dpassay.trials.portable import portable
+from dpassay.trials.portable import loaded, portable
 from dpassay.trials.wire import Garbled, unpack
 
 EXTRA = "pip install 'dpassay[dask]'"
@@ -218,11 +218,13 @@ class Cluster:
         self, kind: cluster_worker.Kind, written: bytes, name: str, limits: Limits
     ) -> Any:
         key = f"dpassay-{uuid.uuid4().hex}"
-        return self.hold(cluster_worker.Case, key, kind, written, name, limits, installed())
+        return self.hold(
+            cluster_worker.Case, key, kind, written, name, limits, installed(), loaded()
+        )
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         if self._client is None:
-            self._client = self._connected(self._stack.enter_context(_own_workers(self._jobs)))
+            self._client = self._connected(self._stack.enter_context(own_workers(self._jobs)))
         if self._lost:
             raise self._gone()
         key = arguments[0] if function is cluster_worker.Case else f"dpassay-{uuid.uuid4().hex}"
@@ -271,10 +273,9 @@ class Cluster:
             return []
         try:
             return list(self._client.gather([each.future for each in done]))
-        except Exception as error:  # noqa: BLE001  (Dask raises what the scheduler says)
+        except Exception:  # noqa: BLE001  (Dask raises what the scheduler says)
             if len(done) == 1:
                 return [None]
-            del error
             return [answer for each in done for answer in self._answers([each])]
 
     def _end(self, asked: Asked, answer: bytes | None) -> None:
@@ -287,7 +288,7 @@ class Cluster:
             except (Garbled, ArithmeticError, ValueError):
                 told = None
             if not isinstance(told, dict):
-                raise ClusterError(f"{self}: a worker sent something that is no answer")
+                raise self._no_answer()
             if "differs" in told:
                 raise ClusterError(
                     f"{self}: {told['differs']}; install the same on every worker as here"
@@ -299,6 +300,8 @@ class Cluster:
 
     def _check_died(self, asked: Asked) -> None:
         """Raise unless what there is no answer to has died with its workers."""
+        if asked.future.status == "finished" and not self._lost:
+            raise self._no_answer()
         if asked.future.status != "error":
             raise self._gone()
         error = asked.future.exception()
@@ -314,14 +317,15 @@ class Cluster:
     def _lost(self) -> bool:
         return self._client is None or self._client.status != "running"
 
+    def _no_answer(self) -> ClusterError:
+        return ClusterError(f"{self}: a worker sent something that is no answer")
+
     def _gone(self) -> ClusterError:
         return ClusterError(f"{self}: the connection to its scheduler was lost; {RESUME}")
 
     def _check(self) -> None:
         """Raise if the cluster is lost."""
-        lost = any(
-            each.future.status in {"lost", "cancelled"} for each in self._under_way.values()
-        )
+        lost = any(each.future.status in {"lost", "cancelled"} for each in self._under_way.values())
         if self._lost or lost:
             raise self._gone()
         self._look()
@@ -360,7 +364,7 @@ def _distributed() -> Any:
 
 
 @contextmanager
-def _own_workers(number: int) -> Iterator[Any]:
+def own_workers(number: int) -> Iterator[Any]:
     """Start a scheduler in this process, and workers of one thread; leave nothing behind.
 
     They are processes of their own that do not import the user's `__main__`, as those of
@@ -370,9 +374,7 @@ def _own_workers(number: int) -> Iterator[Any]:
     from distributed.deploy.subprocess import SubprocessWorker
 
     here = {"host": "127.0.0.1", "dashboard": False, "dashboard_address": "127.0.0.1:0"}
-    with tempfile.TemporaryDirectory(
-        prefix="dpassay-dask-", ignore_cleanup_errors=True
-    ) as folder:
+    with tempfile.TemporaryDirectory(prefix="dpassay-dask-", ignore_cleanup_errors=True) as folder:
         options = here | {
             "nthreads": 1,
             "memory_limit": 0,

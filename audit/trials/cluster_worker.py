@@ -5,10 +5,12 @@ The worker itself imports nothing of the user's. What it returns is bytes of `dp
 
 from __future__ import annotations
 
+import importlib
 import pickle
 import threading
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -51,6 +53,8 @@ class Case:
     limits : Limits
     known : tuple of str
         What is installed where the client is.
+    modules : tuple of str
+        What is loaded there, see `dpassay.trials.portable.loaded`.
     """
 
     def __init__(
@@ -61,8 +65,9 @@ class Case:
         name: str,
         limits: Limits,
         known: tuple[str, ...],
+        modules: tuple[str, ...],
     ) -> None:
-        self._given = (key, kind, written, name, limits, known)
+        self._given = (key, kind, written, name, limits, known, modules)
         self._hosts: dict[int, Hosts] = {}
         self.stopped = False
         self.differs = difference(known, installed())
@@ -84,7 +89,10 @@ class Case:
         return self._hosts[thread]
 
     def _made(self) -> Hosts:
-        _, kind, written, name, limits, _ = self._given
+        _, kind, written, name, limits, _, modules = self._given
+        for module in modules:
+            with suppress(ImportError):
+                importlib.import_module(module)
         if kind == "function":
             return Hosts(name, desk_of(_Function(written, address())), limits, bare=True)
         build = partial(_built, written, address())
@@ -233,8 +241,10 @@ def difference(known: tuple[str, ...], here: tuple[str, ...]) -> str:
     names = ("Python", "dpassay's source", *PACKAGES)
     for name, theirs, ours in zip(names, known, here, strict=True):
         if theirs != ours:
-            short = [text[:12] if name.startswith("dpassay") else text.split(" ")[0]
-                     for text in (ours, theirs)]
+            short = [
+                text[:12] if name.startswith("dpassay") else text.split(" ")[0]
+                for text in (ours, theirs)
+            ]
             if short[0] == short[1]:
                 short = [" ".join(text.split()) for text in (ours, theirs)]
             return f"{name} {short[0]}, not {short[1]}"

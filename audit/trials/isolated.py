@@ -278,9 +278,7 @@ class Elsewhere(Exception):
     """What was raised in another process; the text is its traceback."""
 
 
-def asked(
-    host: Host, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()
-) -> Any:
+def asked(host: Host, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
     """Have something done in another process; errors that a desk raises there are raised here.
 
     Raises

@@ -16,6 +16,7 @@ from typing import Any
 
 from dpassay.errors import LIBRARIES, TargetError
 
+SHARED = ("dpassay", "numpy", "pandas", "scipy", "sklearn")
 REMEDY = "make what it refers to importable or picklable, or use --executor local"
 
 
@@ -32,13 +33,21 @@ def portable(thing: Any) -> bytes:
     try:
         with _by_value():
             written: bytes = cloudpickle.dumps(thing, protocol=5)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  (what is not ours may do anything)
         said = " ".join(str(error).split())
         raise TargetError(
             f"it cannot be sent to the workers of a cluster ({type(error).__name__}); {REMEDY}",
             said,
         ) from None
     return written
+
+
+def loaded() -> tuple[str, ...]:
+    """Return the modules of ours and of the numerical libraries that are loaded here.
+
+    A worker loads them once, instead of every process that it starts.
+    """
+    return tuple(name for name in sys.modules if name.partition(".")[0] in SHARED)
 
 
 def read(written: bytes, worker: str) -> Any:

@@ -179,9 +179,7 @@ def local(runner: TrialRunner, keep: Keep, jobs: int, limits: Limits) -> Local:
         )
     )
     part = target.part if isinstance(target, Isolated) else None
-    return Local(
-        brief=runner.brief, part=part, keep=keep, jobs=jobs, hosts=hosts, theirs=theirs
-    )
+    return Local(brief=runner.brief, part=part, keep=keep, jobs=jobs, hosts=hosts, theirs=theirs)
 
 
 def twice(cause: str, brief: Brief, shard: Shard) -> str:

@@ -80,8 +80,9 @@ def settings_of(config: Config, *, resume: bool = False) -> Settings:
         If options do not go together, or would change nothing. What is configured for every run may
         change nothing.
     """
+    on_workers = ("jobs",) if config.mode == "exhaustive" and config.executor == "dask" else ()
     for key in IDLE_OPTIONS[config.mode]:
-        if config.said(key):
+        if config.said(key) and key not in on_workers:
             raise InvalidInput(f"{_flag(key)}: has no effect with --mode {config.mode}")
     if resume and config.mode not in RESUMABLE:
         raise InvalidInput(f"--resume: has no effect with --mode {config.mode}")
@@ -138,8 +139,8 @@ def workers_of(config: Config) -> dict[str, Any]:
 def _refuse_idle_executor(config: Config) -> None:
     if config.said("executor") and config.executor == "dask" and config.mode == "exact":
         raise InvalidInput(
-            f"{_flag('executor')} dask: has no effect with --mode exact, which computes the laws of "
-            "the pairs here; --mode exhaustive and trials use a cluster"
+            f"{_flag('executor')} dask: has no effect with --mode exact, which computes the laws "
+            "of the pairs here; --mode exhaustive and trials use a cluster"
         )
 
 
