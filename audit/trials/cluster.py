@@ -9,7 +9,6 @@ import logging
 import pickle
 import queue
 import sys
-import tempfile
 import time
 import uuid
 from collections import deque
@@ -224,6 +223,9 @@ class Cluster:
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         if self._client is None:
+            from dpassay.trials.cluster_local import own_workers
+
+            self._began = time.monotonic()
             self._client = self._connected(self._stack.enter_context(own_workers(self._jobs)))
         if self._lost:
             raise self._gone()
@@ -361,36 +363,6 @@ def _distributed() -> Any:
             f"executor = 'dask': requires the extra 'dask' ({error}); {EXTRA}"
         ) from None
     return distributed
-
-
-@contextmanager
-def own_workers(number: int) -> Iterator[Any]:
-    """Start a scheduler in this process, and workers of one thread; leave nothing behind.
-
-    They are processes of their own that do not import the user's `__main__`, as those of
-    `LocalCluster` would.
-    """
-    distributed = _distributed()
-    from distributed.deploy.subprocess import SubprocessWorker
-
-    here = {"host": "127.0.0.1", "dashboard": False, "dashboard_address": "127.0.0.1:0"}
-    with tempfile.TemporaryDirectory(prefix="dpassay-dask-", ignore_cleanup_errors=True) as folder:
-        options = here | {
-            "nthreads": 1,
-            "memory_limit": 0,
-            "local_directory": folder,
-            "silence_logs": logging.CRITICAL,
-            "death_timeout": PATIENCE,
-        }
-        worker = {"cls": SubprocessWorker, "options": {"worker_kwargs": options}}
-        scheduler = {"cls": distributed.Scheduler, "options": here | {"port": 0}}
-        with distributed.SpecCluster(
-            workers=dict.fromkeys(range(number), worker),
-            scheduler=scheduler,
-            worker=worker,
-            silence_logs=logging.CRITICAL,
-        ) as cluster:
-            yield cluster
 
 
 @contextmanager

@@ -519,6 +519,7 @@ class Hosts:
         self._shared = shared
         self._bare = bare
         self._open: list[Host] = []
+        self._killed = False
         self._said = Said()
 
     def first(self) -> Host:
@@ -531,12 +532,14 @@ class Hosts:
         Raises
         ------
         Lost
-            If the system lets none be opened.
+            If the system lets none be opened, or they were killed.
         """
         for host in self._open:
             if host.closed:
                 self._said.take(host.said)
         self._open = [host for host in self._open if not host.closed]
+        if self._killed:
+            raise Lost("nobody waits for it any more")
         try:
             while len(self._open) < number:
                 self._open.append(Host(self._desk, self.limits, self._shared, bare=self._bare))
@@ -545,7 +548,8 @@ class Hosts:
         return self._open[:number]
 
     def kill(self) -> None:
-        """End them while another thread waits for their answers."""
+        """End them, and open no more, while another thread waits for their answers."""
+        self._killed = True
         for host in self._open:
             host.kill()
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from dpassay.trials.cluster import Cluster, own_workers
+from dpassay.trials.cluster import Cluster
+from dpassay.trials.cluster_local import own_workers
 
 
 @pytest.fixture(scope="session")

@@ -111,9 +111,9 @@ def test_the_ledger_goes_from_one_executor_to_the_next(cluster: Cluster, tmp_pat
         seen.append(len(rows(path)))
 
     with Ledger(path, resume=False) as ledger:
-        interrupted(ledger, 6, jobs=2)
+        interrupted(ledger, 2, jobs=2)
     with Ledger(path, resume=True) as ledger:
-        interrupted(ledger, 20, executor="dask")
+        interrupted(ledger, 12, executor="dask")
     with Ledger(path, resume=True) as ledger:
         last = entries(run(subject, budget=30_000, ledger=ledger, executor="inline"))
     assert sorted(set(seen)) == seen
