@@ -28,7 +28,7 @@ from dpassay.trials.portable import loaded, portable
 from dpassay.trials.wire import Garbled, unpack
 
 EXTRA = "pip install 'dpassay[dask]'"
-CONNECT = 5.0
+CONNECT = 10.0
 """Seconds for a scheduler to answer."""
 AHEAD = 4
 """Portions of work that are under way for each thread of the cluster."""
