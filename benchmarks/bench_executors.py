@@ -1,4 +1,4 @@
-"""What a shard costs besides its trials, in the pool and on a Dask cluster, and what two workers gain.
+"""What a shard costs besides its trials, in the pool and on Dask, and what two workers gain.
 
 The cost is that of some thousand shards of almost no work, less what the same shards take in this
 process: wall time, and processor time of all processes together, which other programs on the
@@ -53,7 +53,13 @@ class Busy(Mechanism):
     def prepare(self, data: Labelled) -> None:
         """Need nothing of the data."""
 
-    def sample(self, state: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
+    def sample(
+        self,
+        state: Any,  # noqa: ARG002
+        queries: Any,
+        size: int,
+        rng: np.random.Generator,
+    ) -> Any:
         """Return zeros after some turns of arithmetic."""
         for _ in range(self.turns):
             rng.normal(size=10_000).cumsum()

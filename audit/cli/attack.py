@@ -254,6 +254,11 @@ def _refuse_idle(arguments: argparse.Namespace, config: Config) -> None:
     for key, why in _idle(config):
         if config.said(key):
             raise InvalidInput(f"--{key.replace('_', '-')}: has no effect {why}")
+    if config.said("executor") and config.executor != "dask":
+        raise InvalidInput(
+            f"--executor {config.executor}: has no effect on attacks but with dask; --jobs says "
+            "how many processes train"
+        )
     for key in ("service", "signals"):
         for option in ("process", "http", "claim", "answers") if config.said(key) else ():
             if getattr(arguments, option):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +24,14 @@ class Worker(SubprocessWorker):
 
     Those of `LocalCluster` would: a script without `if __name__ == "__main__"` would run again.
     """
+
+    async def _start(self) -> None:
+        """Start it out of reach of a terminal's Ctrl-C, which is for us."""
+        spec = {"cls": self.worker_class, "opts": self.worker_kwargs}
+        words = ["-m", "dask", "spec", self.scheduler, "--spec", json.dumps(spec)]
+        self.process = await asyncio.create_subprocess_exec(
+            sys.executable, *words, start_new_session=True
+        )
 
     async def close(self) -> None:
         """End it and what it started, some of which may end by itself meanwhile."""

@@ -337,3 +337,26 @@ def test_our_own_workers_leave_nothing_behind(expected: Any) -> None:
         assert len(set(Path(tempfile.gettempdir()).glob("dpassay-dask-*")) - before) == 1
     assert not any(map(alive, workers))
     assert set(Path(tempfile.gettempdir()).glob("dpassay-dask-*")) == before
+
+
+def test_workers_end_when_we_are_killed(tmp_path: Path) -> None:
+    source = (
+        "import os, time\n"
+        "from dpassay.trials.cluster import Cluster\n"
+        "cluster = Cluster(None, 2)\n"
+        "print(*cluster.in_order('pids', lambda _: os.getppid(), range(8)), flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", source],
+        stdout=subprocess.PIPE,
+        text=True,
+        # nobody is left to remove the folder of the workers
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    ) as process:
+        assert process.stdout is not None
+        workers = {int(pid) for pid in process.stdout.readline().split()}
+        process.kill()
+    assert workers
+    while any(map(alive, workers)):
+        time.sleep(0.1)
