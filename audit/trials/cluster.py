@@ -347,7 +347,7 @@ class Cluster:
             self._began = self._looked
         elif self._scheduler is None and waited > PATIENCE:
             raise ClusterError(f"{self}: no worker has started within {PATIENCE:g} s")
-        elif waited > HINT and not self._hinted:
+        elif self._scheduler is not None and waited > HINT and not self._hinted:
             self._hinted = True
             sys.stderr.write(f"dpassay: {self}: has no workers; waiting for one\n")
 

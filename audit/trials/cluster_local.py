@@ -57,7 +57,7 @@ def own_workers(number: int) -> Iterator[Any]:
             "death_timeout": START,
         }
         worker = {"cls": Worker, "options": {"worker_kwargs": options}}
-        with SpecCluster(
+        with SpecCluster(  # type: ignore[no-untyped-call]
             workers=dict.fromkeys(range(number), worker),
             scheduler={"cls": Scheduler, "options": here | {"port": 0}},
             worker=worker,

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from dpassay.cli.main import main
 from dpassay.trials import cluster
 from dpassay.trials.cluster_local import own_workers
-from tests.cli.test_resume import alive, descendants, has_begun
+from tests.cli.test_resume import alive, has_begun
 
 MINE = """
 import time
@@ -105,7 +106,7 @@ def test_ctrl_c_stops_our_own_workers_and_the_pool_goes_on(project: None) -> Non
     while not has_begun():
         assert process.poll() is None
         time.sleep(0.05)
-    workers = descendants(process.pid)
+    workers = [each.pid for each in psutil.Process(process.pid).children(recursive=True)]
     os.killpg(process.pid, signal.SIGINT)
     said = process.communicate(timeout=120)[1]
     assert (process.returncode, said) == (130, "")

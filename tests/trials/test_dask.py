@@ -32,7 +32,7 @@ from dpassay.trials.wire import pack
 from tests.core.toys import Sampled, TableMechanism, response, target_of
 from tests.trials.test_executors import GROUP, WHO, entries, raises, rows, run, shaky, target
 
-ON = {"executor": "dask"}
+ON: dict[str, Any] = {"executor": "dask"}
 TABLE = ((0.2, 0.8), (0.7, 0.3))
 
 

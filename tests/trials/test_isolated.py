@@ -199,7 +199,7 @@ class Liar(TableMechanism):
 
     def prepare(self, data: Labelled) -> int:
         AuditTarget._checked = lambda self, draws, *_: draws  # type: ignore[method-assign]
-        AuditTarget._check_law = lambda self, *_: None  # type: ignore[method-assign]
+        AuditTarget.check_law = lambda self, *_: None  # type: ignore[method-assign]
         return super().prepare(data)
 
     def sample(
