@@ -88,7 +88,6 @@ def test_a_domain_is_enumerated_with_the_same_bytes(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="looks for workers in /proc")
 def test_ctrl_c_stops_our_own_workers_and_the_pool_goes_on(project: None) -> None:
     """A terminal sends it to all of them."""
     assert main([*RUN, "--out", "whole"]) in {0, 1, 4}
