@@ -91,6 +91,7 @@ class Cluster:
         self._ahead, self._threads, self._looked = LEAST, 0, 0.0
         self._began, self._hinted = time.monotonic(), False
         self._client: Any = None
+        self._found = ""
         _distributed()
         if scheduler is not None:
             self._client = self._connected(scheduler)
@@ -267,10 +268,10 @@ class Cluster:
             self._end(asked, answer)
         for asked in found:
             if asked not in done:
-                self._end(asked, None)
+                self._without_answer(asked)
 
     def _answers(self, done: list[Asked]) -> list[bytes | None]:
-        """Return what has been answered; None where the answer was lost with its workers."""
+        """Return what has been answered; None where there is no answer, or none that is bytes."""
         if not done:
             return []
         try:
@@ -282,32 +283,40 @@ class Cluster:
 
     def _end(self, asked: Asked, answer: bytes | None) -> None:
         """Take in what came of something."""
-        if answer is None:
-            self._check_died(asked)
-        else:
-            try:
-                told = unpack(answer)[1] if isinstance(answer, bytes) else None
-            except (Garbled, ArithmeticError, ValueError):
-                told = None
-            if not isinstance(told, dict):
-                raise self._no_answer()
-            if "differs" in told:
-                raise ClusterError(
-                    f"{self}: {told['differs']}; install the same on every worker as here"
-                )
-            asked.told = told
-            asked.arrived(told)
+        if answer is None and asked.future.status != "finished":
+            self._without_answer(asked)
+            return
+        try:
+            told = unpack(answer)[1] if isinstance(answer, bytes) else None
+        except (Garbled, ArithmeticError, ValueError):
+            told = None
+        if self._lost:
+            raise self._gone()
+        if not isinstance(told, dict):
+            raise ClusterError(f"{self}: a worker sent something that is no answer")
+        if "differs" in told:
+            raise ClusterError(
+                f"{self}: {told['differs']}; install the same on every worker as here"
+            )
+        asked.told = told
+        asked.arrived(told)
+        self._ended(asked)
+
+    def _ended(self, asked: Asked) -> None:
         asked.ended = True
         del self._under_way[asked.future.key]
 
-    def _check_died(self, asked: Asked) -> None:
-        """Raise unless what there is no answer to has died with its workers."""
-        if asked.future.status == "finished" and not self._lost:
-            raise self._no_answer()
-        if asked.future.status != "error":
+    def _without_answer(self, asked: Asked) -> None:
+        """Wait again for an answer that was lost with its worker; end what killed its workers."""
+        status = asked.future.status
+        if self._lost or status == "cancelled":
             raise self._gone()
+        if status != "error":
+            asked.future.add_done_callback(self._came.put)
+            return
         error = asked.future.exception()
         if type(error).__name__ == "KilledWorker":
+            self._ended(asked)
             return
         said = " ".join(str(error).split())
         raise ClusterError(
@@ -319,16 +328,13 @@ class Cluster:
     def _lost(self) -> bool:
         return self._client is None or self._client.status != "running"
 
-    def _no_answer(self) -> ClusterError:
-        return ClusterError(f"{self}: a worker sent something that is no answer")
-
     def _gone(self) -> ClusterError:
         return ClusterError(f"{self}: the connection to its scheduler was lost; {RESUME}")
 
     def _check(self) -> None:
         """Raise if the cluster is lost."""
-        lost = any(each.future.status in {"lost", "cancelled"} for each in self._under_way.values())
-        if self._lost or lost:
+        cancelled = any(each.future.status == "cancelled" for each in self._under_way.values())
+        if self._lost or cancelled:
             raise self._gone()
         self._look()
 
@@ -339,8 +345,12 @@ class Cluster:
             return
         try:
             self._threads = sum(self._client.nthreads().values())
+            found = self._client.scheduler_info()["id"]
         except OSError:
             return
+        if self._found not in {"", found}:  # one that was started again knows of no work
+            raise self._gone()
+        self._found = found
         self._ahead = max(LEAST, AHEAD * self._threads)
         waited = self._looked - self._began
         if self._threads:

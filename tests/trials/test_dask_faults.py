@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +125,26 @@ def test_workers_killed_when_their_answers_are_asked_for(
     assert len(killed) == 2
 
 
+def test_workers_killed_before_their_answers_are_asked_for(
+    cluster: Cluster, expected: Any, monkeypatch: Any
+) -> None:
+    take, killed = cluster._take, list[int]()
+
+    def lose() -> None:
+        while not killed and not cluster._came.empty():
+            killed.extend(pids(cluster))
+            for pid in killed:
+                kill(pid)
+            futures = [each.future for each in cluster._under_way.values()]
+            while any(future.status == "finished" for future in futures):
+                time.sleep(0.01)
+        take()
+
+    monkeypatch.setattr(cluster, "_take", lose)
+    assert on(cluster, target(response(1.0))) == expected
+    assert len(killed) == 2
+
+
 def test_code_that_kills_every_worker_is_an_error_of_its_result() -> None:
     def deadly() -> None:
         kill(os.getppid())
@@ -186,43 +206,40 @@ def worker(address: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
 
 
-def test_a_scheduler_that_is_lost_ends_the_run_and_the_ledger_goes_on(
-    expected_of_shaky: Any, tmp_path: Path
+@pytest.mark.parametrize("again", [False, True], ids=["lost", "restarted"])
+def test_without_its_scheduler_the_run_ends_and_the_ledger_goes_on(
+    again: bool, expected_of_shaky: Any, tmp_path: Path
 ) -> None:
-    """And so does a scheduler that is started again at the same address: it knows of no work."""
+    """One that is started again at the same address knows of no work."""
     path = tmp_path / "ledger.sqlite"
+    subject = target(shaky(lambda: time.sleep(0.02), 0.5))
+    with ExitStack() as stack:
+        address, process = stack.enter_context(scheduler())
+        port = int(address.rpartition(":")[2])
+        stack.enter_context(worker(address, tmp_path))
+        cluster = stack.enter_context(Cluster(address))
 
-    def slow() -> None:
-        time.sleep(0.02)
+        def meanwhile(step: int) -> None:
+            if step == 4:
+                process.kill()
+                process.wait()
+                if again:
+                    stack.enter_context(scheduler(port))
 
-    subject = target(shaky(slow, 0.5))
-    with (
-        scheduler() as (address, process),
-        worker(address, tmp_path),
-        Cluster(address) as cluster,
-        Ledger(path, resume=False) as ledger,
-        pytest.raises(ClusterError) as caught,
-    ):
-        on(
-            cluster,
-            subject,
-            meanwhile=lambda step: process.kill() if step == 4 else None,
-            ledger=ledger,
-        )
+        with Ledger(path, resume=False) as ledger, pytest.raises(ClusterError) as caught:
+            on(cluster, subject, meanwhile=meanwhile, ledger=ledger)
     assert str(caught.value) == (
         f"Dask cluster '{address}': the connection to its scheduler was lost; what was finished is "
         "in the ledger of --out: go on with --resume, on any executor"
     )
     finished = len(rows(path))
     assert finished > 0
-    port = int(address.rpartition(":")[2])
     with (
-        scheduler(port) as (again, _),
-        worker(again, tmp_path),
-        Cluster(again) as cluster,
+        scheduler(port) as (address, _),
+        worker(address, tmp_path),
+        Cluster(address) as cluster,
         Ledger(path, resume=True) as ledger,
     ):
-        assert again == address
         assert on(cluster, subject, ledger=ledger) == expected_of_shaky
     assert len(rows(path)) > finished
 
