@@ -1,6 +1,6 @@
 """A Dask cluster: somebody's, or one of this machine's processes that is started and ended here.
 
-It is given bytes and answers bytes: nothing that comes from a worker is unpickled here.
+It is given bytes and answers bytes: no answer is unpickled here.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from dpassay.claims import Claim
 from dpassay.errors import DpassayError, TargetError
 from dpassay.trials.hosts import Host, Hosts, Limits, Lost
-from dpassay.trials.isolated import Desk, asked
+from dpassay.trials.isolated import Desk, LostProcess, asked
 from dpassay.trials.ledger import PACKAGES, installed
 from dpassay.trials.pool import desk_of
 from dpassay.trials.portable import read
@@ -90,11 +90,12 @@ class Case:
 
     def _made(self) -> Hosts:
         _, kind, written, name, limits, _, modules = self._given
-        for module in modules:
-            with suppress(ImportError):
-                importlib.import_module(module)
+        with _importing:
+            for module in modules:
+                with suppress(ImportError, KeyError):  # the latter where another thread imports it
+                    importlib.import_module(module)
         if kind == "function":
-            return Hosts(name, desk_of(_Function(written, address())), limits, bare=True)
+            return Forked(name, desk_of(_Function(written, address())), limits, bare=True)
         build = partial(_built, written, address())
         return Built(name, Desk(build, limits.memory), limits, bare=True)
 
@@ -115,11 +116,22 @@ class Case:
             hosts.close()
 
 
+_importing = threading.Lock()
+"""No process is forked while another thread imports: it would wait for ever for that import."""
 _cases: weakref.WeakValueDictionary[str, Case] = weakref.WeakValueDictionary()
 """Those of this worker."""
 
 
-class Built(Hosts):
+class Forked(Hosts):
+    """Processes that are not forked while another thread imports."""
+
+    def several(self, number: int) -> list[Host]:
+        """Return so many of them; see `Hosts.several`."""
+        with _importing:
+            return super().several(number)
+
+
+class Built(Forked):
     """Processes that have built their mechanism before they are asked for anything else."""
 
     def several(self, number: int) -> list[Host]:
@@ -130,6 +142,12 @@ class Built(Hosts):
         TargetError
             If it cannot be built.
         """
+        try:
+            return self._several(number)
+        except LostProcess:  # perhaps Dask itself was importing when it was forked
+            return self._several(number)
+
+    def _several(self, number: int) -> list[Host]:
         known = {host.pid for host in self._open}
         found = super().several(number)
         for host in found:

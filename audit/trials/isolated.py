@@ -229,7 +229,8 @@ class Isolated(AuditTarget):
 
     def portable(self) -> bytes:
         """Return the mechanism for other machines; see `dpassay.trials.portable`."""
-        return bytes(self._ask("sending it to a cluster", "portable").tobytes())
+        told = self._ask("sending it to a cluster", "portable")
+        return self._read(lambda found: bytes(found.tobytes()), told, "portable")
 
     def _state(self, what: str, operation: str, *arguments: Any, known: Iterable[Any]) -> Kept:
         state = self._host(what).keep()

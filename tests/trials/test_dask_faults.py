@@ -131,7 +131,9 @@ def test_workers_killed_before_their_answers_are_asked_for(
     take, killed = cluster._take, list[int]()
 
     def lose() -> None:
-        while not killed and not cluster._came.empty():
+        if not killed:
+            while cluster._came.empty():
+                time.sleep(0.01)
             killed.extend(pids(cluster))
             for pid in killed:
                 kill(pid)
