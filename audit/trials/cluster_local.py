@@ -17,6 +17,8 @@ from distributed.deploy.subprocess import SubprocessWorker
 
 START = 60.0
 """Seconds after which a worker that finds no scheduler ends."""
+END = 5.0
+"""Seconds that processes which have been killed are given to be gone."""
 
 
 class Worker(SubprocessWorker):
@@ -35,12 +37,16 @@ class Worker(SubprocessWorker):
 
     async def close(self) -> None:
         """End it and what it started, some of which may end by itself meanwhile."""
+        started: list[psutil.Process] = []
         while True:
             try:
+                if self.process is not None and self.process.returncode is None:
+                    started += psutil.Process(self.process.pid).children(recursive=True)
                 await super().close()
             except psutil.NoSuchProcess:
                 await asyncio.sleep(0.01)
             else:
+                psutil.wait_procs(started, timeout=END)
                 return
 
 
