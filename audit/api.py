@@ -57,6 +57,7 @@ def audit(
     domain: Domain | None = None,
     jobs: int = 1,
     executor: Kind | None = None,
+    scheduler: str | None = None,
     shard_timeout: float = SHARD_TIMEOUT,
     memory: float = MEMORY,
 ) -> Result:
@@ -109,7 +110,7 @@ def audit(
     search_seconds : float, optional
         After so many seconds, > 0, the search ends and the worst pair so far is certified. Goes
         with `data`. See `Settings`.
-    domain, jobs, executor, shard_timeout, memory : object
+    domain, jobs, executor, scheduler, shard_timeout, memory : object
         See `Settings`.
 
     Returns
@@ -163,6 +164,7 @@ def audit(
         domain=domain,
         jobs=jobs,
         executor=executor,
+        scheduler=scheduler,
         shard_timeout=shard_timeout,
         memory=memory,
     )

@@ -41,6 +41,13 @@ class LedgerError(DpassayError, RuntimeError):
     """
 
 
+class ClusterError(DpassayError, RuntimeError):
+    """A Dask cluster is lost, or its workers cannot do the work (exit code 3).
+
+    The run ends, what was finished stays in its ledger.
+    """
+
+
 class TargetError(DpassayError, RuntimeError):
     """The mechanism failed while it was audited (exit code 3).
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,6 +20,7 @@ from dpassay.data import Labelled, digest
 from dpassay.errors import DpassayError, TargetError, told
 from dpassay.seeds import stream
 from dpassay.targets.groups import Progress, silent
+from dpassay.trials.cluster import Cluster
 from dpassay.trials.ledger import Key, Ledger
 from dpassay.trials.pool import in_order
 from dpassay.trials.threads import one_thread
@@ -150,6 +151,7 @@ def models(
     *,
     ledger: Ledger | None = None,
     jobs: int = 1,
+    cluster: Cluster | None = None,
     progress: Progress = silent,
 ) -> Models:
     """Train and look at one model per row of coins, or take what the ledger holds of it.
@@ -160,7 +162,9 @@ def models(
     -------
     Models
     """
-    seen = look(subject, data, coins, who, ledger=ledger, jobs=jobs, progress=progress)
+    seen = look(
+        subject, data, coins, who, ledger=ledger, jobs=jobs, cluster=cluster, progress=progress
+    )
     e = len(data.records)
     numeric = getattr(subject, "numeric", False)
     own = np.ones(e, dtype=np.int64) if numeric else data.records.y
@@ -182,6 +186,7 @@ def look(
     *,
     ledger: Ledger | None = None,
     jobs: int = 1,
+    cluster: Cluster | None = None,
     progress: Progress = silent,
 ) -> Array:
     """Train and look at one model per row of coins, or take what the ledger holds of it.
@@ -197,6 +202,8 @@ def look(
         Where every model is kept as soon as it is done, and looked for first.
     jobs : int
         Processes; no number depends on it.
+    cluster : Cluster, optional
+        Trains them instead.
     progress : callable
 
     Returns
@@ -213,8 +220,9 @@ def look(
     missing = [i for i, found in enumerate(seen) if found is None]
     done, what = len(keys) - len(missing), f"{subject.key[1]}: {who} models"
     progress(what, done, len(keys))
+    name, work = str(subject.key[1]), partial(_one, subject, data, coins, who)
     # at once, also when interrupted
-    with closing(_train(subject, data, coins, who, missing, jobs)) as trained:
+    with closing(_train(work, name, missing, jobs, cluster)) as trained:
         for i, found in zip(missing, trained, strict=True):
             seen[i] = found
             if ledger is not None:
@@ -234,15 +242,21 @@ def key_of(facts: Any) -> Key:
 
 
 def _train(
-    subject: Subject, data: ExperimentData, coins: Coins, who: str, models: Sequence[int], jobs: int
+    work: Callable[[int], Array],
+    name: str,
+    models: Sequence[int],
+    jobs: int,
+    cluster: Cluster | None,
 ) -> Generator[NDArray[np.float64], None, None]:
     """Yield what is seen of the models, in their order."""
-    work = partial(_one, subject, data, coins, who)
+    if cluster is not None:
+        yield from cluster.in_order(name, work, models)
+        return
     if jobs == 1 or len(models) < 2:
         with one_thread():
             yield from map(work, models)
         return
-    yield from in_order(str(subject.key[1]), work, models, jobs)
+    yield from in_order(name, work, models, jobs)
 
 
 def _one(subject: Subject, data: ExperimentData, coins: Coins, who: str, i: int) -> Array:

@@ -26,6 +26,7 @@ from dpassay.data import Labelled
 from dpassay.errors import is_count, require
 from dpassay.seeds import stream
 from dpassay.targets.groups import Progress, silent
+from dpassay.trials.cluster import Cluster
 from dpassay.trials.ledger import Ledger
 
 NEAR = 0.01
@@ -187,6 +188,7 @@ def choose(
     *,
     ledger: Ledger | None = None,
     jobs: int = 1,
+    cluster: Cluster | None = None,
     progress: Progress = silent,
 ) -> ExperimentData:
     """Choose the query for each record on models of the attacker's own.
@@ -202,7 +204,7 @@ def choose(
     data : ExperimentData
     models : int
         Scouts, >= 2.
-    store, jobs, progress
+    store, jobs, cluster, progress
         See `dpassay.attacks.experiment.models.look`.
 
     Returns
@@ -217,7 +219,9 @@ def choose(
     asked = replace(
         data, points=Points(X=_frozen(X), copies=np.empty((0, *X.shape)), K=data.points.K)
     )
-    seen = look(plain, asked, coins, "scout", ledger=ledger, jobs=jobs, progress=progress)
+    seen = look(
+        plain, asked, coins, "scout", ledger=ledger, jobs=jobs, cluster=cluster, progress=progress
+    )
     view = max(range(len(plain.views)), key=lambda v: plain.views[v].m or np.inf)
     shares = seen[:, view].reshape(models, len(points), e, -1)
     own = np.take_along_axis(shares, data.records.y[None, None, :, None], axis=3)[:, :, :, 0]

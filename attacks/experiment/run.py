@@ -31,6 +31,7 @@ from dpassay.claims import DP
 from dpassay.config.options import COMMAND_LINE
 from dpassay.errors import TargetError, is_count, is_real, require
 from dpassay.targets.groups import Progress, silent
+from dpassay.trials.cluster import Cluster
 from dpassay.trials.ledger import Ledger
 
 ROUNDED = 1e-9
@@ -98,6 +99,7 @@ def experiment(
     *,
     ledger: Ledger | None = None,
     jobs: int = 1,
+    cluster: Cluster | None = None,
     progress: Progress = silent,
 ) -> Iterator[Attacked]:
     """Attack the subjects one after the other.
@@ -121,6 +123,7 @@ def experiment(
                     design.references,
                     ledger=ledger,
                     jobs=jobs,
+                    cluster=cluster,
                     progress=progress,
                 )
             reference = models(
@@ -130,10 +133,18 @@ def experiment(
                 "reference",
                 ledger=ledger,
                 jobs=jobs,
+                cluster=cluster,
                 progress=progress,
             )
             attacked = models(
-                target.subject, floor, theirs, "target", ledger=ledger, jobs=jobs, progress=progress
+                target.subject,
+                floor,
+                theirs,
+                "target",
+                ledger=ledger,
+                jobs=jobs,
+                cluster=cluster,
+                progress=progress,
             )
         except TargetError as error:
             yield _failed(target, str(error))

@@ -27,7 +27,13 @@ from dpassay.attacks.repeated.attacked import attack_repeatedly, can_be_repeated
 from dpassay.attacks.repeated.run import ladder
 from dpassay.attacks.scores.interface import Attack
 from dpassay.attacks.scores.registry import ATTACKS
-from dpassay.cli.arguments.options import in_force, read_table, said_by_variables, transcripts_of
+from dpassay.cli.arguments.options import (
+    in_force,
+    read_table,
+    said_by_variables,
+    transcripts_of,
+    workers_of,
+)
 from dpassay.cli.arguments.parser import (
     Parser,
     add_claim,
@@ -51,6 +57,7 @@ from dpassay.cli.signals import GO_WITH, signals_action
 from dpassay.config.load import Config
 from dpassay.config.options import ATTACK_KEYS
 from dpassay.engine.preflight import check
+from dpassay.engine.run import opened_cluster
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, require
 from dpassay.pairs import replace_one
@@ -98,17 +105,24 @@ EXAMPLES = examples(
         ),
     ),
     (
+        "dpassay attack --out attack --executor dask --scheduler tcp://10.0.0.1:8786",
+        "train the models on a Dask cluster; see docs/scale.md",
+    ),
+    (
         "dpassay attack --against base --data people.csv --label income --attribute sex",
         "guess which of two values of a column each training record has",
     ),
 )
 OF_MODELS = (
     *("budgets", "references", "models", "copies", "noise", "cache", "jobs", "canaries", "planted"),
+    *("executor", "scheduler"),
     *("adversary", "poisoned", "poison_labels", "poison", "attribute", "slice_by"),
 )
 """Options about the models that are trained and asked; a service has its own."""
 OF_CLAIMS = ("epsilon", "budgets", "transcripts")
 """Options about mechanisms, which have a claim and draw coins."""
+WHERE = ("jobs", "executor", "scheduler")
+"""Who trains models."""
 MODELS = "models.sqlite"
 """The ledger of trained models, in its folder."""
 COUNTED_AGAIN = "accepted attack.json whose guesses are counted again, see dpassay baseline"
@@ -136,7 +150,7 @@ def add_arguments(command: Parser) -> None:
     add_options(how, "seed", "confidence")
     add_options(command.add_argument_group("data"), "data", "label", "task")
     work = command.add_argument_group("output; no number depends on it")
-    add_options(work, "jobs", "cache")
+    add_options(work, "jobs", "executor", "scheduler", "cache")
     add_option(work, "baseline", text=COUNTED_AGAIN, shown=ATTACK_BASELINE)
     add_option(work, "out", text="write attack.json, its pages and the table of all records there")
     add_output(work)
@@ -176,7 +190,8 @@ def action(arguments: argparse.Namespace) -> int:
     )
     known = accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
     targets = [replace(each, again=known.get(each.name, {})) for each in targets]
-    _preflight(targets, data, config)
+    settings = Settings(seed=config.seed, confidence=config.confidence, **workers_of(config))
+    _preflight(targets, data, settings)
     directory = None if config.out is None else Path(config.out)
     if directory is not None:
         writable(directory)
@@ -185,12 +200,20 @@ def action(arguments: argparse.Namespace) -> int:
     found, tested, complete = [], list[dict[str, Any]](), True
     try:
         with (
+            opened_cluster(settings) as cluster,
             _kept(alone["cache"], directory) as ledger,
             bars(quiet=arguments.quiet, smaller=SMALLER) as progress,
             redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
         ):
             for attacked in experiment(
-                targets, data, attacks, design, ledger=ledger, jobs=config.jobs, progress=progress
+                targets,
+                data,
+                attacks,
+                design,
+                ledger=ledger,
+                jobs=settings.jobs,
+                cluster=cluster,
+                progress=progress,
             ):
                 found.append(attacked)
                 _complain(attacked, quiet=arguments.quiet)
@@ -231,6 +254,11 @@ def _refuse_idle(arguments: argparse.Namespace, config: Config) -> None:
     for key, why in _idle(config):
         if config.said(key):
             raise InvalidInput(f"--{key.replace('_', '-')}: has no effect {why}")
+    if config.said("executor") and config.executor != "dask":
+        raise InvalidInput(
+            f"--executor {config.executor}: has no effect on attacks but with dask; --jobs says "
+            "how many processes train"
+        )
     for key in ("service", "signals"):
         for option in ("process", "http", "claim", "answers") if config.said(key) else ():
             if getattr(arguments, option):
@@ -263,7 +291,7 @@ def _idle(config: Config) -> Iterator[tuple[str, str]]:
             )
         return
     if config.said("signals"):
-        others = [key for key in (*ATTACK_KEYS, "data", "label", "jobs") if key not in GO_WITH]
+        others = [key for key in (*ATTACK_KEYS, "data", "label", *WHERE) if key not in GO_WITH]
         yield from ((key, "with --signals, which trains no models") for key in others)
         return
     yield "signal", "without --signals"
@@ -286,16 +314,15 @@ def _attacks(names: tuple[str, ...] | None, known: tuple[str, ...]) -> dict[str,
     return {name: ATTACKS[name]() for name in names or known}
 
 
-def _preflight(targets: Sequence[Target], data: ExperimentData, config: Config) -> None:
+def _preflight(targets: Sequence[Target], data: ExperimentData, settings: Settings) -> None:
     """Refuse, before anything is trained, mechanisms that can never take these training sets.
 
     As before a run.
     """
     half = data.records.take(slice(0, len(data.records) // 2))
     base = data.behind(half)
-    pairs = replace_one(base.X, base.y, pool=data.test, neighbours="one", seed=config.seed)
+    pairs = replace_one(base.X, base.y, pool=data.test, neighbours="one", seed=settings.seed)
     group = Group(pairs=pairs, queries=data.points.X, kind="data", reason=pairs.how)
-    settings = Settings(seed=config.seed, confidence=config.confidence, jobs=config.jobs)
     protected = [
         (each.subject.target, each.claim) for each in targets if isinstance(each.subject, Protected)
     ]

@@ -29,6 +29,8 @@ EXAMPLES = examples(
     ),
 )
 OPEN = {
+    "executor": "as it needs",
+    "scheduler": "none",
     "detect": "1.5 times the claim",
     "out": "none",
     "search": "none",

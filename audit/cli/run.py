@@ -46,7 +46,7 @@ from dpassay.config.load import Config
 from dpassay.data import Labelled
 from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
-from dpassay.engine.run import Baseline, assay
+from dpassay.engine.run import Baseline, assay, opened_cluster
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, first_line
 from dpassay.record.baseline import cells_of
@@ -103,6 +103,10 @@ EXAMPLES = examples(
         "audit a program in any language that answers on stdin and stdout; see docs/process.md",
     ),
     (
+        "dpassay run my_module:my_predict --claim epsilon=1 --executor dask --scheduler tcp://h:8786",
+        "run the trials on a Dask cluster; see docs/scale.md",
+    ),
+    (
         "dpassay run my_module:my_score --answers 0..1 --claim gamma=0.1 --dry-run",
         "show what it would cost to audit a function that returns numbers for stability",
     ),
@@ -130,7 +134,7 @@ def add_arguments(command: Parser) -> None:
         help="show what would be done and what it would cost, and stop",
     )
     work = command.add_argument_group("how trials are run; no number depends on it")
-    add_options(work, "jobs", "executor", "shard_timeout", "memory")
+    add_options(work, "jobs", "executor", "scheduler", "shard_timeout", "memory")
     work.add_argument(
         "--resume",
         action="store_true",
@@ -263,11 +267,12 @@ def _audited(
     log = silently if alone or sys.stderr.isatty() else Log(sys.stderr)
     try:
         with (
+            opened_cluster(settings) as cluster,
             _ledger(directory, resume=arguments.resume) as ledger,
             bars(quiet=arguments.quiet) as progress,
             redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
         ):
-            for result in assay(targets, data, settings, progress, ledger, accepted):
+            for result in assay(targets, data, settings, progress, ledger, accepted, cluster):
                 results.append(result)
                 log(result)
                 if result.verdict == "error" and not arguments.quiet:

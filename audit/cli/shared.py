@@ -36,7 +36,7 @@ ALONE = (
     "--allow-inconclusive",
     "--configured",
 )
-WITH_A_VALUE = ("--out", "--jobs", "--executor", "--shard-timeout", "--memory")
+WITH_A_VALUE = ("--out", "--jobs", "--executor", "--scheduler", "--shard-timeout", "--memory")
 """Options that change nothing in a record."""
 PAGES = (
     *("index.html", "report.md", "junit.xml", "cells.csv.gz", "cells.csv", "sidecar.json"),

@@ -30,7 +30,7 @@ class Config:
     ----------
     profile : {"quick", "default", "deep"}
         Sizes of everything that is not said otherwise.
-    seed, confidence, mode, budget, jobs, detect
+    seed, confidence, mode, budget, jobs, executor, scheduler, detect
         See `dpassay.engine.settings.Settings`.
     out : str, optional
         Folder that `dpassay run` writes to.
@@ -70,6 +70,8 @@ class Config:
     mode: str = OPTIONS["mode"].default
     budget: int = OPTIONS["budget"].default
     jobs: int = OPTIONS["jobs"].default
+    executor: str | None = OPTIONS["executor"].default
+    scheduler: str | None = OPTIONS["scheduler"].default
     detect: float | None = OPTIONS["detect"].default
     stop_early: bool = OPTIONS["stop_early"].default
     out: str | None = OPTIONS["out"].default

@@ -156,6 +156,11 @@ def text(key: str, **row: Any) -> Option:
     return Option(key=key, kind=str, holds=holds, allowed="a text", **row)
 
 
+def address(key: str, holds: Callable[[Any], bool], **row: Any) -> Option:
+    """Return the row of an address of a program in the network."""
+    return Option(key=key, kind=str, holds=holds, allowed="like tcp://HOST:PORT", **row)
+
+
 def switch(key: str, **row: Any) -> Option:
     """Return the row of what is on or off."""
     words = {"true": True, "false": False}

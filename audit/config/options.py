@@ -8,11 +8,13 @@ Those of `OPTIONS` may be set everywhere, those of `COMMAND_LINE` on the command
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Any
 
 from dpassay.config.option import (
     Option,
+    address,
     count,
     declared,
     number,
@@ -54,6 +56,12 @@ PROFILES: dict[str, dict[str, Any]] = {
 answers of probability 0.4."""
 MODES = ("auto", "exact", "exhaustive", "monte-carlo")
 NEIGHBOURS = ("one", "flip", "one+flip", "all")
+EXECUTORS = ("inline", "local", "dask")
+
+
+def is_address(text: Any) -> bool:
+    """Whether a text is the address of a scheduler, as Dask writes it."""
+    return isinstance(text, str) and re.fullmatch(r"[a-z]+://[^\s/]+:\d{1,5}", text) is not None
 
 
 def _processors(value: Any) -> str:
@@ -104,6 +112,22 @@ OPTIONS: dict[str, Option] = {
             default=1,
             meant=_processors,
             help="processes that run trials or train models; no number depends on it",
+        ),
+        one_of(
+            "executor",
+            EXECUTORS,
+            shown="your own code in its own processes, the catalogue here unless --jobs > 1",
+            metavar="WHERE",
+            help="local (all trials in worker processes), dask (on a Dask cluster) or inline "
+            "(everything in this process, for debugging: code that hangs or dies there ends the "
+            "run)",
+        ),
+        address(
+            "scheduler",
+            is_address,
+            shown="--jobs workers on this machine",
+            metavar="ADDRESS",
+            help="scheduler of the Dask cluster, as tcp://HOST:PORT, for --executor dask",
         ),
         number(
             "detect",
@@ -217,14 +241,6 @@ _OF_RUN = (
         shown="none",
         metavar="POINTS",
         help="points of a line, or of each side of a grid (3x2), for --mode exhaustive",
-    ),
-    one_of(
-        "executor",
-        ("inline", "local"),
-        shown="your own code in its own processes, the catalogue here unless --jobs > 1",
-        metavar="WHERE",
-        help="local (all trials in worker processes) or inline (everything in this process, for "
-        "debugging: code that hangs or dies there ends the run)",
     ),
     number(
         "shard_timeout",

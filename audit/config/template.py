@@ -18,6 +18,8 @@ neighbours = "one+flip"         # per training record: one, flip, one+flip or al
 # detect = 1.5                  # leak that sampling must be able to detect, in units of the claim
 # stop_early = true             # end trials as soon as an e-process refutes the claim
 # jobs = 2                      # processes that run trials; no number depends on it
+# executor = "dask"             # inline, local or dask: where they run; see docs/scale.md
+# scheduler = "tcp://10.0.0.1:8786"    # of the Dask cluster; default: --jobs workers of our own
 # baseline = "dpassay-baseline.json"   # file of `dpassay baseline accept` and `baseline check`
 # tolerance = 0.05              # part of a claim by which a bound may rise without a regression
 

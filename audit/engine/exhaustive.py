@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from dpassay.claims import Claim
 from dpassay.data import Labelled, points
+from dpassay.engine.dataset_laws import LawsOf, here
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.domains.multisets import MOST_NUMBERED, multisets
 from dpassay.engine.domains.orbits import CHECKED, OrbitLaws, Worst, facts, orbit_laws
-from dpassay.engine.domains.states import StateLaws
 from dpassay.engine.domains.symmetries import Symmetries, group_of
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.exact import any_size, check_alike, readable
@@ -214,8 +214,12 @@ class DomainLaws:
         return found, highest, 0
 
 
-def laws_of(
-    target: AuditTarget, domain: Domain, seed: int, progress: Progress
+def all_laws(
+    target: AuditTarget,
+    domain: Domain,
+    seed: int,
+    progress: Progress,
+    laws_of: LawsOf = here,
 ) -> DomainLaws | OrbitLaws:
     """Compute the law of every dataset of the domain, or of every representative.
 
@@ -225,6 +229,8 @@ def laws_of(
     seed : int
         Of the datasets on which symmetries are checked.
     progress : callable
+    laws_of : callable
+        Computes the laws of many datasets, here or elsewhere.
 
     Raises
     ------
@@ -233,19 +239,23 @@ def laws_of(
     """
     group = domain.group(target)
     if group is None:
-        return domain_laws(target, domain, progress)
-    return orbit_laws(target, domain.n, group, domain.queries, seed, progress)
+        return domain_laws(target, domain, progress, laws_of)
+    return orbit_laws(target, domain.n, group, domain.queries, seed, progress, laws_of)
 
 
-def domain_laws(target: AuditTarget, domain: Domain, progress: Progress) -> DomainLaws:
+def domain_laws(
+    target: AuditTarget, domain: Domain, progress: Progress, laws_of: LawsOf = here
+) -> DomainLaws:
     """Compute the law of every dataset of the domain at every query."""
-    sizes, laws = (len(domain.records),) * domain.n, StateLaws(target, domain.queries)
+    sizes, queries = (len(domain.records),) * domain.n, domain.queries
     table = np.empty((*sizes, len(domain.places), len(target.labels) or 1))
     first: Law | None = None
     error, total = 0.0, int(np.prod(sizes))
-    for done, choice in enumerate(itertools.product(*map(range, sizes))):
+    choices, again = itertools.tee(itertools.product(*map(range, sizes)))
+    datasets = ((domain.dataset(choice), f"the dataset {choice}") for choice in again)
+    laws = laws_of(target, datasets, queries)
+    for done, (choice, law) in enumerate(zip(choices, laws, strict=True)):
         where = f"the dataset {choice}"
-        law = laws.of(domain.dataset(choice), where)
         if law is None:
             raise TargetError(f"it has no exact law for {domain}; use mode monte-carlo")
         first = first or law

@@ -6,7 +6,7 @@ One screen of orchestration.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -14,9 +14,10 @@ from typing import Any
 from dpassay.claims import Claim
 from dpassay.engine.apart import apart
 from dpassay.engine.baseline_cells import Raw
+from dpassay.engine.dataset_laws import LawsOf, here, laws_on
 from dpassay.engine.evidence import Evidence, Mode
 from dpassay.engine.exact import Laws, exact_evidence, goodness_of_fit, group_laws
-from dpassay.engine.exhaustive import Domain, exhaustive_evidence, laws_of
+from dpassay.engine.exhaustive import Domain, all_laws, exhaustive_evidence
 from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
@@ -30,6 +31,7 @@ from dpassay.stats.health import ALARM
 from dpassay.targets.coupled import Coupled, coupled_group, parts
 from dpassay.targets.groups import Group, Progress, groups_for, silent
 from dpassay.targets.guard import AuditTarget
+from dpassay.trials.cluster import Cluster
 from dpassay.trials.encoders import Coding
 from dpassay.trials.executors import Executor, ExecutorOptions, executor
 from dpassay.trials.isolated import Isolated
@@ -50,6 +52,7 @@ def assay(
     progress: Progress = silent,
     ledger: Ledger | None = None,
     baseline: Baseline = lambda target, claim: (),  # noqa: ARG005
+    cluster: Cluster | None = None,
 ) -> Iterator[Result]:
     """Audit each mechanism against each of its claims and yield the results one by one.
 
@@ -67,6 +70,8 @@ def assay(
         Where finished trials are kept, and taken from if it holds them.
     baseline : callable, optional
         Says which cells of which result are counted again, see `dpassay.engine.baseline_cells`.
+    cluster : Cluster, optional
+        Runs the trials where the settings want a cluster; by default one is opened for this run.
 
     Yields
     ------
@@ -78,12 +83,20 @@ def assay(
     InvalidInput
         Before anything is run, if data and parameters can never go together.
     """
+    if cluster is None and settings.kind == "dask":
+        with opened_cluster(settings) as own:
+            yield from assay(targets, data, settings, progress, ledger, baseline, own)
+        return
     targets = [part for target in targets for part in parts(target)]
     check(targets, data, settings)
     share = (1 - settings.confidence) / max(1, sum(len(target.claims) for target in targets))
     taken: set[str] = set()
     options = ExecutorOptions(
-        kind=settings.kind, jobs=settings.jobs, limits=settings.limits, ledger=ledger
+        kind=settings.kind,
+        jobs=settings.jobs,
+        limits=settings.limits,
+        ledger=ledger,
+        cluster=cluster,
     )
     for target in targets:
         mode: Mode | None = None
@@ -107,11 +120,19 @@ def assay(
                     open_executor,
                     _named(target.name, progress),
                     accepted,
+                    cluster,
                 )
             except TargetError as error:
                 held = error
             for claim in target.claims:
                 yield _result(target, claim, mode, held, settings, taken)
+
+
+def opened_cluster(settings: Settings) -> AbstractContextManager[Cluster | None]:
+    """Return the cluster that settings want, if they do; it is connected with now."""
+    if settings.kind != "dask":
+        return nullcontext()
+    return Cluster(settings.scheduler, settings.jobs)
 
 
 def _open_executor(
@@ -135,6 +156,7 @@ def _measure(
     open_executor: OpenExecutor,
     progress: Progress,
     accepted: Accepted,
+    cluster: Cluster | None,
 ) -> tuple[Mode, Holder]:
     budget = Budget(
         draws=settings.budget,
@@ -162,7 +184,8 @@ def _measure(
 
         return "monte-carlo", hunt
     if settings.mode == "exhaustive" and settings.domain is not None:
-        return "exhaustive", _exhaustive(target, settings.domain, settings.seed, progress)
+        laws_of = here if cluster is None else laws_on(cluster, settings.limits)
+        return "exhaustive", _exhaustive(target, settings.domain, settings.seed, progress, laws_of)
     groups = groups_for(target, data)
     if isinstance(target.mechanism, Coupled):
         groups = tuple(map(coupled_group, groups))
@@ -185,14 +208,16 @@ def _measure(
     ).hold
 
 
-def _exhaustive(target: AuditTarget, domain: Domain, seed: int, progress: Progress) -> Holder:
+def _exhaustive(
+    target: AuditTarget, domain: Domain, seed: int, progress: Progress, laws_of: LawsOf
+) -> Holder:
     """Return what holds a whole domain against a claim."""
     if isinstance(target.mechanism, Coupled):
         raise TargetError(
             f"{target.claims[0]} speaks of two datasets at once and has no exhaustive mode; "
             "use auto"
         )
-    laws = laws_of(target, domain, seed, progress)
+    laws = all_laws(target, domain, seed, progress, laws_of)
     own = groups_for(target, None)
     own_laws = _all_laws(target, own, progress)
 

@@ -11,11 +11,13 @@ from dpassay.claims import Claim
 from dpassay.config.options import (
     BUDGET,
     CONFIDENCE,
+    EXECUTORS,
     MEMORY,
     MODES,
     MOST_BUDGET,
     MOST_JOBS,
     SHARD_TIMEOUT,
+    is_address,
 )
 from dpassay.engine.exhaustive import Domain
 from dpassay.errors import InvalidInput, as_real, is_count, require
@@ -67,11 +69,15 @@ class Settings:
         What `exhaustive` enumerates.
     jobs : int
         Processes that run trials, >= 1; no number depends on it.
-    executor : {"inline", "local"}, optional
+    executor : {"inline", "local", "dask"}, optional
         By default your own code runs in processes of its own, so that whatever it does ends no run
         but its own, and mechanisms of this package run in this process, their trials in others
         where `jobs` is above 1. `local`: all trials in others. `inline`: everything in this
-        process, to debug; what hangs there hangs, what ends the process ends it.
+        process, to debug; what hangs there hangs, what ends the process ends it. `dask`: trials and
+        the laws of `exhaustive` on a Dask cluster, see docs/scale.md.
+    scheduler : str, optional
+        Address of the cluster's scheduler, as tcp://HOST:PORT; by default `dask` starts `jobs`
+        workers on this machine.
     shard_timeout : float
         Seconds, > 0, that your code may take over one step (its import, one `prepare`, a portion of
         trials) before its process is killed.
@@ -89,6 +95,7 @@ class Settings:
     domain: Domain | None = None
     jobs: int = 1
     executor: Kind | None = None
+    scheduler: str | None = None
     shard_timeout: float = SHARD_TIMEOUT
     memory: float = MEMORY
 
@@ -125,8 +132,23 @@ class Settings:
             f"an integer from 1 to {MOST_JOBS:,}",
         )
         require(
-            self.executor in (None, "inline", "local"), "executor", self.executor, "inline or local"
+            self.executor in (None, *EXECUTORS),
+            "executor",
+            self.executor,
+            f"one of {', '.join(EXECUTORS)}",
         )
+        require(
+            self.scheduler is None or is_address(self.scheduler),
+            "scheduler",
+            self.scheduler,
+            "an address like tcp://HOST:PORT",
+        )
+        if self.scheduler is not None and self.executor != "dask":
+            raise InvalidInput(f"scheduler = '{self.scheduler}': requires executor 'dask'")
+        if self.scheduler is not None and self.jobs > 1:
+            raise InvalidInput(
+                f"jobs = {self.jobs}: has no effect with a scheduler, whose workers do the work"
+            )
         require(0 < limit < math.inf, "shard_timeout", self.shard_timeout, "a finite number > 0")
         require(
             0 < memory < MOST_MEMORY,
@@ -138,9 +160,10 @@ class Settings:
             raise InvalidInput(
                 f"jobs = {self.jobs}: must be 1 with executor 'inline'; 'local' takes more"
             )
-        if self.kind == "local" and "fork" not in multiprocessing.get_all_start_methods():
+        if self.kind != "inline" and "fork" not in multiprocessing.get_all_start_methods():
             raise InvalidInput(
-                "executor = 'local': must be 'inline' on this system, which cannot fork processes"
+                f"executor = '{self.kind}': must be 'inline' on this system, which cannot fork "
+                "processes"
             )
         if (self.mode == "exhaustive") != (self.domain is not None):
             raise InvalidInput(

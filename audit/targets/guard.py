@@ -307,10 +307,10 @@ class AuditTarget:
         law = self._guard(
             "distribution", where, lambda: self.mechanism.distribution(state, queries)
         )
-        self._check_law(law, len(queries), where)
+        self.check_law(law, len(queries), where)
         return law
 
-    def _check_law(self, law: Any, queries: int, where: str) -> None:
+    def check_law(self, law: Any, queries: int, where: str) -> None:
         """Raise `TargetError` if what a mechanism declares is no law of its answers."""
         kinds = (FiniteLaw,) if self.numbers is None else (PointLaw, NoiseLaw)
         if law is not None and not isinstance(law, kinds):

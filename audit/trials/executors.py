@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from dpassay.data import digest
 from dpassay.errors import TargetError
 from dpassay.trials.blocks import Counts, joined
+from dpassay.trials.cluster import Cluster
+from dpassay.trials.cluster_backend import Remote
 from dpassay.trials.hosts import Limits
 from dpassay.trials.isolated import Isolated
 from dpassay.trials.ledger import Key, Ledger, block_key, code_of, dataset_key
-from dpassay.trials.processes import Local
+from dpassay.trials.processes import local
 from dpassay.trials.tasks import (
     ANSWERS,
     SLOW_ANSWERS,
@@ -34,8 +36,7 @@ from dpassay.trials.tasks import (
     unrepeatable,
 )
 
-Kind = Literal["inline", "local"]
-"""More processes than this no machine is better off with."""
+Kind = Literal["inline", "local", "dask"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,26 +45,33 @@ class ExecutorOptions:
 
     Parameters
     ----------
-    kind : {"inline", "local"}
-        This process, or `jobs` others; these in any case for a mechanism that is isolated.
+    kind : {"inline", "local", "dask"}
+        This process, or `jobs` others; these in any case for a mechanism that is isolated; or a
+        cluster.
     jobs : int
         How many.
     limits : Limits
         What each of them may take.
     ledger : Ledger or None
         Where finished shards are written, and looked for first.
+    cluster : Cluster or None
+        Goes with the kind `dask`.
     """
 
     kind: Kind = "inline"
     jobs: int = 1
     limits: Limits = field(default_factory=Limits)
     ledger: Ledger | None = None
+    cluster: Cluster | None = None
 
 
 class Backend(Protocol):
     """Runs shards; it may take `ahead` of them before the first one is asked back."""
 
-    ahead: int
+    @property
+    def ahead(self) -> int:
+        """So many."""
+        ...
 
     def start(self, shard: Shard) -> Any:
         """Take a shard and return a receipt."""
@@ -145,12 +153,7 @@ class Executor:
         self._queries = [digest(group.queries) for group in runner.groups]
         self._checking: Shard | None = None
         self._checked = False
-        elsewhere = options.kind == "local" or isinstance(runner.target, Isolated)
-        self._crew: Backend = (
-            Local(runner, self._keep, options.jobs, options.limits)
-            if elsewhere
-            else Inline(runner, self._keep)
-        )
+        self._crew = self._backend(options)
 
     def counts(self, tasks: Sequence[Task]) -> Iterator[NDArray[Any]]:
         """Yield the counts (q, K) of each task in turn; errors are those of `drawn`."""
@@ -199,6 +202,13 @@ class Executor:
     def close(self) -> None:
         """Stop whoever works for it."""
         self._crew.close()
+
+    def _backend(self, options: ExecutorOptions) -> Backend:
+        if options.cluster is not None:
+            return Remote(options.cluster, self._bench, self._keep, options.limits)
+        if options.kind == "local" or isinstance(self._bench.target, Isolated):
+            return local(self._bench, self._keep, options.jobs, options.limits)
+        return Inline(self._bench, self._keep)
 
     def _pieces(self, shards: Iterable[Shard]) -> Iterator[tuple[Piece, Counts]]:
         """Yield every piece with its counts, in order; a few shards are under way at any time."""

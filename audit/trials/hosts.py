@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -289,6 +289,11 @@ class Host:
         os.close(self._pipe)
         _hosts.discard(self)
 
+    def kill(self) -> None:
+        """End it while another thread waits for its answer, which learns that it is lost."""
+        with suppress(OSError):
+            os.killpg(self.pid, signal.SIGKILL)
+
     @property
     def files(self) -> list[int]:
         """What has something to be read when it has said something."""
@@ -514,6 +519,7 @@ class Hosts:
         self._shared = shared
         self._bare = bare
         self._open: list[Host] = []
+        self._killed = False
         self._said = Said()
 
     def first(self) -> Host:
@@ -526,12 +532,14 @@ class Hosts:
         Raises
         ------
         Lost
-            If the system lets none be opened.
+            If the system lets none be opened, or they were killed.
         """
         for host in self._open:
             if host.closed:
                 self._said.take(host.said)
         self._open = [host for host in self._open if not host.closed]
+        if self._killed:
+            raise Lost("nobody waits for it any more")
         try:
             while len(self._open) < number:
                 self._open.append(Host(self._desk, self.limits, self._shared, bare=self._bare))
@@ -539,9 +547,15 @@ class Hosts:
             raise Lost(f"no process could be started ({error.strerror})") from None
         return self._open[:number]
 
-    def afresh(self) -> Hosts:
+    def kill(self) -> None:
+        """End them, and open no more, while another thread waits for their answers."""
+        self._killed = True
+        for host in self._open:
+            host.kill()
+
+    def afresh(self) -> Self:
         """Return others of the same code, which share only what was there before."""
-        return Hosts(self.name, self._desk, self.limits, self._shared, bare=self._bare)
+        return type(self)(self.name, self._desk, self.limits, self._shared, bare=self._bare)
 
     def absorb(self, others: Hosts) -> None:
         """End others of the same code; what they have printed is told with what these have."""

@@ -26,11 +26,11 @@ from dpassay.targets.coupled import Coupled, coupled
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import can_be_rebuilt
-from dpassay.trials.encoders import Coding
 from dpassay.trials.hosts import Host, Hosts, Kept, Limits, Lost, Overtime, Unsent
 from dpassay.trials.ledger import code_of, installed
 from dpassay.trials.own_coins import seed_anew
-from dpassay.trials.tasks import Shard, TrialRunner
+from dpassay.trials.portable import portable
+from dpassay.trials.tasks import Brief, Shard, TrialRunner
 from dpassay.trials.threads import one_thread
 from dpassay.trials.written import (
     INLINE,
@@ -53,21 +53,6 @@ METHODS = (
 REMEDY = "a mechanism must return, or raise an exception"
 MORE_TIME = "make it faster, or allow more with --shard-timeout (shard_timeout)"
 MORE_MEMORY = "make it smaller, or allow more with --memory (memory)"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
-class Brief:
-    """What the trials of some shards are about.
-
-    Parameters
-    ----------
-    groups, codings, seed
-        See `dpassay.trials.tasks.TrialRunner`.
-    """
-
-    groups: tuple[Group, ...]
-    codings: tuple[Coding, ...]
-    seed: int
 
 
 BENCHES = 4
@@ -155,7 +140,7 @@ class Isolated(AuditTarget):
             return None
         told = self._ask(f"distribution on {where}", "law", state, queries, where, known=(queries,))
         law = None if told is None else self._read(law_from, told, "distribution")
-        self._check_law(law, len(queries), where)
+        self.check_law(law, len(queries), where)
         return law
 
     def sample(
@@ -250,6 +235,11 @@ class Isolated(AuditTarget):
             known=bases,
         )
 
+    def portable(self) -> bytes:
+        """Return the mechanism for other machines; see `dpassay.trials.portable`."""
+        told = self._ask("sending it to a cluster", "portable")
+        return self._read(lambda found: bytes(found.tobytes()), told, "portable")
+
     def _state(self, what: str, operation: str, *arguments: Any, known: Iterable[Any]) -> Kept:
         state = self._host(what).keep()
         self._ask(what, operation, state.key, *arguments, known=known)
@@ -273,7 +263,7 @@ class Isolated(AuditTarget):
         If that is lost over it, nothing more is asked of it.
         """
         try:
-            return _asked(self._host(what), what, operation, self.part, *arguments, known=known)
+            return asked(self._host(what), what, operation, self.part, *arguments, known=known)
         except LostProcess as error:
             self.lost.append(error.cause)
             raise
@@ -297,10 +287,14 @@ class Elsewhere(Exception):
     """What was raised in another process; the text is its traceback."""
 
 
-def _asked(
-    host: Host, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()
-) -> Any:
-    """Have something done in another process; errors that a desk raises there are raised here."""
+def asked(host: Host, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
+    """Have something done in another process; errors that a desk raises there are raised here.
+
+    Raises
+    ------
+    InvalidInput, TargetError
+        What the desk has raised, or `LostProcess`.
+    """
     try:
         answer = host.call(operation, *arguments, known=known)
     except Overtime as error:
@@ -391,6 +385,26 @@ class Desk:
             "alone": subject.alone,
             "code": code_of(subject),
         }
+
+    def _ready(self, subject: AuditTarget, objects: dict[int, Any]) -> None:
+        """Do nothing; it has been built now."""
+
+    def _portable(
+        self,
+        subject: AuditTarget,  # noqa: ARG002
+        objects: dict[int, Any],  # noqa: ARG002
+    ) -> NDArray[np.uint8]:
+        return np.frombuffer(portable(self._target), dtype=np.uint8)
+
+    def _laws(
+        self,
+        subject: AuditTarget,
+        objects: dict[int, Any],  # noqa: ARG002
+        datasets: list[tuple[Any, str]],
+        queries: Any,
+    ) -> list[Any]:
+        found = (subject.law(subject.prepare(data), queries, where) for data, where in datasets)
+        return [None if law is None else law_json(law) for law in found]
 
     def _check(
         self,
@@ -591,7 +605,7 @@ def introduced(
     installed()  # once here, and not in every process
     hosts = Hosts(name, Desk(imported, limits.memory), limits, bare=True)
     try:
-        return _described(_asked(hosts.first(), f"importing {name}", "describe", None), hosts)
+        return _described(asked(hosts.first(), f"importing {name}", "describe", None), hosts)
     except LostProcess as error:
         hosts.close()
         if fallback is None:

@@ -177,7 +177,7 @@ def in_order(
         Where the function raises one, raises something else, or ends its process; nothing is left
         behind then either.
     """
-    hosts = Hosts(name, _desk(work), UNLIMITED)
+    hosts = Hosts(name, desk_of(work), UNLIMITED)
     pool = Pool(hosts, jobs, _nothing)
     try:
         asked = [pool.enqueue(Question(operation="work", arguments=(item,))) for item in items]
@@ -193,7 +193,7 @@ def in_order(
         hosts.close()
 
 
-def _desk(
+def desk_of(
     work: Callable[[Any], Any],
 ) -> Callable[[str, tuple[Any, ...], dict[int, Any]], dict[str, Any]]:
     """Return what answers in another process; each of them uses one thread."""

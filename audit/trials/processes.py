@@ -9,17 +9,19 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from dpassay.targets.groups import Group
-from dpassay.targets.guard import AuditTarget
+from dpassay.claims import Claim
 from dpassay.trials.blocks import Counts, where
 from dpassay.trials.hosts import Hosts, Limits
-from dpassay.trials.isolated import Brief, Desk, Isolated, shared_by
+from dpassay.trials.isolated import Desk, Isolated, shared_by
 from dpassay.trials.pool import Pool, Question
-from dpassay.trials.tasks import Shard, ShardResult, TrialRunner, span
+from dpassay.trials.tasks import Brief, Shard, ShardResult, TrialRunner, span
 from dpassay.trials.written import READ_WRONG, shard_result_from
 
 EXPECTED = "expected sample(state, queries, size, rng) to return labels of shape (size, queries)"
 OVERTIME = "a shard took longer than {:g} s (--shard-timeout)"
+
+Keep = Callable[[Shard, ShardResult], None]
+"""Called with every shard that comes back, as soon as it does."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -34,37 +36,36 @@ class Job(Question):
     done: ShardResult | None = None
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Local:
     """Runs shards in `jobs` processes.
 
     Parameters
     ----------
-    runner : TrialRunner
+    brief : Brief
+        What the shards are about.
+    part : Claim or None
+        See `dpassay.trials.isolated.Isolated.part`.
     keep : callable
-        Called in this process with every shard that comes back, as soon as it does.
+        Called in this process.
     jobs : int
-    limits : Limits
-    others : Hosts, optional
-        Which processes; those of the mechanism if it is isolated, else new ones.
+    hosts : Hosts
+        The processes, whose desk has the mechanism.
+    theirs : bool
+        Whether they stay open for others.
     """
 
-    runner: TrialRunner
-    keep: Callable[[Shard, ShardResult], None]
+    brief: Brief
+    part: Claim | None
+    keep: Keep
     jobs: int
-    limits: Limits
-    others: Hosts | None = None
-    hosts: Hosts = field(init=False)
+    hosts: Hosts
+    theirs: bool = True
     ahead: int = field(init=False)
-    _brief: Brief = field(init=False)
     _pool: Pool = field(init=False)
 
     def __post_init__(self) -> None:
         self.ahead = 4 * self.jobs
-        target, groups = self.runner.target, self.runner.groups
-        self._brief = Brief(groups=groups, codings=self.runner.codings, seed=self.runner.seed)
-        own = target.hosts if isinstance(target, Isolated) else None
-        self.hosts = self.others or own or _hosts(target, groups, self.limits)
         self._pool = Pool(self.hosts, self.jobs, self._take, OVERTIME)
 
     def start(self, shard: Shard) -> list[Job]:
@@ -89,10 +90,9 @@ class Local:
                     )
                 place += 1
             elif job.last:
-                text = f"{job.cause} on {self._place(job.shard)}, also when tried again; {EXPECTED}"
+                failure = twice(job.cause, self.brief, job.shard), job.detail
                 return self._failed(
-                    receipt[place + 1 :],
-                    ShardResult(counts=tuple(counts), failure=(text, job.detail)),
+                    receipt[place + 1 :], ShardResult(counts=tuple(counts), failure=failure)
                 )
             else:
                 pieces = [self._job((piece,), last=True) for piece in job.shard]
@@ -115,7 +115,13 @@ class Local:
             for shard in shards:
                 if len(at_work) >= self.jobs:
                     yield self._ended(*at_work.popleft())
-                other = Local(self.runner, _forget, 1, self.limits, self.hosts.afresh())
+                other = Local(
+                    brief=self.brief,
+                    part=self.part,
+                    keep=forget,
+                    jobs=1,
+                    hosts=self.hosts.afresh(),
+                )
                 at_work.append((other, other.start(shard)))
             while at_work:
                 yield self._ended(*at_work.popleft())
@@ -131,30 +137,20 @@ class Local:
             self.hosts.absorb(other.hosts)
 
     def close(self) -> None:
-        """End the processes that it has opened.
-
-        Those of an isolated mechanism are only ended while they are at work.
-        """
+        """End the processes; those that stay open for others only while they are at work."""
         self._pool.dismiss()
-        if not isinstance(self.runner.target, Isolated):
+        if not self.theirs:
             self.hosts.close()
 
     def _failed(self, rest: list[Job], done: ShardResult) -> ShardResult:
         self.abandon(rest)
         return done
 
-    def _place(self, shard: Shard) -> str:
-        (piece,) = shard
-        return (
-            f"{where(self.runner.change(piece.task))} ({span(piece.task, piece.first, piece.stop)})"
-        )
-
     def _job(self, shard: Shard, *, last: bool) -> Job:
-        part = self.runner.target.part if isinstance(self.runner.target, Isolated) else None
-        known = (self._brief, *(group.pairs.base for group in self._brief.groups))
+        known = (self.brief, *(group.pairs.base for group in self.brief.groups))
         return Job(
             operation="run",
-            arguments=(part, self._brief, shard),
+            arguments=(self.part, self.brief, shard),
             known=known,
             shard=shard,
             last=last,
@@ -164,16 +160,34 @@ class Local:
         """Read what came of a shard."""
         assert isinstance(question, Job)
         try:
-            question.done = shard_result_from(question.answer["done"], self.runner, question.shard)
+            question.done = shard_result_from(question.answer["done"], self.brief, question.shard)
         except READ_WRONG:
             question.cause = "the worker sent counts that are none"
         else:
             self.keep(question.shard, question.done)
 
 
-def _hosts(target: AuditTarget, groups: tuple[Group, ...], limits: Limits) -> Hosts:
-    return Hosts(target.name, Desk(lambda: target, limits.memory), limits, shared_by(groups))
+def local(runner: TrialRunner, keep: Keep, jobs: int, limits: Limits) -> Local:
+    """Return what runs shards in processes of the mechanism if it is isolated, else in new ones."""
+    target = runner.target
+    theirs = isinstance(target, Isolated)
+    hosts = (
+        target.hosts
+        if isinstance(target, Isolated)
+        else Hosts(
+            target.name, Desk(lambda: target, limits.memory), limits, shared_by(runner.groups)
+        )
+    )
+    part = target.part if isinstance(target, Isolated) else None
+    return Local(brief=runner.brief, part=part, keep=keep, jobs=jobs, hosts=hosts, theirs=theirs)
 
 
-def _forget(shard: Shard, done: ShardResult) -> None:
+def twice(cause: str, brief: Brief, shard: Shard) -> str:
+    """Say why a shard of one piece has failed that was tried twice."""
+    (piece,) = shard
+    place = f"{where(brief.change(piece.task))} ({span(piece.task, piece.first, piece.stop)})"
+    return f"{cause} on {place}, also when tried again; {EXPECTED}"
+
+
+def forget(shard: Shard, done: ShardResult) -> None:
     """Keep nothing."""

@@ -132,6 +132,29 @@ def span(task: Task, first: int, stop: int) -> str:
     return f"{task.phase} trials {first * length} to {min(stop * length, task.size) - 1}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
+class Brief:
+    """What the trials of some shards are about.
+
+    Parameters
+    ----------
+    groups : tuple of Group
+        What the tasks refer to.
+    codings : tuple of Coding
+        What is counted, per group.
+    seed : int
+        Root seed.
+    """
+
+    groups: tuple[Group, ...]
+    codings: tuple[Coding, ...]
+    seed: int
+
+    def change(self, task: Task) -> Change | None:
+        """Return the change that makes the dataset of a task."""
+        return None if task.pair is None else self.groups[task.group].pairs.changes[task.pair]
+
+
 class TrialRunner:
     """Where the trials of a mechanism are run.
 
@@ -140,12 +163,8 @@ class TrialRunner:
     Parameters
     ----------
     target : AuditTarget
-    groups : tuple of Group
-        What the tasks refer to.
-    codings : tuple of Coding
-        What is counted, per group.
-    seed : int
-        Root seed.
+    groups, codings, seed
+        See `Brief`.
     """
 
     def __init__(
@@ -155,12 +174,13 @@ class TrialRunner:
         self.groups = groups
         self.codings = codings
         self.seed = seed
+        self.brief = Brief(groups=groups, codings=codings, seed=seed)
         self._base: tuple[object, Any] = (None, None)
         self._neighbour: tuple[object, Any] = (None, None)
 
     def change(self, task: Task) -> Change | None:
         """Return the change that makes the dataset of a task."""
-        return None if task.pair is None else self.groups[task.group].pairs.changes[task.pair]
+        return self.brief.change(task)
 
     def stream(self, task: Task) -> tuple[str | float, ...]:
         """Return the key of the random streams of a task."""

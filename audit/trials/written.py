@@ -20,7 +20,7 @@ from dpassay.noise import Noise
 from dpassay.pairs import AnyOf, Change, FlipLabel, Pairs, Replace, ReplaceValue, Several, Shift
 from dpassay.rows.rows import Rows, form_from_json
 from dpassay.trials.blocks import Counts, rows_of_calls
-from dpassay.trials.tasks import Shard, ShardResult, TrialRunner
+from dpassay.trials.tasks import Brief, Shard, ShardResult
 from dpassay.trials.wire import Garbled
 
 LAWS: dict[str, type[FiniteLaw | PointLaw | NoiseLaw]] = {
@@ -102,7 +102,7 @@ def shard_result_json(done: ShardResult) -> dict[str, Any]:
     return {"counts": counts, "failure": done.failure}
 
 
-def shard_result_from(told: Mapping[str, Any], runner: TrialRunner, shard: Shard) -> ShardResult:
+def shard_result_from(told: Mapping[str, Any], brief: Brief, shard: Shard) -> ShardResult:
     """Read what came of a shard.
 
     Raises
@@ -119,10 +119,10 @@ def shard_result_from(told: Mapping[str, Any], runner: TrialRunner, shard: Shard
     if len(found) > len(shard) or (failure is None and len(found) < len(shard)):
         raise Garbled
     for piece, counts in zip(shard, found, strict=False):
-        task, coding = piece.task, runner.codings[piece.task.group]
+        task, coding = piece.task, brief.codings[piece.task.group]
         asked = np.array(rows_of_calls(task.size, range(piece.first, piece.stop), task.rows))
         number = len(asked) if coding.additive else piece.stop - piece.first
-        fits = counts.calls.shape == (number, len(runner.groups[task.group].queries), coding.size)
+        fits = counts.calls.shape == (number, len(brief.groups[task.group].queries), coding.size)
         fits = fits and counts.calls.dtype == (np.int64 if coding.additive else np.float64)
         if not fits or (
             coding.additive

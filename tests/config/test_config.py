@@ -23,6 +23,8 @@ confidence = 0.99
 mode = "monte-carlo"
 budget = 3000
 jobs = 2
+executor = "dask"
+scheduler = "tcp://10.0.0.1:8786"
 detect = 2
 stop_early = true
 out = "pages"
@@ -46,6 +48,8 @@ EVERY_VALUE: dict[str, Any] = {
     "mode": "monte-carlo",
     "budget": 3000,
     "jobs": 2,
+    "executor": "dask",
+    "scheduler": "tcp://10.0.0.1:8786",
     "detect": 2.0,
     "stop_early": True,
     "out": "pages",

@@ -425,7 +425,7 @@ def test_an_interruption_leaves_finished_shards_and_no_process(
         ({"jobs": 0}, "jobs = 0: must be an integer from 1 to 1,024"),
         ({"jobs": 1.5}, "jobs = 1.5: must be an integer from 1 to 1,024"),
         ({"jobs": 2, "executor": "inline"}, "jobs = 2: must be 1 with executor 'inline'"),
-        ({"executor": "dask"}, "executor = 'dask': must be inline or local"),
+        ({"executor": "ray"}, "executor = 'ray': must be one of inline, local, dask"),
         ({"shard_timeout": 0}, "shard_timeout = 0: must be a finite number > 0"),
         ({"shard_timeout": float("inf")}, "shard_timeout = inf: must be a finite number > 0"),
     ],

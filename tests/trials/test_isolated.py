@@ -32,7 +32,7 @@ from dpassay.trials.blocks import Counts, rows_of_calls
 from dpassay.trials.encoders import Labels
 from dpassay.trials.hosts import Hosts, Limits
 from dpassay.trials.isolated import Desk, Isolated, introduced, is_foreign, isolated
-from dpassay.trials.processes import Local
+from dpassay.trials.processes import local
 from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
 from dpassay.trials.wire import Garbled, pack, unpack
 from dpassay.trials.written import (
@@ -199,7 +199,7 @@ class Liar(TableMechanism):
 
     def prepare(self, data: Labelled) -> int:
         AuditTarget._checked = lambda self, draws, *_: draws  # type: ignore[method-assign]
-        AuditTarget._check_law = lambda self, *_: None  # type: ignore[method-assign]
+        AuditTarget.check_law = lambda self, *_: None  # type: ignore[method-assign]
         return super().prepare(data)
 
     def sample(
@@ -389,14 +389,14 @@ def counts(piece: int, more: int = 0, queries: int = 3, marks: int = 1) -> Count
 
 def test_counts_are_read_back_if_they_are_those_of_the_trials() -> None:
     right = ShardResult(counts=(counts(0), counts(1)))
-    found = shard_result_from(unpack(pack(1, shard_result_json(right)))[1], BENCH, SHARD)
+    found = shard_result_from(unpack(pack(1, shard_result_json(right)))[1], BENCH.brief, SHARD)
     assert [each.calls.tolist() for each in found.counts] == [
         each.calls.tolist() for each in right.counts
     ]
     assert [each.marks for each in found.counts] == [each.marks for each in right.counts]
     failed = shard_result_from(
         shard_result_json(ShardResult(counts=(counts(0),), failure=("cause", "detail"))),
-        BENCH,
+        BENCH.brief,
         SHARD,
     )
     assert failed.failure == ("cause", "detail")
@@ -408,7 +408,7 @@ def test_counts_are_read_back_if_they_are_those_of_the_trials() -> None:
         (counts(0), counts(1), counts(1)),
     ):
         with pytest.raises(Garbled):
-            shard_result_from(shard_result_json(ShardResult(counts=wrong)), BENCH, SHARD)
+            shard_result_from(shard_result_json(ShardResult(counts=wrong)), BENCH.brief, SHARD)
 
 
 def test_shards_that_are_given_up_do_not_delay_the_next_ones() -> None:
@@ -418,14 +418,14 @@ def test_shards_that_are_given_up_do_not_delay_the_next_ones() -> None:
     """
     hosts = Hosts("f", Desk(lambda: BENCH.target, 4.0), Limits())
     kept: list[Any] = []
-    local = Local(BENCH, lambda shard, _: kept.append(shard), jobs=1, limits=Limits())
+    opened = local(BENCH, lambda shard, _: kept.append(shard), jobs=1, limits=Limits())
     try:
-        first, second = local.start(SHARD), local.start(SHARD)
-        local.abandon(second)
-        local.abandon(first)
-        third = local.start(SHARD[:1])
-        assert [int(each.calls[:, 0].sum()) for each in local.finish(third).counts] == [1000]
+        first, second = opened.start(SHARD), opened.start(SHARD)
+        opened.abandon(second)
+        opened.abandon(first)
+        third = opened.start(SHARD[:1])
+        assert [int(each.calls[:, 0].sum()) for each in opened.finish(third).counts] == [1000]
         assert kept == [SHARD[:1]]
     finally:
-        local.close()
+        opened.close()
         hosts.close()

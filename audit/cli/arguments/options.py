@@ -80,8 +80,9 @@ def settings_of(config: Config, *, resume: bool = False) -> Settings:
         If options do not go together, or would change nothing. What is configured for every run may
         change nothing.
     """
+    on_workers = ("jobs",) if config.mode == "exhaustive" and config.executor == "dask" else ()
     for key in IDLE_OPTIONS[config.mode]:
-        if config.said(key):
+        if config.said(key) and key not in on_workers:
             raise InvalidInput(f"{_flag(key)}: has no effect with --mode {config.mode}")
     if resume and config.mode not in RESUMABLE:
         raise InvalidInput(f"--resume: has no effect with --mode {config.mode}")
@@ -96,22 +97,58 @@ def settings_of(config: Config, *, resume: bool = False) -> Settings:
                 "line, or of a grid)"
             )
         domain = Domain(n=alone["n"], points=alone["domain"])
-    limits = {key: alone[key] for key in ("executor", "shard_timeout", "memory")}
+    _refuse_idle_executor(config)
+    limits = {key: alone[key] for key in ("shard_timeout", "memory")}
     shared: dict[str, Any] = {
         key: getattr(config, key)
         for key in (
-            *("mode", "seed", "confidence", "budget", "detect", "stop_early", "jobs"),
+            *("mode", "seed", "confidence", "budget", "detect", "stop_early"),
             "search_seconds",
         )
     }
-    return Settings(**shared, **limits, domain=domain)
+    return Settings(**shared, **workers_of(config), **limits, domain=domain)
+
+
+def workers_of(config: Config) -> dict[str, Any]:
+    """Return where work is done, as `Settings` takes it.
+
+    What is configured for every run may be idle; what the command line says may not.
+
+    Raises
+    ------
+    InvalidInput
+        If options do not go together.
+    """
+    on_cluster = config.executor == "dask"
+    scheduler = config.scheduler if on_cluster else None
+    if config.said("scheduler") and not on_cluster:
+        raise InvalidInput(f"{_flag('scheduler')}: requires --executor dask")
+    if config.said("jobs") and scheduler is not None:
+        raise InvalidInput(
+            f"{_flag('jobs')}: has no effect with a scheduler ({config.origin('scheduler')}), "
+            "whose workers do the work"
+        )
+    idle = scheduler is not None or (config.executor == "inline" and not config.said("jobs"))
+    return {
+        "executor": config.executor,
+        "scheduler": scheduler,
+        "jobs": 1 if idle else config.jobs,
+    }
+
+
+def _refuse_idle_executor(config: Config) -> None:
+    if config.said("executor") and config.executor == "dask" and config.mode == "exact":
+        raise InvalidInput(
+            f"{_flag('executor')} dask: has no effect with --mode exact, which computes the laws "
+            "of the pairs here; --mode exhaustive and trials use a cluster"
+        )
 
 
 def refuse_idle_limits(config: Config, targets: Sequence[AuditTarget], settings: Settings) -> None:
     """Raise `InvalidInput` if limits are given to processes or searches of which there are none."""
     if config.said("search_seconds") and all(target.space is None for target in targets):
         raise InvalidInput(f"{_flag('search_seconds')}: requires {_flag('search')}")
-    if settings.kind == "local" or any(isinstance(target, Isolated) for target in targets):
+    if settings.kind != "inline" or any(isinstance(target, Isolated) for target in targets):
         return
     for key in ("shard_timeout", "memory"):
         if config.said(key):

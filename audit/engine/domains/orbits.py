@@ -26,12 +26,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import tee
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data import Labelled
+from dpassay.engine.dataset_laws import LawsOf, here
 from dpassay.engine.domains.multisets import Counts, Numbering, multisets, sorted_records
 from dpassay.engine.domains.states import StateLaws
 from dpassay.engine.domains.symmetries import AT_ONCE, Canonical, Element, Symmetries
@@ -281,6 +283,7 @@ def orbit_laws(
     places: NDArray[np.float64],
     seed: int,
     progress: Progress,
+    laws_of: LawsOf = here,
 ) -> OrbitLaws:
     """Compute the law of every representative, and check what the mechanism declares on them.
 
@@ -296,6 +299,8 @@ def orbit_laws(
     seed : int
         Of the datasets that are checked.
     progress : callable
+    laws_of : callable
+        Computes the laws of the representatives, here or elsewhere; the check is made here.
 
     Raises
     ------
@@ -307,8 +312,10 @@ def orbit_laws(
     assert len(numbers) == group.orbits(n), "Burnside's lemma"
     laws, rows = _Laws(StateLaws(target, places), places), _Rows()
     ids = np.empty((len(numbers), group.points), dtype=np.int32)
-    for i, records in enumerate(_datasets(numbering, numbers, n)):
-        ids[i] = rows.ids(laws.of(records).table)
+    every, again = tee(_datasets(numbering, numbers, n))
+    found_laws = laws_of(target, map(laws.dataset, again), places)
+    for i, (records, law) in enumerate(zip(every, found_laws, strict=True)):
+        ids[i] = rows.ids(laws.taken(law, records).table)
         if i % 256 == 255 or i + 1 == len(numbers):
             progress("representatives", i + 1, len(numbers))
     exchanged = np.arange(len(rows.each))
@@ -342,10 +349,18 @@ class _Laws:
     first: Law | None = None
     error: float = 0.0
 
+    def dataset(self, records: list[int]) -> tuple[Labelled, str]:
+        """Return the dataset with these records in this order, and its name in messages."""
+        numbers = np.array(records)
+        return Labelled(self.places[numbers // 2], numbers % 2), f"the dataset {tuple(records)}"
+
     def of(self, records: list[int]) -> Law:
         """Return the law of the dataset with these records in this order."""
-        numbers, where = np.array(records), f"the dataset {tuple(records)}"
-        law = self.laws.of(Labelled(self.places[numbers // 2], numbers % 2), where)
+        return self.taken(self.laws.of(*self.dataset(records)), records)
+
+    def taken(self, law: Law | None, records: list[int]) -> Law:
+        """Take note of the law of a dataset."""
+        where = f"the dataset {tuple(records)}"
         if law is None:
             raise TargetError(f"it has no exact law for {where}; use mode monte-carlo")
         self.first = self.first or law

@@ -20,7 +20,7 @@ from dpassay.engine.exhaustive import (
     DomainLaws,
     domain_laws,
     exhaustive_evidence,
-    laws_of,
+    all_laws,
 )
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
@@ -131,7 +131,7 @@ def test_small_domains_are_enumerated_whatever_is_declared() -> None:
     target = target_of(Symmetric(score=by_last, declared=("points",)))
     domain = Domain(n=3, points=3)
     assert domain.datasets <= WHOLE
-    assert isinstance(laws_of(target, domain, 0, silent), DomainLaws)
+    assert isinstance(all_laws(target, domain, 0, silent), DomainLaws)
 
 
 def test_what_was_covered_is_said() -> None:

@@ -1,0 +1,64 @@
+"""Exact laws of many datasets, in their order: computed here, or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice, tee
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.engine.domains.states import StateLaws
+from dpassay.errors import TargetError
+from dpassay.laws import Law
+from dpassay.targets.guard import AuditTarget
+from dpassay.trials import cluster_worker
+from dpassay.trials.cluster import Cluster
+from dpassay.trials.hosts import Limits
+from dpassay.trials.written import READ_WRONG, law_from
+
+Datasets = Iterable[tuple[Any, str]]
+"""Datasets, each with its name in messages."""
+LawsOf = Callable[[AuditTarget, Datasets, NDArray[np.float64]], Iterator[Law | None]]
+"""Yields the law of each dataset at some queries, None where it has none."""
+TOGETHER = 64
+"""Datasets of a portion of work."""
+
+
+def here(
+    target: AuditTarget, datasets: Datasets, queries: NDArray[np.float64]
+) -> Iterator[Law | None]:
+    """Yield the laws, computed where the target is; that of equal states once."""
+    laws = StateLaws(target, queries)
+    return (laws.of(data, where) for data, where in datasets)
+
+
+def laws_on(cluster: Cluster, limits: Limits) -> LawsOf:
+    """Return what has a cluster compute them; each process may take as much as `limits` say."""
+
+    def laws(
+        target: AuditTarget, datasets: Datasets, queries: NDArray[np.float64]
+    ) -> Iterator[Law | None]:
+        left = iter(datasets)
+        portions, names = tee(iter(lambda: list(islice(left, TOGETHER)), []))
+        case = cluster.case_of(target, limits)
+        asked = ((portion, queries) for portion in portions)
+        found = cluster.mapped(cluster_worker.run_laws, case, asked)
+        for portion, told in zip(names, found, strict=True):
+            for (_, where), one in zip(portion, told, strict=True):
+                law = None if one is None else _law(one)
+                target.check_law(law, len(queries), where)
+                yield law
+
+    return laws
+
+
+def _law(told: Any) -> Law:
+    try:
+        return law_from(told)
+    except READ_WRONG as error:
+        raise TargetError(
+            f"distribution returned something that cannot be read ({type(error).__name__})",
+            str(error),
+        ) from None

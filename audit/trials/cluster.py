@@ -1,0 +1,393 @@
+"""A Dask cluster: somebody's, or one of this machine's processes that is started and ended here.
+
+It is given bytes and answers bytes: no answer is unpickled here.
+"""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import queue
+import sys
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+
+from dpassay.errors import ClusterError, InvalidInput, TargetError
+from dpassay.trials import cluster_worker
+from dpassay.trials.hosts import UNLIMITED, Limits
+from dpassay.trials.isolated import Isolated
+from dpassay.trials.ledger import installed
+from dpassay.trials.portable import loaded, portable
+from dpassay.trials.wire import Garbled, unpack
+
+EXTRA = "pip install 'dpassay[dask]'"
+CONNECT = 10.0
+"""Seconds for a scheduler to answer."""
+AHEAD = 4
+"""Portions of work that are under way for each thread of the cluster."""
+LEAST = 16
+"""Or so many: an adaptive cluster starts workers when there is work."""
+LOOK = 1.0
+"""Seconds between two looks whether the cluster is still there, and how large it is."""
+PATIENCE = 60.0
+"""Seconds that our own workers are given to start."""
+HINT = 10.0
+"""Seconds after which is said that a cluster has no workers."""
+RESUME = "what was finished is in the ledger of --out: go on with --resume, on any executor"
+
+
+@dataclass(slots=True, eq=False)
+class Asked:
+    """Something that the cluster was asked.
+
+    Parameters
+    ----------
+    future : distributed.Future
+    arrived : callable
+        Called with the answer in the thread that waits, as soon as it is there.
+    ended : bool
+        Whether nothing more is to be waited for.
+    told : object
+        The answer; None where there is none, as every worker that tried it died.
+    """
+
+    future: Any
+    arrived: Callable[[Any], None]
+    ended: bool = False
+    told: Any = None
+
+
+class Cluster:
+    """A cluster and what it is working on.
+
+    Parameters
+    ----------
+    scheduler : str, optional
+        Address of its scheduler. By default processes of this machine; started when they are
+        needed.
+    jobs : int
+        How many of these.
+
+    Raises
+    ------
+    InvalidInput
+        If Dask is not installed, or no scheduler answers.
+    """
+
+    def __init__(self, scheduler: str | None, jobs: int = 1) -> None:
+        self._scheduler = scheduler
+        self._jobs = jobs
+        self._stack = ExitStack()
+        self._under_way: dict[str, Asked] = {}
+        self._came: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._case: tuple[object, Any] | None = None
+        self._ahead, self._threads, self._looked = LEAST, 0, 0.0
+        self._began, self._hinted = time.monotonic(), False
+        self._client: Any = None
+        self._found = ""
+        _distributed()
+        if scheduler is not None:
+            self._client = self._connected(scheduler)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._under_way.clear()
+        self._case = None
+        self._stack.close()
+
+    @property
+    def ahead(self) -> int:
+        """How many portions of work may be under way: more where the cluster has grown."""
+        if time.monotonic() - self._looked > LOOK:
+            self._look()
+        return self._ahead
+
+    def case_of(self, target: Any, limits: Limits) -> Any:
+        """Return what stands for a target on the workers.
+
+        Raises
+        ------
+        TargetError
+            If it cannot be sent there.
+        """
+        if self._case is None or self._case[0] is not target:
+            foreign = isinstance(target, Isolated)
+            written = target.portable() if foreign else portable(target)
+            own = target.hosts.limits if foreign else limits
+            self._case = target, self._new_case("target", written, target.name, own)
+        return self._case[1]
+
+    def hold(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Have something made that work refers to; Dask makes it again where it is lost."""
+        import dask
+
+        # of data there may be much
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+            return self._submit(function, *arguments)
+
+    def ask(
+        self, function: Callable[..., bytes], *arguments: Any, arrived: Callable[[Any], None]
+    ) -> Asked:
+        """Ask something of whichever worker is free, and do not wait for the answer."""
+        asked = Asked(self._submit(function, *arguments), arrived)
+        self._under_way[asked.future.key] = asked
+        asked.future.add_done_callback(self._came.put)
+        return asked
+
+    def wait(self, asked: Asked) -> None:
+        """Wait for an answer; others that come meanwhile are handed on too.
+
+        Raises
+        ------
+        ClusterError
+            If the cluster is lost, or its workers are not as they must be.
+        """
+        while not asked.ended:
+            self._take()
+
+    def cancel(self, some: Sequence[Asked]) -> None:
+        """Stop working on something; what a worker has begun it ends."""
+        futures = [each.future for each in some if self._under_way.pop(each.future.key, None)]
+        if futures and not self._lost:
+            with suppress(Exception):  # the cluster may be lost by now
+                self._client.cancel(futures)
+
+    def stop(self, case: Any) -> None:
+        """End the processes of a case on every worker, whatever they are doing."""
+        if not self._lost:
+            with suppress(Exception):
+                self._client.run(cluster_worker.stop, case.key, on_error="ignore")
+
+    def in_order(
+        self, name: str, work: Callable[[Any], Any], items: Iterable[Any]
+    ) -> Iterator[Any]:
+        """Run a function on each item; yield the results in order.
+
+        As `dpassay.trials.pool.in_order`, but the function is sent to the workers.
+        """
+        case = self._new_case("function", portable(work), name, UNLIMITED)
+        yield from self.mapped(cluster_worker.run_item, case, items)
+
+    def mapped(
+        self, function: Callable[..., bytes], case: Any, items: Iterable[Any]
+    ) -> Iterator[Any]:
+        """Yield what a function of the workers says of each item, in order.
+
+        Raises
+        ------
+        TargetError
+            Where it fails.
+        """
+        under_way: deque[Asked] = deque()
+        ask = partial(self.ask, function, case, arrived=_nothing)
+        try:
+            for item in items:
+                under_way.append(ask(pickle.dumps(item)))
+                if len(under_way) >= self.ahead:
+                    yield self._done(under_way.popleft())
+            while under_way:
+                yield self._done(under_way.popleft())
+        finally:
+            if under_way:
+                self.cancel(under_way)
+                self.stop(case)
+
+    def _done(self, asked: Asked) -> Any:
+        self.wait(asked)
+        if asked.told is None:
+            raise TargetError("every worker of the cluster that tried it died")
+        if "cause" in asked.told:
+            raise TargetError(asked.told["cause"], asked.told["detail"])
+        return asked.told["done"]
+
+    def _new_case(
+        self, kind: cluster_worker.Kind, written: bytes, name: str, limits: Limits
+    ) -> Any:
+        key = f"dpassay-{uuid.uuid4().hex}"
+        return self.hold(
+            cluster_worker.Case, key, kind, written, name, limits, installed(), loaded()
+        )
+
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        if self._client is None:
+            from dpassay.trials.cluster_local import own_workers
+
+            self._began = time.monotonic()
+            self._client = self._connected(self._stack.enter_context(own_workers(self._jobs)))
+        if self._lost:
+            raise self._gone()
+        key = arguments[0] if function is cluster_worker.Case else f"dpassay-{uuid.uuid4().hex}"
+        return self._client.submit(function, *arguments, key=key, pure=False)
+
+    def _connected(self, scheduler: Any) -> Any:
+        distributed = _distributed()
+        self._stack.enter_context(_quiet())
+        try:
+            return self._stack.enter_context(
+                distributed.Client(
+                    scheduler,
+                    timeout=CONNECT,
+                    set_as_default=False,
+                    deserializers=["dask", "msgpack"],
+                )
+            )
+        except (OSError, ValueError, TypeError, ImportError) as error:
+            self._stack.close()
+            said = " ".join(str(error).split()) or type(error).__name__
+            raise InvalidInput(
+                f"scheduler = '{self._scheduler}': no Dask scheduler answers there ({said})"
+            ) from None
+
+    def _take(self) -> None:
+        """Hand on the answers that are there; wait a moment if there are none."""
+        try:
+            came = [self._came.get(timeout=LOOK)]
+        except queue.Empty:
+            self._check()
+            return
+        with suppress(queue.Empty):
+            while True:
+                came.append(self._came.get_nowait())
+        found = [self._under_way[each.key] for each in came if each.key in self._under_way]
+        done = [each for each in found if each.future.status == "finished"]
+        for asked, answer in zip(done, self._answers(done), strict=True):
+            self._end(asked, answer)
+        for asked in found:
+            if asked not in done:
+                self._without_answer(asked)
+
+    def _answers(self, done: list[Asked]) -> list[bytes | None]:
+        """Return what has been answered; None where there is no answer, or none that is bytes."""
+        if not done:
+            return []
+        try:
+            return list(self._client.gather([each.future for each in done]))
+        except Exception:  # noqa: BLE001  (Dask raises what the scheduler says)
+            if len(done) == 1:
+                return [None]
+            return [answer for each in done for answer in self._answers([each])]
+
+    def _end(self, asked: Asked, answer: bytes | None) -> None:
+        """Take in what came of something."""
+        if answer is None and asked.future.status != "finished":
+            self._without_answer(asked)
+            return
+        try:
+            told = unpack(answer)[1] if isinstance(answer, bytes) else None
+        except (Garbled, ArithmeticError, ValueError):
+            told = None
+        if self._lost:
+            raise self._gone()
+        if not isinstance(told, dict):
+            raise ClusterError(f"{self}: a worker sent something that is no answer")
+        if "differs" in told:
+            raise ClusterError(
+                f"{self}: {told['differs']}; install the same on every worker as here"
+            )
+        asked.told = told
+        asked.arrived(told)
+        self._ended(asked)
+
+    def _ended(self, asked: Asked) -> None:
+        asked.ended = True
+        del self._under_way[asked.future.key]
+
+    def _without_answer(self, asked: Asked) -> None:
+        """Wait again for an answer that was lost with its worker; end what killed its workers."""
+        status = asked.future.status
+        if self._lost or status == "cancelled":
+            raise self._gone()
+        if status != "error":
+            asked.future.add_done_callback(self._came.put)
+            return
+        error = asked.future.exception()
+        if type(error).__name__ == "KilledWorker":
+            self._ended(asked)
+            return
+        said = " ".join(str(error).split())
+        raise ClusterError(
+            f"{self}: a worker cannot run dpassay ({type(error).__name__}: {said}); install the "
+            "same dpassay with its extra 'dask' on every worker"
+        )
+
+    @property
+    def _lost(self) -> bool:
+        return self._client is None or self._client.status != "running"
+
+    def _gone(self) -> ClusterError:
+        return ClusterError(f"{self}: the connection to its scheduler was lost; {RESUME}")
+
+    def _check(self) -> None:
+        """Raise if the cluster is lost."""
+        cancelled = any(each.future.status == "cancelled" for each in self._under_way.values())
+        if self._lost or cancelled:
+            raise self._gone()
+        self._look()
+
+    def _look(self) -> None:
+        """See how large the cluster is, and say if it has no workers."""
+        self._looked = time.monotonic()
+        if self._lost:
+            return
+        try:
+            self._threads = sum(self._client.nthreads().values())
+            found = self._client.scheduler_info()["id"]
+        except OSError:
+            return
+        if self._found not in {"", found}:  # one that was started again knows of no work
+            raise self._gone()
+        self._found = found
+        self._ahead = max(LEAST, AHEAD * self._threads)
+        waited = self._looked - self._began
+        if self._threads:
+            self._began = self._looked
+        elif self._scheduler is None and waited > PATIENCE:
+            raise ClusterError(f"{self}: no worker has started within {PATIENCE:g} s")
+        elif self._scheduler is not None and waited > HINT and not self._hinted:
+            self._hinted = True
+            sys.stderr.write(f"dpassay: {self}: has no workers; waiting for one\n")
+
+    def __str__(self) -> str:
+        return f"Dask cluster '{self._scheduler}'" if self._scheduler else "local Dask cluster"
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise InvalidInput(
+            f"executor = 'dask': requires the extra 'dask' ({error}); {EXTRA}"
+        ) from None
+    return distributed
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Say nothing of what Dask logs: what matters is told in one line."""
+    logger = logging.getLogger("distributed")
+    levels = [(handler, handler.level) for handler in logger.handlers]
+    for handler, _ in levels:
+        handler.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for handler, level in levels:
+            handler.setLevel(level)
+
+
+def _nothing(told: Any) -> None:
+    """Leave an answer as it is."""

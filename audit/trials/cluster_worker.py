@@ -1,0 +1,276 @@
+"""What a Dask worker does: our processes there run the user's code, and it passes on their answers.
+
+The worker itself imports nothing of the user's. What it returns is bytes of `dpassay.trials.wire`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import threading
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
+
+from dpassay.claims import Claim
+from dpassay.errors import DpassayError, TargetError
+from dpassay.trials.hosts import Host, Hosts, Limits, Lost
+from dpassay.trials.isolated import Desk, LostProcess, asked
+from dpassay.trials.ledger import PACKAGES, installed
+from dpassay.trials.pool import desk_of
+from dpassay.trials.portable import read
+from dpassay.trials.processes import Local, forget
+from dpassay.trials.tasks import Brief, Shard
+from dpassay.trials.threads import one_thread
+from dpassay.trials.wire import pack
+from dpassay.trials.written import shard_result_json
+
+BUILD = 60.0
+"""Seconds that building a mechanism may take at least: what it needs is imported then."""
+
+Kind = Literal["target", "function"]
+
+
+class Case:
+    """Code that a cluster runs. Each thread of a worker has a process of ours for it.
+
+    Dask holds one in every worker that runs it, makes it anew where it is lost, and drops it when
+    the client lets go of it or is gone: the processes end then.
+
+    Parameters
+    ----------
+    key : str
+        Tells it from others.
+    kind : {"target", "function"}
+        What is written: an `AuditTarget`, or a function of one item.
+    written : bytes
+        See `dpassay.trials.portable`.
+    name : str
+        What the user calls it.
+    limits : Limits
+    known : tuple of str
+        What is installed where the client is.
+    modules : tuple of str
+        What is loaded there, see `dpassay.trials.portable.loaded`.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        kind: Kind,
+        written: bytes,
+        name: str,
+        limits: Limits,
+        known: tuple[str, ...],
+        modules: tuple[str, ...],
+    ) -> None:
+        self._given = (key, kind, written, name, limits, known, modules)
+        self._hosts: dict[int, Hosts] = {}
+        self.stopped = False
+        self.differs = difference(known, installed())
+        _cases[key] = self
+
+    def hosts(self) -> Hosts:
+        """Return the processes of this thread: one.
+
+        Raises
+        ------
+        TargetError
+            If the client has let go of it.
+        """
+        if self.stopped:
+            raise TargetError("the client has gone")
+        thread = threading.get_ident()
+        if thread not in self._hosts:
+            self._hosts[thread] = self._made()
+        return self._hosts[thread]
+
+    def _made(self) -> Hosts:
+        _, kind, written, name, limits, _, modules = self._given
+        with _importing:
+            for module in modules:
+                with suppress(ImportError, KeyError):  # the latter where another thread imports it
+                    importlib.import_module(module)
+        if kind == "function":
+            return Forked(name, desk_of(_Function(written, address())), limits, bare=True)
+        build = partial(_built, written, address())
+        return Built(name, Desk(build, limits.memory), limits, bare=True)
+
+    def stop(self) -> None:
+        """End its processes, whatever they are doing."""
+        self.stopped = True
+        for hosts in list(self._hosts.values()):
+            hosts.kill()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Case, self._given
+
+    def __sizeof__(self) -> int:
+        return len(self._given[2])
+
+    def __del__(self) -> None:
+        for hosts in self._hosts.values():
+            hosts.close()
+
+
+_importing = threading.Lock()
+"""No process is forked while another thread imports: it would wait for ever for that import."""
+_cases: weakref.WeakValueDictionary[str, Case] = weakref.WeakValueDictionary()
+"""Those of this worker."""
+
+
+class Forked(Hosts):
+    """Processes that are not forked while another thread imports."""
+
+    def several(self, number: int) -> list[Host]:
+        """Return so many of them; see `Hosts.several`."""
+        with _importing:
+            return super().several(number)
+
+
+class Built(Forked):
+    """Processes that have built their mechanism before they are asked for anything else."""
+
+    def several(self, number: int) -> list[Host]:
+        """Return so many of them; see `Hosts.several`.
+
+        Raises
+        ------
+        TargetError
+            If it cannot be built.
+        """
+        try:
+            return self._several(number)
+        except LostProcess:  # perhaps Dask itself was importing when it was forked
+            return self._several(number)
+
+    def _several(self, number: int) -> list[Host]:
+        known = {host.pid for host in self._open}
+        found = super().several(number)
+        for host in found:
+            if host.pid not in known:
+                self._build(host)
+        return found
+
+    def _build(self, host: Host) -> None:
+        host.limits = replace(self.limits, seconds=max(self.limits.seconds, BUILD))
+        try:
+            asked(host, f"importing {self.name}", "ready", None)
+        except TargetError:
+            host.close()
+            raise
+        host.limits = self.limits
+
+
+class _Function:
+    """A function that is read when it is called first, in the process that calls it."""
+
+    def __init__(self, written: bytes, worker: str) -> None:
+        self._written = written
+        self._worker = worker
+        self._function: Callable[[Any], Any] | None = None
+
+    def __call__(self, item: Any) -> Any:
+        if self._function is None:
+            self._function = read(self._written, self._worker)
+        return self._function(item)
+
+
+def brief_from(written: bytes) -> Brief:
+    """Read what trials are about: data and codings, nothing of the user's code."""
+    brief: Brief = pickle.loads(written)  # noqa: S301  (by the client of this run)
+    return brief
+
+
+def run_shard(case: Case, brief: Brief, message: bytes) -> bytes:
+    """Run a shard; `message` says which, for which claim, and whether in a process of its own."""
+    shard: Shard
+    part: Claim | None
+    shard, part, fresh = pickle.loads(message)  # noqa: S301
+
+    def work() -> Any:
+        here = Local(brief=brief, part=part, keep=forget, jobs=1, hosts=case.hosts())
+        try:
+            done = next(here.afresh([shard])) if fresh else here.finish(here.start(shard))
+        finally:
+            here.close()
+        return shard_result_json(done)
+
+    return _answered(case, work)
+
+
+def run_laws(case: Case, message: bytes) -> bytes:
+    """Compute the exact laws of some datasets at some queries."""
+    arguments = pickle.loads(message)  # noqa: S301
+
+    def work() -> Any:
+        where = arguments[0][0][1]
+        return asked(case.hosts().first(), f"distribution on {where}", "laws", None, *arguments)
+
+    return _answered(case, work)
+
+
+def run_item(case: Case, message: bytes) -> bytes:
+    """Call a function on an item."""
+
+    def work() -> Any:
+        answer = case.hosts().first().call("work", pickle.loads(message))  # noqa: S301
+        if "raised" in answer:
+            raise TargetError(f"{answer['raised']} was raised", str(answer["told"]))
+        found = answer["answer"]
+        if "cause" in found:
+            raise TargetError(found["cause"], found["detail"])
+        return found["done"]
+
+    return _answered(case, work)
+
+
+def stop(key: str) -> None:
+    """End the processes of a case in this worker."""
+    if key in _cases:
+        _cases[key].stop()
+
+
+def _answered(case: Case, work: Callable[[], Any]) -> bytes:
+    if case.differs:
+        return pack(0, {"differs": f"worker {address()} has {case.differs}"})
+    try:
+        return pack(0, {"done": work()})
+    except TargetError as error:
+        return pack(0, {"cause": error.cause, "detail": error.detail})
+    except (DpassayError, Lost) as error:
+        return pack(0, {"cause": str(error), "detail": ""})
+
+
+def _built(written: bytes, worker: str) -> Any:
+    found = read(written, worker)
+    one_thread()  # of what has just been imported
+    return found
+
+
+def difference(known: tuple[str, ...], here: tuple[str, ...]) -> str:
+    """Say what is installed here and not where the client is; empty if all is the same.
+
+    Both as `dpassay.trials.ledger.installed` returns them.
+    """
+    names = ("Python", "dpassay's source", *PACKAGES)
+    for name, theirs, ours in zip(names, known, here, strict=True):
+        if theirs != ours:
+            short = [
+                text[:12] if name.startswith("dpassay") else text.split(" ")[0]
+                for text in (ours, theirs)
+            ]
+            if short[0] == short[1]:
+                short = [" ".join(text.split()) for text in (ours, theirs)]
+            return f"{name} {short[0]}, not {short[1]}"
+    return ""
+
+
+def address() -> str:
+    """Where this worker is."""
+    from distributed import get_worker
+
+    return str(get_worker().address)

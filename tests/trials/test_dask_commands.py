@@ -1,0 +1,164 @@
+"""`--executor dask` on the command line: the same bytes, and one line where it cannot be."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from dpassay.cli.main import main
+from dpassay.trials import cluster
+from dpassay.trials.cluster_local import own_workers
+from tests.cli.test_resume import alive, has_begun
+
+MINE = """
+import time
+from pathlib import Path
+
+import numpy as np
+
+import helper
+
+def noisy(data, size, rng):
+    if Path("slow").exists():
+        time.sleep(0.01)
+    return np.mean(data) + helper.scale(len(data)) * rng.laplace(size=size)
+"""
+HELPER = "def scale(n):\n    return 1 / n\n"
+RUN = ["run", "mine:noisy", "--claim", "epsilon=1", "--search", "scalars,low=0,high=1", "-q"]
+RUN += ["--budget", "3000"]
+ATTACK = ["attack", "soft-majority", "--epsilon", "1", "--budgets", "1", "--records", "40"]
+ATTACK += ["--references", "4", "--models", "8", "--transcripts", "0", "--copies", "0", "-q"]
+ATTACK += ["-p", "r=5"]
+
+
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[str]:
+    with own_workers(2) as workers:
+        yield str(workers.scheduler_address)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(MINE)
+    Path("helper.py").write_text(HELPER)
+
+
+def bytes_of(folder: str) -> dict[str, bytes]:
+    files = (path for path in Path(folder).rglob("*") if path.is_file())
+    kept = (path for path in files if path.suffix != ".sqlite" and "sidecar" not in path.name)
+    return {str(path.relative_to(folder)): path.read_bytes() for path in kept}
+
+
+@pytest.mark.slow
+def test_a_search_and_an_attack_write_the_same_files(project: None, scheduler: str) -> None:
+    """The user's module, and one that it imports, are not where the workers look for modules."""
+    on = ["--executor", "dask", "--scheduler", scheduler]
+    for words in (RUN, ATTACK):
+        here, there = f"{words[0]}-here", f"{words[0]}-there"
+        code = main([*words, "--out", here])
+        assert code in {0, 1, 4}
+        assert main([*words, "--out", there, *on]) == code
+        assert bytes_of(here) == bytes_of(there)
+
+
+@pytest.mark.slow
+def test_a_domain_is_enumerated_with_the_same_bytes(
+    project: None, scheduler: str, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here the variables say where."""
+    words = ["run", "projected-walk", "--mode", "exhaustive", "-p", "T=3", "--n", "3"]
+    words += ["--domain", "3", "--json", "-q"]
+    assert main(words) == 0
+    expected = capsys.readouterr().out
+    monkeypatch.setenv("DPASSAY_EXECUTOR", "dask")
+    monkeypatch.setenv("DPASSAY_SCHEDULER", scheduler)
+    assert main(words) == 0
+    assert capsys.readouterr().out == expected
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_our_own_workers_and_the_pool_goes_on(project: None) -> None:
+    """A terminal sends it to all of them."""
+    assert main([*RUN, "--out", "whole"]) in {0, 1, 4}
+    before = set(Path(tempfile.gettempdir()).glob("dpassay-dask-*"))
+    Path("slow").touch()
+    words = [*RUN, "--out", "out", "--executor", "dask", "--jobs", "2"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dpassay", *words],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+    )
+    while not has_begun():
+        assert process.poll() is None
+        time.sleep(0.05)
+    workers = [each.pid for each in psutil.Process(process.pid).children(recursive=True)]
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=120)[1]
+    assert (process.returncode, said) == (130, "")
+    assert len(workers) >= 4
+    assert not any(map(alive, workers))
+    assert set(Path(tempfile.gettempdir()).glob("dpassay-dask-*")) == before
+    Path("slow").unlink()
+    assert main([*RUN, "--out", "out", "--jobs", "2", "--resume"]) in {0, 1, 4}
+    assert bytes_of("out") == bytes_of("whole")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["run", "mine:noisy", "--claim", "epsilon=1", "--scheduler", "tcp://h:1"],
+            "--scheduler: requires --executor dask",
+        ),
+        (
+            ["run", "soft-majority", "--executor", "dask", "--mode", "exact"],
+            "--executor dask: has no effect with --mode exact",
+        ),
+        (
+            [*ATTACK, "--executor", "local"],
+            "--executor local: has no effect on attacks but with dask",
+        ),
+        (
+            ["attack", "--service", "mine:noisy", "--executor", "dask"],
+            "--executor: has no effect with --service, which trains no models",
+        ),
+        (
+            ["attack", "--signals", "x.npz", "--executor", "dask"],
+            "--executor: has no effect with --signals, which trains no models",
+        ),
+    ],
+)
+def test_what_would_change_nothing_is_refused(
+    words: list[str], said: str, project: None, capsys: Any
+) -> None:
+    assert main(words) == 2
+    assert capsys.readouterr().err.startswith(f"dpassay: error: {said}")
+
+
+def test_a_wrong_address_leaves_an_earlier_run_as_it_was(
+    project: None, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "CONNECT", 0.2)
+    Path("out").mkdir()
+    Path("out/ledger.sqlite").write_bytes(b"")
+    words = ["--out", "out", "--executor", "dask", "--scheduler", "tcp://127.0.0.1:1"]
+    for command in (RUN, ATTACK):
+        assert main([*command, *words]) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("dpassay: error: scheduler = 'tcp://127.0.0.1:1': no Dask scheduler")
+        assert said.count("\n") == 1
+    assert [path.name for path in Path("out").iterdir()] == ["ledger.sqlite"]

@@ -1,0 +1,381 @@
+"""Faults of a Dask cluster: the same numbers, or one line and a ledger to go on from."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import dask
+import numpy as np
+import pytest
+
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.errors import ClusterError, LedgerError
+from dpassay.trials import ledger as ledger_module
+from dpassay.trials.cluster import Cluster
+from dpassay.trials.cluster_local import own_workers
+from dpassay.trials.ledger import Ledger
+from tests.cli.test_resume import alive
+from tests.core.toys import response
+from tests.trials.test_executors import GROUP, entries, rows, run, shaky, target
+
+pytestmark = pytest.mark.slow
+BUDGET = 30_000
+
+
+def on(
+    cluster: Cluster,
+    *targets: Any,
+    meanwhile: Callable[[int], Any] = lambda _: None,
+    ledger: Ledger | None = None,
+) -> Any:
+    """Run on a cluster; `meanwhile` is called with the number of every step that is done."""
+    settings, steps = Settings(mode="monte-carlo", budget=BUDGET, executor="dask"), iter(range(999))
+    return entries(
+        list(
+            assay(
+                list(targets),
+                GROUP,
+                settings,
+                lambda *_: meanwhile(next(steps)),
+                ledger,
+                cluster=cluster,
+            )
+        )
+    )
+
+
+def pids(cluster: Cluster) -> list[int]:
+    """Return the processes of the workers; wait for one if all have just been killed."""
+    while not (found := cluster._client.run(os.getpid, on_error="ignore")):
+        time.sleep(0.05)
+    return list(found.values())
+
+
+def kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[dict[str, Any]]:
+    return entries(run(target(response(1.0)), budget=BUDGET))
+
+
+@pytest.fixture(scope="module")
+def expected_of_shaky() -> list[dict[str, Any]]:
+    """It draws one number more."""
+    return entries(run(target(shaky(lambda: None, 0.0)), budget=BUDGET))
+
+
+def test_two_workers_killed_on_the_way(cluster: Cluster, expected: Any) -> None:
+    killed: list[int] = []
+
+    def meanwhile(step: int) -> None:
+        if step in {2, 6}:
+            while (pid := pids(cluster)[0]) in killed:
+                time.sleep(0.05)
+            killed.append(pid)
+            kill(pid)
+
+    assert on(cluster, target(response(1.0)), meanwhile=meanwhile) == expected
+    assert len(set(killed)) == 2
+
+
+def test_a_worker_killed_while_a_shard_is_run(
+    cluster: Cluster, expected_of_shaky: Any, tmp_path: Path
+) -> None:
+    """It is the parent of the process that runs the user's code; that goes down with it."""
+    flag = tmp_path / "killed"
+
+    def once() -> None:
+        if not flag.exists():
+            flag.touch()
+            kill(os.getppid())
+            time.sleep(600)
+
+    assert on(cluster, target(shaky(once, 0.1))) == expected_of_shaky
+    assert flag.exists()
+
+
+def test_workers_killed_when_their_answers_are_asked_for(
+    cluster: Cluster, expected: Any, monkeypatch: Any
+) -> None:
+    """What was computed is lost with them, and computed again."""
+    answers, killed = cluster._answers, list[int]()
+
+    def lose(done: Any) -> Any:
+        if done and not killed:
+            killed.extend(pids(cluster))
+            for pid in killed:
+                kill(pid)
+        return answers(done)
+
+    monkeypatch.setattr(cluster, "_answers", lose)
+    assert on(cluster, target(response(1.0))) == expected
+    assert len(killed) == 2
+
+
+def test_workers_killed_before_their_answers_are_asked_for(
+    cluster: Cluster, expected: Any, monkeypatch: Any
+) -> None:
+    take, killed = cluster._take, list[int]()
+
+    def lose() -> None:
+        if not killed:
+            while cluster._came.empty():
+                time.sleep(0.01)
+            killed.extend(pids(cluster))
+            for pid in killed:
+                kill(pid)
+            futures = [each.future for each in cluster._under_way.values()]
+            while any(future.status == "finished" for future in futures):
+                time.sleep(0.01)
+        take()
+
+    monkeypatch.setattr(cluster, "_take", lose)
+    assert on(cluster, target(response(1.0))) == expected
+    assert len(killed) == 2
+
+
+def test_code_that_kills_every_worker_is_an_error_of_its_result() -> None:
+    def deadly() -> None:
+        kill(os.getppid())
+        time.sleep(600)
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        own_workers(2) as workers,
+        Cluster(workers.scheduler_address) as cluster,
+    ):
+        broken, fine = on(
+            cluster, target(shaky(deadly, 0.5), "deadly"), target(response(1.0), "fine")
+        )
+    assert broken["reason"].startswith(
+        "every worker of the cluster that tried it died on the base dataset (screen trials 0 to "
+    )
+    assert "also when tried again; expected sample(state, queries, size, rng)" in broken["reason"]
+    both = target(response(1.0), "other"), target(response(1.0), "fine")
+    assert fine == entries(run(*both, budget=BUDGET))[1]
+
+
+@contextmanager
+def scheduler(port: int = 0) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A scheduler in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "address"
+        options = {"host": "127.0.0.1", "port": port, "dashboard": False}
+        options |= {"dashboard_address": "127.0.0.1:0", "scheduler_file": str(file)}
+        spec = json.dumps({"cls": "distributed.Scheduler", "opts": options})
+        process = started("--spec", spec)
+        while not file.exists() or not file.read_text():
+            assert process.poll() is None
+            time.sleep(0.05)
+        try:
+            yield str(json.loads(file.read_text())["address"]), process
+        finally:
+            process.kill()
+            process.wait()
+
+
+def started(*words: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "dask", "spec", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+@contextmanager
+def worker(address: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    options = {"host": "127.0.0.1", "dashboard": False, "dashboard_address": "127.0.0.1:0"}
+    options |= {"local_directory": str(folder), "nthreads": 2}
+    spec = json.dumps({"cls": "distributed.Worker", "opts": options})
+    process = started(address, "--spec", spec)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["lost", "restarted"])
+def test_without_its_scheduler_the_run_ends_and_the_ledger_goes_on(
+    again: bool, expected_of_shaky: Any, tmp_path: Path
+) -> None:
+    """One that is started again at the same address knows of no work."""
+    path = tmp_path / "ledger.sqlite"
+    subject = target(shaky(lambda: time.sleep(0.02), 0.5))
+    with ExitStack() as stack:
+        address, process = stack.enter_context(scheduler())
+        port = int(address.rpartition(":")[2])
+        stack.enter_context(worker(address, tmp_path))
+        cluster = stack.enter_context(Cluster(address))
+
+        def meanwhile(step: int) -> None:
+            if step == 4:
+                process.kill()
+                process.wait()
+                if again:
+                    stack.enter_context(scheduler(port))
+
+        with Ledger(path, resume=False) as ledger, pytest.raises(ClusterError) as caught:
+            on(cluster, subject, meanwhile=meanwhile, ledger=ledger)
+    assert str(caught.value) == (
+        f"Dask cluster '{address}': the connection to its scheduler was lost; what was finished is "
+        "in the ledger of --out: go on with --resume, on any executor"
+    )
+    finished = len(rows(path))
+    assert finished > 0
+    with (
+        scheduler(port) as (address, _),
+        worker(address, tmp_path),
+        Cluster(address) as cluster,
+        Ledger(path, resume=True) as ledger,
+    ):
+        assert on(cluster, subject, ledger=ledger) == expected_of_shaky
+    assert len(rows(path)) > finished
+
+
+def test_a_cluster_that_has_no_worker_yet_gets_one_on_the_way(
+    expected: Any, tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    """As an adaptive one. The worker has two threads, each with a process of its own."""
+    monkeypatch.setattr("dpassay.trials.cluster.HINT", 0.5)
+    monkeypatch.setattr("dpassay.trials.cluster.LOOK", 0.3)
+    with scheduler() as (address, _), Cluster(address) as cluster:
+        late = ["sh", "-c", 'sleep 3; exec "$@"', "sh", sys.executable, "-m", "dask", "spec"]
+        options = {"host": "127.0.0.1", "local_directory": str(tmp_path), "nthreads": 2}
+        spec = json.dumps({"cls": "distributed.Worker", "opts": options})
+        process = subprocess.Popen([*late, address, "--spec", spec], stderr=subprocess.DEVNULL)
+        try:
+            assert on(cluster, target(response(1.0))) == expected
+        finally:
+            process.kill()
+            process.wait()
+    said = capsys.readouterr().err
+    assert said == f"dpassay: Dask cluster '{address}': has no workers; waiting for one\n"
+
+
+def test_a_slow_worker(cluster: Cluster, expected_of_shaky: Any, tmp_path: Path) -> None:
+    """Whichever process is the first takes its time over every block."""
+    mine: list[bool] = []
+
+    def slow() -> None:
+        if not mine:
+            try:
+                (tmp_path / "slow").touch(exist_ok=False)
+                mine.append(True)
+            except FileExistsError:
+                mine.append(False)
+        if mine[0]:
+            time.sleep(0.1)
+
+    assert on(cluster, target(shaky(slow, 1.0))) == expected_of_shaky
+
+
+def test_a_full_disk_ends_the_run_and_keeps_what_was_done(
+    cluster: Cluster, expected: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    path, prepare = tmp_path / "ledger.sqlite", Ledger._prepare
+
+    def small(self: Ledger, connection: Any) -> None:
+        prepare(self, connection)
+        connection.execute("PRAGMA max_page_count = 6")
+
+    monkeypatch.setattr(ledger_module.Ledger, "_prepare", small)
+    with (
+        Ledger(path, resume=False) as ledger,
+        pytest.raises(LedgerError, match=r"cannot be read or written .*full"),
+    ):
+        on(cluster, target(response(1.0)), ledger=ledger)
+    monkeypatch.undo()
+    assert len(rows(path)) > 0
+    with Ledger(path, resume=True) as ledger:
+        assert on(cluster, target(response(1.0)), ledger=ledger) == expected
+
+
+@pytest.mark.parametrize("jump", [-86_400.0, 86_400.0])
+def test_a_clock_that_jumps(jump: float, expected: Any, monkeypatch: Any) -> None:
+    """By a day, that of the scheduler and ours: it loses its workers, who come again."""
+    with own_workers(2) as workers, Cluster(workers.scheduler_address) as cluster:
+
+        def meanwhile(step: int) -> None:
+            if step == 3:
+                monkeypatch.setattr(
+                    "distributed.scheduler.time", lambda: time.time() + jump, raising=True
+                )
+                workers.loop.add_callback(workers.scheduler.check_worker_ttl)
+
+        assert on(cluster, target(response(1.0)), meanwhile=meanwhile) == expected
+
+
+def test_what_is_interrupted_leaves_no_process_at_work(cluster: Cluster, tmp_path: Path) -> None:
+    """Also not one that hangs."""
+    flag = tmp_path / "pid"
+
+    def hangs() -> None:
+        flag.write_text(str(os.getpid()))
+        time.sleep(600)
+
+    def answer(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
+        hangs()
+
+    def interrupt(signum: int, frame: Any) -> None:
+        if flag.exists():
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.5, 0.5)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            on(cluster, target(answer))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    pid = int(flag.read_text())
+    while Path(f"/proc/{pid}/status").exists():
+        time.sleep(0.05)
+    assert on(cluster, target(response(1.0)))[0]["verdict"] == "not refuted"
+
+
+def test_our_own_workers_leave_nothing_behind(expected: Any) -> None:
+    before = set(Path(tempfile.gettempdir()).glob("dpassay-dask-*"))
+    with Cluster(None, 2) as cluster:
+        assert on(cluster, target(response(1.0))) == expected
+        workers = pids(cluster)
+        assert len(set(Path(tempfile.gettempdir()).glob("dpassay-dask-*")) - before) == 1
+    assert not any(map(alive, workers))
+    assert set(Path(tempfile.gettempdir()).glob("dpassay-dask-*")) == before
+
+
+def test_workers_end_when_we_are_killed(tmp_path: Path) -> None:
+    source = (
+        "import os, time\n"
+        "from dpassay.trials.cluster import Cluster\n"
+        "cluster = Cluster(None, 2)\n"
+        "print(*cluster.in_order('pids', lambda _: os.getppid(), range(8)), flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", source],
+        stdout=subprocess.PIPE,
+        text=True,
+        # nobody is left to remove the folder of the workers
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    ) as process:
+        assert process.stdout is not None
+        workers = {int(pid) for pid in process.stdout.readline().split()}
+        process.kill()
+    assert workers
+    while any(map(alive, workers)):
+        time.sleep(0.1)
