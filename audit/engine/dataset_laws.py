@@ -1,15 +1,15 @@
-"""Exact laws of many datasets, in their order: computed here, or on a cluster."""
+"""Exact laws of many datasets, in their order, computed on a cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice, tee
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.engine.domains.states import StateLaws
+from dpassay.engine.domains.states import Datasets
 from dpassay.errors import TargetError
 from dpassay.laws import Law
 from dpassay.targets.guard import AuditTarget
@@ -18,20 +18,10 @@ from dpassay.trials.cluster import Cluster
 from dpassay.trials.hosts import Limits
 from dpassay.trials.written import READ_WRONG, law_from
 
-Datasets = Iterable[tuple[Any, str]]
-"""Datasets, each with its name in messages."""
 LawsOf = Callable[[AuditTarget, Datasets, NDArray[np.float64]], Iterator[Law | None]]
 """Yields the law of each dataset at some queries, None where it has none."""
 TOGETHER = 64
 """Datasets of a portion of work."""
-
-
-def here(
-    target: AuditTarget, datasets: Datasets, queries: NDArray[np.float64]
-) -> Iterator[Law | None]:
-    """Yield the laws, computed where the target is; that of equal states once."""
-    laws = StateLaws(target, queries)
-    return (laws.of(data, where) for data, where in datasets)
 
 
 def laws_on(cluster: Cluster, limits: Limits) -> LawsOf:

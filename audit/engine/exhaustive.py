@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from dpassay.claims import Claim
 from dpassay.data import Labelled, points
-from dpassay.engine.dataset_laws import LawsOf, here
+from dpassay.engine.dataset_laws import LawsOf
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.domains.multisets import MOST_NUMBERED, multisets
 from dpassay.engine.domains.orbits import CHECKED, OrbitLaws, Worst, facts, orbit_laws
+from dpassay.engine.domains.states import StateLaws
 from dpassay.engine.domains.symmetries import Symmetries, group_of
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.exact import any_size, check_alike, readable
@@ -219,7 +220,7 @@ def all_laws(
     domain: Domain,
     seed: int,
     progress: Progress,
-    laws_of: LawsOf = here,
+    laws_of: LawsOf | None = None,
 ) -> DomainLaws | OrbitLaws:
     """Compute the law of every dataset of the domain, or of every representative.
 
@@ -229,8 +230,8 @@ def all_laws(
     seed : int
         Of the datasets on which symmetries are checked.
     progress : callable
-    laws_of : callable
-        Computes the laws of many datasets, here or elsewhere.
+    laws_of : callable, optional
+        Computes the laws of many datasets elsewhere; they are computed here by default.
 
     Raises
     ------
@@ -244,7 +245,7 @@ def all_laws(
 
 
 def domain_laws(
-    target: AuditTarget, domain: Domain, progress: Progress, laws_of: LawsOf = here
+    target: AuditTarget, domain: Domain, progress: Progress, laws_of: LawsOf | None = None
 ) -> DomainLaws:
     """Compute the law of every dataset of the domain at every query."""
     sizes, queries = (len(domain.records),) * domain.n, domain.queries
@@ -253,7 +254,8 @@ def domain_laws(
     error, total = 0.0, int(np.prod(sizes))
     choices, again = itertools.tee(itertools.product(*map(range, sizes)))
     datasets = ((domain.dataset(choice), f"the dataset {choice}") for choice in again)
-    laws = laws_of(target, datasets, queries)
+    here = StateLaws(target, queries)
+    laws = here.each(datasets) if laws_of is None else laws_of(target, datasets, queries)
     for done, (choice, law) in enumerate(zip(choices, laws, strict=True)):
         where = f"the dataset {choice}"
         if law is None:

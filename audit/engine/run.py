@@ -14,7 +14,7 @@ from typing import Any
 from dpassay.claims import Claim
 from dpassay.engine.apart import apart
 from dpassay.engine.baseline_cells import Raw
-from dpassay.engine.dataset_laws import LawsOf, here, laws_on
+from dpassay.engine.dataset_laws import LawsOf, laws_on
 from dpassay.engine.evidence import Evidence, Mode
 from dpassay.engine.exact import Laws, exact_evidence, goodness_of_fit, group_laws
 from dpassay.engine.exhaustive import Domain, all_laws, exhaustive_evidence
@@ -184,7 +184,7 @@ def _measure(
 
         return "monte-carlo", hunt
     if settings.mode == "exhaustive" and settings.domain is not None:
-        laws_of = here if cluster is None else laws_on(cluster, settings.limits)
+        laws_of = None if cluster is None else laws_on(cluster, settings.limits)
         return "exhaustive", _exhaustive(target, settings.domain, settings.seed, progress, laws_of)
     groups = groups_for(target, data)
     if isinstance(target.mechanism, Coupled):
@@ -209,7 +209,7 @@ def _measure(
 
 
 def _exhaustive(
-    target: AuditTarget, domain: Domain, seed: int, progress: Progress, laws_of: LawsOf
+    target: AuditTarget, domain: Domain, seed: int, progress: Progress, laws_of: LawsOf | None
 ) -> Holder:
     """Return what holds a whole domain against a claim."""
     if isinstance(target.mechanism, Coupled):

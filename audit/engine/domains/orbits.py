@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data import Labelled
-from dpassay.engine.dataset_laws import LawsOf, here
+from dpassay.engine.dataset_laws import LawsOf
 from dpassay.engine.domains.multisets import Counts, Numbering, multisets, sorted_records
 from dpassay.engine.domains.states import StateLaws
 from dpassay.engine.domains.symmetries import AT_ONCE, Canonical, Element, Symmetries
@@ -283,7 +283,7 @@ def orbit_laws(
     places: NDArray[np.float64],
     seed: int,
     progress: Progress,
-    laws_of: LawsOf = here,
+    laws_of: LawsOf | None = None,
 ) -> OrbitLaws:
     """Compute the law of every representative, and check what the mechanism declares on them.
 
@@ -299,8 +299,9 @@ def orbit_laws(
     seed : int
         Of the datasets that are checked.
     progress : callable
-    laws_of : callable
-        Computes the laws of the representatives, here or elsewhere; the check is made here.
+    laws_of : callable, optional
+        Computes the laws of the representatives elsewhere, but not those for the check; they are
+        computed here by default.
 
     Raises
     ------
@@ -313,8 +314,9 @@ def orbit_laws(
     laws, rows = _Laws(StateLaws(target, places), places), _Rows()
     ids = np.empty((len(numbers), group.points), dtype=np.int32)
     every, again = tee(_datasets(numbering, numbers, n))
-    found_laws = laws_of(target, map(laws.dataset, again), places)
-    for i, (records, law) in enumerate(zip(every, found_laws, strict=True)):
+    datasets = map(laws.dataset, again)
+    each = laws.laws.each(datasets) if laws_of is None else laws_of(target, datasets, places)
+    for i, (records, law) in enumerate(zip(every, each, strict=True)):
         ids[i] = rows.ids(laws.taken(law, records).table)
         if i % 256 == 255 or i + 1 == len(numbers):
             progress("representatives", i + 1, len(numbers))

@@ -6,7 +6,7 @@ equal states, vote counts or a walk, it is not asked again.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -17,6 +17,8 @@ from dpassay.data import Labelled
 from dpassay.laws import Law
 from dpassay.targets.guard import AuditTarget
 
+Datasets = Iterable[tuple[Labelled, str]]
+"""Datasets, each with its name in messages."""
 MOST_STATES = 2**14
 """Laws that are kept."""
 
@@ -45,6 +47,10 @@ class StateLaws:
         if key is not None and len(self._known) < MOST_STATES:
             self._known[key] = law
         return law
+
+    def each(self, datasets: Datasets) -> Iterator[Law | None]:
+        """Yield the laws of datasets in their order."""
+        return (self.of(data, where) for data, where in datasets)
 
 
 def state_key(state: Any) -> Hashable | None:

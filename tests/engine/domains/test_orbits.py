@@ -18,9 +18,9 @@ from dpassay.engine.exhaustive import (
     WHOLE,
     Domain,
     DomainLaws,
+    all_laws,
     domain_laws,
     exhaustive_evidence,
-    all_laws,
 )
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
