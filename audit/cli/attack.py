@@ -46,7 +46,8 @@ from dpassay.cli.corners import ALL, corners_action
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.progress import announce, bars
 from dpassay.cli.service import service_action
-from dpassay.cli.shared import command_of, commit, console, deliver_attacks
+from dpassay.cli.shared import command_of, commit, deliver_attacks
+from dpassay.cli.terminal import console
 from dpassay.cli.signals import GO_WITH, signals_action
 from dpassay.config.load import Config
 from dpassay.config.options import ATTACK_KEYS
