@@ -22,7 +22,7 @@ def at_most(k: ArrayLike, n: int, p: ArrayLike) -> Array:
     """P[Bin(n, p) <= k], for integers k of any sign; broadcast."""
     count = np.asarray(k)
     inside = np.clip(count, 0, n - 1)
-    found = betaincc(inside + 1, n - inside, p)
+    found = betaincc(inside + 1, n - inside, np.asarray(p, dtype=float))
     return np.where(count < 0, 0.0, np.where(count >= n, 1.0, found))
 
 
@@ -30,7 +30,7 @@ def more_than(k: ArrayLike, n: int, p: ArrayLike) -> Array:
     """P[Bin(n, p) > k], for integers k of any sign; broadcast."""
     count = np.asarray(k)
     inside = np.clip(count, 0, n - 1)
-    found = betainc(inside + 1, n - inside, p)
+    found = betainc(inside + 1, n - inside, np.asarray(p, dtype=float))
     return np.where(count < 0, 1.0, np.where(count >= n, 0.0, found))
 
 
@@ -49,9 +49,9 @@ def masses(k: Counts, n: int, p: float) -> Array:
 
 def log_mass(k: ArrayLike, n: int, p: ArrayLike) -> Array:
     """Ln P[Bin(n, p) = k], for integers k in [0, n]."""
-    count = np.asarray(k)
+    count, chance = np.asarray(k), np.asarray(p, dtype=float)
     choices = gammaln(n + 1) - (gammaln(count + 1) + gammaln(n - count + 1))
-    return np.asarray(choices + xlogy(count, p) + xlog1py(n - count, -np.asarray(p)))
+    return np.asarray(choices + xlogy(count, chance) + xlog1py(n - count, -chance))
 
 
 def quantile(share: float, n: int, p: ArrayLike) -> Counts:
