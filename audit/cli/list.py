@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dpassay.claims import SINGLE
 from dpassay.cli.arguments.parser import Parser, add_mechanism, add_output, examples
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.terminal import console, print_json
+from dpassay.cli.output.terminal import console, print_json
 from dpassay.targets.catalogue import ENTRIES
 
 if TYPE_CHECKING:

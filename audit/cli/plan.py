@@ -22,7 +22,7 @@ from dpassay.cli.arguments.parser import (
 )
 from dpassay.cli.costs import cost_json, costs_of
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.terminal import console, plain_table, print_json
+from dpassay.cli.output.terminal import console, plain_table, print_json
 from dpassay.config.load import Config
 from dpassay.engine.preflight import check
 from dpassay.errors import InvalidInput
