@@ -127,7 +127,7 @@ def test_the_list_of_names_loads_nothing_heavy(tmp_path: Path) -> None:
 
 def test_a_sampled_audit_loads_nothing_slow(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text("def answer(data, rng):\n    return int(rng.random() < 0.5)\n")
-    assert loaded("run one:answer --claim epsilon=1 --budget 1000", tmp_path, SLOW) == []
+    assert loaded("run one:answer --claim epsilon=1 --budget 100", tmp_path, SLOW) == []
 
 
 def test_version_is_said_once() -> None:
