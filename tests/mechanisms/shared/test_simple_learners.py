@@ -19,8 +19,9 @@ def test_the_nearest(features: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(features)
     X, y = rng.normal(size=(200, features)), rng.integers(0, 3, 200)
     queries = np.concatenate([rng.normal(size=(50, features)), X[:20]])
-    expected = KNeighborsClassifier(n_neighbors=1).fit(X, y).predict(queries)
-    np.testing.assert_array_equal(Nearest().fit(X, y).predict(queries), expected)
+    theirs, ours = KNeighborsClassifier(n_neighbors=1).fit(X, y), Nearest().fit(X, y)
+    np.testing.assert_array_equal(ours.predict(queries), theirs.predict(queries))
+    np.testing.assert_array_equal(ours.predict_proba(queries), theirs.predict_proba(queries))
     assert Nearest().fit(X, y).predict(queries[:0]).shape == (0,)
 
 
@@ -32,8 +33,13 @@ def test_of_records_equally_far_the_first_is_taken() -> None:
 @pytest.mark.parametrize("labels", [[0, 1, 1], [1, 0], [2, 0, 2, 1], [1]])
 def test_the_majority(labels: list[int]) -> None:
     X, y = np.zeros((len(labels), 1)), np.array(labels)
-    expected = DummyClassifier(strategy="most_frequent").fit(X, y).predict(X)
-    assert Majority().fit(X, y).predict(X).tolist() == expected.tolist()
+    theirs, ours = DummyClassifier(strategy="most_frequent").fit(X, y), Majority().fit(X, y)
+    assert ours.predict(X).tolist() == theirs.predict(X).tolist()
+    assert ours.predict_proba(X).tolist() == theirs.predict_proba(X).tolist()
+
+
+def test_what_a_ledger_knows_them_by_has_no_address() -> None:
+    assert [repr(make()) for make in (Majority, Nearest)] == ["Majority()", "Nearest()"]
 
 
 def test_large_blocks_are_not_all_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
