@@ -50,9 +50,10 @@ from dpassay.cli.attack_gate import accepted_rules
 from dpassay.cli.attacked import asked_of, at_losses, base_learner, own_targets
 from dpassay.cli.corners import ALL, corners_action
 from dpassay.cli.exit_codes import EVERY, of_attack
-from dpassay.cli.progress import announce, bars
+from dpassay.cli.output.progress import announce, bars
+from dpassay.cli.output.terminal import console
 from dpassay.cli.service import service_action
-from dpassay.cli.shared import command_of, commit, console, deliver_attacks
+from dpassay.cli.shared import command_of, commit, deliver_attacks
 from dpassay.cli.signals import GO_WITH, signals_action
 from dpassay.config.load import Config
 from dpassay.config.options import ATTACK_KEYS

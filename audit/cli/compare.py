@@ -9,8 +9,8 @@ from typing import Any
 
 from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit
+from dpassay.cli.output.terminal import console, readers_may_leave
 from dpassay.cli.records import of_attacks, run_record
-from dpassay.cli.shared import console, readers_may_leave
 from dpassay.config.options import OPTIONS
 from dpassay.errors import InvalidInput
 from dpassay.record.baseline import Judged, comparable

@@ -9,7 +9,7 @@ from typing import Any
 from dpassay.cli.arguments.options import in_force
 from dpassay.cli.arguments.parser import Parser, add_data, add_output, add_sizes, examples
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.shared import console, readers_may_leave
+from dpassay.cli.output.terminal import console, readers_may_leave
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured
 from dpassay.config.options import OPTIONS

@@ -14,7 +14,7 @@ from typing import Any
 
 from dpassay.attacks.experiment.poisoning import ADVERSARIES
 from dpassay.cli.exit_codes import PRECEDENCE, Exit
-from dpassay.cli.shared import console, readers_may_leave
+from dpassay.cli.output.terminal import console, readers_may_leave
 from dpassay.errors import require
 from dpassay.record.attack_record import read_attack_record
 from dpassay.record.files import dumps, writable, write_text

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 from dpassay.claims import Claim
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.shared import console
+from dpassay.cli.output.terminal import console, print_json
 from dpassay.engine.exhaustive import Domain
 from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.planning import Cost, cost, draws_needed, ladder, measure
@@ -168,18 +166,3 @@ def cost_json(each: Cost) -> dict[str, Any]:
         | {"spending": each.spending.as_json()}
         | seen
     )
-
-
-def print_json(value: Sequence[Any]) -> None:
-    """Print JSON."""
-    sys.stdout.write(json.dumps(value, indent=2, sort_keys=True) + "\n")
-
-
-def plain_table(*columns: str, justify: str = "right") -> Any:
-    """Return a table without lines."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    for column in columns:
-        table.add_column(column, justify=justify)  # type: ignore[arg-type]
-    return table

@@ -6,8 +6,8 @@ import argparse
 
 from dpassay.cli.arguments.parser import Parser, examples
 from dpassay.cli.exit_codes import Exit
+from dpassay.cli.output.terminal import console
 from dpassay.cli.records import run_record
-from dpassay.cli.shared import console
 
 DESCRIPTION = (
     "Explain one result of a record: its claim, witness, counts and bound, and the command that "

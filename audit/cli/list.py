@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from dpassay.claims import SINGLE
 from dpassay.cli.arguments.parser import Parser, add_mechanism, add_output, examples
-from dpassay.cli.costs import print_json
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.shared import console
+from dpassay.cli.output.terminal import console, print_json
 from dpassay.targets.catalogue import ENTRIES
-from dpassay.targets.guard import AuditTarget
-from dpassay.targets.resolve import resolve
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from dpassay.targets.guard import AuditTarget
 
 DESCRIPTION = (
     "List the mechanisms of the catalogue by their source; with NAME what one of them claims, "
@@ -41,23 +40,21 @@ def add_arguments(command: Parser) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Print the catalogue, or one mechanism of it."""
-    wanted = list(ENTRIES) if arguments.name is None else [arguments.name]
-    entries = [_entry(resolve(name)) for name in wanted]
     if arguments.json:
-        print_json(entries)
+        print_json(_entries(list(ENTRIES) if arguments.name is None else [arguments.name]))
     elif arguments.name is None:
-        _print_names(entries)
+        _print_names()
     else:
-        _print_one(entries[0])
+        _print_one(_entries([arguments.name])[0])
     return Exit.NOTHING
 
 
-def _print_names(entries: Sequence[dict[str, Any]]) -> None:
+def _print_names() -> None:
+    """Print what the catalogue's table says; no mechanism is imported for it."""
     out = console()
     sources: dict[str, list[str]] = {}
-    for entry in entries:
-        wrong = any(claim["expected"] for claim in entry["claims"])
-        sources.setdefault(entry["source"], []).append(f"{entry['name']}{WRONG if wrong else ''}")
+    for name, entry in ENTRIES.items():
+        sources.setdefault(entry.cited, []).append(f"{name}{WRONG if entry.expected else ''}")
     lines: list[str] = []
     for source, names in sources.items():
         text = f"{source}: {', '.join(names)}"
@@ -69,8 +66,8 @@ def _print_names(entries: Sequence[dict[str, Any]]) -> None:
         _wrapped(out, line)
     _wrapped(
         out,
-        f"{len(entries)} mechanisms; {WRONG} a claim is known to be wrong. More: dpassay "
-        f"list {entries[0]['name']}",
+        f"{len(ENTRIES)} mechanisms; {WRONG} a claim is known to be wrong. More: dpassay "
+        f"list {next(iter(ENTRIES))}",
         indent=0,
     )
 
@@ -104,6 +101,12 @@ def _about(claim: dict[str, Any]) -> str:
     wrong = ", known to be wrong" if claim["expected"] else ""
     unit = "" if claim["unit"] == SINGLE else f"; {claim['unit']}"
     return f"{claim['status']}{wrong}: {claim['source']}{unit}"
+
+
+def _entries(names: Sequence[str]) -> list[dict[str, Any]]:
+    from dpassay.targets.resolve import resolve
+
+    return [_entry(resolve(name)) for name in names]
 
 
 def _entry(target: AuditTarget) -> dict[str, Any]:

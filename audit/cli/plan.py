@@ -20,9 +20,9 @@ from dpassay.cli.arguments.parser import (
     add_targets,
     examples,
 )
-from dpassay.cli.costs import cost_json, costs_of, plain_table, print_json
+from dpassay.cli.costs import cost_json, costs_of
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.shared import console
+from dpassay.cli.output.terminal import console, plain_table, print_json
 from dpassay.config.load import Config
 from dpassay.engine.preflight import check
 from dpassay.errors import InvalidInput

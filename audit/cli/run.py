@@ -33,15 +33,9 @@ from dpassay.cli.arguments.parser import (
 )
 from dpassay.cli.costs import dry_run
 from dpassay.cli.exit_codes import EVERY, of_run
-from dpassay.cli.progress import Log, bars, foretell, silently
-from dpassay.cli.shared import (
-    clear,
-    command_of,
-    commit,
-    console,
-    readers_may_leave,
-    write_sidecars,
-)
+from dpassay.cli.output.progress import Log, bars, foretell, silently
+from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.cli.shared import clear, command_of, commit, write_sidecars
 from dpassay.config.load import Config
 from dpassay.data import Labelled
 from dpassay.engine.preflight import check

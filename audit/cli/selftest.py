@@ -13,8 +13,8 @@ from typing import Any
 
 from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.progress import bars
-from dpassay.cli.shared import console, readers_may_leave
+from dpassay.cli.output.progress import bars
+from dpassay.cli.output.terminal import console, readers_may_leave
 from dpassay.config.options import OPTIONS
 from dpassay.record.files import dumps, writable, write_text
 from dpassay.selftest.check import Check

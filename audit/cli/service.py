@@ -21,7 +21,7 @@ from dpassay.attacks.services.interface import service_of
 from dpassay.claims import DP
 from dpassay.cli.arguments.options import read_table, said_by_variables, transcripts_of
 from dpassay.cli.exit_codes import of_attack
-from dpassay.cli.progress import bars
+from dpassay.cli.output.progress import bars
 from dpassay.cli.shared import command_of, commit, deliver_attacks
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput

@@ -5,18 +5,16 @@ The terminal, sidecars, the command that makes a record again.
 
 from __future__ import annotations
 
-import io
 import json
-import os
 import platform
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
+from dpassay.cli.output.terminal import readers_may_leave
 from dpassay.config.options import OPTIONS
 from dpassay.config.values import canonical
 from dpassay.engine.result import Result
@@ -190,35 +188,3 @@ def deliver_attacks(
         sys.stdout.flush()
     if directory is not None and not quiet:
         sys.stderr.write(f"report: {directory / 'attack.html'}\n")
-
-
-def console() -> Any:
-    """Return a rich console on stdout."""
-    from rich.console import Console
-
-    class Patient(Console):
-        def on_broken_pipe(self) -> None:
-            """Print no more; rich would leave with exit code 1, which means 'refuted'."""
-            self.quiet = True
-            _discard(sys.stdout)
-
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # an ASCII terminal loses a symbol, not the report
-    return Patient()
-
-
-@contextmanager
-def readers_may_leave(stream: TextIO | None = None) -> Iterator[None]:
-    """Go on when whoever reads our output, stdout by default, has gone (`| head`).
-
-    The exit code still tells what was found.
-    """
-    try:
-        yield
-    except BrokenPipeError:
-        _discard(sys.stdout if stream is None else stream)
-
-
-def _discard(stream: TextIO) -> None:
-    """Send to nowhere what else is written to a stream, what it still holds included."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -11,7 +11,8 @@ from dpassay.attacks.given.signal_files import read_signals
 from dpassay.attacks.given.signals import given_of
 from dpassay.cli.arguments.options import said_by_variables
 from dpassay.cli.exit_codes import of_attack
-from dpassay.cli.shared import command_of, commit, console, deliver_attacks
+from dpassay.cli.output.terminal import console
+from dpassay.cli.shared import command_of, commit, deliver_attacks
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput
 from dpassay.record.files import writable

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.progress import bars
-from dpassay.cli.shared import console, readers_may_leave
+from dpassay.cli.output.progress import bars
+from dpassay.cli.output.terminal import console, readers_may_leave
 from dpassay.config.options import OPTIONS
 from dpassay.errors import InvalidInput
 from dpassay.numerics import DOWN, written

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
 from dpassay.stats.power import LARGEST
 from dpassay.stats.profile import MAX_UNION_LABELS
@@ -24,8 +25,6 @@ BEYOND = 5e-4
 """The least and the greatest of a pilot's 1,000 answers lie about so far in the tails."""
 SMALL = 0.05
 """Decoys that are rarer than this part of the event are left out."""
-SHIFTS = {"Laplace": "laplace", "Gaussian": "norm"}
-"""The laws of `scipy.stats` by what their noise is called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,11 +193,10 @@ def shifted(kind: str, scale: Scale, promised: float) -> Family:
         Of the claim. The move is the one at which the worst half-line leaks so much, wherever the
         quantiles are.
     """
-    noise = getattr(scipy.stats, SHIFTS[kind])
-    edges = noise.ppf(_levels())
+    edges = noise_quantile(kind, _levels())
 
     def law(shift: float) -> Array:
-        found: Array = np.diff(noise.cdf(edges - shift), prepend=0.0, append=1.0)
+        found: Array = np.diff(noise_below(kind, edges - shift), prepend=0.0, append=1.0)
         return found
 
     def other(leak: float) -> Array:
@@ -221,14 +219,28 @@ def move_of(kind: str, leak: float, scale: Scale) -> float:
     known = scale.move(kind, leak)
     if known is not None:
         return known
-    noise = getattr(scipy.stats, SHIFTS[kind])
 
     def excess(shift: float) -> float:
         points = np.linspace(-LARGEST / 2, shift + LARGEST / 2, 4001)
-        p1, p0 = noise.sf(points - shift), np.maximum(noise.sf(points), 1e-300)
+        p1, p0 = noise_below(kind, shift - points), np.maximum(noise_below(kind, -points), 1e-300)
         return float(np.max(scale.between(p1, p0))) - leak
 
     return float(scipy.optimize.brentq(excess, 0.0, 2 * LARGEST, xtol=1e-6))
+
+
+def noise_below(kind: str, z: Array) -> Array:
+    """P[Z <= z] of standard noise, Laplace's or Gaussian."""
+    if kind == "Gaussian":
+        return np.asarray(ndtr(z))
+    tail = 0.5 * np.exp(-np.abs(z))
+    return np.where(z > 0, 1.0 - tail, tail)
+
+
+def noise_quantile(kind: str, p: Array) -> Array:
+    """Return where standard noise, Laplace's or Gaussian, lies with probability p below."""
+    if kind == "Gaussian":
+        return np.asarray(ndtri(p))
+    return np.where(p > 0.5, -np.log(2 * (1 - p)), np.log(2 * p))
 
 
 def _levels() -> Array:

@@ -276,6 +276,7 @@ class _Audits:
         self.masks = design.answers.masks
         self.ranking = Ranking.of(design.scale, design.promised, design.screening.draws)
         self.rivals = design.screening.pairs - 1
+        self.cells = 2 * len(self.masks) * design.screening.pairs
         self.met = False
         crowded = self.rivals >= design.screening.finalists
         dear = self.rivals * len(self.masks) * len(family.crowd) if crowded else 1
@@ -331,8 +332,8 @@ class _Audits:
                 neighbours = rng.multinomial(
                     self.design.screening.draws, np.add.reduceat(law, bins), size=size
                 )
-                ranks = self._ranks(base, self._events(neighbours))
-                last = np.partition(ranks.max(axis=2), place, axis=1)[:, place]
+                ranks = self.ranking.highest(base, self._events(neighbours), self.cells)
+                last = np.partition(ranks, place, axis=1)[:, place]
                 self.needed[start : start + at_once] = np.maximum(
                     self.needed[start : start + at_once], last
                 )
@@ -441,11 +442,8 @@ class _Audits:
 
         Shape (..., 2E).
         """
-        one, two = np.broadcast_arrays(base, other)
-        cells = 2 * len(self.masks) * self.design.screening.pairs
-        return self.ranking.scores(
-            np.concatenate([one, two], axis=-1), np.concatenate([two, one], axis=-1), cells
-        )
+        both = np.concatenate([base, other], axis=-1), np.concatenate([other, base], axis=-1)
+        return self.ranking.scores(*both, self.cells)
 
 
 class Frontier:

@@ -18,6 +18,7 @@ from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Reachable
 from dpassay.relations import answers_moved, records_replaced
 from dpassay.seeds import stream
+from dpassay.stats.binomial_law import at_most, more_than
 from dpassay.stats.bounds import Bound, Computed
 from dpassay.stats.divergence import Loss
 from dpassay.stats.methods import EXACT_LAW
@@ -286,7 +287,7 @@ def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.f
     Twice the smaller exact binomial tail, at most 1.
     """
     p = law.p
-    tails = np.minimum(scipy.stats.binom.cdf(counts, n, p), scipy.stats.binom.sf(counts - 1, n, p))
+    tails = np.minimum(at_most(counts, n, p), more_than(counts - 1, n, p))
     p_values: NDArray[np.float64] = np.minimum(1.0, 2 * tails)
     return p_values
 

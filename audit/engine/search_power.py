@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from dpassay.engine.alternatives import (
-    SHIFTS,
     Answers,
     event_at,
     move_of,
+    noise_below,
+    noise_quantile,
     shifts_for,
     through_event,
     worst_frequency,
@@ -221,13 +221,12 @@ class _Noise(_Laws):
     frequency = 0.5
 
     def __init__(self, design: SearchDesign, kind: str) -> None:
-        self.noise = getattr(scipy.stats, SHIFTS[kind])
         self.kind, self.scale = kind, design.scale
-        self.edges = self.noise.ppf(LEVELS)
+        self.edges = noise_quantile(kind, LEVELS)
         self.base = self._law(0.0)
 
     def _law(self, shift: float) -> Array:
-        found: Array = np.diff(self.noise.cdf(self.edges - shift), prepend=0.0, append=1.0)
+        found: Array = np.diff(noise_below(self.kind, self.edges - shift), prepend=0.0, append=1.0)
         return found
 
     def other(self, leak: float) -> Array:

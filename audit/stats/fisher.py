@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import scipy
-from scipy.special import betainc
+from scipy.special import betainc, chdtri
 
 from dpassay.stats.inversion import Array, Combination, Null, lower, rejects
 from dpassay.stats.regions import Line
@@ -51,6 +50,4 @@ def _statistic(p0: Array, null: Null) -> tuple[Array, Callable[[], Array]]:
     return one + other, lambda: one[..., 1:] + other[..., :-1]
 
 
-FISHER = Combination(
-    statistic=_statistic, critical=lambda alpha: float(scipy.stats.chi2.isf(alpha, 4)) / 2
-)
+FISHER = Combination(statistic=_statistic, critical=lambda alpha: float(chdtri(4, alpha)) / 2)

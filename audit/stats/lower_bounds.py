@@ -11,11 +11,11 @@ from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpassay.stats.binomial import leak_lower
+from dpassay.stats.binomial_law import quantile, upper_quantile
 from dpassay.stats.bounds import Bound, Counts, clopper_pearson_lower
 from dpassay.stats.fisher import FISHER
 from dpassay.stats.inversion import BETA_SHARE, Combination, Null, lower, rejects
@@ -191,12 +191,12 @@ def largest_rejecting(
     """
     if method == "accuracy":
         # the smallest K with P[Bin(2n, accuracy) >= K] <= alpha
-        needed = int(scipy.stats.binom.isf(alpha, 2 * n, allowed.accuracy)) + 1
+        needed = int(upper_quantile(alpha, 2 * n, allowed.accuracy)) + 1
         return np.maximum(x + n - needed, -1)
     if method == "clopper-pearson":
         limit = allowed.inverse(clopper_pearson_lower(x, n, alpha / 2))
         # p0's limit is below iff P[Bin(n, limit) <= y] < alpha/2
-        with_limit = scipy.stats.binom.ppf(alpha / 2, n, np.clip(limit, 0.0, 1.0)) - 1
+        with_limit = quantile(alpha / 2, n, np.clip(limit, 0.0, 1.0)) - 1
         return np.where(limit > 0, with_limit, -1).astype(np.int64)
 
     test = COMBINED[method]

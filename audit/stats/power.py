@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from dpassay.stats.binomial_law import masses, quantile, upper_quantile
 from dpassay.stats.lower_bounds import Method, largest_rejecting
 from dpassay.stats.regions import Line
 from dpassay.stats.scales import Scale
@@ -171,17 +171,16 @@ def detectable(
 
 def counts_near(least: float, n: int, most: float | None = None) -> NDArray[np.int64]:
     """Counts that Bin(n, p) gives for p in [least, most], up to tails of `LEFT_OUT`."""
-    last = scipy.stats.binom.isf(LEFT_OUT, n, least if most is None else most)
-    return np.arange(int(scipy.stats.binom.ppf(LEFT_OUT, n, least)), int(last) + 1)
+    last = upper_quantile(LEFT_OUT, n, least if most is None else most)
+    return np.arange(int(quantile(LEFT_OUT, n, least)), int(last) + 1)
 
 
 def power_of(p1: float, p0: float, x: NDArray[np.int64], y: NDArray[np.int64], n: int) -> float:
     """Probability of counts (x, up to y) out of n, the power of a test that rejects there.
 
-    See `power`.
+    The counts x are consecutive and leave out next to nothing of Bin(n, p1). See `power`.
     """
-    return float(
-        np.sum(
-            scipy.stats.binom.pmf(x, n, p1) * np.where(y >= 0, scipy.stats.binom.cdf(y, n, p0), 0.0)
-        )
-    )
+    near = counts_near(p0, n)
+    at_most = np.concatenate([[0.0], np.cumsum(masses(near, n, p0))])
+    refuted = masses(x, n, p1) @ at_most[np.clip(y + 1 - near[0], 0, len(near))]
+    return float(refuted) * (1 - 2 * LEFT_OUT if len(x) > 1 else 1.0)

@@ -102,6 +102,45 @@ class Ranking:
             bound = up - down - np.hypot(up - least, most - down)
         return ranked(above, np.where(np.isfinite(bound), bound, -FARTHEST), cells)
 
+    def highest(self, x: Counts, y: Counts, cells: int) -> Array:
+        """Rank pairs by whichever of their events, and of the two directions, ranks highest.
+
+        Where the counts of an event are few different ones, each is ranked once.
+
+        Parameters
+        ----------
+        x : int array (R, 1, E)
+            Counts of E events on R datasets.
+        y : int array (R, M, E)
+            Those on M neighbours of each.
+        cells : int
+            Among so many they are ranked.
+
+        Returns
+        -------
+        array (R, M)
+            The largest of `scores(x, y)` and `scores(y, x)` over the events.
+        """
+        found = np.full(y.shape[:2], -np.inf)
+        for event in range(y.shape[2]):
+            np.maximum(found, self._higher(x[..., event], y[..., event], cells), out=found)
+        return found
+
+    def _higher(self, x: Counts, y: Counts, cells: int) -> Array:
+        """Return the larger score of the two directions, of counts (R, 1) and (R, M)."""
+        left, low = int(x.min()), int(y.min())
+        wide, high = int(x.max()) - left + 1, int(y.max()) - low + 1
+        if wide * high >= y.size:
+            return self._of_both(x, y, cells)
+        table = self._of_both(
+            np.arange(left, left + wide)[:, None], np.arange(low, low + high), cells
+        )
+        return np.take(table, (x - left) * high + (y - low))
+
+    def _of_both(self, x: Counts, y: Counts, cells: int) -> Array:
+        one, other = np.broadcast_arrays(x, y)
+        return np.maximum(self.scores(one, other, cells), self.scores(other, one, cells))
+
 
 FARTHEST = 1e9
 """Stands for a bound of minus infinity: the event may be no likelier than delta."""

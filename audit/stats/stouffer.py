@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import scipy
 from scipy.special import betainc, ndtri, ndtri_exp
 
+from dpassay.stats.binomial_law import log_mass
 from dpassay.stats.inversion import SILENT, Array, Combination, Null, lower, rejects
 from dpassay.stats.regions import Line
 from dpassay.stats.scales import Scale
@@ -139,7 +139,7 @@ def _z_likely(x: int, n: int, p: Array) -> Array:
     deep = rest <= TINY
     if deep.any():
         with np.errstate(divide="ignore"):
-            z[deep] = ndtri_exp(scipy.stats.binom.logpmf(x - 1, n, p[deep]))
+            z[deep] = ndtri_exp(log_mass(x - 1, n, p[deep]))
     return z
 
 

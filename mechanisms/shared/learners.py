@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
 import numpy as np
@@ -11,17 +13,14 @@ from numpy.typing import NDArray
 
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
+from dpassay.mechanisms.shared.simple_learners import Majority, Nearest
 from dpassay.targets.importing import load_object
 
 MEMO: Final = 4096
 """Trained models that a `BlockLearner` remembers; enumerations meet the same small block again and
 again."""
-
-
-def _majority() -> Any:
-    from sklearn.dummy import DummyClassifier
-
-    return DummyClassifier(strategy="most_frequent")
+HELD: Final = 10**6
+"""Numbers in the blocks that these were trained on, at most: of large blocks each is new anyway."""
 
 
 def _logistic() -> Any:
@@ -44,12 +43,6 @@ def _stump() -> Any:
     return DecisionTreeClassifier(max_depth=1, random_state=0)
 
 
-def _nearest() -> Any:
-    from sklearn.neighbors import KNeighborsClassifier
-
-    return KNeighborsClassifier(n_neighbors=1)
-
-
 def _bayes() -> Any:
     from sklearn.naive_bayes import GaussianNB
 
@@ -64,10 +57,10 @@ def _threshold() -> Any:
 
 LEARNERS: Final[dict[str, Callable[[], Any]]] = {
     "logistic": _logistic,
-    "majority": _majority,
+    "majority": Majority,
     "tree": _tree,
     "stump": _stump,
-    "nearest": _nearest,
+    "nearest": Nearest,
     "naive-bayes": _bayes,
     "threshold": _threshold,
 }
@@ -130,41 +123,51 @@ class BlockLearner:
         How many models were trained so far.
     """
 
-    __slots__ = ("_K", "_make", "_memo", "fits")
+    __slots__ = ("_K", "_held", "_make", "_memo", "fits")
 
     def __init__(self, learner: Any, K: int = 2) -> None:
         self._make, self._K = estimator_of(learner), K
-        self._memo: OrderedDict[str, Teacher] = OrderedDict()
-        self.fits = 0
+        self._memo: OrderedDict[str, tuple[Teacher, int]] = OrderedDict()
+        self._held = self.fits = 0
 
     def fit(self, block: Labelled) -> Teacher:
         """Train on a block, or return the teacher that an equal block gave before."""
         key = block.digest
         if key in self._memo:
             self._memo.move_to_end(key)
-            return self._memo[key]
-        teacher = self._train(block)
-        self._memo[key] = teacher
-        if len(self._memo) > MEMO:
-            self._memo.popitem(last=False)
+            return self._memo[key][0]
+        teacher, size = self._train(block), block.X.size
+        self._memo[key] = teacher, size
+        self._held += size
+        while len(self._memo) > MEMO or (self._held > HELD and len(self._memo) > 1):
+            self._held -= self._memo.popitem(last=False)[1][1]
         return teacher
 
     def _train(self, block: Labelled) -> Teacher:
-        import sklearn
-
         self.fits += 1
         first = block.y[0]
         if (block.y == first).all():
             return Teacher(lambda queries: np.full(len(queries), first), self._K)
-        with sklearn.config_context(skip_parameter_validation=True, assume_finite=True):
-            model = self._make().fit(block.X, block.y)
+        model = self._make()
+        with _unchecked(skip_parameter_validation=True, assume_finite=True):
+            model.fit(block.X, block.y)
 
         def predict(queries: NDArray[np.float64]) -> NDArray[Any]:
-            with sklearn.config_context(assume_finite=True):
+            with _unchecked(assume_finite=True):
                 answers: NDArray[Any] = model.predict(queries)
                 return answers
 
         return Teacher(predict, self._K)
+
+
+def _unchecked(**checks: bool) -> AbstractContextManager[None]:
+    """Switch off checks of scikit-learn; where nobody has imported it, no model is one of its."""
+    if "sklearn" not in sys.modules:
+        return nullcontext()
+    import sklearn
+
+    context: AbstractContextManager[None] = sklearn.config_context(**checks)
+    return context
 
 
 def estimator_of(learner: Any) -> Callable[[], Any]:

@@ -20,6 +20,7 @@ from dpassay.reports.shared.figures import (
     WIDTH,
     as_svg,
     axes_in,
+    despine,
     figure_of,
 )
 from dpassay.reports.shared.numbers import plural, shorten
@@ -66,7 +67,7 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
     high = min(
         1.02, 2.2 * max(_most(look) for subject in subjects for look in subject.looks) + 0.02
     )
-    with figure_of(_rows(len(panels))) as (figure, sns):
+    with figure_of(_rows(len(panels))) as figure:
         for k, epsilon in enumerate(panels):
             axes = _panel(figure, k, len(panels))
             here = [subject for subject in subjects if subject.epsilon == epsilon]
@@ -91,7 +92,6 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
             axes.set_ylim(0, high)
             _finish(
                 axes,
-                sns,
                 f"{pair((epsilon, 0.0))} per answer",
                 "answers m",
                 "advantage",
@@ -135,7 +135,7 @@ def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
     if not panels:
         return None
     wide, height = (WIDTH - 0.75 - 0.15 - 0.75 * 2) / 3, PANEL + 0.75
-    with figure_of(height) as (figure, sns):
+    with figure_of(height) as figure:
         left, middle, right = (
             axes_in(figure, (0.75 + k * (wide + 0.75), 1.25, wide, height - 1.45), height)
             for k in range(3)
@@ -196,7 +196,7 @@ def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
             axes.set_xlabel(under)
             axes.set_ylabel(beside)
             axes.grid(visible=True, color=FAINT, alpha=0.2, linewidth=0.5)
-            sns.despine(ax=axes)
+            despine(axes)
         entries = [(*style, shorten(name, 30)) for name, style in styles.items()]
         _legend(figure, [*entries, (UNCLAIMED, ":", "nothing claimed (star)")])
         svg = as_svg(
@@ -231,7 +231,7 @@ def exposure_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
     if not subjects:
         return None
     height = ROW * len(subjects) + 0.85
-    with figure_of(height) as (figure, sns):
+    with figure_of(height) as figure:
         axes = axes_in(figure, (3.3, 0.6, WIDTH - 3.5, height - 0.7), height)
         for row, subject in enumerate(subjects):
             colour = UNCLAIMED if subject.epsilon is None else PALETTE["held"][0]
@@ -291,7 +291,7 @@ def exposure_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
         axes.set_yticks(range(len(subjects)), [shorten(subject.name, 42) for subject in subjects])
         axes.set_xlabel("separation, in standard deviations")
         axes.grid(visible=True, axis="x", color=FAINT, alpha=0.25, linewidth=0.6)
-        sns.despine(ax=axes, left=True)
+        despine(axes, left=True)
         axes.tick_params(axis="y", length=0, pad=8)
         svg = as_svg(
             figure,
@@ -326,7 +326,7 @@ def repeated_plot(found: Sequence[TranscriptTests], *, loss: bool) -> Drawn | No
     if not shown:
         return None
     looks = ((CLAIM, "--", ""), (PALETTE["refuted"][0], "-.", ""), (PALETTE["held"][0], "-", "o"))
-    with figure_of(_rows(len(shown))) as (figure, sns):
+    with figure_of(_rows(len(shown))) as figure:
         for k, ladder in enumerate(shown):
             axes = _panel(figure, k, len(shown))
             for field, (colour, dashes, marker) in zip(fields, looks, strict=True):
@@ -353,7 +353,6 @@ def repeated_plot(found: Sequence[TranscriptTests], *, loss: bool) -> Drawn | No
             up = "loss of all m, in nats" if loss else "advantage"
             _finish(
                 axes,
-                sns,
                 shorten(ladder.name.replace("epsilon = ", "ε = "), 34),
                 "answers m to one query",
                 up,
@@ -433,10 +432,10 @@ def _rows(panels: int) -> float:
     return math.ceil(panels / ACROSS) * PANEL + 0.75
 
 
-def _finish(axes: Axes, sns: Any, title: str, across: str, up: str, k: int, panels: int) -> None:
+def _finish(axes: Axes, title: str, across: str, up: str, k: int, panels: int) -> None:
     axes.set_title(title, fontsize="medium", loc="left")
     axes.grid(visible=True, color=FAINT, alpha=0.2, linewidth=0.5)
-    sns.despine(ax=axes)
+    despine(axes)
     if k + ACROSS >= panels:
         axes.set_xlabel(across)
     if k % ACROSS == 0:

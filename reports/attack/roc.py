@@ -17,6 +17,7 @@ from dpassay.reports.shared.figures import (
     WIDTH,
     as_svg,
     axes_in,
+    despine,
     figure_of,
 )
 from dpassay.reports.shared.numbers import clean, plural, shorten
@@ -72,7 +73,7 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
         return None
     several = len({subject.name for subject, _ in panels}) > 1
     left = _least(look for _, look in panels)
-    with figure_of(_height(len(panels), legend=True)) as (figure, sns):
+    with figure_of(_height(len(panels), legend=True)) as figure:
         for k, (subject, look) in enumerate(panels):
             axes = _panel(figure, k, len(panels))
             marked = {
@@ -91,7 +92,6 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
                     _curve(axes, found, left, colour, dashes, 1.5)
             _dress(
                 axes,
-                sns,
                 left,
                 f"{subject.name}, {look.name}" if several else look.name,
                 k,
@@ -148,7 +148,7 @@ def view_roc(
     left = _least(look for _, look in looks)
     drawn: set[str] = set()
     optimal = False
-    with figure_of(_height(len(panels), legend=True)) as (figure, sns):
+    with figure_of(_height(len(panels), legend=True)) as figure:
         for place, epsilon in enumerate(panels):
             axes = _panel(figure, place, len(panels))
             here = [(subject, look) for subject, look in looks if subject.epsilon == epsilon]
@@ -170,7 +170,7 @@ def view_roc(
                         colour,
                         "-.",
                     )
-            _dress(axes, sns, left, f"{pair((epsilon, 0.0))} per answer", place, len(panels))
+            _dress(axes, left, f"{pair((epsilon, 0.0))} per answer", place, len(panels))
             _note(
                 axes, "together " + pair(regions[0]) + (", or more δ" if len(regions) > 1 else "")
             )
@@ -310,7 +310,7 @@ def _panel(figure: Figure, k: int, panels: int) -> Axes:
     return axes_in(figure, (0.75 + column * (wide + 0.4), bottom, wide, BOX), height)
 
 
-def _dress(axes: Axes, sns: Any, left: float, title: str, k: int, panels: int) -> None:
+def _dress(axes: Axes, left: float, title: str, k: int, panels: int) -> None:
     ticks = [10.0**power for power in range(round(math.log10(left)), 1)]
     axes.plot([left, 1], [left, 1], ":", color=FAINT, linewidth=1.1, zorder=1)
     axes.set_xscale("log")
@@ -322,7 +322,7 @@ def _dress(axes: Axes, sns: Any, left: float, title: str, k: int, panels: int) -
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.set_title(shorten(title, 34), fontsize="medium", loc="left")
     axes.grid(visible=True, color=FAINT, alpha=0.2, linewidth=0.5)
-    sns.despine(ax=axes)
+    despine(axes)
     if k + ACROSS >= panels:
         axes.set_xlabel("false positive rate")
     if k % ACROSS:

@@ -14,6 +14,7 @@ from dpassay.reports.shared.figures import (
     WIDTH,
     as_svg,
     axes_in,
+    despine,
     figure_of,
 )
 from dpassay.reports.shared.lean import lean
@@ -38,7 +39,7 @@ def frontier_plot(points: Sequence[Point], private: float, majority: float) -> s
         An SVG element for inlining.
     """
     best = frontier(points)
-    with figure_of(HEIGHT) as (figure, sns):
+    with figure_of(HEIGHT) as figure:
         axes = axes_in(figure, (0.8, 0.65, WIDTH - 1.2, HEIGHT - 0.9), HEIGHT)
         for kind, (slug, marker) in KINDS.items():
             some = [each for each in points if _kind(each) == kind]
@@ -72,7 +73,7 @@ def frontier_plot(points: Sequence[Point], private: float, majority: float) -> s
         axes.set_ylabel("accuracy, %")
         axes.grid(visible=True, color=FAINT, alpha=0.25, linewidth=0.6)
         axes.legend(frameon=False, loc="lower right", fontsize="small")
-        sns.despine(ax=axes)
+        despine(axes)
         told = ", ".join(f"{each.name} at ε = {each.epsilon:g}" for each in best)
         svg = as_svg(
             figure,

@@ -66,7 +66,6 @@ def plot(result: Result, ax: Axes | None = None) -> Axes:
         or the exact value.
     """
     import matplotlib.pyplot as plt
-    import seaborn as sns
 
     axes = plt.gca() if ax is None else ax
     cells = [] if result.evidence is None else list(result.evidence.cells)
@@ -83,11 +82,12 @@ def plot(result: Result, ax: Axes | None = None) -> Axes:
     top = 1.1 * max([result.claim.promised, *(low for low, _ in known if low < float("inf"))])
     for place, (low, high) in enumerate(known):
         axes.vlines(place, min(low, top), min(high, top), color=colour, alpha=0.5, linewidth=3)
-    sns.scatterplot(
-        x=range(len(known)),
-        y=[min(low, top) for low, _ in known],
-        ax=axes,
+    axes.scatter(
+        range(len(known)),
+        [min(low, top) for low, _ in known],
         color=colour,
+        edgecolors="white",
+        linewidths=0.5,
         label="exact" if result.exact is not None else "certified lower bound",
     )
     claimed = f"claim: {result.claim}"

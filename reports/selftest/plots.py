@@ -16,6 +16,7 @@ from dpassay.reports.shared.figures import (
     WIDTH,
     as_svg,
     axes_in,
+    despine,
     figure_of,
 )
 from dpassay.reports.shared.numbers import plural
@@ -54,7 +55,7 @@ def error_plot(points: Sequence[Raw]) -> str:
     n, height, left, gap = points[0]["n"], 2.9, 0.75, 0.25
     wide = (WIDTH - left - 0.15 - gap * (len(tests) - 1)) / len(tests)
     top = 1.15 * max(LIMIT, *(point["at_most"] for point in points))
-    with figure_of(height) as (figure, sns):
+    with figure_of(height) as figure:
         for k, test in enumerate(tests):
             axes = axes_in(figure, (left + k * (wide + gap), 0.6, wide, height - 1.0), height)
             _errors(axes, [point for point in points if point["method"] == test])
@@ -62,7 +63,7 @@ def error_plot(points: Sequence[Raw]) -> str:
             axes.set_title(test, fontsize="medium", loc="left")
             axes.set_xlabel("claimed ε")
             axes.grid(visible=True, axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
-            sns.despine(ax=axes)
+            despine(axes)
             if k:
                 axes.tick_params(axis="y", labelleft=False)
             else:
@@ -92,7 +93,7 @@ def calibration_plot(points: Sequence[Raw]) -> str:
         An SVG element for inlining.
     """
     height = 0.5 * len(points) + 0.9
-    with figure_of(height) as (figure, sns):
+    with figure_of(height) as figure:
         axes = axes_in(figure, (1.75, 0.6, WIDTH - 1.95, height - 0.75), height)
         for row, point in enumerate(points):
             found, runs = point["refuted"] + point["upper_missed"], point["runs"]
@@ -142,7 +143,7 @@ def calibration_plot(points: Sequence[Raw]) -> str:
         axes.set_yticks(range(len(points)), [point["claim"] for point in points])
         axes.set_xlabel("false alarms, per cent of audits")
         axes.tick_params(axis="y", length=0, pad=8)
-        sns.despine(ax=axes, left=True)
+        despine(axes, left=True)
         return as_svg(
             figure,
             name="plot-calibration",
@@ -170,7 +171,7 @@ def power_plot(seen: Sequence[Raw], curve: Sequence[Raw]) -> str:
         An SVG element for inlining.
     """
     height = 3.4
-    with figure_of(height) as (figure, sns):
+    with figure_of(height) as figure:
         axes = axes_in(figure, (0.75, 0.6, WIDTH - 0.95, height - 0.75), height)
         tests = dict.fromkeys(point["method"] for point in curve)
         for test, (colour, dashes) in zip(tests, LINES * len(tests), strict=False):
@@ -207,7 +208,7 @@ def power_plot(seen: Sequence[Raw], curve: Sequence[Raw]) -> str:
         axes.set_ylabel("refuted")
         axes.legend(loc="lower right", frameon=False, bbox_to_anchor=(1, 0.06))
         axes.grid(visible=True, axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
-        sns.despine(ax=axes)
+        despine(axes)
         return as_svg(
             figure,
             name="plot-power",

@@ -11,6 +11,7 @@ import pytest
 
 from dpassay.cli.main import main
 from dpassay.targets.catalogue import ENTRIES
+from dpassay.targets.resolve import resolve
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -29,6 +30,12 @@ def test_the_list_fits_a_screen(
     assert set(ENTRIES) <= set(words), "no name is broken"
     assert "psgd-laplace△," in " ".join(shown)
     assert "erm-laplace," in " ".join(shown)
+
+
+def test_what_is_marked_as_wrong_is_a_claim_that_is_expected_to_be_refuted() -> None:
+    """The list reads the table of entries alone, and imports no mechanism."""
+    wrong = {name for name in ENTRIES if any(claim.expected for claim in resolve(name).claims)}
+    assert wrong == {name for name, entry in ENTRIES.items() if entry.expected is not None}
 
 
 @pytest.mark.parametrize("name", ["soft-majority", "pate-data-dependent", "objective-perturbation"])

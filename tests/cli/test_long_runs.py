@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.cli.progress import Pace, duration, foretell
+from dpassay.cli.output.progress import Pace, duration, foretell
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.targets.groups import silent

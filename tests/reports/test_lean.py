@@ -10,7 +10,7 @@ from dpassay.reports.shared.lean import lean, style_sheet
 
 
 def picture(name: str = "p1") -> str:
-    with figure_of(2.0, 3.0) as (figure, _):
+    with figure_of(2.0, 3.0) as figure:
         axes = axes_in(figure, (0.5, 0.5, 2.0, 1.0), 2.0, 3.0)
         axes.plot([1 / 3, 2 / 3], [0.1234567, 0.7654321], "o-")
         return as_svg(figure, name=name, title="A <b>", description="B")

@@ -68,3 +68,14 @@ def test_the_bound_is_some_standard_errors_off() -> None:
     )
     error = math.sqrt(Ratio().spread(0.5, 0.25) ** 2 / draws)
     assert np.hypot(up - least, most - down)[0] == pytest.approx(CAUTION * error, rel=0.03)
+
+
+@pytest.mark.parametrize("most", [6, 400])
+def test_the_highest_of_events_and_directions(most: int) -> None:
+    """Few different counts are ranked once each, many all; the numbers are the same."""
+    rng = np.random.default_rng(3)
+    x, y = rng.integers(0, most, (5, 1, 3)), rng.integers(0, most, (5, 40, 3))
+    ranking = Ranking.of(Ratio(), 0.3, 400)
+    one, other = np.broadcast_arrays(x, y)
+    each = np.maximum(ranking.scores(one, other, 99), ranking.scores(other, one, 99))
+    np.testing.assert_array_equal(ranking.highest(x, y, 99), each.max(axis=2))

@@ -18,8 +18,9 @@ from dpassay.cli.arguments.parser import (
     examples,
 )
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.progress import bars
-from dpassay.cli.shared import command_of, console, readers_may_leave
+from dpassay.cli.output.progress import bars
+from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.cli.shared import command_of
 from dpassay.config.load import Config
 from dpassay.data import Table
 from dpassay.engine.settings import Settings

@@ -10,8 +10,9 @@ from typing import Any
 
 from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit, of_run
-from dpassay.cli.progress import bars
-from dpassay.cli.shared import command_of, commit, console, readers_may_leave
+from dpassay.cli.output.progress import bars
+from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.cli.shared import command_of, commit
 from dpassay.config.options import OPTIONS
 from dpassay.errors import InvalidInput, first_line
 from dpassay.record.files import dumps, read_document, witness_file, writable, write_text

@@ -20,6 +20,7 @@ from dpassay.reports.shared.figures import (
     PALETTE,
     as_svg,
     axes_in,
+    despine,
     figure_of,
 )
 from dpassay.reports.shared.lean import Sheet, lean
@@ -144,7 +145,7 @@ def overview_plot(rows: Sequence[Row], *, name: str, part: str = "", sheet: Shee
     """
     height = PITCH * max(1, len(rows)) + 0.72
     dots = sum(len(row) for _, row in rows)
-    with figure_of(height, COLUMN) as (figure, sns):
+    with figure_of(height, COLUMN) as figure:
         box = (LEFT, 0.42, COLUMN - LEFT - RIGHT, height - 0.66)
         axes = axes_in(figure, box, height, COLUMN)
         axes.set_xscale("log")
@@ -164,7 +165,7 @@ def overview_plot(rows: Sequence[Row], *, name: str, part: str = "", sheet: Shee
         axes.set_xlabel("leak ÷ claim", fontsize=8.5)
         axes.set_title("the claim", x=_place(1.0), fontsize=8, color=CLAIM, pad=4)
         axes.grid(visible=True, axis="y", color=FAINT, alpha=0.22, linewidth=0.5)
-        sns.despine(ax=axes, left=True)
+        despine(axes, left=True)
         axes.tick_params(which="both", length=0)
         axes.tick_params(axis="y", pad=5)
         return lean(

@@ -1,6 +1,6 @@
 """Pictures of one result: the leak at every query, and what the audit would have seen.
 
-Inline SVG with seaborn and matplotlib, without global state; the same bytes every time.
+Inline SVG with matplotlib, without global state; the same bytes every time.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dpassay.reports.shared.figures import (
     PALETTE,
     as_svg,
     axes_in,
+    despine,
     figure_of,
 )
 from dpassay.reports.shared.lean import Sheet, lean
@@ -61,7 +62,7 @@ def query_plot(result: ResultView, *, claimed: str, name: str, sheet: Sheet = No
     """
     queries = sorted(result.queries, key=lambda query: (-query.size, -query.upper))
     own = sum(query.own for query in queries)
-    with figure_of(HEIGHT, COLUMN) as (figure, sns):
+    with figure_of(HEIGHT, COLUMN) as figure:
         axes = axes_in(figure, BOX, HEIGHT, COLUMN)
         edge = _edge([(*_finite(query.size, query.upper), result.claimed) for query in queries])
         for place, query in enumerate(queries, 1):
@@ -74,7 +75,7 @@ def query_plot(result: ResultView, *, claimed: str, name: str, sheet: Sheet = No
         axes.set_xticks(_ranks(len(queries)))
         axes.set_xlabel("queries, worst first" + (" (◇ own worst case)" if own else ""))
         axes.grid(visible=True, axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
-        sns.despine(ax=axes)
+        despine(axes)
         axes.tick_params(which="both", length=0, pad=5)
         axes.yaxis.set_major_formatter(short)
         return lean(
@@ -116,7 +117,7 @@ def sight_plot(
     """
     known = [(point, leak) for point, leak in sorted(curve) if math.isfinite(leak)]
     blind = [point for point, leak in curve if math.isinf(leak)]
-    with figure_of(HEIGHT, COLUMN) as (figure, sns):
+    with figure_of(HEIGHT, COLUMN) as figure:
         axes = axes_in(figure, BOX, HEIGHT, COLUMN)
         top = 1.25 * max([claim, *(leak for _, leak in known)]) or 1.0
         colour = PALETTE["held"][0]
@@ -157,7 +158,7 @@ def sight_plot(
         )
         axes.set_xlabel("probability of the answer that shows it")
         axes.grid(visible=True, axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
-        sns.despine(ax=axes)
+        despine(axes)
         axes.tick_params(which="both", length=0, pad=5)
         axes.yaxis.set_major_formatter(short)
         return lean(

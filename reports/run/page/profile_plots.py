@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from dpassay.reports.run.page.plots import TITLE, short
 from dpassay.reports.run.profiles import ProfileView
@@ -16,6 +16,7 @@ from dpassay.reports.shared.figures import (
     PALETTE,
     as_svg,
     axes_in,
+    despine,
     figure_of,
 )
 from dpassay.reports.shared.lean import Sheet, lean
@@ -62,7 +63,7 @@ def profile_plot(
     curved, colour = view.claimed.get("delta"), PALETTE[slug][0]
     exact, epsilon, delta = _is_exact(profile), view.epsilon, view.delta
     claim = f"{'on the claimed curve' if curved else 'claim'} ({plain(epsilon)}, {plain(delta)})"
-    with figure_of(HEIGHT, COLUMN) as (figure, sns):
+    with figure_of(HEIGHT, COLUMN) as figure:
         axes = axes_in(figure, BOX, HEIGHT, COLUMN)
         small = 0 < delta < SMALL
         floor = delta / 100 if small else 0.0
@@ -88,7 +89,7 @@ def profile_plot(
         axes.set_ylim(floor, min(top, 2.0) if small else top)
         axes.set_xlabel("ε in nats")
         axes.set_title("δ(ε)", loc="left", fontsize=9, color=INK, y=TITLE, pad=0)
-        _finish(axes, sns)
+        _finish(axes)
         return lean(
             as_svg(
                 figure,
@@ -119,7 +120,7 @@ def trade_off_plot(
     corner = (1 - view.delta) / (1 + math.exp(min(view.epsilon, 700.0)))
     small = 0 < corner < SMALL
     allowed = (trade_off["false_positive"], view.claimed["false_negative"])
-    with figure_of(HEIGHT, COLUMN) as (figure, sns):
+    with figure_of(HEIGHT, COLUMN) as figure:
         axes = axes_in(figure, BOX, HEIGHT, COLUMN)
         if small:
             axes.set_xscale("log")
@@ -152,7 +153,7 @@ def trade_off_plot(
         axes.set_title("least false negatives", loc="left", fontsize=9, color=INK, y=TITLE, pad=0)
         where: Literal["lower left", "upper right"] = "lower left" if small else "upper right"
         axes.legend(loc=where, frameon=False, borderaxespad=0.3, labelcolor=CLAIM, fontsize=8)
-        _finish(axes, sns)
+        _finish(axes)
         return lean(
             as_svg(
                 figure,
@@ -174,13 +175,13 @@ def _of(*, exact: bool) -> str:
     return f"The curve {told}. The table below has the same numbers."
 
 
-def _finish(axes: Axes, sns: Any) -> None:
+def _finish(axes: Axes) -> None:
     axes.grid(visible=True, color=FAINT, alpha=0.25, linewidth=0.6)
     axes.tick_params(which="both", length=0, pad=5)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(short)
         axis.set_minor_formatter("")
-    sns.despine(ax=axes)
+    despine(axes)
 
 
 def _from(curves: Curves, floor: float) -> Curves:

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 
 from dpassay.record.history import Revision
 from dpassay.reports.run.brief import Brief, briefs
-from dpassay.reports.shared.figures import CLAIM, FAINT, PALETTE, WIDTH, as_svg, axes_in, figure_of
+from dpassay.reports.shared.figures import (
+    CLAIM,
+    FAINT,
+    PALETTE,
+    WIDTH,
+    as_svg,
+    axes_in,
+    despine,
+    figure_of,
+)
 from dpassay.reports.shared.lean import lean
 from dpassay.reports.shared.numbers import MISSING, plural, shorten
 from dpassay.reports.shared.statuses import HELD, REFUTED
@@ -80,7 +89,7 @@ def _plot(
     """Draw leak ÷ claim over the versions, a line for each result."""
     height = 1.3 + 0.22 * max(8, len(drawn))
     places = range(len(revisions))
-    with figure_of(height) as (figure, sns):
+    with figure_of(height) as figure:
         axes = axes_in(figure, (0.9, 0.7, WIDTH - 4.4, height - 1.0), height)
         axes.set_yscale("log")
         axes.set_ylim(LEAST, MOST)
@@ -104,7 +113,7 @@ def _plot(
             frameon=False,
             fontsize=7.5,
         )
-        sns.despine(ax=axes)
+        despine(axes)
         return lean(
             as_svg(
                 figure,

@@ -1,0 +1,1 @@
+"""What the commands write to the terminal: results on stdout, progress on stderr."""
