@@ -296,8 +296,10 @@ def _with_profiles(
 ) -> Iterator[dict[str, Any]]:
     """Write the profiles that are kept, in full."""
     for told, cell in zip(listed, cells, strict=True):
-        kept = told["profile"] is not None and cell.profile is not None
-        yield {**told, "profile": _profile(cell.profile)} if kept else told
+        if told["profile"] is not None and cell.profile is not None:
+            yield {**told, "profile": _profile(cell.profile)}
+        else:
+            yield told
 
 
 def _in_file(change: Change) -> dict[str, Any]:
