@@ -26,6 +26,19 @@ def test_labels_are_counted() -> None:
     )
 
 
+@pytest.mark.parametrize("kind", [bool, np.int8, np.int64, float])
+@pytest.mark.parametrize("shape", [(1, 1), (700, 1), (2049, 3), (256, 1024), (600, 1500)])
+def test_labels_are_counted_as_fast_as_bytes_are_added(kind: type, shape: tuple[int, int]) -> None:
+    """Short rows stand side by side, and no byte overflows."""
+    draws = (np.random.default_rng(2).random(shape) < 0.999).astype(kind)
+    counts, mark = Labels((0, 1)).count(draws, RNG)
+    assert np.array_equal(counts, np.stack([(draws == k).sum(axis=0) for k in (0, 1)], axis=1))
+    turned = np.asfortranarray(draws)
+    again, same = Labels((0, 1)).count(turned, RNG)
+    assert np.array_equal(again, counts)
+    assert same == mark
+
+
 def test_an_answer_on_an_edge_lies_above_it() -> None:
     counts, _ = Bins(np.array([[0.0, 1.0]])).count(
         np.array([[-1.0], [0.0], [0.5], [1.0], [2.0], [-0.0]]), RNG
