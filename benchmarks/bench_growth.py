@@ -40,18 +40,26 @@ class Series:
     runs: tuple[dict[str, Any], ...]
 
 
-def grown(of: str, sizes: tuple[int, ...], factor: int = 1, **fixed: Any) -> Series:
-    """Return a series in which one argument is the size over a factor."""
-    runs = tuple(fixed | {of: size // factor} for size in sizes)
-    return Series(of=of, sizes=sizes, runs=runs)
+def grown(of: str, sizes: tuple[int, ...], **fixed: Any) -> Series:
+    """Return a series in which one argument of `measure` is the size."""
+    return Series(of=of, sizes=sizes, runs=tuple(fixed | {of: size} for size in sizes))
 
 
-VOTE = {"auditee": "Vote"}
-EXACT = {"auditee": "KernelDraw", "mode": "exact", "trials": 0}
+def more_pairs(sizes: tuple[int, ...], queries: int, trials: int) -> Series:
+    """Return a series of ever more pairs, each of them screened by so many trials a side."""
+    runs = tuple(
+        {"pairs": pairs, "queries": queries, "trials": trials * pairs // queries} | VOTE
+        for pairs in sizes
+    )
+    return Series(of="pairs", sizes=sizes, runs=runs)
+
+
+VOTE: dict[str, Any] = {"auditee": "Vote"}
+EXACT: dict[str, Any] = {"auditee": "KernelDraw", "mode": "exact", "trials": 0}
 SERIES = {
-    "cells": grown("pairs", (500, 1000, 2000, 4000, 8000), queries=100, trials=20_000, **VOTE),
-    "trials": grown("trials", (10_000, 30_000, 100_000, 300_000), pairs=100, queries=100, **VOTE),
-    "queries": grown("queries", (250, 500, 1000, 2500), pairs=100, trials=10_000, **VOTE),
+    "cells and records": more_pairs((1000, 3000, 10_000), queries=100, trials=1000),
+    "trials": grown("trials", (100_000, 300_000, 1_000_000), pairs=20, queries=50, **VOTE),
+    "queries": grown("queries", (300, 1000, 3000), pairs=200, trials=3000, **VOTE),
     "exact cells": grown("queries", (200, 600, 2000), pairs=1000, **EXACT),
 }
 

@@ -32,7 +32,7 @@ from benchmarks.scale_auditees import CLOCK, clock
 from dpassay.cli.main import main
 
 ROOT = Path(__file__).parents[1]
-LOOK = 0.05
+LOOK = 0.25
 """Seconds between two looks at the memory."""
 PHASES = (
     ("screening trials", "dpassay.engine.sampling", "screen"),
@@ -91,18 +91,17 @@ def timed(took: dict[str, float]) -> Iterator[None]:
 
 def memory(process: int) -> float:
     """Return MiB that a process and those that it has started hold, shared pages counted once."""
-    parents, held = dict[int, int](), dict[int, int]()
-    for folder in Path("/proc").glob("[0-9]*"):
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
-            pid, after = int(folder.name), (folder / "stat").read_text().rpartition(")")[2]
-            parents[pid] = int(after.split()[1])
-            found = re.search(r"Pss: +(\d+) kB", (folder / "smaps_rollup").read_text())
-            held[pid] = 0 if found is None else int(found[1])
-
-    def ours(pid: int) -> bool:
-        return pid == process or (pid in parents and ours(parents[pid]))
-
-    return sum(size for pid, size in held.items() if ours(pid)) / 1024
+            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
+    held, ours = 0, [process]
+    for pid in ours:
+        ours += [child for child, parent in parents.items() if parent == pid]
+        with suppress(OSError):
+            found = re.search(r"Pss: +(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text())
+            held += 0 if found is None else int(found[1])
+    return held / 1024
 
 
 def inside(command: list[str], report: Path) -> None:
