@@ -58,7 +58,7 @@ VOTE: dict[str, Any] = {"auditee": "Vote"}
 EXACT: dict[str, Any] = {"auditee": "KernelDraw", "mode": "exact", "trials": 0}
 SERIES = {
     "cells and records": more_pairs((1000, 3000, 10_000), queries=100, trials=1000),
-    "trials": grown("trials", (100_000, 300_000, 1_000_000), pairs=20, queries=50, **VOTE),
+    "trials": grown("trials", (100_000, 300_000, 1_000_000), pairs=50, queries=50, **VOTE),
     "queries": grown("queries", (300, 1000, 3000), pairs=200, trials=3000, **VOTE),
     "exact cells": grown("queries", (200, 600, 2000), pairs=1000, **EXACT),
 }

@@ -156,6 +156,8 @@ def measure(
     if run.returncode:
         raise RuntimeError(f"the run ended with {run.returncode}")
     found: dict[str, Any] = json.loads((folder / "took").read_text()) | {"peak": peak}
+    if found["exit"] not in (0, 1, 4):
+        raise RuntimeError(f"nothing was audited: exit code {found['exit']}")
     found["files"] = {
         str(path.relative_to(folder / "out")): path.stat().st_size / 1e6
         for path in sorted((folder / "out").rglob("*"))
