@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from dpassay.trials.wire import HEAD, Garbled, pack, unpack
 
@@ -32,7 +35,7 @@ def test_counts_take_as_few_bytes_as_hold_them(most: int, width: int) -> None:
     ],
     ids=str,
 )
-def test_other_arrays_are_sent_as_they_are(value: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_other_arrays_are_sent_as_they_are(value: NDArray[Any]) -> None:
     found = unpack(pack(0, value))[1]
     assert found.dtype == value.dtype
     assert found.shape == value.shape
