@@ -19,7 +19,7 @@ from dpassay.config.options import OPTIONS
 from dpassay.config.values import canonical
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput
-from dpassay.record.cells import cells_csv
+from dpassay.record.cell_files import NAMES, write_cells
 from dpassay.record.files import clearest_id, dumps, witness_file, write_text
 from dpassay.record.run_record import is_record
 from dpassay.record.witness import clearest, is_witness, make_witness
@@ -37,7 +37,7 @@ ALONE = (
 WITH_A_VALUE = ("--out", "--jobs", "--executor", "--scheduler", "--shard-timeout", "--memory")
 """Options that change nothing in a record."""
 PAGES = (
-    *("index.html", "report.md", "junit.xml", "cells.csv.gz", "cells.csv", "sidecar.json"),
+    *("index.html", "report.md", "junit.xml", *NAMES, "cells.csv", "sidecar.json"),
     *("comparison.json", "comparison.md", "comparison.xml"),
     *("results.sarif", "annotations.txt", "comment.md", "badge.svg", "badge.json"),
 )
@@ -134,9 +134,9 @@ def clear(directory: Path) -> None:
 def write_sidecars(directory: Path, results: list[Result], seconds: float) -> None:
     """Write what belongs beside a record.
 
-    All cells, compressed (they are many), the circumstances, the witnesses.
+    All cells, the circumstances, the witnesses.
     """
-    write_text(directory / "cells.csv.gz", cells_csv(results))
+    write_cells(directory, results)
     circumstances = {
         "seconds": round(seconds, 3),
         "host": platform.node(),

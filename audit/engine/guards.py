@@ -12,9 +12,11 @@ chance.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpassay.engine.early import Lot
 from dpassay.errors import TargetError
@@ -36,6 +38,9 @@ CONFIRMED, CONFIRMED_PART = 200_000, 20
 SINGLES = 25
 """Calls of one row per process and dataset, at most; not more in all than half the certification
 trials."""
+SPREAD = 100
+"""So many queries of a dataset are looked at, besides those that are bounded there: whoever shares
+coins between rows or calls does it at all queries, or at some that are next to one another."""
 
 Place = tuple[int, int | None]
 """A dataset: its group, and the pair whose neighbour it is; None for the base."""
@@ -97,16 +102,19 @@ class Guards:
         """Trials per dataset since the screening."""
         return sum(size for _, size, _ in self.lots)
 
-    def varied(self) -> None:
+    def varied(self, bounded: Mapping[Place, Collection[int]]) -> None:
         """Raise `TargetError` if the calls of the certification are suspect.
 
-        They vary too much, are unlike the screening, or are copies.
+        They vary too much, are unlike the screening, or are copies. Of many queries not all are
+        looked at: those in `bounded`, whose counts enter a bound, and `SPREAD` others.
         """
         varied, copied = {}, {}
         for place, counts in self.certified.items():
-            phases = np.stack([self.screened[place], counts.calls.sum(axis=0)])
-            varied[place] = _mean(log_varied(counts.calls), log_uneven(phases))
-            copied[place] = log_copied(counts.calls)
+            queries = _looked_at(counts.calls.shape[1], bounded.get(place, ()))
+            calls = counts.calls[:, queries]
+            phases = np.stack([self.screened[place][queries], calls.sum(axis=0)])
+            varied[place] = _mean(log_varied(calls), log_uneven(phases))
+            copied[place] = log_copied(calls)
         self._judge(varied, VARIED)
         self._judge(copied, COPIED)
 
@@ -203,6 +211,12 @@ class Guards:
 
     def _change(self, place: Place) -> Change | None:
         return None if place[1] is None else self.groups[place[0]].pairs.changes[place[1]]
+
+
+def _looked_at(queries: int, bounded: Collection[int]) -> NDArray[np.intp]:
+    """Return which of so many queries are looked at: all, unless there are more than `SPREAD`."""
+    spread = np.linspace(0, queries - 1, min(queries, SPREAD)).astype(np.intp)
+    return np.union1d(spread, np.fromiter(bounded, dtype=np.intp))
 
 
 def _unlike(before: Calls, lots: Calls) -> Array:

@@ -21,6 +21,7 @@ from dpassay.engine.certification import (
 )
 from dpassay.engine.early import Stopped, lots
 from dpassay.engine.evidence import Cell, Evidence
+from dpassay.engine.guards import Place
 from dpassay.engine.testers.interface import Looked, Tester
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
@@ -162,8 +163,6 @@ def _whole(
     executor: Executor, groups: tuple[Group, ...], screened: Screened, progress: Progress
 ) -> Screened:
     """Run the screening trials that are left, once for all claims."""
-    if not screened.left:
-        return screened
     if not screened.whole:
         more = _screening(executor, groups, screened.left, 1, progress)
         screened.whole.append(
@@ -244,15 +243,16 @@ def monte_carlo_evidence(
         looks = max(1, len(sizes) - 2)
         trials = stopped_within(executor, finalists, screened, sizes, looks, spending, progress)
     if trials is None:
-        screened = _whole(executor, groups, screened, progress)
-        finalists = chosen(screened)
+        if screened.left:
+            screened = _whole(executor, groups, screened, progress)
+            finalists = chosen(screened)
         trials = certify(executor, finalists, screened, sizes, spending, progress)
     planned, stopped = spending, trials.stopped
     if stopped is not None:
         spending = replace(spending, stopped=True)
         finalists = [_rechosen(each, tester, screened, trials, spending) for each in finalists]
     guards = guards_over(executor, finalists, groups, screened, budget.alarm, trials)
-    guards.varied()
+    guards.varied(_bounded(finalists))
     certified = [_cell(finalist, trials, tester, spending) for finalist in finalists]
     by_query = [
         list(cells)
@@ -292,6 +292,15 @@ def monte_carlo_evidence(
         stopped=stopped,
         parts=trials.parts,
     )
+
+
+def _bounded(finalists: list[Finalist]) -> dict[Place, set[int]]:
+    """Return at which queries counts of each dataset enter a bound."""
+    found: dict[Place, set[int]] = {}
+    for finalist in finalists:
+        for pair in (None, finalist.pair):
+            found.setdefault((finalist.group, pair), set()).add(finalist.query)
+    return found
 
 
 def _badness(stopped: Stopped | None) -> Callable[[Cell], tuple[bool, float]]:

@@ -1,6 +1,7 @@
 """All cells of a run, as a table beside its record that is small enough to be kept.
 
 Cells that leak nothing are not listed, numbers have six digits, and what is alike stands together.
+It is CSV, or Parquet where there are many cells; `dpassay.record.cell_files` writes and reads both.
 """
 
 from __future__ import annotations
@@ -22,12 +23,20 @@ PLACE = ("group", "pair", "direction", "query")
 WAYS = {"lower": DOWN, "upper": UP}
 """Which way the bounds are rounded."""
 COLUMNS = ("result", *PLACE, *WAYS)
+PART = 1 << 16
+"""Rows that are put into words, or written, at once."""
 
 Table = Mapping[str, NDArray[Any]]
 
 
-def cells_csv(results: Iterable[Result]) -> str:
-    """Write the cells of all results as CSV.
+def listed(results: Iterable[Result]) -> int:
+    """Return how many cells `parts` yields."""
+    evidence = (result.evidence for result in results)
+    return sum(_leaking(each).sum() for each in evidence if each is not None and each.table)
+
+
+def parts(results: Iterable[Result]) -> Iterator[Table]:
+    """Yield the cells of all results, at most `PART` rows at a time, as arrays by column.
 
     Columns: result; group, pair, direction (0 is S to S') and query; `lower` and `upper`, bounds on
     the leak in the units of the claim, with six significant digits and rounded outwards. A bound
@@ -37,47 +46,74 @@ def cells_csv(results: Iterable[Result]) -> str:
     which has too many. Results of one mechanism often have the same numbers: their rows alternate,
     as a compressor looks back a little way only.
     """
-    alike: dict[str, list[tuple[Result, Table]]] = {}
+    alike: dict[str, list[Result]] = {}
     for result in results:
         if result.evidence is not None and result.evidence.table:
-            alike.setdefault(result.target.name, []).append((result, _listed(result.evidence)))
-    rows = (row for some in alike.values() for row in _rows(some))
-    return "\n".join((",".join(COLUMNS), *rows)) + "\n"
+            alike.setdefault(result.target.name, []).append(result)
+    for some in alike.values():
+        yield from _of_one_mechanism(some)
 
 
-def _rows(results: Sequence[tuple[Result, Table]]) -> Iterator[str]:
-    """Write the cells of results of one mechanism, cell by cell."""
-    which = np.repeat(np.arange(len(results)), [len(table["pair"]) for _, table in results])
-    places = [np.concatenate([table[name] for _, table in results]) for name in PLACE]
-    bounds = [
-        np.concatenate(
-            [_texts(table[name], way, result.claim.promised) for result, table in results]
+def csv_lines(results: Iterable[Result]) -> Iterator[str]:
+    """Yield the cells as CSV, a head and then `parts` in turn."""
+    yield ",".join(COLUMNS) + "\n"
+    for part in parts(results):
+        texts = {name: _texts(part[name]) for name in WAYS}
+        columns = ((texts.get(name, part[name])).tolist() for name in COLUMNS)
+        yield "".join(",".join(map(str, row)) + "\n" for row in zip(*columns, strict=True))
+
+
+def _of_one_mechanism(results: Sequence[Result]) -> Iterator[Table]:
+    """Yield the cells of results of one mechanism, cell by cell."""
+    found = [result.evidence for result in results if result.evidence is not None]
+    kept = [_leaking(evidence) for evidence in found]
+    which = np.repeat(np.arange(len(results)), [rows.sum() for rows in kept])
+    columns = {
+        name: np.concatenate(
+            [each.table[name][rows] for each, rows in zip(found, kept, strict=True)]
         )
-        for name, way in WAYS.items()
-    ]
-    names = np.array([result.id for result, _ in results], dtype=object)[which]
-    order = np.lexsort((which, *reversed(places)))
-    columns = (column[order].tolist() for column in (names, *places, *bounds))
-    for row in zip(*columns, strict=True):
-        yield ",".join(map(str, row))
+        for name in (*PLACE, *WAYS)
+    }
+    claims = np.array([result.claim.promised for result in results])
+    names = np.array([result.id for result in results], dtype=object)
+    order = np.lexsort((which, *(columns[name] for name in reversed(PLACE))))
+    for first in range(0, len(order), PART):
+        rows = order[first : first + PART]
+        part = {name: column[rows] for name, column in columns.items()}
+        claimed = claims[which[rows]]
+        bounds = {name: _short(part[name], way, claimed) for name, way in WAYS.items()}
+        yield {"result": names[which[rows]], **part, **bounds}
 
 
-def _listed(evidence: Evidence) -> Table:
-    """Return the cells that are listed, column by column."""
+def _leaking(evidence: Evidence) -> NDArray[np.bool_]:
+    """Return which cells are listed."""
     table = evidence.table
     if "loss" not in table:
-        return table
-    leaking = (table["loss"] != 0) | (table["upper"] > NOTHING)
-    return {name: column[leaking] for name, column in table.items()}
+        return np.ones(len(table["pair"]), dtype=bool)
+    leaking: NDArray[np.bool_] = (table["loss"] != 0) | (table["upper"] > NOTHING)
+    return leaking
 
 
-def _texts(bounds: NDArray[np.float64], way: str, claimed: float) -> NDArray[Any]:
-    """Write bounds, each value once: there are many cells and few values."""
+def _short(
+    bounds: NDArray[np.float64], way: str, claimed: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Round bounds, each value once: there are many cells and few values.
+
+    A bound that rounding would move across its claim stays as it is.
+    """
     values, places = np.unique(bounds, return_inverse=True)
-    texts = np.array([_text(value, way, claimed) for value in values.tolist()], dtype=object)
+    short = np.array([rounded(value, DIGITS, way) for value in values.tolist()])[places]
+    found: NDArray[np.float64] = np.where((short > claimed) == (bounds > claimed), short, bounds)
+    return found
+
+
+def _texts(bounds: NDArray[np.float64]) -> NDArray[Any]:
+    """Write bounds, each value once, with as many digits as they have."""
+    values, places = np.unique(bounds, return_inverse=True)
+    texts = np.array([_text(value) for value in values.tolist()], dtype=object)
     return texts[places]
 
 
-def _text(bound: float, way: str, claimed: float) -> str:
-    short = rounded(bound, DIGITS, way)
-    return repr(bound) if (short > claimed) != (bound > claimed) else f"{short:.{DIGITS}g}"
+def _text(bound: float) -> str:
+    text = f"{bound:.{DIGITS}g}"
+    return text if float(text) == bound else repr(bound)

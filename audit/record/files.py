@@ -12,8 +12,9 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from dpassay.errors import InvalidInput
@@ -162,16 +163,20 @@ def write_text(path: Path, text: str, argument: str = "") -> None:
     InvalidInput
         If the file cannot be written.
     """
+    packed = path.suffix == ".gz"
+    with whole_file(path, argument) as file:
+        file.write(gzip.compress(text.encode(), 6, mtime=0) if packed else text.encode())
+
+
+@contextmanager
+def whole_file(path: Path, argument: str = "") -> Iterator[BinaryIO]:
+    """Open a file to be written so that it is there as a whole or not at all; see `write_text`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(
-                    gzip.compress(text.encode(), 6, mtime=0)
-                    if path.suffix == ".gz"
-                    else text.encode()
-                )
+                yield file
             Path(temporary).chmod(0o644)
             Path(temporary).replace(path)
         except BaseException:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
@@ -104,7 +104,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
         )
         return entry | dict.fromkeys(empty) | {"trials": 0, "per_query": []}
     sampled, claimed = evidence.mode == "monte-carlo", result.claim.promised
-    return with_few_profiles(
+    found = with_few_profiles(
         entry
         | {
             "lower": lower_number(evidence.lower.value, claimed),
@@ -131,6 +131,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
         | ({"clearest": make_witness(result, cell)} if (cell := clearest(result)) else {})
         | ({"looked_at": part} if (part := result.target.looked_at(result.claim)) else {})
     )
+    return found | {"per_query": list(_with_profiles(found["per_query"], evidence.cells))}
 
 
 def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
@@ -281,8 +282,24 @@ def _cell(cell: Cell, evidence: Evidence, target: AuditTarget, claimed: float) -
         "alpha": number(cell.lower.alpha),
         "counts": None if cell.lower.counts is None else asdict(cell.lower.counts),
         "histograms": None if cell.lower.histograms is None else asdict(cell.lower.histograms),
-        "profile": None if cell.profile is None else _profile(cell.profile),
+        "profile": None if cell.profile is None else _needed(cell.profile),
     }
+
+
+def _needed(profile: Profile) -> dict[str, Any]:
+    """Write down what tells whether a profile is kept: few are, and all of one takes long."""
+    return {"lower": [rounded(each, CURVE_DIGITS, DOWN) for each in profile.lower]}
+
+
+def _with_profiles(
+    listed: Iterable[dict[str, Any]], cells: Iterable[Cell]
+) -> Iterator[dict[str, Any]]:
+    """Write the profiles that are kept, in full."""
+    for told, cell in zip(listed, cells, strict=True):
+        if told["profile"] is not None and cell.profile is not None:
+            yield {**told, "profile": _profile(cell.profile)}
+        else:
+            yield told
 
 
 def _in_file(change: Change) -> dict[str, Any]:

@@ -13,6 +13,11 @@ PLAIN = "biuf"
 """Kinds of arrays whose rows are numbers."""
 
 
+def as_bytes(answers: NDArray[Any]) -> NDArray[Any]:
+    """Return answers that are True or False as bytes, which are compared with numbers unchanged."""
+    return answers.view(np.uint8) if answers.dtype.kind == "b" else answers
+
+
 def as_draws(answers: Any, size: int, queries: int, where: str) -> NDArray[Any]:
     """Put `size` answers of any kind into one array whose first axis is the trials.
 

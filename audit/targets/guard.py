@@ -36,7 +36,7 @@ from dpassay.search.outputs import Encoder, fit_encoder
 from dpassay.search.proposals.proposal import Space
 from dpassay.seeds import stream
 from dpassay.targets.adapter import full, given, is_trainer
-from dpassay.targets.draws import as_draws
+from dpassay.targets.draws import as_bytes, as_draws
 
 T = TypeVar("T")
 PROBABILITY = (
@@ -540,6 +540,7 @@ def _among(draws: NDArray[Any], labels: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return where an answer is a label; `np.isin` takes longer where these are few."""
     if len(labels) > FEW:
         return np.isin(draws, labels)
+    draws = as_bytes(draws)
     known: NDArray[np.bool_] = draws == labels[0]
     for label in labels[1:]:
         known |= draws == label

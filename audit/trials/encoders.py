@@ -15,11 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.stats.betting import GRID, to_grid
+from dpassay.targets.draws import as_bytes
 
 LEVELS = np.unique(
     np.concatenate([[0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.04], np.arange(1, 17) / 32])
 )
 """Levels of the quantiles that a pilot takes, up to the median; the others mirror them."""
+BYTE = 255
+"""A byte counts so far."""
+WIDE = 1024
+"""Answers in a row that is long."""
 
 
 class Coding(Protocol):
@@ -83,12 +88,14 @@ class Labels:
         draws: NDArray[np.generic],
         rng: np.random.Generator,  # noqa: ARG002
     ) -> tuple[NDArray[np.int64], bytes]:
-        """Count the labels."""
-        answers = [draws == label for label in self.labels]
-        seen = np.stack([answer.sum(axis=0, dtype=np.int64) for answer in answers], axis=1)
+        """Count the labels; what is none of the others is the first, as there is nothing else."""
+        seen = np.empty((draws.shape[1], self.size), dtype=np.int64)
         digest = hashlib.blake2b(str(draws.shape).encode(), digest_size=16)
-        for answer in answers[1:]:
+        for symbol, label in enumerate(self.labels[1:], 1):
+            answer = as_bytes(draws) == label
+            seen[:, symbol] = _true_in_columns(answer)
             digest.update(np.packbits(answer).data)
+        seen[:, 0] = len(draws) - seen[:, 1:].sum(axis=1)
         return seen, digest.digest()
 
 
@@ -201,6 +208,23 @@ def bins_from(pilot: NDArray[np.float64]) -> Bins:
     repeated = edges[:, 1:] == edges[:, :-1]
     edges[:, 1:][repeated] = np.nextafter(edges[:, 1:], np.inf)[repeated]
     return Bins(edges)
+
+
+def _true_in_columns(answers: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Count what is true in each column.
+
+    Bytes are added up fast where rows are long: short rows are put side by side, and a byte counts
+    so far only.
+    """
+    rows, columns = answers.shape
+    beside = max(1, WIDE // columns)
+    most = rows - rows % beside
+    wide = as_bytes(answers[:most]).reshape(-1, beside * columns)
+    found: NDArray[np.int64] = answers[most:].sum(axis=0, dtype=np.int64)
+    for first in range(0, len(wide), BYTE):
+        counted = wide[first : first + BYTE].sum(axis=0, dtype=np.uint8)
+        found += counted.reshape(beside, columns).sum(axis=0, dtype=np.int64)
+    return found
 
 
 def _mark(draws: NDArray[np.generic]) -> bytes:

@@ -17,6 +17,8 @@ HEAD = struct.Struct(">4sIIQ")
 MARK = b"dpa1"
 LONGEST = 1 << 36
 """Bytes of a message at most; what announces more is none."""
+FEW = 64
+"""Of fewer numbers it does not matter how many bytes they take."""
 
 
 class Garbled(Exception):
@@ -69,9 +71,11 @@ def _plain(value: Any, arrays: list[bytes]) -> Any:
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in "biuf":
             raise TypeError(f"an array of {value.dtype}")
-        arrays.append(np.ascontiguousarray(value).tobytes())
-        return {
-            "array": value.dtype.str,
+        sent = _narrowed(value)
+        arrays.append(np.ascontiguousarray(sent).tobytes())
+        wider = {} if sent is value else {"as": value.dtype.str}
+        return wider | {
+            "array": sent.dtype.str,
             "shape": value.shape,
             "start": sum(map(len, arrays[:-1])),
             "bytes": len(arrays[-1]),
@@ -85,6 +89,13 @@ def _plain(value: Any, arrays: list[bytes]) -> Any:
     return value
 
 
+def _narrowed(value: NDArray[Any]) -> NDArray[Any]:
+    """Return counts in as few bytes as hold the largest: most of them are small."""
+    if value.dtype != np.int64 or value.size < FEW or value.min() < 0:
+        return value
+    return value.astype(np.min_scalar_type(value.max()).newbyteorder("<"))
+
+
 def _rebuilt(value: Any, arrays: memoryview) -> Any:
     if isinstance(value, list):
         return [_rebuilt(each, arrays) for each in value]
@@ -96,8 +107,16 @@ def _rebuilt(value: Any, arrays: memoryview) -> Any:
 
 
 def _array(value: dict[str, Any], arrays: memoryview) -> NDArray[Any]:
-    kind = np.dtype(value["array"])
+    part = arrays[value["start"] : value["start"] + value["bytes"]]
+    found = np.frombuffer(part, dtype=_numeric(value["array"]))
+    if "as" in value:
+        found = found.astype(_numeric(value["as"]))
+        found.flags.writeable = False
+    return found.reshape([int(side) for side in value["shape"]])
+
+
+def _numeric(name: str) -> np.dtype[Any]:
+    kind = np.dtype(name)
     if kind.kind not in "biuf":
         raise ValueError
-    found = np.frombuffer(arrays[value["start"] : value["start"] + value["bytes"]], dtype=kind)
-    return found.reshape([int(side) for side in value["shape"]])
+    return kind

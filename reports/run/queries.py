@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,6 +24,10 @@ GROUPS = {
     "searched": "searched",
     "domain": "domain",
 }
+
+
+LISTED = 500
+"""Of more query points the worst are listed: nobody reads ten thousand rows."""
 
 
 _EXACT = (
@@ -149,6 +154,9 @@ def query_table(queries: Sequence[QueryView], *, sampled: bool, caption: str) ->
     """
     if not queries:
         return None
+    if (total := sum(query.of for query in queries)) > LISTED < len(queries):
+        queries = worst_rows(queries, LISTED)
+        caption = f"{caption}; the {LISTED} worst of {total:,}, the file of cells has all"
     columns, means = _SAMPLED if sampled else _EXACT, any(query.means for query in queries)
     return Table(
         caption=caption,
@@ -238,7 +246,7 @@ def labels(cells: Sequence[Raw]) -> Iterator[str]:
         place for place, cell in enumerate(cells) if cell["group"] == "own" and cell["query"] == 0
     ]
     for place, cell in enumerate(cells):
-        number = max(1, sum(start <= place for start in starts))
+        number = max(1, bisect_right(starts, place))
         several = _several(cells, place)
         yield query_label(
             cell["group"], cell["query"], own=number, several=several, point=cell["point"]

@@ -14,7 +14,7 @@ from dpassay.cli.shared import clear, write_sidecars
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
-from dpassay.record.cells import COLUMNS, NOTHING, cells_csv
+from dpassay.record.cells import COLUMNS, NOTHING, csv_lines
 from dpassay.record.files import dumps
 from dpassay.record.run_record import make_record
 from tests.core.toys import TableMechanism, flip_group, target_of
@@ -93,7 +93,7 @@ def test_no_bound_changes_its_side_of_the_claim(beside: int, tmp_path: Path) -> 
 
 def test_rows_of_one_mechanism_alternate_and_others_stay_apart() -> None:
     one, two, other = found("exact", "thirds", "thirds", "leaky")
-    names = [line.split(",")[0] for line in cells_csv([one, other, two]).splitlines()[1:]]
+    names = [line.split(",")[0] for line in "".join(csv_lines([one, other, two])).splitlines()[1:]]
     half = names.index(other.id)
     assert names[:half] == [one.id, two.id] * (half // 2)
     assert set(names[half:]) == {other.id}
@@ -105,7 +105,7 @@ def test_same_cells_same_bytes_and_no_leftovers(tmp_path: Path) -> None:
     for folder in ("one", "two"):
         write_sidecars(tmp_path / folder, results, seconds=1.0)
     written = (tmp_path / "one" / "cells.csv.gz").read_bytes()
-    assert gzip.decompress(written).decode() == cells_csv(results)
+    assert gzip.decompress(written).decode() == "".join(csv_lines(results))
     assert written == (tmp_path / "two" / "cells.csv.gz").read_bytes()
     assert not (tmp_path / "one" / "cells.csv").exists()
     run = {"confidence": 0.999, "complete": True}

@@ -16,7 +16,7 @@ from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.numerics import number
-from dpassay.record.cells import cells_csv
+from dpassay.record.cells import csv_lines
 from dpassay.record.files import dumps
 from dpassay.record.run_record import make_record, read_record, record_schema
 from dpassay.targets.resolve import resolve
@@ -92,10 +92,12 @@ def test_the_order_of_the_targets_does_not_change_their_counts() -> None:
     first, second = (target_of(Sampled(table=LOPSIDED), name=name) for name in "ab")
     settings = Settings(mode="monte-carlo", budget=300)
     there = {
-        result.id: cells_csv([result]) for result in assay([first, second], flip_group(), settings)
+        result.id: "".join(csv_lines([result]))
+        for result in assay([first, second], flip_group(), settings)
     }
     back = {
-        result.id: cells_csv([result]) for result in assay([second, first], flip_group(), settings)
+        result.id: "".join(csv_lines([result]))
+        for result in assay([second, first], flip_group(), settings)
     }
     assert there == back
 

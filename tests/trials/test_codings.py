@@ -5,6 +5,8 @@ And the pilot that places the bins.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -24,6 +26,19 @@ def test_labels_are_counted() -> None:
         == Labels((0, 3, 7)).count(draws, RNG)[1]
         != Labels((0, 3, 7)).count(draws[::-1], RNG)[1]
     )
+
+
+@pytest.mark.parametrize("kind", [bool, np.int8, np.int64, float])
+@pytest.mark.parametrize("shape", [(1, 1), (700, 1), (2049, 3), (256, 1024), (600, 1500)])
+def test_labels_are_counted_as_fast_as_bytes_are_added(kind: type, shape: tuple[int, int]) -> None:
+    """Short rows stand side by side, and no byte overflows."""
+    draws: NDArray[Any] = (np.random.default_rng(2).random(shape) < 0.999).astype(kind)
+    counts, mark = Labels((0, 1)).count(draws, RNG)
+    assert np.array_equal(counts, np.stack([(draws == k).sum(axis=0) for k in (0, 1)], axis=1))
+    turned = np.asfortranarray(draws)
+    again, same = Labels((0, 1)).count(turned, RNG)
+    assert np.array_equal(again, counts)
+    assert same == mark
 
 
 def test_an_answer_on_an_edge_lies_above_it() -> None:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from dpassay.numerics import UP, written
 from dpassay.reports.run.queries import QueryView
@@ -34,6 +37,8 @@ BOX = (0.62, 0.45, COLUMN - 0.8, HEIGHT - 0.75)
 """Left, bottom, width and height of the axes, in inches."""
 
 
+MOST_MARKS = 200
+"""More queries than that are drawn as an area: marks would hide one another."""
 ROOM = 2.2
 """Factor between neighbouring labels of a logarithmic axis, at least."""
 TITLE = 1.05
@@ -65,8 +70,11 @@ def query_plot(result: ResultView, *, claimed: str, name: str, sheet: Sheet = No
     with figure_of(HEIGHT, COLUMN) as figure:
         axes = axes_in(figure, BOX, HEIGHT, COLUMN)
         edge = _edge([(*_finite(query.size, query.upper), result.claimed) for query in queries])
-        for place, query in enumerate(queries, 1):
-            _query(axes, place, query, result, edge)
+        if len(queries) > MOST_MARKS:
+            _band(axes, queries, result, edge)
+        else:
+            for place, query in enumerate(queries, 1):
+                _query(axes, place, query, result, edge)
         axes.axhline(result.claimed, color=CLAIM, linewidth=1.3, dashes=(5, 3), zorder=1)
         axes.set_xlim(0.2, len(queries) + 0.8)
         axes.set_ylim(_start(query.size for query in queries), edge)
@@ -204,6 +212,21 @@ def _query(axes: Axes, place: float, query: QueryView, result: ResultView, edge:
         clip_on=False,
         zorder=4,
     )
+
+
+def _band(axes: Axes, queries: Sequence[QueryView], result: ResultView, edge: float) -> None:
+    """Draw so many queries as an area: in each stretch of ranks from the least to the most."""
+    colour = PALETTE[result.status.slug][0]
+    stretches = [
+        queries[first:last]
+        for first, last in pairwise(np.linspace(0, len(queries), MOST_MARKS + 1).astype(int))
+    ]
+    ranks = np.cumsum([len(stretch) for stretch in stretches])
+    sizes = [min(stretch[0].size, edge) for stretch in stretches]
+    tops = [min(max(query.upper for query in stretch), edge) for stretch in stretches]
+    if result.sampled:
+        axes.fill_between(ranks, sizes, tops, color=colour, alpha=0.35, linewidth=0, zorder=2)
+    axes.plot(ranks, sizes, color=colour, linewidth=1.6, zorder=4)
 
 
 def _apart(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -10,6 +10,7 @@ import pytest
 
 from dpassay.reports.run.page.overview_plot import Dot, dot_of, overview_plot
 from dpassay.reports.run.page.plots import query_plot, sight_plot
+from dpassay.reports.run.queries import LISTED
 from dpassay.reports.run.view import make_view
 
 Record = dict[str, Any]
@@ -167,3 +168,19 @@ def test_queries_stand_worst_first_and_as_high_as_they_leak(make: Any) -> None:
     result["per_query"].append(make.cell(2, 0.0, 0.0, exact=0.0))
     high, half, none = sorted(places(draw(make_view(make.record(result)).results[0])))
     assert (none[1] - half[1]) / (none[1] - high[1]) == pytest.approx(0.5, abs=0.01)
+
+
+def test_very_many_queries_are_an_area_and_their_worst_are_listed(make: Any) -> None:
+    """No mark for each of them, no row for each of them."""
+    result = make.computed("half", "not refuted", 1.0)
+    leaks = [k / 10_000 for k in range(5000)]
+    result["per_query"] = [make.cell(k, leak, leak, exact=leak) for k, leak in enumerate(leaks)]
+    shown = make_view(make.record(result)).results[0]
+    drawn = draw(shown)
+    assert places(drawn) == []
+    assert len(drawn) < 30_000
+    assert "5,000 queries" in drawn
+    table = shown.query_table
+    assert table is not None
+    assert [row[0] for row in table.rows] == [str(k) for k in range(4999, 4999 - LISTED, -1)]
+    assert table.caption.endswith("the 500 worst of 5,000, the file of cells has all")
