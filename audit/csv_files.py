@@ -50,6 +50,14 @@ FILL = (
 )
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file at a path; a path that cannot be looked at holds none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name too long, or with a null byte
+        return False
+
+
 def read_csv(path: Path, *, missing: bool | str = False) -> pd.DataFrame:
     """Read a CSV file with a header line.
 

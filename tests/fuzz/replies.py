@@ -22,6 +22,9 @@ ODD = (
     *(b'{"ok": true}{"ok": true}', b'{"ok": "true"}', b'{"answers": NaN}', b"\xef\xbb\xbf{}"),
     *(b'{"answers": [NaN]}', b'{"answers": [Infinity]}', b'{"answers": [1e999]}', b'{"answers":{}}'),
     *(b'{"answers": ["\\ud800"]}', b'{"answers": [1], "answers": [2]}', b'{"answers": [01]}'),
+    b'{"answers": [' + b",".join([b"[" * 900 + b"]" * 900] * 4) + b"]}",
+    b'{"answers": [' + b",".join([b'{"a":' * 970 + b"1" + b"}" * 970] * 4) + b"]}",
+    b'{"error": ' + b"[" * 960 + b"]" * 960 + b"}",
     *(b"[" * 100_000, b'{"answers": [' + b"[" * 400 + b"]" * 400 + b"]}", b'{"a":' * 5000),
     *(b'{"answers": [' + b"9" * 5000 + b"]}", b'{"batch": 1e3}', b'{"batch": 99999999999999999999}'),
 )

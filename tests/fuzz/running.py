@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +39,8 @@ SECONDS = 60
 COMPLAINT = re.compile(r"dpassay(: error)?: .*\S: .*\S\n?|dpassay(: error)?: .*= .*\n?", re.DOTALL)
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate", "os.chmod", "os.link"}
+FOREIGN = (mpl.get_configdir(), mpl.get_cachedir())
+"""Folders that libraries make by themselves."""
 
 
 class HungError(BaseException):
@@ -138,6 +141,8 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
         return
     place = os.path.realpath(os.fsdecode(path))
     folder, strange = _open[-1]
+    if place.startswith(FOREIGN) or f"{os.sep}.hypothesis" in place:
+        return
     if not f"{place}{os.sep}".startswith(folder) and place != os.devnull:
         strange.append(f"{event} {place}")
 

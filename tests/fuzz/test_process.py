@@ -15,6 +15,7 @@ from dpassay.errors import TargetError
 from dpassay.search.values import key_of
 from dpassay.targets.foreign import process
 from dpassay.targets.foreign.limits import ProcessLimits
+from dpassay.targets.foreign.mechanism import _shaped
 from dpassay.targets.foreign.session import Dataset, Session
 from tests.fuzz import replies
 from tests.fuzz.running import fuzz
@@ -66,6 +67,7 @@ def judged(lines: list[bytes]) -> str:
         found = session.sample(DATA, [0.0], SIZE, 7)
         for each in found:
             key_of(each)
+        _shaped(found, 1)
     except TargetError as error:
         return f"says {error}" if "\n" in str(error) else ""
     except Exception as error:  # noqa: BLE001  (whatever it is, it is what is looked for)
