@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.given.signals import KINDS, Signals
-from dpassay.csv_files import read_csv, shown
-from dpassay.csv_files import is_file
+from dpassay.csv_files import is_file, read_csv, shown
 from dpassay.errors import InvalidInput, first_line, require
 
 SCORES = ("scores", *KINDS)

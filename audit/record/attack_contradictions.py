@@ -84,7 +84,7 @@ def _of_rung(rung: Raw) -> Iterator[str]:
     counts, lower, basic = rung.get("counts"), float(rung["lower"]), rung.get("basic")
     if basic is not None and "broken" in rung and rung["broken"] != (lower > float(basic)):
         yield f"loses {lower} of {basic} in {rung['m']} answers, and is broken: {rung['broken']}"
-    if counts is None:
+    if counts is None or not {"alpha", "method"} <= rung.keys():
         return
     yield from _of_counts(counts, rung["alpha"])
     claim = DP(epsilon=1.0, delta=float(rung.get("delta", 0.0)))

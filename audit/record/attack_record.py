@@ -68,11 +68,7 @@ def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
         If it is damaged.
     """
     record: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
-    wrong = (
-        fault(record, "attack")
-        or _untold(record)
-        or contradiction(record)
-    )
+    wrong = fault(record, "attack") or _untold(record) or contradiction(record)
     if wrong:
         raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
     return record

@@ -148,9 +148,7 @@ def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
         If there is no such file, or it is no record of this schema.
     """
     record = read_document(path, argument, SCHEMA)
-    wrong = fault(record, "record") or next(
-        filter(None, map(contradiction, record["results"])), ""
-    )
+    wrong = fault(record, "record") or next(filter(None, map(contradiction, record["results"])), "")
     if wrong:
         raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
     return record

@@ -25,9 +25,9 @@ def nonsense(text: str, schema: str = "record") -> str:
         document = json.loads(text, parse_constant=_none, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         return f"it is no JSON ({error})"
-    error = next(_validator(schema).iter_errors(document), None)
-    if error is not None:
-        return f"its schema refuses it at {list(error.absolute_path)}: {error.message[:100]}"
+    fault = next(_validator(schema).iter_errors(document), None)
+    if fault is not None:
+        return f"its schema refuses it at {list(fault.absolute_path)}: {fault.message[:100]}"
     if schema == "record":
         return next((told for each in document["results"] for told in _of_result(each)), "")
     return ""

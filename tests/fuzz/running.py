@@ -131,9 +131,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
         path, _, flags = arguments
         if not isinstance(path, (str, bytes)) or not isinstance(flags, int) or not flags & WRITING:
             return
-    elif event in CHANGES:
-        path = arguments[0]
-    elif event == "sqlite3.connect":
+    elif event in CHANGES or event == "sqlite3.connect":
         path = arguments[0]
     else:
         return

@@ -19,8 +19,7 @@ from tests.fuzz.running import Ran, fuzz, ran
 
 LINES = (
     "config --show --profile quick --train 10 --confidence 0.9 --json",
-    "run --mode exact --profile quick --train 10 --queries 1 --claim epsilon=1,delta=0.1 "
-    "soft-majority",
+    "run --mode exact --profile quick --train 10 --claim epsilon=1,delta=0.1 soft-majority",
     "run projected-walk --mode exhaustive --n 2 --domain 1",
     "run soft-majority -p r=3 --mode monte-carlo --budget 300 --detect 2 --profile quick",
     "compare labels.json exact.json --tolerance 0.1",
@@ -37,20 +36,53 @@ TARGETS = ("soft-majority", "projected-walk")
 HEAVY = ("attack", "selftest", "zoo")
 """What is only parsed: it works for long where nothing is wrong."""
 WORDS = (
-    *("", "-1", "0", "1", "2", "0.5", "1e400", "inf", "nan", "-inf", "1e-400", "9" * 20, "9" * 5000),
+    *(
+        "",
+        "-1",
+        "0",
+        "1",
+        "2",
+        "0.5",
+        "1e400",
+        "inf",
+        "nan",
+        "-inf",
+        "1e-400",
+        "9" * 20,
+        "9" * 5000,
+    ),
     *("1e12", "x", "epsilon=", "epsilon=0", "epsilon=nan", "epsilon=-1", "delta=1", "gamma=2"),
     *("epsilon=1,delta=2", "mu=inf", "rho=0", "alpha=1,epsilon=1", "=", "a=b=c", ",", "..", "--"),
     *("{epsilon=1}", "{", "[1,", '"x', "[0.5, 8]", "3x2", "0x0", "1x", "nowhere:f", ":", "\0"),
-    *("\udcff", "a" * 3000, "exact.json", "attack.json", "missing.json", "pages", ".", "..", "true"),
-    *("quick", "exhaustive", "soft-majority", "soft-majorty", "r=5", "learner=tree", "1_000", " 3 "),
+    *(
+        "\udcff",
+        "a" * 3000,
+        "exact.json",
+        "attack.json",
+        "missing.json",
+        "pages",
+        ".",
+        "..",
+        "true",
+    ),
+    *(
+        "quick",
+        "exhaustive",
+        "soft-majority",
+        "soft-majorty",
+        "r=5",
+        "learner=tree",
+        "1_000",
+        " 3 ",
+    ),
 )
 
 
 @cache
 def options(command: str) -> tuple[tuple[str, bool], ...]:
-    """Return the options of a command, as its own parser has them, and whether they take a value."""
+    """Return the options that a command's own parser has, and whether they take a value."""
     found = command_line.parser((command,))._subparsers._group_actions[0]  # type: ignore[union-attr]
-    parsers = [found.choices[command]]  # type: ignore[index, call-overload]
+    parsers = [found.choices[command]]  # type: ignore[index]
     for action in parsers[0]._actions:
         if isinstance(action, argparse._SubParsersAction):
             parsers += action.choices.values()
@@ -120,11 +152,13 @@ def _nonsense(words: list[str]) -> Iterator[str]:
         name, glued, value = word.partition("=")
         key = name.removeprefix("--").replace("-", "_")
         value = value if glued else words[k + 1] if k + 1 < len(words) else ""
-        if not name.startswith("--") or (k and words[k - 1] in dict(options(words[0])) and not glued):
+        if not name.startswith("--") or (
+            k and words[k - 1] in dict(options(words[0])) and not glued
+        ):
             continue
-        if key in ALLOWED and not ALLOWED[key](_read(value)) and not ALLOWED[key](value):
-            if key not in ("stop_early", "together", "search", "output"):
-                yield f"{name} is {value!r:.80}"
+        known = key in ALLOWED and key not in ("stop_early", "together", "search", "output")
+        if known and not ALLOWED[key](_read(value)) and not ALLOWED[key](value):
+            yield f"{name} is {value!r:.80}"
         if name == "--claim":
             for part in value.strip("{}").split(","):
                 key, _, number = part.partition("=")

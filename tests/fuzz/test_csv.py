@@ -56,7 +56,9 @@ def case(rng: random.Random) -> str:
             return _loaded(rng)
         frame = read_csv(FILE)
     except InvalidInput as error:
-        return "" if " = '" in str(error) or "--label is missing" in str(error) else f"says {error!r}"
+        return (
+            "" if " = '" in str(error) or "--label is missing" in str(error) else f"says {error!r}"
+        )
     except Exception as error:  # noqa: BLE001  (whatever it is, it is what is looked for)
         return f"{data[:300]!r}: raises {type(error).__name__}: {error}"
     told = otherwise(frame, data)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dpassay.data import Values
@@ -20,7 +21,7 @@ from dpassay.targets.foreign.session import Dataset, Session
 from tests.fuzz import replies
 from tests.fuzz.running import fuzz
 
-DATA = Dataset.of(Values([0.25, 0.5]))
+DATA = Dataset.of(Values(np.array([0.25, 0.5])))
 SIZE = 4
 
 
@@ -46,7 +47,7 @@ class Scripted:
 
 def script(rng: random.Random) -> list[bytes]:
     """Return the lines of a program: one of three replies is wrong, seldom all."""
-    good = [replies.HELLO, replies.OK, replies.answers(rng, SIZE)]
+    good: list[dict[str, Any]] = [replies.HELLO, replies.OK, replies.answers(rng, SIZE)]
     wrong = rng.choice((0, 1, 2, 2, 2, 3))
     return [
         replies.reply(rng, each) if wrong in (k, 3) else json.dumps(each).encode()

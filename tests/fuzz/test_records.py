@@ -16,6 +16,8 @@ from tests.fuzz.mutations import mangled, mutated, written
 from tests.fuzz.reading import nonsense
 from tests.fuzz.running import fuzz, ran
 
+Capture = pytest.CaptureFixture[str]
+
 
 def case(rng: random.Random) -> str:
     """Say what commands do wrong with a damaged record."""

@@ -27,8 +27,8 @@ from dpassay.pairs import (
     replace_several,
 )
 from dpassay.record.compare import compare
-from dpassay.record.old_records import comparable_searches, search_keys
 from dpassay.record.contradictions import contradiction
+from dpassay.record.old_records import comparable_searches, search_keys
 from dpassay.record.run_record import make_record
 from dpassay.stats.methods import METHODS, method_key, method_name
 from dpassay.targets.groups import Group, searched
