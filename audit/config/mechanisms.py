@@ -190,7 +190,7 @@ def _claim(claim: Any, where: str) -> dict[str, float] | None:
     try:
         claimed(found, where, labels="gamma" not in found or found["gamma"] <= 1)
     except InvalidInput as error:
-        raise InvalidInput(f"{where}: claim: {error}") from None
+        raise InvalidInput(f"{where}: {error}") from None
     return found
 
 
