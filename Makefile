@@ -10,7 +10,7 @@ STAMP  := .make/install-$(shell printf '%s ' $(FILES) | cat - pyproject.toml req
 # The tests, rewritten for their assertions, and what they test are compiled once, not by every process.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: audit test test-slow compiled chromium figures lint bench docs install lock clean coverage
+.PHONY: audit test test-slow compiled chromium figures lint bench docs install lock release clean coverage
 .DEFAULT_GOAL := audit
 
 audit: $(STAMP)  ## the default audit; leaves report/index.html
@@ -56,15 +56,22 @@ $(STAMP):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "dpassay needs Python >= 3.11: make PYTHON=python3.11"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	rm -rf build/lib
-	$(BIN)/python -m pip install --quiet --constraint requirements.lock --editable '.[dev]' --config-settings editable_mode=strict
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . --config-settings editable_mode=strict
 	$(BIN)/python -c 'import compileall, dpassay; compileall.compile_dir(dpassay.__path__[0], quiet=1)'
 	@mkdir -p .make && rm -f .make/install-* && touch $@
 
-lock:  ## renew requirements.lock from what is newest
+LOCK = .make/lock/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-header
+lock:  ## requirements.lock and what of it a user needs: pins stay where they fit; UPGRADE=--upgrade takes the newest
 	rm -rf .make/lock && $(PYTHON) -m venv .make/lock
-	.make/lock/bin/python -m pip install --quiet '.[dev]'
-	.make/lock/bin/python -m pip freeze --exclude dpassay --exclude pip --exclude setuptools > requirements.lock
-	rm -rf .make/lock build/lib
+	.make/lock/bin/python -m pip install --quiet uv
+	$(LOCK) $(UPGRADE) --extra dev --output-file requirements.lock
+	rm -f requirements-runtime.lock
+	$(LOCK) --constraint requirements.lock --output-file requirements-runtime.lock
+	rm -rf .make/lock
+
+release: $(STAMP)  ## wheel, source archive and SBOM of the last commit, into dist
+	bash ci/release.sh $(BIN)/python dist
 
 clean:
 	rm -rf $(VENV) .make build dist report *.egg-info

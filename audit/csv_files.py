@@ -50,6 +50,14 @@ FILL = (
 )
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file at a path; a path that cannot be looked at holds none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name too long, or with a null byte
+        return False
+
+
 def read_csv(path: Path, *, missing: bool | str = False) -> pd.DataFrame:
     """Read a CSV file with a header line.
 
@@ -93,11 +101,13 @@ def read_csv(path: Path, *, missing: bool | str = False) -> pd.DataFrame:
     except (ValueError, pd.errors.ParserWarning) as error:
         fault = _uneven(path) or f"cannot be read as CSV ({str(error).splitlines()[0]})"
         raise _wrong(path, fault) from None
+    if fault := _uneven(path):  # pandas drops a value too many where it is missing
+        raise _wrong(path, fault)
     if len(frame) == 0:
         raise _wrong(path, "has a header and no records; must have at least one record")
     full = frame.drop(columns=[missing], errors="ignore") if isinstance(missing, str) else frame
     if missing is not True and full.isna().to_numpy().any():
-        raise _wrong(path, _uneven(path) or _missing(path, frame))
+        raise _wrong(path, _missing(path, frame))
     _check_finite(path, frame)
     return frame
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.given.signals import KINDS, Signals
-from dpassay.csv_files import read_csv, shown
+from dpassay.csv_files import is_file, read_csv, shown
 from dpassay.errors import InvalidInput, first_line, require
 
 SCORES = ("scores", *KINDS)
@@ -46,7 +46,7 @@ def read_signals(
         If it is no such file; the message names what is wrong.
     """
     path = Path(path)
-    if not path.is_file():
+    if not is_file(path):
         raise InvalidInput(f"--signals = '{path}': must be an existing .npz or .csv file")
     known = path.suffix in (".npz", ".csv")
     require(known, "--signals", str(path), "a file .npz (arrays) or .csv (a line per answer)")

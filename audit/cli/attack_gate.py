@@ -27,7 +27,7 @@ from dpassay.record.attack_baseline import (
 from dpassay.record.attack_compare import compare_attacks
 from dpassay.record.attack_record import BROKEN, is_attack_record, told_of_claims
 from dpassay.record.baseline import Judged, judge
-from dpassay.record.files import dumps, write_text
+from dpassay.record.files import dumps, exists, write_text
 
 Raw = Mapping[str, Any]
 Rules = Mapping[str, Mapping[str, tuple[Rule, ...]]]
@@ -50,7 +50,7 @@ def accepted_rules(config: Config, facts: Raw) -> Rules:
         Of the experiment that is about to start, as in its record.
     """
     path = baseline_of(config)
-    if not path.exists() and not config.said("baseline"):
+    if not exists(path) and not config.said("baseline"):
         return {}
     try:
         record = read_attack_baseline(path)
@@ -74,7 +74,7 @@ def accept(arguments: argparse.Namespace, config: Config) -> int:
     place, record = attack_record(arguments.record)
     baseline = baseline_of(config)
     whole_attack(record, place)
-    if baseline.exists() and not is_attack_record(baseline):
+    if exists(baseline) and not is_attack_record(baseline):
         raise InvalidInput(
             f"--baseline = '{baseline}': is not a record of attacks, so it is not replaced; move "
             "it away, or name another file"

@@ -16,7 +16,7 @@ from dpassay.config.load import Config
 from dpassay.errors import InvalidInput
 from dpassay.record.baseline import Judged, acceptable, judge, moved, read_baseline, whole
 from dpassay.record.compare import compare
-from dpassay.record.files import dumps, writable, write_text
+from dpassay.record.files import dumps, exists, writable, write_text
 from dpassay.record.history import revisions
 from dpassay.record.run_record import is_record, read_record
 from dpassay.targets.source import defined_at
@@ -127,7 +127,7 @@ def action(arguments: argparse.Namespace) -> int:
 
 def _accept(record: dict[str, object], place: Path, baseline: Path) -> int:
     """Make a record the baseline, and say which of its results no baseline excuses."""
-    if baseline.exists() and not is_record(baseline):
+    if exists(baseline) and not is_record(baseline):
         raise InvalidInput(
             f"--baseline = '{baseline}': is not a record, so it is not replaced; move it away, or "
             "name another file"
@@ -183,7 +183,7 @@ def _history(baseline: Path, page: Path) -> int:
 
 def _move(old: str, new: str, baseline: Path, config: Config) -> int:
     """Rename a mechanism in the baseline, and say what is left to do."""
-    if not baseline.exists():
+    if not exists(baseline):
         raise InvalidInput(f"--baseline = '{baseline}': does not exist, so nothing can be moved")
     held = read_record(baseline, "--baseline")
     changed, number = moved(held, old, new, baseline)

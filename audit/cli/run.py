@@ -44,7 +44,7 @@ from dpassay.engine.run import Baseline, assay, opened_cluster
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, first_line
 from dpassay.record.baseline import cells_of
-from dpassay.record.files import dumps, writable
+from dpassay.record.files import dumps, exists, writable
 from dpassay.record.places import add_places
 from dpassay.record.run_record import make_record, read_record
 from dpassay.targets.groups import Group
@@ -241,7 +241,7 @@ def _accepted(path: Path) -> Baseline:
     """
     nothing: dict[str, Any] = {"results": []}
     try:
-        return cells_of(read_record(path, "baseline") if path.exists() else nothing)
+        return cells_of(read_record(path, "baseline") if exists(path) else nothing)
     except InvalidInput as error:
         sys.stderr.write(f"dpassay: {error}; none of its cells is counted again\n")
         return cells_of(nothing)

@@ -219,7 +219,13 @@ def _toml(path: Path) -> dict[str, Any] | None:
 
 def _from_file(table: dict[str, Any], file: str) -> dict[str, Any]:
     known(table, (*NAMES, *LISTS), file)
-    named = {NAMES[key]: (key, value) for key, value in table.items() if key not in LISTS}
+    named: dict[str, tuple[str, Any]] = {}
+    for said, value in table.items():
+        if said in LISTS:
+            continue
+        before = named.setdefault(NAMES[said], (said, value))[0]
+        if before != said:
+            raise InvalidInput(f"{file}: {said}: is the same as {before}; must be said once")
     return {
         key: OPTIONS[key].value(value, f"{file}: {said}") for key, (said, value) in named.items()
     }
@@ -231,5 +237,9 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
         name: text for name, text in sorted(environment.items()) if name.startswith(PREFIX) and text
     }
     known(said, tuple(PREFIX + key.upper() for key in NAMES), "environment")
-    named = {NAMES[name[len(PREFIX) :].lower()]: (name, text) for name, text in said.items()}
+    named: dict[str, tuple[str, str]] = {}
+    for name, text in said.items():
+        before = named.setdefault(NAMES[name[len(PREFIX) :].lower()], (name, text))[0]
+        if before != name:
+            raise InvalidInput(f"{name}: is the same as {before}; must be said once")
     return {key: OPTIONS[key].from_text(text, name) for key, (name, text) in named.items()}

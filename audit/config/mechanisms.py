@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpassay.claims import SPELLINGS
+from dpassay.claims import spelled as claimed
 from dpassay.config.guesses import NAMES as OF_CLAIMS
 from dpassay.config.guesses import claim_meant
 from dpassay.config.outputs import ALLOWED as OUTPUTS
@@ -183,9 +184,14 @@ def _claim(claim: Any, where: str) -> dict[str, float] | None:
     meant = _meant(claim)
     require(numbers, f"{where}: claim", claim, f"{allowed}; {meant}" if meant else allowed)
     try:
-        return {name: float(value) for name, value in claim.items()}
+        found = {name: float(value) for name, value in claim.items()}
     except OverflowError:
         raise InvalidInput(f"{where}: claim: must be {allowed}") from None
+    try:
+        claimed(found, where, labels="gamma" not in found or found["gamma"] <= 1)
+    except InvalidInput as error:
+        raise InvalidInput(f"{where}: {error}") from None
+    return found
 
 
 def _meant(claim: Any) -> str:

@@ -135,11 +135,11 @@ class Search:
 
 def _table(file: str, **told: Any) -> Space:
     """Return records of any kind, from a file."""
-    from dpassay.csv_files import read_csv
+    from dpassay.csv_files import is_file, read_csv
     from dpassay.search.tables import Tables
 
     path = Path(file)
-    if not path.is_file():
+    if not is_file(path):
         raise InvalidInput(f"file = '{file}': no such file")
     return Tables(read_csv(path, missing=True), **told)
 

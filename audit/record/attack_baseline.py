@@ -18,7 +18,7 @@ from dpassay.record.attack_record import (
     read_attack_record,
     told_of_claims,
 )
-from dpassay.record.files import schema_at
+from dpassay.record.files import exists, schema_at
 
 Raw = Mapping[str, Any]
 
@@ -83,7 +83,7 @@ def read_attack_baseline(path: Path, argument: str = "baseline") -> dict[str, An
     InvalidInput
         If there is none, or it is no sound record of a finished attack.
     """
-    if not path.exists():
+    if not exists(path):
         raise InvalidInput(
             f"{argument} = '{path}': does not exist; create it with `dpassay baseline accept "
             "attack/attack.json`"

@@ -42,7 +42,7 @@ def counted_rungs(repeated: Raw | None) -> Sequence[Raw]:
 
 def both_exact(old: Raw, new: Raw) -> bool:
     """Whether both records know the exact loss, at the same examined pairs or more."""
-    return bool(old.get("limits")) and bool(new.get("limits"))
+    return all("epsilon" in (rung.get("limits") or ()) for rung in (old, new))
 
 
 def same_event(old: Raw, new: Raw) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.errors import InvalidInput
+from dpassay.record.attack_contradictions import contradiction
 from dpassay.record.files import read_json, schema_at
 from dpassay.record.schemas import fault, read_schema
 
@@ -67,11 +68,7 @@ def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
         If it is damaged.
     """
     record: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
-    wrong = (
-        fault(record, "attack")
-        or _untold(record)
-        or next(filter(None, map(_contradiction, record["subjects"])), "")
-    )
+    wrong = fault(record, "attack") or _untold(record) or contradiction(record)
     if wrong:
         raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
     return record
@@ -83,23 +80,6 @@ def _untold(record: Mapping[str, Any]) -> str:
     free = "service" in run or "signals" in run
     missing = [] if free else [name for name in OF_MODELS if name not in run]
     return f"run has no field '{missing[0]}', which it must have" if missing else ""
-
-
-def _contradiction(subject: Mapping[str, Any]) -> str:
-    """Say what of a subject no experiment can have found, though each field alone may be so."""
-    if subject["error"] is not None:
-        return ""
-    views = {each["view"]["name"] for each in subject["outcomes"]}
-    if any(each["view"] not in views for each in subject["certified"]):
-        return f"{subject['name']} has a bound for a view that nothing was attacked in"
-    if any(
-        (allowed is None) != (subject["claim"] is None)
-        for allowed in (each["allowed"] for each in subject["outcomes"])
-    ):
-        return f"{subject['name']} is held against a claim that it has not"
-    if any(len(each["roc"]["fpr"]) != len(each["roc"]["tpr"]) for each in subject["outcomes"]):
-        return f"{subject['name']} has a curve with more rates of one kind"
-    return ""
 
 
 def broken(subject: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -15,6 +15,7 @@ from dpassay.config.suppressions import Suppression
 from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput
 from dpassay.record.compare import Change, Comparison, entry_key, renamings
+from dpassay.record.files import exists
 from dpassay.record.run_record import read_record
 from dpassay.targets.guard import AuditTarget
 
@@ -231,7 +232,7 @@ def read_baseline(path: Path, record: Raw) -> dict[str, Any]:
         If there is none, it is not of a finished run, or it is stale: of other data, or of other
         mechanisms altogether.
     """
-    if not path.exists():
+    if not exists(path):
         raise InvalidInput(
             f"baseline = '{path}': does not exist; create it with `dpassay baseline accept`"
         )

@@ -182,15 +182,24 @@ def whole_file(path: Path, argument: str = "") -> Iterator[BinaryIO]:
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
-    except OSError as error:
+    except (OSError, ValueError) as error:
         named = f"{argument} = '{path}'" if argument else f"--out = '{path.parent}'"
-        raise InvalidInput(f"{named}: cannot be written ({error.strerror})") from None
+        why = getattr(error, "strerror", error)
+        raise InvalidInput(f"{named}: cannot be written ({why})") from None
 
 
 def unpacked(path: Path) -> str:
     """Return the text of a file that `write_text` wrote; one that ends in .gz is unpacked."""
     held = path.read_bytes()
     return (gzip.decompress(held) if path.suffix == ".gz" else held).decode()
+
+
+def exists(path: Path) -> bool:
+    """Whether there is something at a path; a path that cannot be looked at holds nothing."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name too long, or with a null byte
+        return False
 
 
 def writable(directory: Path) -> None:
@@ -203,7 +212,7 @@ def writable(directory: Path) -> None:
     InvalidInput
         If they cannot.
     """
-    if directory.suffix in PAGES and not directory.exists():
+    if directory.suffix in PAGES and not exists(directory):
         raise InvalidInput(
             f"--out = '{directory}': must be a folder; did you mean '{directory.with_suffix('')}'?"
         )
@@ -211,7 +220,7 @@ def writable(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
             pass
-    except OSError as error:
-        why = f"cannot be written ({error.strerror})"
-        why = "is a file; must be a folder" if directory.is_file() else why
+    except (OSError, ValueError) as error:
+        why = f"cannot be written ({getattr(error, 'strerror', error)})"
+        why = "is a file; must be a folder" if exists(directory) else why
         raise InvalidInput(f"--out = '{directory}': {why}") from None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.changes import Change, change_key, changed_lines, in_file
-from dpassay.claims import Claim, claim_from_json
+from dpassay.claims import Claim
 from dpassay.engine.early import Stopped
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.result import Result
@@ -26,12 +26,12 @@ from dpassay.numerics import (
     rounded,
     upper_number,
 )
+from dpassay.record.contradictions import contradiction
 from dpassay.record.curves import with_few_profiles
 from dpassay.record.files import read_document, schema_at
 from dpassay.record.schemas import fault, read_schema
-from dpassay.record.witness import clearest, event_json, make_witness, witness_fault
+from dpassay.record.witness import clearest, event_json, make_witness
 from dpassay.record.witness_words import answer_names
-from dpassay.stats.betting import GRID
 from dpassay.stats.bounds import Computed
 from dpassay.stats.profile import LEVELS, Profile, trade_off
 from dpassay.targets.guard import AuditTarget
@@ -149,9 +149,7 @@ def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
         If there is no such file, or it is no record of this schema.
     """
     record = read_document(path, argument, SCHEMA)
-    wrong = fault(record, "record") or next(
-        filter(None, map(_contradiction, record["results"])), ""
-    )
+    wrong = fault(record, "record") or next(filter(None, map(contradiction, record["results"])), "")
     if wrong:
         raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
     return record
@@ -164,72 +162,6 @@ def _derived(result: Result) -> dict[str, Any]:
         for name, value in result.target.derived.items()
     }
     return {"derived": told} if told else {}
-
-
-def _contradiction(result: Mapping[str, Any]) -> str:
-    """Say what of a result no audit can have found, though each of its fields may be as it is."""
-    try:
-        claim_from_json(dict(result["claim"]), result["expected"])
-    except (InvalidInput, TypeError) as error:
-        return f"claim of {result['id']}: {error}"
-    other = result.get("other")
-    for witness in (result["witness"], None if other is None else other["witness"]):
-        wrong = "" if witness is None else witness_fault(witness)
-        if wrong:
-            return f"the witness of {result['id']}: {wrong}"
-    wrong = _unfounded(result)
-    if wrong:
-        return f"{result['id']} {wrong}"
-    for cell in result["per_query"]:
-        counts, histograms = cell["counts"], cell["histograms"]
-        if counts is not None and not (
-            counts["x"] <= counts["n1"]
-            and counts["y"] <= counts["n0"]
-            and counts["n1"] * counts["n0"]
-        ):
-            return f"{result['id']} counts more answers than trials"
-        if histograms is not None and not (sum(histograms["one"]) and sum(histograms["other"])):
-            return f"{result['id']} has a histogram without trials"
-        wrong = _crooked(cell)
-        if wrong:
-            return f"{result['id']} {wrong}"
-        if result["mode"] == "monte-carlo" and counts is None and histograms is None:
-            return f"{result['id']} was sampled and has no counts"
-    return ""
-
-
-def _unfounded(result: Mapping[str, Any]) -> str:
-    """Say what of the evidence of a result is missing."""
-    needed = ("mode", "lower", "upper", "detectable", "alpha", "confidence", "searched")
-    if result["verdict"] != "error" and (
-        any(result[name] is None for name in needed) or not result["per_query"]
-    ):
-        return "has a verdict and no evidence"
-    searched = result["searched"] or {"how": []}
-    if len(searched.get("keys", searched["how"])) != len(searched["how"]):
-        return "has not as many keys of searches as words for them"
-    return ""
-
-
-def _crooked(cell: Mapping[str, Any]) -> str:
-    """Say what of the curves and histograms of a cell does not fit together."""
-    profile, histograms = cell["profile"], cell["histograms"]
-    if profile is not None:
-        for names in (
-            ("epsilon", "lower", "upper"),
-            ("false_positive", "trade_off_lower", "trade_off_upper"),
-        ):
-            lengths = {len(profile[name]) for name in names}
-            if len(lengths) > 1 or lengths == {0}:
-                return f"has a curve whose {', '.join(names)} are not of one length"
-    if histograms is not None:
-        if not len(histograms["one"]) == len(histograms["other"]) == GRID + 1:
-            return f"has a histogram that has not {GRID + 1} points"
-        if not (
-            histograms["limits"][0] < histograms["limits"][1] and min(histograms["spreads"]) >= 0
-        ):
-            return "has a histogram between limits, or with spreads, that cannot be"
-    return ""
 
 
 def is_record(path: Path) -> bool:

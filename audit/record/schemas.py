@@ -77,10 +77,24 @@ def _validator(name: str) -> Any:
     )
     checked = validators.extend(
         Draft202012Validator,
-        validators={"additionalProperties": lambda *_: (), "items": _items},
+        validators={"additionalProperties": _others, "items": _items},
         type_checker=types.redefine("number", lambda _, value: _is_number(value)),
     )
     return checked(read_schema(name))
+
+
+def _others(
+    validator: Any, others: object, value: Any, schema: Mapping[str, Any]
+) -> Iterable[ValidationError]:
+    """Check fields without a name in the schema where it says what they are; else allow them."""
+    from jsonschema import Draft202012Validator
+
+    if others is False:
+        return ()
+    found: Iterator[ValidationError] = Draft202012Validator.VALIDATORS["additionalProperties"](
+        validator, others, value, schema
+    )
+    return found
 
 
 def _is_integer(value: object) -> bool:
@@ -155,7 +169,10 @@ def _allowed(schema: Mapping[str, Any]) -> str:
     if "enum" in schema:
         return f"one of {', '.join(map(json.dumps, schema['enum']))}"
     limits = [f"{sign} {schema[name]:g}" for name, sign in LIMITS.items() if name in schema]
-    return " ".join([NOUNS[schema["type"]], *_lengths(schema), " and ".join(limits)]).strip()
+    kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    nouns = " or ".join(NOUNS[kind] for kind in kinds)
+    form = f"of the form {schema['pattern']}" if "pattern" in schema else ""
+    return " ".join(filter(None, [nouns, *_lengths(schema), " and ".join(limits), form]))
 
 
 def _lengths(schema: Mapping[str, Any]) -> Sequence[str]:

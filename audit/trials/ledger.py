@@ -42,6 +42,8 @@ CREATE TABLE IF NOT EXISTS work (
     PRIMARY KEY (dataset, first, stop, trials)
 ) WITHOUT ROWID
 """
+HELD = [("table", "work")]
+"""All that a ledger holds; a trigger could undo what is written."""
 
 Key = tuple[bytes, int, int, int]
 """Dataset (a digest of all its counts depend on), first block, block after the last, trials."""
@@ -236,6 +238,10 @@ class Ledger:
         elif found != (APPLICATION, VERSION):
             raise LedgerError(
                 f"ledger '{self.path}': has version {found[1]}, not {VERSION}; {self._remedy}"
+            )
+        if connection.execute("SELECT type, name FROM sqlite_master").fetchall() != HELD:
+            raise LedgerError(
+                f"ledger '{self.path}': holds other tables, or triggers; {self._remedy}"
             )
         connection.execute("COMMIT")
         connection.execute("PRAGMA journal_mode = WAL")

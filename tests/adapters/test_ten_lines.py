@@ -19,6 +19,7 @@ import pytest
 
 import dpassay
 from benchmarks.real_bugs import Environment, interpreter
+from tests.locks import locked
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "ten_lines"
@@ -105,10 +106,7 @@ def older() -> Path:
     """The interpreter of an environment with diffprivlib and all that dpassay needs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needed = {re.split(r"[<>=]", each)[0] for each in project["dependencies"]} | {"pytest"}
-    locked = dict(
-        line.split("==") for line in (ROOT / "requirements.lock").read_text().splitlines()
-    )
-    pins = {name.lower(): number for name, number in locked.items()} | OLDER
+    pins = locked("requirements.lock") | OLDER
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     extras = project["optional-dependencies"]["diffprivlib"]
     environment = Environment(

@@ -201,14 +201,15 @@ def test_a_bound_above_its_claim_is_refuted(
     both: Path, tmp_path: Path, lower: float, code: int
 ) -> None:
     record = json.loads((both / "attack.json").read_text())
-    record["subjects"][1]["certified"][0]["lower"] = lower
+    bound = record["subjects"][1]["certified"][0]
+    bound |= {"lower": lower, "counts": {"x": 190, "n1": 200, "y": 10, "n0": 200}}
     path = tmp_path / "attack.json"
     path.write_text(json.dumps(record))
     assert (
         main(["report", str(path), "-o", str(tmp_path / "out"), "--exit-code", "--format", "json"])
         == code
     )
-    record["subjects"][1]["certified"][0]["lower"] = 0.0
+    bound["lower"] = 0.0
     record["repeated"] = [
         {
             "name": "soft-majority",

@@ -17,7 +17,7 @@ from tests.gate.workflow_checks import by_schema, by_shellcheck, names, read, sc
 
 ACTIONS = ("action.yml", "ci/publish/action.yml")
 GITLAB = "ci/gitlab.yml"
-SCRIPTS = ("ci/gate.sh", "ci/chromium.sh", "ci/publish/comment.sh", ".ci/run")
+SCRIPTS = ("ci/gate.sh", "ci/chromium.sh", "ci/publish/comment.sh", "ci/release.sh", ".ci/run")
 WORKFLOW = ".github/workflows/2.yml"
 """That of docs/ci.md with two jobs."""
 BLOCK = re.compile(r"^```yaml\n# (\.github/\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

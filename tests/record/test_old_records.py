@@ -27,8 +27,9 @@ from dpassay.pairs import (
     replace_several,
 )
 from dpassay.record.compare import compare
+from dpassay.record.contradictions import contradiction
 from dpassay.record.old_records import comparable_searches, search_keys
-from dpassay.record.run_record import _contradiction, make_record
+from dpassay.record.run_record import make_record
 from dpassay.stats.methods import METHODS, method_key, method_name
 from dpassay.targets.groups import Group, searched
 from tests.core.toys import flip_group
@@ -195,7 +196,7 @@ def test_a_test_is_known_by_a_key_and_an_old_record_by_its_words(new: Record) ->
 def test_a_record_whose_keys_and_words_do_not_go_together_is_refused(new: Record) -> None:
     record = copy.deepcopy(new)
     record["results"][0]["searched"]["keys"].append("own:77")
-    assert _contradiction(record["results"][0]).endswith(
+    assert contradiction(record["results"][0]).endswith(
         "has not as many keys of searches as words for them"
     )
-    assert _contradiction(new["results"][0]) == ""
+    assert contradiction(new["results"][0]) == ""

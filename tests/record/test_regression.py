@@ -621,7 +621,7 @@ def full(made: Record) -> Record:
         "budget": 0,
         "catalogue": False,
     }
-    absent = {"alpha": 0.001, "trials": 0} | dict.fromkeys(("error", "spending", "any_size", "fit"))
+    absent = {"alpha": 0.001, "trials": N} | dict.fromkeys(("error", "spending", "any_size", "fit"))
     cell = {
         "group": "data",
         "pair": 0,

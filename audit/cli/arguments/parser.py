@@ -43,6 +43,13 @@ class Parser(argparse.ArgumentParser):
             message = re.sub(pattern, words, message)
         raise InvalidInput(f"{message} (see {self.prog} --help)")
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """Read the words of one option; `--option=--` has none, which argparse lets pass."""
+        found = super()._get_values(action, arg_strings)
+        if action.nargs is None and isinstance(found, list):
+            self.error(f"argument {'/'.join(action.option_strings)}: expected one argument")
+        return found
+
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:

@@ -24,6 +24,8 @@ from dpassay.rows.rows import Rows
 VERSION = 1
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 """How numbers are written that JSON does not have."""
+DEEPEST = 100
+"""So deep may an answer be nested; Python could not go through a much deeper one."""
 SHOWN = 80
 """Characters of a wrong line that a message shows."""
 
@@ -148,7 +150,8 @@ def error_of(reply: Mapping[str, Any]) -> str:
     if not isinstance(found, Mapping):
         return _short(found)
     kind, message = found.get("type", "error"), found.get("message", "")
-    said = f"{kind}: {message}" if message else f"{kind}"
+    kind, message = (each if isinstance(each, str) else _short(each) for each in (kind, message))
+    said = f"{kind}: {message}" if message else kind
     return " ".join(said.split())[:500]
 
 
@@ -160,7 +163,7 @@ def answers_of(reply: Mapping[str, Any], size: int) -> list[Any]:
     Raises
     ------
     Malformed
-        If there is not one for each trial.
+        If there is not one for each trial, or one is nested too deeply.
     """
     found = reply.get("answers")
     if not isinstance(found, list):
@@ -172,16 +175,26 @@ def answers_of(reply: Mapping[str, Any], size: int) -> list[Any]:
     return [value_of(each) for each in found]
 
 
-def value_of(answer: Any) -> Any:
-    """Return a JSON value as an answer: hashable but for objects."""
+def value_of(answer: Any, level: int = 0) -> Any:
+    """Return a JSON value, so many levels down in an answer, as an answer.
+
+    Hashable but for objects.
+
+    Raises
+    ------
+    Malformed
+        If it is nested too deeply.
+    """
     if isinstance(answer, str):
         return NOT_FINITE.get(answer, answer)
+    if level > DEEPEST:
+        raise Malformed(f"it gave an answer nested deeper than {DEEPEST} levels")
     if isinstance(answer, list):
-        return tuple(map(value_of, answer))
+        return tuple(value_of(each, level + 1) for each in answer)
     if isinstance(answer, dict):
         if set(answer) == {"error"}:
             return failed(answer)
-        return {key: value_of(each) for key, each in answer.items()}
+        return {key: value_of(each, level + 1) for key, each in answer.items()}
     return answer
 
 
@@ -189,9 +202,12 @@ def failed(answer: Mapping[str, Any]) -> Failed:
     """Return what stands for a failed trial: its type alone, messages differ too much."""
     found = answer["error"]
     kind = found.get("type", "error") if isinstance(found, Mapping) else found
-    return Failed(str(kind)[:SHOWN], error_of(answer))
+    return Failed((kind if isinstance(kind, str) else _short(kind))[:SHOWN], error_of(answer))
 
 
 def _short(value: Any) -> str:
-    shown = repr(value)
+    try:
+        shown = repr(value)
+    except RecursionError:
+        shown = f"a deeply nested {type(value).__name__}"
     return shown if len(shown) <= SHOWN else f"{shown[: SHOWN - 3]}..."

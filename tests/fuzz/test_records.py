@@ -1,0 +1,83 @@
+"""Records of runs with something wrong in them: refused in one line, or read as they are."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpassay.cli.main import main
+from tests.fuzz.corpus import RUNS
+from tests.fuzz.mutations import mangled, mutated, written
+from tests.fuzz.reading import nonsense
+from tests.fuzz.running import fuzz, ran
+
+Capture = pytest.CaptureFixture[str]
+
+
+def case(rng: random.Random) -> str:
+    """Say what commands do wrong with a damaged record."""
+    good = Path(f"{rng.choice(sorted(RUNS))}.json")
+    bad = Path("bad.json")
+    if rng.random() < 0.1:
+        bad.write_text(mangled(good.read_text(), rng), encoding="utf-8", errors="replace")
+    else:
+        written(bad, mutated(json.loads(good.read_text()), rng))
+    words = rng.choice(
+        (
+            ["compare", str(good), "bad.json"],
+            ["compare", "bad.json", str(good)],
+            ["report", "bad.json", "--format", "md,junit,json,sarif", "-o", "pages", "--exit-code"],
+            ["explain", "--record", "bad.json", "--", _first(good)],
+        )
+    )
+    done = ran(words)
+    if done.wrong or done.code == 2:
+        return done.wrong
+    found = nonsense(bad.read_text(encoding="utf-8"))
+    return f"{words}: exit {done.code}, but {found}" if found else ""
+
+
+def _first(path: Path) -> str:
+    return str(json.loads(path.read_text())["results"][0]["id"])
+
+
+@pytest.mark.slow
+def test_damaged_records_are_refused_or_read(here: Path) -> None:
+    fuzz("records", case)
+
+
+CURVES = ("epsilon", "lower", "upper", "false_positive", "trade_off_lower", "trade_off_upper")
+
+
+DAMAGE: list[tuple[tuple[Any, ...], Any, str]] = [
+    *[(("per_query", 0, "profile", name), [0.5], "are not of one length") for name in CURVES],
+    (("per_query", 0, "profile", "lower"), [], "are not of one length"),
+    (("claim", "source"), 7, "results[0].claim.source = 7: must be a text"),
+    (("lower",), 10**400, ': must be a finite number or "inf" or null'),
+    (
+        ("witness", "query"),
+        "x",
+        'the witness of soft-majority.printed.exact: query = "x": must be a whole number',
+    ),
+    (("witness", "event"), [7], "its event [7] is not made of its labels [0, 1]"),
+    (("witness", "loss"), -1e999, "is not valid JSON"),
+    (("unknown",), float("inf"), "is not valid JSON"),
+]
+
+
+@pytest.mark.parametrize("k", range(len(DAMAGE)))
+def test_what_was_read_and_is_refused_now(k: int, here: Path, capsys: Capture) -> None:
+    place, value, message = DAMAGE[k]
+    record = json.loads(Path("exact.json").read_text())
+    inside = record["results"][0]
+    for key in place[:-1]:
+        inside = inside[key]
+    inside[place[-1]] = copy.deepcopy(value)
+    written(Path("bad.json"), record)
+    assert main(["report", "bad.json", "-o", "pages"]) == 2
+    assert message in capsys.readouterr().err

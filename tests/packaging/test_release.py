@@ -1,0 +1,104 @@
+"""What is installed is locked by its hash, and a release is the same bytes wherever it is built."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from importlib.metadata import distributions, requires
+from pathlib import Path
+
+import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.locks import ROOT, locked
+
+LOCKS = ("requirements.lock", "requirements-runtime.lock")
+OWN = {"dpassay", "pip"}
+"""What an environment has besides: the project itself, and what `venv` brings."""
+HERE = {"umask": 0o022, "TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "1"}
+ELSEWHERE = {"umask": 0o077, "TZ": "Asia/Tokyo", "LC_ALL": "POSIX", "PYTHONHASHSEED": "2"}
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_package_of_a_lock_has_hashes_and_no_address(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    entries = [entry for entry in re.split(r"\n(?=[^ #])", text) if entry.strip()]
+    assert len(entries) == len(locked(name)) > 30
+    assert all(re.search(r"--hash=sha256:[0-9a-f]{64}\b", entry) for entry in entries)
+    assert not re.search(r"https?:|file:|--(extra-)?index-url|--find-links", text)
+
+
+def test_nothing_is_installed_here_that_is_not_locked() -> None:
+    installed = {canonicalize_name(each.name): each.version for each in distributions()}
+    strange = installed.items() - locked("requirements.lock").items()
+    assert {name for name, _ in strange} <= OWN
+
+
+def needed(name: str) -> set[str]:
+    """Return what a package needs here, and what that needs."""
+    found: set[str] = set()
+    open_ = [name]
+    while open_:
+        for line in requires(open_.pop()) or ():
+            each = Requirement(line)
+            if each.marker is None or each.marker.evaluate({"extra": ""}):
+                if (new := canonicalize_name(each.name)) not in found:
+                    open_.append(new)
+                found.add(new)
+    return found
+
+
+def test_the_lock_of_users_holds_what_the_package_needs_and_nothing_else() -> None:
+    users = locked("requirements-runtime.lock")
+    assert users.items() <= locked("requirements.lock").items()
+    assert set(users) == needed("dpassay")
+
+
+def released(folder: Path, given: dict[str, object], time: int) -> dict[str, bytes]:
+    """Return the files of a release, built in a clone under other circumstances."""
+    clone = folder / "clone"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+    for path in clone.rglob("*"):
+        if ".git" not in path.parts:
+            os.utime(path, (time, time))
+    words = {name: str(value) for name, value in given.items() if name.isupper()}
+    subprocess.run(
+        ["bash", str(ROOT / "ci" / "release.sh"), sys.executable, str(folder / "dist")],
+        cwd=clone,
+        env=os.environ | words,
+        umask=int(str(given["umask"])),
+        check=True,
+        capture_output=True,
+    )
+    return {path.name: path.read_bytes() for path in (folder / "dist").iterdir()}
+
+
+@pytest.mark.slow
+def test_a_release_is_the_same_bytes_wherever_it_is_built(tmp_path: Path) -> None:
+    for name in ("here", "elsewhere"):
+        (tmp_path / name).mkdir()
+    here = released(tmp_path / "here", HERE, 1_000_000_000)
+    assert here == released(tmp_path / "elsewhere", ELSEWHERE, 1_700_000_000)
+    assert sorted(Path(name).suffix for name in here) == [".gz", ".json", ".whl"]
+
+    (wheel,) = (tmp_path / "here" / "dist").glob("*.whl")
+    (archive,) = (tmp_path / "here" / "dist").glob("*.tar.gz")
+    modules = {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".py")}
+    assert {"dpassay/__init__.py", "dpassay/reports/run/page/html.py"} < modules
+    with tarfile.open(archive) as held:
+        assert {(each.uid, each.gid, each.uname) for each in held} == {(0, 0, "")}
+        assert len({each.mtime for each in held}) == 1
+
+    (bom,) = (tmp_path / "here" / "dist").glob("*.cdx.json")
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(bom.read_text()) is None
+    told = json.loads(bom.read_text())
+    assert told["metadata"]["component"]["name"] == "dpassay"
+    assert {each["name"]: each["version"] for each in told["components"]} == locked(LOCKS[1])
