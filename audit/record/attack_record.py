@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.errors import InvalidInput
-from dpassay.record.attack_contradictions import contradiction
 from dpassay.record.files import read_json, schema_at
 from dpassay.record.schemas import fault, read_schema
 
@@ -67,6 +66,9 @@ def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
     InvalidInput
         If it is damaged.
     """
+    # the bounds are computed again, which takes numpy; the exit codes import this file
+    from dpassay.record.attack_contradictions import contradiction
+
     record: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
     wrong = fault(record, "attack") or _untold(record) or contradiction(record)
     if wrong:

@@ -72,7 +72,8 @@ def _unfounded(result: Raw) -> Iterator[str]:
     ):
         yield "has a verdict and no evidence"
     searched = result["searched"] or {"how": []}
-    if result["mode"] == "monte-carlo" and "certified_cells" not in (result["searched"] or {}):
+    sampled = result["verdict"] != "error" and result["mode"] == "monte-carlo"
+    if sampled and "certified_cells" not in (result["searched"] or {}):
         yield "was sampled and does not say of how many cells"
     if len(searched.get("keys", searched["how"])) != len(searched["how"]):
         yield "has not as many keys of searches as words for them"

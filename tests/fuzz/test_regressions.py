@@ -61,6 +61,15 @@ def test_a_record_that_contradicts_itself_is_refused(
     assert not Path("pages").exists()
 
 
+def test_a_sampled_result_that_says_of_no_certified_cells(here: Path, capsys: Capture) -> None:
+    """`compare` ended with a KeyError."""
+    record = json.loads(Path("labels.json").read_text())
+    del record["results"][0]["searched"]["certified_cells"]
+    written(Path("bad.json"), record)
+    assert main(["compare", "labels.json", "bad.json"]) == 2
+    assert "was sampled and does not say of how many cells" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_what_a_run_wrote_contradicts_nothing(name: str, here: Path) -> None:
     assert main(["report", f"{name}.json", "-o", "pages", "--format", "md"]) == 0
