@@ -157,7 +157,12 @@ class Cluster:
             If the cluster is lost, or its workers are not as they must be.
         """
         while not asked.ended:
-            self._take()
+            self.take()
+
+    @property
+    def under_way(self) -> int:
+        """How many answers are waited for."""
+        return len(self._under_way)
 
     def cancel(self, some: Sequence[Asked]) -> None:
         """Stop working on something; what a worker has begun it ends."""
@@ -252,7 +257,7 @@ class Cluster:
                 f"scheduler = '{self._scheduler}': no Dask scheduler answers there ({said})"
             ) from None
 
-    def _take(self) -> None:
+    def take(self) -> None:
         """Hand on the answers that are there; wait a moment if there are none."""
         try:
             came = [self._came.get(timeout=LOOK)]

@@ -90,6 +90,19 @@ class Remote:
                 return ShardResult(counts=tuple(counts), failure=one.done.failure)
         return ShardResult(counts=tuple(counts))
 
+    @property
+    def under_way(self) -> int:
+        """How many answers are waited for."""
+        return self._cluster.under_way
+
+    def look(self) -> None:
+        """Wait a moment for any answer."""
+        self._cluster.take()
+
+    def ended(self, receipt: Receipt) -> bool:
+        """Whether an answer to a shard, or the news that there is none, has come."""
+        return receipt.asked is None or receipt.asked.ended
+
     def abandon(self, receipt: Receipt) -> None:
         """Stop working on a shard."""
         if receipt.asked is not None:

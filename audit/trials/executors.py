@@ -36,6 +36,8 @@ from dpassay.trials.tasks import (
     unrepeatable,
 )
 
+BEHIND = 16
+"""Times `ahead` shards may have come back behind one that has not: their counts are kept."""
 Kind = Literal["inline", "local", "dask"]
 
 
@@ -66,11 +68,24 @@ class ExecutorOptions:
 
 
 class Backend(Protocol):
-    """Runs shards; it may take `ahead` of them before the first one is asked back."""
+    """Runs shards; `ahead` of them may be under way, in whatever order they come back."""
 
     @property
     def ahead(self) -> int:
         """So many."""
+        ...
+
+    @property
+    def under_way(self) -> int:
+        """How many have been taken and have not ended."""
+        ...
+
+    def look(self) -> None:
+        """Wait a moment until one of them ends, whichever it is."""
+        ...
+
+    def ended(self, receipt: Any) -> bool:
+        """Whether `finish` has nothing to wait for, unless it is to try again."""
         ...
 
     def start(self, shard: Shard) -> Any:
@@ -101,6 +116,7 @@ class Inline:
     """Runs a shard here and now."""
 
     ahead = 1
+    under_way = 0
 
     def __init__(self, runner: TrialRunner, keep: Callable[[Shard, ShardResult], None]) -> None:
         self._bench = runner
@@ -115,6 +131,14 @@ class Inline:
         done = self._bench.run(receipt)
         self._keep(receipt, done)
         return done
+
+    def look(self) -> None:
+        """There is nothing to wait for."""
+
+    def ended(self, receipt: Shard) -> bool:
+        """Whether `finish` waits for nobody: it does the work."""
+        del receipt
+        return True
 
     def abandon(self, receipt: Shard) -> None:
         """Nothing has been done about it yet."""
@@ -218,7 +242,9 @@ class Executor:
                 held = self._held(shard)
                 missing = tuple(piece for piece in shard if piece not in held)
                 under_way.append((shard, held, self._crew.start(missing) if missing else None))
-                if len(under_way) >= self._crew.ahead:
+                while self._crew.under_way >= self._crew.ahead:
+                    self._crew.look()
+                while under_way and self._may_finish(under_way):
                     yield from self._finished(*under_way.popleft())
             while under_way:
                 yield from self._finished(*under_way.popleft())
@@ -226,6 +252,12 @@ class Executor:
             for _, _, receipt in under_way:
                 if receipt is not None:
                     self._crew.abandon(receipt)
+
+    def _may_finish(self, under_way: Sequence[tuple[Shard, Any, Any]]) -> bool:
+        """Whether the first shard has come back, or too many others wait for it."""
+        receipt = under_way[0][2]
+        came = receipt is None or self._crew.ended(receipt)
+        return came or len(under_way) >= BEHIND * self._crew.ahead
 
     def _finished(
         self, shard: Shard, held: dict[Piece, Counts], receipt: Any

@@ -82,7 +82,12 @@ class Pool:
     def wait(self, question: Question) -> None:
         """Wait until a question has ended."""
         while not question.ended:
-            self._look()
+            self.look()
+
+    @property
+    def under_way(self) -> int:
+        """How many questions have not ended."""
+        return len(self._waiting) + len(self._busy)
 
     def abandon(self, questions: Sequence[Question]) -> None:
         """Stop working on questions."""
@@ -126,7 +131,7 @@ class Pool:
         except Lost as error:
             raise TargetError(str(error)) from None
 
-    def _look(self) -> None:
+    def look(self) -> None:
         """Wait a moment for any answer, and hand on what has come."""
         self._feed()
         wait(list(self._busy))

@@ -101,6 +101,19 @@ class Local:
                     self._pool.enqueue(piece)
         return ShardResult(counts=tuple(counts))
 
+    @property
+    def under_way(self) -> int:
+        """How many shards are waited for."""
+        return self._pool.under_way
+
+    def look(self) -> None:
+        """Wait a moment for any shard."""
+        self._pool.look()
+
+    def ended(self, receipt: list[Job]) -> bool:
+        """Whether an answer of a shard, or the news that there is none, has come."""
+        return all(job.ended for job in receipt)
+
     def abandon(self, receipt: list[Job]) -> None:
         """Stop working on a shard."""
         self._pool.abandon(receipt)

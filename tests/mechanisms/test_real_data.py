@@ -15,8 +15,11 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks import accuracy
-from dpassay import DP, audit, replace_one
+from dpassay import audit, replace_one
 from dpassay.data import Labelled
+from dpassay.frontier.accuracy import interval
+from dpassay.frontier.entries import ENTRIES, parameters
+from dpassay.frontier.splits import split_of
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.targets.resolve import resolve
 from tests import needed
@@ -51,9 +54,10 @@ def audited(
     entry: str, train: Labelled, queries: NDArray[np.float64], column: int, *, exact: bool
 ) -> None:
     """Audit every query against every claim; only claims that are known to be wrong fall."""
-    target = resolve(entry, accuracy.parameters(entry, 1.0, train, column))
+    n, d = train.X.shape
+    target = resolve(entry, parameters(entry, 1.0, records=n, columns=d, feature=column))
     mechanism: Any = target.mechanism
-    assert (accuracy.law_of(mechanism, mechanism.prepare(train), queries) is not None) == exact
+    assert (mechanism.distribution(mechanism.prepare(train), queries) is not None) == exact
     pairs = replace_one(train.X, train.y)
     if not exact:
         ends = FlipLabel(0), FlipLabel(1), FlipLabel(len(train) - 1)  # of T and of V
@@ -85,10 +89,10 @@ def audited(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("entry", accuracy.ENTRIES)
+@pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.parametrize("name", SETS)
 def test_every_query_is_audited(name: str, entry: str, data: Labelled) -> None:
-    split = accuracy.split_of(name, data, 0)
+    split = split_of(name, data, 0)
     audited(
         entry,
         split.train.take(slice(TRAIN)),
@@ -104,7 +108,7 @@ def test_every_query_is_audited(name: str, entry: str, data: Labelled) -> None:
 def test_on_one_column_the_linear_classifiers_are_audited_exactly(
     name: str, entry: str, data: Labelled
 ) -> None:
-    split, column = accuracy.split_of(name, data, 0), accuracy.COLUMN[name]
+    split, column = split_of(name, data, 0), accuracy.COLUMN[name]
     X = split.train.X[:TRAIN, [column]]
     wide = float(np.sqrt(split.train.X.shape[1]))  # all columns were divided by it
     queries = split.test.X[:QUERIES, [column]] * wide
@@ -130,18 +134,9 @@ def test_the_page_says_what_was_found() -> None:
     # what the introduction says of the choice without noise
     for name in ("adult", "breast-cancer"):
         less = np.array([run["control 0.5"] - run["random-choice 0.5"] for run in published[name]])
-        assert accuracy.interval(less)[1] < 0
+        assert interval(less)[1] < 0
 
 
 def test_the_interval() -> None:
-    found = accuracy.interval(np.array([0.0, 1.0, 2.0]))
+    found = interval(np.array([0.0, 1.0, 2.0]))
     assert found == pytest.approx((1 - 4.302653 / 3**0.5, 1 + 4.302653 / 3**0.5), abs=1e-5)
-
-
-@pytest.mark.parametrize("epsilon", accuracy.EPSILONS)
-@pytest.mark.parametrize("entry", accuracy.ENTRIES)
-def test_what_is_compared_claims_the_epsilon_that_the_page_says(entry: str, epsilon: float) -> None:
-    train = Labelled(np.zeros((90, 3)), np.arange(90) % 2)
-    mechanism: Any = resolve(entry, accuracy.parameters(entry, epsilon, train, 1)).mechanism
-    claimed = [claim.epsilon for claim in mechanism.claims if isinstance(claim, DP)]
-    assert claimed[1 if entry == "pate-data-dependent" else 0] == pytest.approx(epsilon, rel=1e-9)

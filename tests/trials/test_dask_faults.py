@@ -128,7 +128,7 @@ def test_workers_killed_when_their_answers_are_asked_for(
 def test_workers_killed_before_their_answers_are_asked_for(
     cluster: Cluster, expected: Any, monkeypatch: Any
 ) -> None:
-    take, killed = cluster._take, list[int]()
+    take, killed = cluster.take, list[int]()
 
     def lose() -> None:
         if not killed:
@@ -142,7 +142,7 @@ def test_workers_killed_before_their_answers_are_asked_for(
                 time.sleep(0.01)
         take()
 
-    monkeypatch.setattr(cluster, "_take", lose)
+    monkeypatch.setattr(cluster, "take", lose)
     assert on(cluster, target(response(1.0))) == expected
     assert len(killed) == 2
 
