@@ -51,8 +51,8 @@ full run. Means without noise, which is not private:
 {plain}
 
 **MSE is high because nothing sets the level.** There is no intercept, and standardised columns have
-mean 0, so predicted probabilities are about 1/2 on average, whatever the share of label 1. A large λ
-makes all of them 1/2, and MSE 0.25. To predict the share for everybody would have MSE
+mean 0, so predicted probabilities are about 1/2 on average, whatever the share of label 1. A large
+λ makes all of them 1/2, and MSE 0.25. To predict the share for everybody would have MSE
 {constant_adult:.3f} on Adult and {constant_magic:.3f} on MAGIC; Control reaches {reached_adult:.3f}
 and {reached_magic:.3f} at α = 5. So Figure 1b shows mostly how often a small λ is chosen.
 
@@ -99,15 +99,15 @@ OPEN_ROWS = (
         "records of Adult",
         "both files, {adult_records:,} records, `?` a category of its own",
         (
-            "no number is printed; so coded there are {independent} linearly independent predictors, "
-            "and the paper has 98"
+            "no number is printed; so coded there are {independent} linearly independent "
+            "predictors, and the paper has 98"
         ),
     ),
     (
         "the 52 predictors",
         (
-            "backward elimination by AIC, as R's `step`, among the eight predictors with the smallest "
-            "Wald statistics at each step"
+            "backward elimination by AIC, as R's `step`, among the eight predictors with the "
+            "smallest Wald statistics at each step"
         ),
         (
             "AIC stops at {stop} here, so elimination goes on to 52. It looks at the labels of all "
