@@ -6,8 +6,8 @@ INTRODUCTION = """\
 # The experiments of Chaudhuri and Vinterbo (2013), section 5
 
 Five ways of choosing the regularisation parameter λ of a private linear classifier, on Adult and
-MAGIC: {repetitions} cuts into ten folds, {folds} of ten test folds each, α = {alphas}, ten values
-of λ. `python -m benchmarks.section5 --data FOLDER --write` computes the numbers, writes this page
+MAGIC: {repetitions} × {folds} rounds of ten-fold cross-validation, α = {alphas}, ten values of λ.
+`python -m benchmarks.section5 --data FOLDER --write` computes the numbers, writes this page
 and draws the figures. It takes about six minutes of one core and goes on where it was interrupted.
 All values of all {rounds} rounds are in [section5.json](section5.json).
 

@@ -1,7 +1,8 @@
 """Finished rounds, one JSON object a line, in the order of the tasks, whoever ran them.
 
 An interrupted run keeps its whole lines and goes on behind them; so the file's bytes depend neither
-on interruptions nor on the number of processes.
+on interruptions nor on the number of processes. Nothing notices that the code has changed: then the
+folder has to be emptied.
 """
 
 from __future__ import annotations
@@ -38,12 +39,14 @@ def results(
     out.mkdir(parents=True, exist_ok=True)
     path, planned = out / FILE, tasks(size)
     head = heading(tables, size)
-    kept = whole_lines(path) or [head]
-    require(kept[0] == head, "out", str(out), "a folder of the same data, seed and folds")
+    kept = whole_lines(path)
+    require(kept[:1] in ([], [head]), "out", str(out), "a folder of the same data, seed and folds")
     known = [json.loads(line) for line in kept[1:]]
-    path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
     yield from known[: len(planned)]
     with path.open("a", encoding="utf-8") as file:
+        file.truncate(sum(len(line) + 1 for line in kept))
+        if not kept:
+            file.write(head + "\n")
         for found in run(planned[len(known) :], tables, jobs):
             file.write(json.dumps(found) + "\n")
             file.flush()

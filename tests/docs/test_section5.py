@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks.section5.figures import FIGURES
 from benchmarks.section5.page import page, remark
 from benchmarks.section5.rounds import Task, result_of
 from benchmarks.section5.scalings import SCALINGS
@@ -31,6 +33,12 @@ def found() -> Found:
 def test_the_page_says_what_was_found() -> None:
     assert page(found()) == (DOCS / "section5.md").read_text(encoding="utf-8")
     assert as_text(found()) == (DOCS / "section5.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_have_few_nodes(name: str) -> None:
+    text = (DOCS / "figures" / f"{name}.svg").read_text(encoding="utf-8")
+    assert 100 < len(re.findall("<[a-z]", text)) < 1_500
 
 
 def test_all_of_the_paper_was_run() -> None:
