@@ -97,13 +97,11 @@ def cell(repetitions: Any, measure: str) -> str:
 def told(found: Found) -> dict[str, Any]:
     """Everything that the prose leaves open."""
     size, tables = found["size"], found["tables"]
-    control = difference(found, PAPERS, "Adult", "AUC", ("Control", "Random"))[0]
     return {
         **size,
         "rounds": size["repetitions"] * size["folds"],
         "alphas": ", ".join(f"{alpha:g}" for alpha in ALPHAS),
         "adult_records": tables["Adult"]["records"],
-        "magic_records": tables["Magic"]["records"],
         "adult_share": tables["Adult"]["label 1"],
         "magic_share": tables["Magic"]["label 1"],
         "hadrons": 1 - tables["Magic"]["label 1"],
@@ -112,25 +110,51 @@ def told(found: Found) -> dict[str, Any]:
         "plain": "\n".join(without_noise(found)),
         "noise": "\n".join(score_noise(found)),
         "raised": "\n".join(raised(found)),
-        "control": f"{control.mean:+.3f} ({control.low:+.3f} to {control.high:+.3f})",
-        "control_index": mean_of(found, "Adult", "index", "Control", 0),
-        "constant_adult": constant(tables["Adult"]["label 1"]),
-        "constant_magic": constant(tables["Magic"]["label 1"]),
-        "reached_adult": mean_of(found, "Adult", "MSE", "Control", -1),
-        "reached_magic": mean_of(found, "Magic", "MSE", "Control", -1),
-        "svm_error": float(values(found, HUBER, "Adult", "error", "Control")[-1].mean()),
         "remark": ", ".join(f"{each:+.4f}" for each in remark()),
+        **of_the_levels(found),
+        **of_the_choice(found),
     }
 
 
-def mean_of(found: Found, table: str, measure: str, method: str, place: int) -> float:
+def of_the_levels(found: Found) -> dict[str, Any]:
+    """MSE of predicting the share for everybody, and what Control reaches at the largest alpha."""
+    shares = {table: found["tables"][table]["label 1"] for table in TABLES}
+    return {
+        **{f"constant_{table.lower()}": share * (1 - share) for table, share in shares.items()},
+        **{
+            f"reached_{table.lower()}": mean_of(found, table, "MSE", "Control", 5.0)
+            for table in TABLES
+        },
+        "svm_error": float(values(found, HUBER, "Adult", "error", "Control")[-1].mean()),
+    }
+
+
+def of_the_choice(found: Found) -> dict[str, Any]:
+    """What choosing costs Stability on MAGIC at alpha = 1, and Control on Adult at 0.3."""
+    control = difference(found, PAPERS, "Adult", "AUC", ("Control", "Random"))[0]
+    fixed = found["runs"][PAPERS.name]["Magic"]["fixed"]["AUC"]
+    n, m = sizes(found, "Magic")
+    return {
+        "control": f"{control.mean:+.3f} ({control.low:+.3f} to {control.high:+.3f})",
+        "control_index": mean_of(found, "Adult", "index", "Control", 0.3),
+        "magic_stability": mean_of(found, "Magic", "AUC", "Stability", 1.0),
+        "magic_alpha_split": mean_of(found, "Magic", "AUC", "alphaSplit", 1.0),
+        "magic_best": fixed[ALPHAS.index(0.5)][0],
+        "magic_noise": mean_noise(n, m, 1.0),
+        "magic_m": m,
+        "magic_rarer": math.exp(m / 200),
+    }
+
+
+def mean_of(found: Found, table: str, measure: str, method: str, alpha: float) -> float:
     """Mean over all rounds at one of the alphas, in the paper's run."""
-    return float(values(found, PAPERS, table, measure, method)[place].mean())
+    return float(values(found, PAPERS, table, measure, method)[ALPHAS.index(alpha)].mean())
 
 
-def constant(share: float) -> float:
-    """MSE of predicting the share of label 1 for everybody."""
-    return share * (1 - share)
+def mean_noise(n: int, m: int, alpha: float) -> float:
+    """Mean of the noise on Stability's scores, 2 beta / alpha_2, with alpha_2 = alpha / 2."""
+    beta = max(2 / (min(ObjectivePerturbation().thetas) * n), 1 / m)
+    return 4 * beta / alpha
 
 
 def remark() -> list[float]:
@@ -160,14 +184,12 @@ def three(each: Sequence[float]) -> str:
 
 
 def score_noise(found: Found) -> Iterator[str]:
-    """Mean of the noise on Stability's scores, 2 beta / alpha_2, with alpha_2 = alpha / 2."""
+    """Mean of the noise on Stability's scores at each alpha."""
     yield f"| data | {' | '.join(f'α = {alpha:g}' for alpha in ALPHAS)} |"
     yield "|---|" + "---|" * len(ALPHAS)
-    least = min(ObjectivePerturbation().thetas)
     for table in TABLES:
-        n, m = sizes(found, table)
-        beta = max(2 / (least * n), 1 / m)
-        yield f"| {table} | {' | '.join(f'{4 * beta / alpha:.3f}' for alpha in ALPHAS)} |"
+        each = (mean_noise(*sizes(found, table), alpha) for alpha in ALPHAS)
+        yield f"| {table} | {' | '.join(f'{noise:.3f}' for noise in each)} |"
 
 
 def sizes(found: Found, table: str) -> tuple[int, int]:

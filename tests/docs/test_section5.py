@@ -16,7 +16,7 @@ from benchmarks.section5.rounds import Task, result_of
 from benchmarks.section5.scalings import SCALINGS
 from benchmarks.section5.sentences import compared
 from benchmarks.section5.settings import ALPHAS, MEASURES, METHODS, PAPERS, RUNS, TABLES, Run
-from benchmarks.section5.summary import Found, as_text, bootstrap, student, values
+from benchmarks.section5.summary import Found, as_text, bootstrap, difference, student, values
 from benchmarks.section5.tables import adult, magic
 from dpassay.data import Labelled
 from tests import needed
@@ -67,6 +67,22 @@ def test_the_same_predictors_of_adult_are_chosen() -> None:
     table = adult(needed.data())
     said = {**table.facts, "predictors": list(table.predictors)}
     assert said == found()["tables"]["Adult"]
+
+
+def test_what_the_text_says_without_a_number() -> None:
+    """Where ours differ from the paper's, and where they do not."""
+
+    def signs(table: str, measure: str, first: str, second: str) -> list[int]:
+        return [each.sign for each in difference(found(), PAPERS, table, measure, (first, second))]
+
+    assert signs("Magic", "AUC", "Stability", "alphaSplit")[2:] == [-1] * 4
+    assert max(signs("Magic", "AUC", "Stability", "dataSplit")) <= 0
+    assert min(signs("Magic", "MSE", "Stability", "alphaSplit")[3:]) >= 0
+    assert signs("Adult", "AUC", "Stability", "Random")[:4] == [-1] * 4
+    assert signs("Adult", "AUC", "Control", "Random")[:2] == [-1] * 2
+    for other in ("alphaSplit", "dataSplit"):
+        assert signs("Adult", "AUC", "Stability", other) == [1] * 6
+        assert signs("Adult", "MSE", "Stability", other) == [-1] * 6
 
 
 def test_intervals() -> None:
