@@ -93,7 +93,7 @@ class Rate:
         """Return the error that n records are enough for, at most `LARGEST`."""
         if self.size(LARGEST, epsilon) >= n:
             return LARGEST
-        low = math.log(1e-6)
+        low = math.log(1e-30)
         return math.exp(
             brentq(lambda a: self.size(math.exp(a), epsilon) - n, low, math.log(LARGEST))
         )
