@@ -1,4 +1,4 @@
-"""The page of rates is made from its JSON file; slopes and promised errors are what they say."""
+"""Pages of errors are made from their JSON files; slopes and promised errors are what they say."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import rates
+from benchmarks import excess_error, rates
 from benchmarks.rates import RATES, Found, errors, measured, page
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -23,6 +23,11 @@ def found() -> Found:
 
 def test_the_page_says_what_was_found() -> None:
     assert page(found()) == (DOCS / "rates.md").read_text(encoding="utf-8")
+
+
+def test_the_page_of_excess_errors_says_what_was_found() -> None:
+    excess = json.loads((DOCS / "excess_error.json").read_text(encoding="utf-8"))
+    assert excess_error.page(excess) == (DOCS / "excess_error.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", RATES)
