@@ -7,7 +7,7 @@ together, see `benchmarks.section5.solving`. Random and Control choose among the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -24,6 +24,9 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.selection import select
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate_train import ValidateTrain
 
 Array = NDArray[np.float64]
+Key = tuple[str, float]
+"""A method and an alpha."""
+ALL: Final = slice(None)
 Coins = Callable[..., np.random.Generator]
 """Coins for a purpose: method, alpha and what of it."""
 ALTERNATIVES: Final[dict[str, Any]] = {
@@ -96,45 +99,43 @@ def run(fold: Fold, coins: Coins) -> Outcome:
     made = {
         (method, alpha): mechanism_of(method, alpha, fold) for method in METHODS for alpha in ALPHAS
     }
-    shared: Any = trainer_of_method(made["Control", ALPHAS[-1]])
-    V = shared.signed(fold.data, slice(0, len(fold.data) - fold.m))
-    first = {
-        key: trainings(mechanism, coins(*key, "train"))
-        for key, mechanism in made.items()
-        if key[0] not in TRAINED_BY
-    }
-    R = np.zeros(V.shape[1])
-    plain = [
-        Training(trainer=shared, rows=slice(None), lambda_=theta, R=R) for theta in shared.thetas
-    ]
-    k = len(plain)
-    W = solve(V, [*plain, *(each for group in first.values() for each in group)])
-    pool = dict(zip(first, W[k:].reshape(-1, k, V.shape[1]), strict=True))
-    for method, other in TRAINED_BY.items():
-        pool |= {(method, alpha): pool[other, alpha] for alpha in ALPHAS}
+    V = trainer_of_method(made["Control", 1.0]).signed(fold.data, slice(0, len(fold.data) - fold.m))
+    noiseless, pool = classifiers(made, V, coins)
     index = {key: choose(made[key], pool[key], fold, coins(*key, "choose")) for key in made}
     w = {key: pool[key][index[key]] for key in made}
-    again = [
-        afresh(
-            made["Stability", alpha], index["Stability", alpha], coins("Stability", alpha, "last")
-        )
-        for alpha in ALPHAS
-    ]
-    w |= {("Stability", alpha): each for alpha, each in zip(ALPHAS, solve(V, again), strict=True)}
+    stable = [("Stability", alpha) for alpha in ALPHAS]
+    again = [afresh(made[key], index[key], coins(*key, "last")) for key in stable]
+    w |= zip(stable, solve(V, again), strict=True)
     shape = (len(METHODS), len(ALPHAS))
     return Outcome(
         index=np.array([index[key] for key in made]).reshape(shape),
         w=np.array([w[key] for key in made]).reshape(*shape, -1),
         fixed=np.array([pool["Control", alpha] for alpha in ALPHAS]),
-        noiseless=W[:k],
+        noiseless=noiseless,
     )
+
+
+def classifiers(made: dict[Key, Any], V: Array, coins: Coins) -> tuple[Array, dict[Key, Array]]:
+    """Train a classifier for every lambda: without noise, and for each method and alpha; (k, d)."""
+    own = [key for key in made if key[0] not in TRAINED_BY]
+    groups = [trainings(made[key], coins(*key, "train")) for key in own]
+    plain = [
+        replace(
+            each, trainer=trainer_of_method(made["Control", ALPHAS[-1]]), rows=ALL, R=0 * each.R
+        )
+        for each in groups[0]
+    ]
+    W = solve(V, [each for group in (plain, *groups) for each in group])
+    noiseless, *trained = W.reshape(len(groups) + 1, -1, V.shape[1])
+    pool = dict(zip(own, trained, strict=True))
+    return noiseless, {key: pool[TRAINED_BY.get(key[0], key[0]), key[1]] for key in made}
 
 
 def trainings(mechanism: Any, rng: np.random.Generator) -> list[Training]:
     """Return a training for each lambda, with noise of its own."""
     trainer = trainer_of_method(mechanism)
     k = len(trainer.thetas)
-    rows = getattr(mechanism, "rows", lambda i, k: slice(None))  # noqa: ARG005  (Algorithm 2: all)
+    rows = getattr(mechanism, "rows", lambda i, k: ALL)  # noqa: ARG005  (Algorithm 2: all)
     R = trainer.noise(k, rng)
     return [
         Training(trainer=trainer, rows=rows(i, k), lambda_=theta, R=R[i])
@@ -156,7 +157,7 @@ def afresh(mechanism: ValidateTrain, index: int, rng: np.random.Generator) -> Tr
     trainer: Any = mechanism.validation.trainer
     return Training(
         trainer=trainer,
-        rows=slice(None),
+        rows=ALL,
         lambda_=trainer.thetas[index],
         R=trainer.noise(1, rng)[0],
     )
