@@ -40,6 +40,7 @@ EDGES = np.concatenate([0.5 - OFFSETS[::-1], 0.5 + OFFSETS[1:]])
 GRID, WIDTHS = points(((EDGES[:-1] + EDGES[1:]) / 2)[:, None], "queries"), np.diff(EDGES)
 """Cells of [0, 1], the finer the nearer they are to the threshold."""
 MARGINS = np.geomspace(1e-3, 0.5, 40)
+RESAMPLES = 1_000
 DRAWS = 400
 """Trials at each query where there is no exact law."""
 
@@ -123,6 +124,22 @@ def slope(errors: list[float]) -> float:
     return float(np.polyfit(np.log(SIZES[half:]), np.log(errors[half:]), 1)[0])
 
 
+def slope_words(each: list[list[float]]) -> str:
+    """Slope of the means, with a bootstrap interval of 95 % if there are several datasets."""
+    values = np.array(each)
+    told = f"{slope(list(values.mean(axis=1))):.2f}"
+    if values.shape[1] == 1:
+        return told
+    rng = stream(0, "excess error", "bootstrap")
+    drawn = (
+        np.take_along_axis(values, rng.integers(values.shape[1], size=values.shape), axis=1)
+        for _ in range(RESAMPLES)
+    )
+    slopes = [slope(list(again.mean(axis=1))) for again in drawn]
+    low, high = np.percentile(slopes, [2.5, 97.5])
+    return f"{told} ({low:.2f} to {high:.2f})"
+
+
 def page(found: dict[str, Any]) -> str:
     """Write the table."""
     lines = [
@@ -150,6 +167,9 @@ def page(found: dict[str, Any]) -> str:
         ),
         "datasets, ± its standard error. Hardest point: the largest mean over all margins.",
         "",
+        "In brackets: a bootstrap interval of 95 % for the slope, over the datasets.",
+        "[rates.md](rates.md) has learners of Dwork and Feldman (2018), and slopes against ε.",
+        "",
         "![Excess error against n](figures/excess_error.svg)",
         "",
     ]
@@ -170,7 +190,7 @@ def page(found: dict[str, Any]) -> str:
                 else f"{mean:.4f}"
                 for mean, errors in zip(means, each, strict=True)
             ]
-            lines.append(f"| {name} | {order} | {slope(means):.2f} | {' | '.join(told)} |")
+            lines.append(f"| {name} | {order} | {slope_words(each)} | {' | '.join(told)} |")
         lines.append("")
     lines += ["## What each claims", "", f"| learner | {sizes} |", "|---|" + "---|" * len(SIZES)]
     for name, (_, make) in LEARNERS.items():
