@@ -1,0 +1,211 @@
+"""What a run of a thousand million cells takes: from measured constants, and from a simulation.
+
+`python -m benchmarks.capacity --write` measures the constants of this machine, adds those that
+`bench_executors` and `bench_scale` print (`--shard-ms`, `--peak-mib`, `--answer-ns`), simulates a
+thousand workers and writes docs/capacity.json and the last section of docs/scale.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import tempfile
+import textwrap
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.scheduler import SHARDS, Cluster, Outcome, cases, simulated
+from dpassay.trials.blocks import Counts
+from dpassay.trials.ledger import Ledger
+from dpassay.trials.wire import pack, unpack
+
+DOCS = Path(__file__).parents[1] / "docs"
+HEADING = "## What a thousand million cells take\n"
+PAIRS, QUERIES, RUNS, BLOCK = 250_000, 1_000, 4_000, 1_000
+"""Of the run that is reckoned: 4 events and directions for each pair and query, runs a dataset, and
+runs of a shard."""
+CELLS = 4 * PAIRS * QUERIES
+ANSWERS = PAIRS * QUERIES * RUNS
+SHARDS_OF_RUN = PAIRS * RUNS // BLOCK
+PLACES_A_RUN = 10_000_000
+"""Pairs times queries that one deciding process holds comfortably."""
+ROWS = 2_000
+GB = 1e9
+WIDTH = 140
+
+
+def rows() -> Iterator[tuple[tuple[bytes, int, int, int], Counts]]:
+    """Yield rows as a run of these sizes writes them."""
+    rng = np.random.default_rng(0)
+    for i in range(ROWS):
+        ones = rng.binomial(BLOCK, 0.3, QUERIES)
+        calls = np.stack([BLOCK - ones, ones], axis=1)[None].astype(np.int64)
+        yield (
+            (hashlib.sha256(str(i).encode()).digest(), 0, 1, BLOCK),
+            Counts(calls=calls, marks=(b"0123456789abcdef",)),
+        )
+
+
+def measured() -> dict[str, float]:
+    """Measure what a row of the ledger costs, and an answer on the wire."""
+    every = list(rows())
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.process_time()
+        with Ledger(Path(folder) / "ledger.sqlite", resume=False) as ledger:
+            for row in every:
+                ledger.put([row])
+        seconds = time.process_time() - began
+        size = sum(path.stat().st_size for path in Path(folder).iterdir())
+    counts = every[0][1]
+    message = pack(0, {"calls": counts.calls, "marks": list(counts.marks)})
+    began = time.process_time()
+    for _ in range(ROWS):
+        unpack(message)
+    return {
+        "ledger_row_ms": round(1000 * seconds / ROWS, 3),
+        "ledger_row_bytes": round(size / ROWS),
+        "wire_bytes": len(message),
+        "unpack_ms": round(1000 * (time.process_time() - began) / ROWS, 4),
+    }
+
+
+def cluster_of(facts: dict[str, Any]) -> Cluster:
+    """Return a thousand workers with the measured overheads.
+
+    Half of what a shard costs is taken for its submission and half for its result, and the
+    scheduler is taken to be busy as long as for one of them.
+    """
+    half = facts["shard_ms"] / 2000
+    return Cluster(submit=half, take=half + facts["ledger_row_ms"] / 1000, schedule=half)
+
+
+def reckoned(facts: dict[str, Any]) -> dict[str, float]:
+    """Return what the run takes, by the constants."""
+    shard = (facts["shard_ms"] + facts["ledger_row_ms"]) / 1000
+    places = PAIRS * QUERIES
+    return {
+        "core_hours": ANSWERS * facts["answer_ns"] * 1e-9 / 3600,
+        "deciding_hours": SHARDS_OF_RUN * shard / 3600,
+        "most_shards_a_second": 1 / shard,
+        "ledger_gb": SHARDS_OF_RUN * facts["ledger_row_bytes"] / GB,
+        "network_gb": SHARDS_OF_RUN * facts["wire_bytes"] / GB,
+        "memory_gb": places * facts["place_bytes"] / GB,
+        "memory_a_run_gb": PLACES_A_RUN * facts["place_bytes"] / GB,
+        "runs": places / PLACES_A_RUN,
+    }
+
+
+def simulations(facts: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """Return how the cases of `benchmarks.scheduler` go on that cluster."""
+    return {
+        name: {key: round(value, 4) for key, value in asdict(simulated(each, SHARDS)).items()}
+        for name, each in cases(cluster_of(facts)).items()
+    }
+
+
+def section(facts: dict[str, Any]) -> str:
+    """Write the section of docs/scale.md."""
+    found, cluster = reckoned(facts), cluster_of(facts)
+    shard, row = facts["shard_ms"], facts["ledger_row_ms"]
+    ledger, runs, busy = found["ledger_gb"], found["runs"], found["most_shards_a_second"]
+    slower = "yours may take a thousand times as long"
+    table = (
+        ("what", "takes", "by"),
+        ("---", "---", "---"),
+        (
+            "workers",
+            f"{found['core_hours']:,.0f} core hours",
+            f"{facts['answer_ns']:g} ns an answer, a vote of 25 teachers; {slower}",
+        ),
+        (
+            "the deciding process",
+            f"{found['deciding_hours']:.1f} h on one core",
+            f"{shard:g} ms a shard on Dask, {row:g} ms for its row in the ledger",
+        ),
+        ("network", f"{found['network_gb']:.1f} GB", f"{facts['wire_bytes']:,} bytes a shard"),
+        ("ledger", f"{ledger:.1f} GB", f"{facts['ledger_row_bytes']:,} bytes a row"),
+        (
+            "memory of the deciding process",
+            f"{found['memory_gb']:,.0f} GB",
+            f"{facts['place_bytes']:,} bytes for a pair at a query",
+        ),
+    )
+    sizes = (
+        f"Reckoned from constants of one machine by `python -m benchmarks.capacity` "
+        f"(docs/capacity.json): {CELLS:.0e} cells ({PAIRS:,} pairs, {QUERIES:,} queries, two "
+        f"directions, two labels) and {ANSWERS:.0e} trials ({RUNS:,} runs of each dataset at each "
+        f"query), in {SHARDS_OF_RUN:,} shards."
+    )
+    bottlenecks = (
+        "**The first bottleneck is the memory of the deciding process.** Cut the pairs into "
+        f"{runs:.0f} runs of {PLACES_A_RUN:.0e} pairs at queries each: every run then takes "
+        f"{found['memory_a_run_gb']:.1f} GB and has a ledger of its own, {ledger / runs:.2f} GB. "
+        "Say to each its share of the error probability (`--confidence`): nothing divides it among "
+        f"runs. **The second is its single thread.** It takes in at most {busy:.0f} shards a "
+        f"second, so it keeps a thousand workers busy only if a shard takes {1000 / busy:.1f} s or "
+        f"more. A ledger is cut with its run and for no other reason: it takes {1000 / row:,.0f} "
+        "rows a second, many times what arrives."
+    )
+    simulated = (
+        f"`python -m benchmarks.scheduler` simulates {cluster.workers:,} workers and {SHARDS:,} "
+        f"shards of {cluster.work:g} s with these overheads. Losses are noticed after "
+        f"{cluster.noticed:g} s, and a worker is replaced after {cluster.back:g} s. 'At work' is "
+        "useful work over workers times seconds, with the end of the run, when the last slow "
+        "shards are waited for. 'The window in order' is what dpassay did before: at most so many "
+        "shards beyond the oldest one. Now the shards in flight are counted, so a slow one holds "
+        "up no others."
+    )
+    parts = (
+        HEADING,
+        textwrap.fill(sizes, WIDTH),
+        "\n".join(f"| {' | '.join(each)} |" for each in table),
+        textwrap.fill(bottlenecks, WIDTH),
+        textwrap.fill(simulated, WIDTH),
+        "| case | seconds | workers at work | deciding process busy | run again |\n"
+        f"|---|---|---|---|---|\n{lines(facts['simulated'])}".rstrip(),
+    )
+    return "\n\n".join(part.rstrip() for part in parts) + "\n"
+
+
+def lines(found: dict[str, dict[str, float]]) -> str:
+    """Write the rows of the simulations."""
+    return "".join(
+        f"| {name} | {each.seconds:,.0f} | {each.efficiency:.0%} | {each.deciding:.0%} | "
+        f"{each.again:,} |\n"
+        for name, each in ((name, Outcome(**found[name])) for name in cases(Cluster()))  # type: ignore[arg-type]
+    )
+
+
+def main() -> None:
+    """Measure, simulate, print the section, and write it if asked."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--shard-ms", type=float, default=3.26, help="of bench_executors, Dask")
+    parser.add_argument("--answer-ns", type=float, default=42.0, help="of bench_scale, Vote")
+    parser.add_argument("--peak-mib", type=float, default=790.0, help="of bench_scale, Vote")
+    given = parser.parse_args()
+    facts: dict[str, Any] = measured() | {
+        "shard_ms": given.shard_ms,
+        "answer_ns": given.answer_ns,
+        "place_bytes": round(given.peak_mib * 2**20 / 1e6),
+    }
+    facts["simulated"] = simulations(facts)
+    facts = json.loads(json.dumps(facts, sort_keys=True))
+    print(section(facts))
+    if given.write:
+        text = json.dumps(facts, indent=1, sort_keys=True) + "\n"
+        (DOCS / "capacity.json").write_text(text, encoding="utf-8")
+        page = (DOCS / "scale.md").read_text(encoding="utf-8").partition(HEADING)[0]
+        (DOCS / "scale.md").write_text(page.rstrip() + "\n\n" + section(facts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
