@@ -1,4 +1,10 @@
 """Dwork and Feldman (2018)."""
 
-ROW_FILES = ("soft_majority", "private_learning", "nearly_half")
+ROW_FILES = (
+    "soft_majority",
+    "private_learning",
+    "nearly_half",
+    "noise",
+    "averaging",
+)
 """Files of this package that have rows."""

@@ -104,7 +104,6 @@ STATEMENTS = (
         ),
         hypotheses="1 with probability v(x) + zeta truncated to [0, 1], zeta Laplace",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="corollary-2.3",

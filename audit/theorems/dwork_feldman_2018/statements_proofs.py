@@ -65,7 +65,6 @@ STATEMENTS = (
         printed="there is an eps-DP M; v + zeta, Laplace 'with scale eps/gamma'",
         hypotheses="A prediction stable with rate gamma; every eps > 0",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-4.5-1",
@@ -74,7 +73,6 @@ STATEMENTS = (
         printed="E[l(M(S))] <= E[l(A(S))] + L_l gamma/eps",
         hypotheses="l convex and L_l-Lipschitz in the first parameter",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-4.5-2",
@@ -83,7 +81,6 @@ STATEMENTS = (
         printed="E[l(M(S))] <= E[l(A(S))] + sigma^2 gamma^2/eps^2 (the proof: sigma gamma^2/eps^2)",
         hypotheses="l convex and sigma-smooth in the first parameter",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-4.6",
@@ -92,7 +89,6 @@ STATEMENTS = (
         printed="rate gamma/r with n r samples; E[loss] <= v stays; Pr[loss >= v] <= r beta",
         hypotheses="l convex; A has rate gamma, E[loss] <= v, or Pr[loss >= v] <= beta",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="section-4.3-reduction",
@@ -101,7 +97,6 @@ STATEMENTS = (
         printed="the expected disagreement is at most |y - f(x)|; the trivial rate is 1",
         hypotheses="p is f(x) projected to [0, 1]",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="corollary-4.7",
@@ -110,7 +105,6 @@ STATEMENTS = (
         printed="n = 2 m(alpha/2, 2 beta alpha eps)/(alpha eps) examples",
         hypotheses="A agnostically learns C with m(alpha, beta); eps in (0, 1]",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="corollary-4.8",
