@@ -6,5 +6,7 @@ ROW_FILES = (
     "nearly_half",
     "noise",
     "averaging",
+    "strong_convexity",
+    "descent",
 )
 """Files of this package that have rows."""

@@ -122,7 +122,6 @@ STATEMENTS = (
         printed="rate 4 L_f^2 L_l/(lambda n); ||w_S - w_S'|| <= 4L/(lambda n)",
         hypotheses="each l(f(., x), y) lambda-strongly convex; f, l Lipschitz; w_S = argmin",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-4.9-loss",
@@ -131,7 +130,6 @@ STATEMENTS = (
         printed="E[loss(w_S)] <= min loss + 4 L_f^2 L_l^2/(lambda n)",
         hypotheses="as before; every P",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="corollary-4.10",
@@ -140,7 +138,6 @@ STATEMENTS = (
         printed="excess loss at most 4 L_f^2 L_l^2/(lambda n) (1 + 1/eps), eps-DP",
         hypotheses="as Theorem 4.9; every eps > 0",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="section-4.4-regulariser",
@@ -152,7 +149,6 @@ STATEMENTS = (
         ),
         hypotheses="regularising term lambda ||w||^2, w in the ball of radius R",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="corollary-4.11",
@@ -161,7 +157,6 @@ STATEMENTS = (
         printed="excess loss at most 4 R L_f L_l/sqrt(n eps/(1 + eps)), eps-DP",
         hypotheses="l(f(., x), y) convex; every eps > 0",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-4.12",
@@ -170,7 +165,6 @@ STATEMENTS = (
         printed="PSGD, eta = R/(L_f L_l sqrt(n)): rate R L_f/sqrt(n)",
         hypotheses="composed loss convex and sigma-smooth, sigma <= 2/eta",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-4.12-loss",
@@ -179,7 +173,6 @@ STATEMENTS = (
         printed="E[loss(w_S)] <= min loss + 2 L_f L_l R/sqrt(n)",
         hypotheses="as before; every P; the average iterate",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="corollary-4.13",
@@ -188,7 +181,6 @@ STATEMENTS = (
         printed="excess loss at most 2 R L_f L_l/sqrt(n) + sigma_l R^2 L_f^2/(n eps^2), eps-DP",
         hypotheses="also l sigma_l-smooth; sigma <= 2 L_f L_l sqrt(n)/R",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="section-4.4-rate",
@@ -197,7 +189,6 @@ STATEMENTS = (
         printed="the error by noise is comparable to the statistical one when eps ~ n^(-1/4)",
         hypotheses="sufficiently smooth losses",
         kind="remark",
-        no_row=LATER,
     ),
     Statement(
         name="section-5-class",
