@@ -8,5 +8,7 @@ ROW_FILES = (
     "averaging",
     "strong_convexity",
     "descent",
+    "walk",
+    "thresholds",
 )
 """Files of this package that have rows."""

@@ -151,7 +151,6 @@ STATEMENTS = (
         printed="n >= 12 ln(2/alpha)/(alpha eps): E[Err_P(M(S))] <= e^eps (Opt_P(Thr) + alpha)",
         hypotheses="alpha, eps in (0, 1] (printed '> (0, 1]'), N a natural number, any P",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.2-rates",
@@ -163,7 +162,6 @@ STATEMENTS = (
         ),
         hypotheses="as Theorem 2.4",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.2-walk",
@@ -172,7 +170,6 @@ STATEMENTS = (
         printed="the bias changes by a factor of (roughly) e^eps, projected to [alpha, 1 - alpha]",
         hypotheses="eps-DP prediction",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.3",

@@ -197,7 +197,6 @@ STATEMENTS = (
         printed="the set of all N + 1 threshold functions over [N]; theta = 1 iff t(x) is odd",
         hypotheses="1 <= a_1 < ... < a_k <= N + 1",
         kind="definition",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-5.1",
@@ -206,7 +205,6 @@ STATEMENTS = (
         printed="ExpPW(T, eps) is eps-DP; |V(S, x) - V(S^-i, x)| <= 1",
         hypotheses="any n, T natural, eps > 0",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-5.2",
@@ -215,7 +213,6 @@ STATEMENTS = (
         printed="Err_S(M(S)) <= Opt_S(Thr_(N,k)) + (k + 2) T/n + e^(-eps T/2)",
         hypotheses="every S of n examples",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-5.3",
@@ -227,7 +224,6 @@ STATEMENTS = (
         ),
         hypotheses="any alpha, eps > 0, k, N natural, any P",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-5.3-agnostic",
@@ -236,7 +232,14 @@ STATEMENTS = (
         printed="eps = alpha/2, n = O(k ln(1/alpha)/alpha^2): E[Err] <= Opt + alpha",
         hypotheses="as before",
         kind="utility",
-        no_row=LATER,
+    ),
+    Statement(
+        name="theorem-5.3-agnostic-step",
+        number="Theorem 5.3, the step to 'in particular'",
+        place="section 5",
+        printed="setting eps = alpha/2 we get Opt + alpha from e^eps (Opt + alpha)",
+        hypotheses="as before",
+        kind="utility",
     ),
     Statement(
         name="theorem-5.3-realizable",
@@ -245,7 +248,6 @@ STATEMENTS = (
         printed="Pr[Err_P(M(S)) >= 3 alpha] <= 2 beta",
         hypotheses="Opt_P = 0, eps <= 1/(16 ln(1/beta)), beta in (0, 1)",
         kind="tail",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-5.3-chernoff",
@@ -254,7 +256,6 @@ STATEMENTS = (
         printed="Err_P >= 3 alpha, n >= 6 ln(2)/alpha: Pr[Err_S' >= 2 alpha] >= 1/2",
         hypotheses="Err_S' the mean of n independent variables of bias Err_P",
         kind="tail",
-        no_row=LATER,
     ),
     Statement(
         name="definition-6.1",
