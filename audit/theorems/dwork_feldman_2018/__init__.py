@@ -10,5 +10,8 @@ ROW_FILES = (
     "descent",
     "walk",
     "thresholds",
+    "divergence",
+    "interface",
+    "moments",
 )
 """Files of this package that have rows."""

@@ -14,7 +14,6 @@ STATEMENTS = (
         printed="for every interactive Q, the output (Q <-> M(S)) is (eps, delta)-DP w.r.t. S",
         hypotheses="M a stateful prediction interface",
         kind="definition",
-        no_row=LATER,
     ),
     Statement(
         name="composition",
@@ -26,7 +25,6 @@ STATEMENTS = (
         ),
         hypotheses="(eps, delta)-private single predictions",
         kind="composition",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.1-soft-majority",
@@ -181,7 +179,6 @@ STATEMENTS = (
         ),
         hypotheses="l >= 0, k >= 1, M eps-DP prediction",
         kind="generalisation",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.4",
@@ -199,7 +196,6 @@ STATEMENTS = (
         printed="sup over O in supp(U), Pr[U in O] > delta, of ln((Pr[U in O] - delta)/Pr[V in O])",
         hypotheses="delta > 0 (printed 'beta-approximate'); eps-DP is delta = 0",
         kind="definition",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-3.1",
@@ -208,6 +204,5 @@ STATEMENTS = (
         printed="D^(k e^(eps(k-1)) delta)(M(S, x) || M(S', x)) <= k eps",
         hypotheses="M (eps, delta)-DP prediction; S, S' differ in at most k elements",
         kind="composition",
-        no_row=LATER,
     ),
 )

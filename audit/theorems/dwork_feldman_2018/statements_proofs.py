@@ -264,7 +264,6 @@ STATEMENTS = (
         printed="for every z, M(S, z) is (eps, delta)-DP with respect to S",
         hypotheses="M an evaluation algorithm",
         kind="definition",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-6.2",
@@ -273,7 +272,6 @@ STATEMENTS = (
         printed="l(M'(S, x), y) is an (eps, delta)-DP evaluation algorithm",
         hypotheses="M' (eps, delta)-DP prediction",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-6.3",
@@ -282,7 +280,6 @@ STATEMENTS = (
         printed="E[U] <= e^eps E[V] + delta B",
         hypotheses="U, V over [0, B], D^delta(U || V) <= eps",
         kind="generalisation",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-6.4",
@@ -291,7 +288,6 @@ STATEMENTS = (
         printed="E[(E_S'[M(S)])^k] <= e^(k^2 eps) E[(E_S[M(S)] + k delta B)^k]",
         hypotheses="M into [0, B], (eps, delta)-DP evaluation; any P",
         kind="generalisation",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-6.5",
@@ -300,7 +296,6 @@ STATEMENTS = (
         printed="Pr[E_S'[M(S)] >= alpha e^(2 sqrt(eps ln(1/beta)))] <= beta",
         hypotheses="M into R+, eps-DP evaluation; E_S[M(S)] <= alpha for every S; beta in (0, 1)",
         kind="generalisation",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-6.5-markov",
@@ -311,6 +306,5 @@ STATEMENTS = (
         ),
         hypotheses="t >= 1; k is a number of indices, but is set to a real number",
         kind="tail",
-        no_row=LATER,
     ),
 )
