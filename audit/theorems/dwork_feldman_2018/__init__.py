@@ -13,5 +13,7 @@ ROW_FILES = (
     "divergence",
     "interface",
     "moments",
+    "votes",
+    "sizes",
 )
 """Files of this package that have rows."""

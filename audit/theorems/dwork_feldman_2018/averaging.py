@@ -84,12 +84,12 @@ def failures(r: int, beta: float) -> Measured:
 
 
 def blocks(alpha: float, epsilon: float) -> int:
-    """r = 2 / (alpha epsilon) of Corollary 4.7, rounded up where it is no whole number."""
+    """Return r = 2 / (alpha epsilon) of Corollary 4.7, rounded up where it is no whole number."""
     return math.ceil(Fraction(2) / (Fraction(str(alpha)) * Fraction(str(epsilon))))
 
 
 def noise_cases(_: Effort) -> Iterator[Case]:
-    """alpha and epsilon up to 1."""
+    """Both up to 1."""
     for alpha, epsilon in itertools.product((1.0, 0.4, 0.1, 0.01), (1.0, 0.5, 0.1)):
         yield {"alpha": alpha, "epsilon": epsilon}
 

@@ -34,7 +34,9 @@ def rate_cases(average: str, order: str, sizes: tuple[int, ...]) -> Iterator[Cas
         yield {"n": n, "average": average, "order": order}
 
 
-def rate(n: int, average: Literal["before", "after"], order: Literal["fixed", "random"]) -> Measured:
+def rate(
+    n: int, average: Literal["before", "after"], order: Literal["fixed", "random"]
+) -> Measured:
     """Change of the (mean) prediction by the lone record; no dataset has more than the other."""
     psgd = PSGD(n=n, average=average, order=order)
     printed, most = (claim.promised for claim in psgd.claims)
@@ -69,7 +71,7 @@ def fixed_loss(n: int, average: Literal["before", "after"], epsilon: float) -> M
 
 
 def random_loss_cases(_: Effort) -> Iterator[Case]:
-    """n records alike, or two half as far."""
+    """Records alike, or two half as far."""
     for x, epsilon in (([1.0] * 3, 5.0), ([1.0] * 3, 20.0), ([1.0, 1.0, 0.5, 0.5], 20.0)):
         yield {"x": x, "epsilon": epsilon}
 
@@ -100,8 +102,9 @@ def average_iterates(n: int, *, sign: int, after: bool) -> tuple[Array, Array]:
     """The average iterate for every sequence of n labels -1, 1, shape (2^n,); labels 1 in each."""
     eta = 1 / math.sqrt(n)
     loss = Kink(one_sided=False, h=eta / 2)
-    y = 2.0 * (np.arange(2**n)[:, None] >> np.arange(n) & 1) - 1
-    w, total = np.zeros(2**n), np.zeros(2**n)
+    y: Array = ((np.arange(2**n)[:, None] >> np.arange(n) & 1) * 2 - 1).astype(np.float64)
+    w: Array = np.zeros(2**n)
+    total: Array = np.zeros(2**n)
     for i in range(n):
         total += 0 if after else w
         w = np.clip(w + sign * eta * loss.slope(w, y[:, i]), -1.0, 1.0)
@@ -119,8 +122,8 @@ def risk(w: Array, share: float, n: int) -> Array:
 def least_risk(share: float, n: int) -> float:
     """The least on [-1, 1]: convex, and piecewise quadratic with pieces of length h at the ends.
 
-    Near -1 it is (1 - p) t^2 / (2 h) + p (2 - h / 2 - t), t = w + 1 <= h, p the share of 1: least at
-    t = h p / (1 - p), which is at most h for p <= 1/2.
+    Near -1 it is (1 - p) t^2 / (2 h) + p (2 - h / 2 - t), t = w + 1 <= h, p the share of 1:
+    least at t = h p / (1 - p), which is at most h for p <= 1/2.
     """
     h = 1 / (2 * math.sqrt(n))
     t = h * share / (1 - share)
@@ -153,7 +156,7 @@ def excess_cases(*, sign: int, after: bool, sizes: tuple[int, ...]) -> Iterator[
         yield {"n": n, "share": share, "sign": sign, "after": after}
 
 
-def excess(n: int, share: float, sign: int, after: bool) -> Measured:  # noqa: FBT001
+def excess(n: int, share: float, sign: int, after: bool) -> Measured:
     """Expected excess loss, over all samples, against 2 / sqrt(n)."""
     w, ones = average_iterates(n, sign=sign, after=after)
     value = mean_over(n, ones, share, risk(w, share, n)) - least_risk(share, n)
@@ -321,7 +324,7 @@ ROWS = (
     ),
     Row(
         key=f"{PAPER}/section-4.4-rate/terms",
-        checks="at eps = n^(-1/4) the term of the noise is half of the statistical one, for every n",
+        checks="at eps = n^(-1/4) the term of the noise is half of the statistical one",
         quantity="term of the noise",
         method="exact",
         domain="n in {1, 16, 1e4, 1e8}; R, L_f, L_l, sigma_l = 1",

@@ -71,7 +71,7 @@ def require_private(factor: Fraction) -> None:
 
 
 def with_delta_cases(_: Effort) -> Iterator[Case]:
-    """delta above 0."""
+    """With delta above 0."""
     for n, k, delta in itertools.product((1, 2, 4), (1, 2, 3), ([1, 10], [1, 100])):
         for odds in ([11, 10], [2, 1]):
             yield {"n": n, "k": k, "odds": odds, "delta": delta, "N": 50}
@@ -123,9 +123,8 @@ def searched_cases(effort: Effort) -> Iterator[Case]:
         for _ in range(effort.of(150, 1500)):
             tried = np.clip(table + step * rng.normal(size=table.shape), 2e-6, most)
             shown = [[math.floor(x * 1e6) / 1e6 for x in row] for row in tried.tolist()]
-            case = {"table": shown, "n": n, "k": k, "factor": 1.5}
-            found = searched(**case)
-            yield case
+            found = searched(shown, n, k, 1.5)
+            yield {"table": shown, "n": n, "k": k, "factor": 1.5}
             if found.lower / found.claimed > best:
                 table, best = tried, found.lower / found.claimed
             else:
@@ -144,7 +143,7 @@ def searched(table: list[list[float]], n: int, k: int, factor: float) -> Measure
 
 
 def tail_cases(_: Effort) -> Iterator[Case]:
-    """n = 1 first; beta a little above what is printed too."""
+    """The smallest n first; a larger beta too."""
     for n, N in ((1, 3), (1, 4), (2, 16), (10, 400), (100, 40_000)):
         yield {"n": n, "N": N, "odds": 16, "beta": [1, 2]}
     yield {"n": 1, "N": 100, "odds": 16, "beta": [9, 10]}
@@ -163,7 +162,9 @@ def tail(n: int, N: int, odds: int, beta: list[int]) -> Measured:
     value = float(unseen_law(n, N)[n] if n <= 10 else (1 - Fraction(n, N)) ** n)
     exact = n == 1 and odds * share**4 == 1
     error = 2 * UNIT_ROUNDOFF * value
-    return Measured(claimed=float(share), lower=value - error, upper=value + error if exact else 1.0)
+    return Measured(
+        claimed=float(share), lower=value - error, upper=value + error if exact else 1.0
+    )
 
 
 def markov_cases(_: Effort) -> Iterator[Case]:
@@ -186,14 +187,14 @@ def markov(n: int, k: int, odds: int, t: list[int]) -> Measured:
 
 
 def half_cases(_: Effort) -> Iterator[Case]:
-    """k = 1/2, as ln(1 / beta) = epsilon / 4 makes it."""
+    """With k = 1/2, as ln(1 / beta) = epsilon / 4 makes it."""
     yield {"N": 3, "odds": 16, "t": 4}
     yield {"N": 4, "odds": 16, "t": 4}
     yield {"N": 100, "odds": 256, "t": 16}
 
 
 def half(N: int, odds: int, t: int) -> Measured:
-    """n = 1, k = 1/2: chance that E_S' >= t alpha e^(epsilon / 2), against t^(-1/2)."""
+    """For n = 1, k = 1/2: chance that E_S' >= t alpha e^(epsilon / 2), against t^(-1/2)."""
     require_private(Fraction(odds))
     if t * t > odds:
         raise ArithmeticError(f"e^(epsilon / 2) does not reach t = {t}")

@@ -60,7 +60,7 @@ def kink(epsilon: float, gamma: float, L: float, away: list[float]) -> Measured:
 
 
 def smooth_cases(_: Effort) -> Iterator[Case]:
-    """sigma from 1/2 on, which is hand-sized; then on both sides of 1."""
+    """From sigma = 1/2 on, which is hand-sized; then on both sides of 1."""
     for sigma, ratio in itertools.product((0.5, 0.1, 0.99, 1.0, 2.0, 10.0), (1.0, 0.1, 25.0)):
         yield {"sigma": sigma, "gamma": ratio, "epsilon": 1.0}
 
@@ -94,7 +94,7 @@ def projected(f: float, y: int) -> Measured:
 
 
 def agnostic_cases(effort: Effort) -> Iterator[Case]:
-    """r = ceil(1 / (epsilon alpha)), hand-sized first."""
+    """With r = ceil(1 / (epsilon alpha)), hand-sized first."""
     for alpha, epsilon in itertools.product(
         (0.5, 0.1, effort.of(0.01, 0.001)), (1.0, 0.5, 0.1, 0.01)
     ):

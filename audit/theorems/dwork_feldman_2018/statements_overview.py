@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpassay.theorems.statement import LATER, Statement
+from dpassay.theorems.statement import Statement
 
 EXTERNAL = "a result of another paper, quoted for comparison; its proof is not in ours"
 
@@ -33,7 +33,6 @@ STATEMENTS = (
         printed="using r = O(ln(1/alpha)/eps) this reduction ensures eps-DP prediction",
         hypotheses="models that err by at most alpha",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.1-quarter",
@@ -45,7 +44,6 @@ STATEMENTS = (
         ),
         hypotheses="each predictor has error at most alpha",
         kind="tail",
-        no_row=LATER,
     ),
     Statement(
         name="section-4.1-soft-majority",
@@ -54,7 +52,6 @@ STATEMENTS = (
         printed="output b with probability proportional to e^(eps |{i: f_i(x) = b}|); eps-DP",
         hypotheses="any r",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="corollary-2.1",
@@ -63,7 +60,6 @@ STATEMENTS = (
         printed="n = O~((d + log(1/beta))/(eps alpha)) examples",
         hypotheses="C of VC dimension d; all alpha, beta, eps > 0",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-2.2",
@@ -81,7 +77,6 @@ STATEMENTS = (
         printed="by Sauer's lemma log(|C|) = O(d log(|X|))",
         hypotheses="C over X of VC dimension d",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.1-others",
@@ -110,7 +105,6 @@ STATEMENTS = (
         printed="n = O~((d + log(1/beta))/(eps alpha^3)) examples",
         hypotheses="C of VC dimension d; all alpha, beta, eps > 0 (Cor. 4.8: in (0, 1])",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.1-agnostic-lower",
@@ -119,7 +113,6 @@ STATEMENTS = (
         printed="the lower bound of Omega(d/alpha^2 + d/(eps alpha)) implied by Thm. 2.2",
         hypotheses="agnostic learning with private prediction",
         kind="lower bound",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.1-regression",
@@ -131,7 +124,6 @@ STATEMENTS = (
         ),
         hypotheses="K in the unit ball, loss 1-Lipschitz in w",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.2-others",

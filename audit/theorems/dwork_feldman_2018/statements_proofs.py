@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpassay.theorems.statement import LATER, Statement
+from dpassay.theorems.statement import Statement
 
 STATEMENTS = (
     Statement(
@@ -25,7 +25,6 @@ STATEMENTS = (
         ),
         hypotheses="all alpha, beta, eps > 0",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-4.3",
@@ -113,7 +112,6 @@ STATEMENTS = (
         printed="n = O((d + log(1/(alpha beta eps)))/(eps alpha^3)) examples",
         hypotheses="alpha, beta, eps in (0, 1]",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-4.9",

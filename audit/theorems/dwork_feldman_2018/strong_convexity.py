@@ -69,7 +69,7 @@ def mean_loss(loss: str, n: int, epsilon: float) -> Measured:
 
 
 def sum_cases(_: Effort) -> Iterator[Case]:
-    """n = 4 is the last that holds."""
+    """From n = 4 on, the last that holds."""
     for n, loss in itertools.product((4, 5, 10), ("hinge", "absolute")):
         yield {"n": n, "loss": loss, "lambda_": 1.0}
 

@@ -21,8 +21,8 @@ from dpassay.theorems.row import Case, Measured, Row, computed
 from dpassay.theorems.sampled import frequency
 
 ERROR = 1e-9
-"""Of an expected error: the draws of probability below 1e-13 that are counted as errors, a few thousand
-of them, and rounding."""
+"""Of an expected error: the draws of probability below 1e-13 that are counted as errors, a few
+thousand of them, and rounding."""
 
 
 def size(alpha: float, epsilon: float, k: int = 1) -> int:
@@ -99,7 +99,6 @@ def union_cases(effort: Effort) -> Iterator[Case]:
             yield case(ones, zeros, alpha, epsilon, "sum", k=2)
 
 
-
 def distinct_cases(effort: Effort) -> Iterator[Case]:
     """Two pieces of the line: thresholds, one label, noise, and the wrong way round."""
     for alpha, epsilon in itertools.product(
@@ -117,14 +116,16 @@ def distinct(alpha: float, epsilon: float, mass: float, low: float, high: float)
 
 
 def large_cases(effort: Effort) -> Iterator[Case]:
-    """epsilon above 1, where T is rounded up most, and alpha up to 1."""
-    for alpha, epsilon in itertools.product((1.0, 0.5, 0.1), effort.of((3.0, 10.0), (2.0, 3.0, 8.0))):
+    """With epsilon above 1, where T is rounded up most, and alpha up to 1."""
+    for alpha, epsilon in itertools.product(
+        (1.0, 0.5, 0.1), effort.of((3.0, 10.0), (2.0, 3.0, 8.0))
+    ):
         for mass, low, high in itertools.product((0.0, 0.5), (0.0, 0.3), (0.7, 1.0)):
             yield {"alpha": alpha, "epsilon": epsilon, "mass": mass, "low": low, "high": high}
 
 
 def agnostic_cases(effort: Effort) -> Iterator[Case]:
-    """epsilon = alpha / 2."""
+    """With epsilon = alpha / 2."""
     for alpha in effort.of((0.5, 0.4), (0.9, 0.5, 0.4, 0.3)):
         for mass, low, high in ((0.0, 0.0, 1.0), (0.0, 0.0, 0.7), (0.5, 0.0, 1.0), (0.5, 0.3, 0.7)):
             yield {"alpha": alpha, "mass": mass, "low": low, "high": high}
@@ -151,7 +152,7 @@ def step(alpha: float, best: float) -> Measured:
 
 
 def realizable_cases(effort: Effort) -> Iterator[Case]:
-    """epsilon = 1 / (16 ln(1 / beta)), P uniform on the line, labels 1 beyond `cut`."""
+    """With epsilon = 1 / (16 ln(1 / beta)), P uniform on the line, labels 1 beyond `cut`."""
     for beta, cut in itertools.product((0.3, 0.1), (0.0, 0.5)):
         yield {"alpha": 0.1, "beta": beta, "cut": cut, "seed": effort.seed} | {
             "trials": effort.of(700, 3000),
@@ -183,7 +184,7 @@ def line_error(x: np.ndarray, cut: float, T: int, epsilon: float) -> float:
 
 
 def chernoff_cases(_: Effort) -> Iterator[Case]:
-    """alpha up to 1/3: larger errors do not exist."""
+    """From alpha = 1/3 on: larger errors do not exist."""
     for alpha in (1 / 3, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-5):
         yield {"alpha": alpha}
 
@@ -210,7 +211,7 @@ def needed_agnostic(alpha: float, epsilon: float) -> float:
 
 
 def rates_cases(_: Effort) -> Iterator[Case]:
-    """alpha from 1/2 on; above it a coin needs no example where Opt = 0."""
+    """From alpha = 1/2 on; above it a coin needs no example where Opt = 0."""
     for alpha, epsilon in itertools.product((0.5, 0.2, 0.05, 0.01, 1e-4), (1.0, 0.5, 0.1, 0.01)):
         yield {"alpha": alpha, "epsilon": epsilon}
 
@@ -223,7 +224,7 @@ def realizable_rate(alpha: float, epsilon: float) -> Measured:
 
 
 def agnostic_rate(alpha: float, epsilon: float) -> Measured:
-    """Growth of ln(1 / alpha) / (alpha epsilon) + ln(1 / alpha) / alpha^2 with the constants 72, 288.
+    """Growth of ln(1/alpha)/(alpha epsilon) + ln(1/alpha)/alpha^2 with the constants 72, 288.
 
     24 ln(4 / alpha) <= 72 ln(1 / alpha) for alpha <= 1/2.
     """
@@ -239,7 +240,7 @@ def intervals_cases(_: Effort) -> Iterator[Case]:
 
 
 def intervals_size(intervals: int) -> Measured:
-    """k + 2 of Theorem 5.3, k = 2 ends an interval, against as many times that of one interval."""
+    """Return k + 2 of Theorem 5.3, k = 2 ends an interval, against as many times that of one interval."""
     return computed(intervals * (2 + 2), 2 * intervals + 2, 0)
 
 
@@ -249,7 +250,7 @@ LINE = "k = 1, two pieces of the line, 18 laws, alpha in {.5, .2}, eps in {1, .5
 
 
 def error_rows(statement: str) -> tuple[Row, ...]:
-    """The readings of the bound on the expected error; Theorem 2.4 has k = 1 as Theorem 5.3 here."""
+    """The readings of the bound on the expected error, k = 1 as in Theorem 2.4."""
     return (
         Row(
             key=f"{PAPER}/{statement}/no-ties",

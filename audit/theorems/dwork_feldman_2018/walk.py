@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -79,8 +78,7 @@ def least(x: list[int], y: list[int], k: int) -> int:
     for size in range(min(k, len(places)) + 1):
         for ends in itertools.combinations(places, size):
             wrong = sum(
-                sum(end <= at for end in ends) % 2 != label
-                for at, label in zip(x, y, strict=True)
+                sum(end <= at for end in ends) % 2 != label for at, label in zip(x, y, strict=True)
             )
             found = min(found, wrong)
     return found

@@ -1,4 +1,4 @@
-"""Definition 1.1, section 3 and section 6: every dataset and event of small ones, by enumeration."""
+"""Definition 1.1, section 3 and section 6: datasets and events of small cases, one by one."""
 
 from __future__ import annotations
 

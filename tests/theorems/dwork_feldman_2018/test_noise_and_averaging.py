@@ -1,4 +1,4 @@
-"""Lemmas 4.5 and 4.6 and Corollary 4.7: numerical integrals, enumerations, and the page's numbers."""
+"""Lemmas 4.5 and 4.6 and Corollary 4.7: integrals, enumerations, the page's numbers."""
 
 from __future__ import annotations
 

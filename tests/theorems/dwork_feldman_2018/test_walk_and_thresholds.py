@@ -112,7 +112,9 @@ def test_the_empirical_error_one_example_at_a_time(labels: list[int], traversed:
         total += float(expit(-logit if y else logit)) / n
     found = error(list(range(n)), labels, 1, 1, 10.0, "sum", traversed)  # type: ignore[arg-type]
     assert found.lower == pytest.approx(total, abs=1e-12)
-    assert found.claimed == pytest.approx(least(list(range(n)), labels, 1) / n + 3 / n + math.exp(-5))
+    assert found.claimed == pytest.approx(
+        least(list(range(n)), labels, 1) / n + 3 / n + math.exp(-5)
+    )
 
 
 def test_functions_with_k_ends() -> None:
@@ -133,7 +135,9 @@ def test_line_error_by_quadrature() -> None:
 
 def test_by_hand() -> None:
     assert (end(0.1, 0.5), size(0.1, 0.5)) == (12, 719)
-    assert f"{overview([1], 0.05, 1.0).lower:.3f}" == f"{math.log((1 - 1 / (2 * math.e)) / 0.05):.3f}"
+    assert (
+        f"{overview([1], 0.05, 1.0).lower:.3f}" == f"{math.log((1 - 1 / (2 * math.e)) / 0.05):.3f}"
+    )
     assert f"{overview([1, 0, 1], 0.05, 1.0).lower:.3f}" == "2.858"
     assert privacy(3, 1.0).lower == pytest.approx(0.727336, abs=1e-6)
     n = math.ceil(6 * math.log(2) / 0.3)
