@@ -105,7 +105,7 @@ def agnostic_cases(_: Effort) -> Iterator[Case]:
 
 
 def needed_agnostic(d: int, alpha: float, beta: float, epsilon: float) -> float:
-    """Return r m(alpha / 2, beta / r), r = 2 / (alpha epsilon), nothing rounded; the union bound holds."""
+    """Return r m(alpha / 2, beta / r), r = 2 / (alpha epsilon), nothing rounded."""
     r = 2 / (alpha * epsilon)
     return r * 2 * (d * math.log(2) + math.log(2 * r / beta)) / (alpha / 2) ** 2
 
