@@ -27,7 +27,7 @@ from dpassay.theorems.dwork_feldman_2018.noise import (
 )
 from tests.theorems.dwork_feldman_2018.pages import rows_of
 
-SMOOTH = rows_of("squared", 5)
+SMOOTH = rows_of("noisy square", 5)
 ONE, TWO = rows_of("one point", 5), rows_of("two points", 5)
 
 
