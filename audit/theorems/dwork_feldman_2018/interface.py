@@ -50,6 +50,12 @@ def adaptive(m: int, r: int, epsilon: float) -> Measured:
     return computed(epsilon, value, 64 * m * UNIT_ROUNDOFF * (1 + epsilon * r))
 
 
+def repeated(m: int, r: int, epsilon: float) -> Measured:
+    """Loss in nats of m answers with loss epsilon each, against m epsilon."""
+    value = transcript_loss(r, epsilon, m)
+    return computed(m * epsilon, value, 64 * m * UNIT_ROUNDOFF * (1 + epsilon * r))
+
+
 def composition_cases(effort: Effort) -> Iterator[Case]:
     """Answers, losses and deltas."""
     for m, epsilon, delta in itertools.product(
@@ -80,6 +86,15 @@ ROWS = (
         domain="soft majority, r in {1, 2, 3, 8}, up to 3 answers, eps in {.1, 1}, every Q",
         cases=adaptive_cases,
         measure=adaptive,
+    ),
+    Row(
+        key=f"{PAPER}/composition/transcript",
+        checks="m answers of an eps-DP prediction with fresh coins keep m eps, for every Q",
+        quantity="largest loss of a transcript, in nats",
+        method="exact",
+        domain="soft majority, r in {1, 2, 3, 8}, up to 3 answers, eps in {.1, 1}, every Q",
+        cases=adaptive_cases,
+        measure=repeated,
     ),
     Row(
         key=f"{PAPER}/composition/basic",

@@ -15,6 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.seeds import stream
@@ -167,6 +168,31 @@ def tail(n: int, N: int, odds: int, beta: list[int]) -> Measured:
     )
 
 
+def rare_cases(_: Effort) -> Iterator[Case]:
+    """Below e^(-epsilon / 4), where the k of the proof is above 1/2; two records first."""
+    yield {"n": 2, "share": 0.5, "epsilon": 10.0, "beta": 0.06}
+    yield {"n": 100, "share": 0.0125, "epsilon": 8.0, "beta": 0.1}
+
+
+def rare(n: int, share: float, epsilon: float, beta: float) -> Measured:
+    """Chance that E_S' is as large, where Z has a rare value h and M(S, z) is 0 for the other one.
+
+    E M(S, h) is n alpha / j, j the number of h in S, and e^epsilon n alpha for j = 0: with values 0
+    and 2 e^epsilon n alpha that is epsilon-DP for epsilon >= ln 2, as neighbours' chances differ by
+    a factor of 2 at most for j >= 1, and of e^epsilon for j = 0, and none is above 1/2.
+    """
+    if epsilon < math.log(2):
+        raise ArithmeticError(f"the example is not private for epsilon = {epsilon}")
+    exponent = 2 * math.sqrt(epsilon * math.log(1 / beta))
+    law = binom.pmf(np.arange(n + 1), n, share)
+    value = 0.0
+    for j, i in itertools.product(range(n + 1), range(1, n + 1)):
+        log = math.log(i) + (epsilon if j == 0 else -math.log(j))
+        if log >= exponent * (1 + 1e-12):
+            value += float(law[j] * law[i])
+    return computed(beta, value, 1e-10)
+
+
 def markov_cases(_: Effort) -> Iterator[Case]:
     """Whole k, and thresholds around the largest value."""
     for n, k, odds in itertools.product((1, 2, 4), (1, 2, 3), (2, 4, 16)):
@@ -252,6 +278,17 @@ ROWS = (
         domain="e^eps = 16, beta in {1/2, 9/10}, n in {1, 2, 10, 100}",
         cases=tail_cases,
         measure=tail,
+        verdict="refuted",
+        derivation="Lemma 6.5",
+    ),
+    Row(
+        key=f"{PAPER}/lemma-6.5/rare",
+        checks="beta somewhat below e^(-eps/4): two records, and a value of Z that is rare",
+        quantity="probability",
+        method="exact",
+        domain="(n, eps, beta) in {(2, 10, .06), (100, 8, .1)}",
+        cases=rare_cases,
+        measure=rare,
         verdict="refuted",
         derivation="Lemma 6.5",
     ),

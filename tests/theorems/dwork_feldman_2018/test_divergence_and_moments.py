@@ -23,6 +23,7 @@ from dpassay.theorems.dwork_feldman_2018.moments import (
     markov,
     moment,
     private_table,
+    rare,
     searched,
     tail,
     unseen_law,
@@ -31,10 +32,11 @@ from dpassay.theorems.dwork_feldman_2018.moments import (
 from tests.theorems.dwork_feldman_2018.pages import rows_of
 
 UNSEEN = rows_of("none seen", 4)
+RARE = rows_of("two values", 5)
 
 
 def test_the_page_has_its_rows() -> None:
-    assert len(UNSEEN) == 4
+    assert (len(UNSEEN), len(RARE)) == (4, 2)
 
 
 @pytest.mark.parametrize(("n", "N", "beta", "true"), UNSEEN)
@@ -43,6 +45,30 @@ def test_unseen(n: float, N: float, beta: float, true: float) -> None:
     found = tail(int(n), int(N), 16, [exact.numerator, exact.denominator])
     assert found.lower == pytest.approx(true, abs=5e-7)
     assert found.claimed == beta < true
+
+
+@pytest.mark.parametrize(("n", "share", "epsilon", "beta", "true"), RARE)
+def test_rare(n: float, share: float, epsilon: float, beta: float, true: float) -> None:
+    found = rare(int(n), share, epsilon, beta)
+    assert found.lower == pytest.approx(true, abs=5e-7)
+    assert found.claimed == beta < true
+
+
+def test_the_rare_value_by_all_datasets() -> None:
+    """alpha = 1, n = 2: privacy of M(., h), the empirical means, and the chance, one by one."""
+    n, epsilon, beta, total = 2, 10.0, 0.06, 0.0
+    mean = {0: math.exp(epsilon) * n, 1: n / 1, 2: n / 2}
+    most = 2 * math.exp(epsilon) * n
+    for S in itertools.product((0, 1), repeat=n):  # 1 is h
+        assert sum(mean[sum(S)] for z in S if z) / n <= 1
+        for T in itertools.product((0, 1), repeat=n):
+            p, q = mean[sum(S)] / most, mean[sum(T)] / most
+            if sum(s != t for s, t in zip(S, T, strict=True)) == 1:
+                assert max(p / q, (1 - p) / (1 - q)) <= math.exp(epsilon) * (1 + 1e-12)
+            new = sum(mean[sum(S)] for z in T if z) / n
+            total += 0.5 ** (2 * n) * (new >= math.exp(2 * math.sqrt(epsilon * -math.log(beta))))
+    assert rare(2, 0.5, epsilon, beta).lower == pytest.approx(total, abs=1e-9)
+    assert beta < math.exp(-epsilon / 4)
 
 
 def chances(n: int, N: int, a: float, b: float) -> list[list[float]]:
