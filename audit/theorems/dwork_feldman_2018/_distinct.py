@@ -8,12 +8,17 @@ are the same here.
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import binom
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+DROPPED = 1e-13
+"""Draws that are less likely are counted as errors."""
 
 
 @lru_cache(maxsize=1024)
@@ -29,25 +34,26 @@ def expected_error(n: int, T: int, epsilon: float, mass: float, low: float, high
     low, high : float
         Probability of label 1 on the left piece and on the right one.
     """
-    if mass in (0.0, 1.0):
-        return _error(n, T, epsilon, low if mass else high, high, n + 1)
     left = binom.pmf(np.arange(n + 2), n + 1, mass)
-    return math.fsum(
-        float(p) * _error(n, T, epsilon, low, high, m) for m, p in enumerate(left) if p > 1e-13
-    ) + float(left[left <= 1e-13].sum())
+    m = np.flatnonzero(left > DROPPED)
+    errors = _errors(n, T, epsilon, low, high, m)
+    return float(left[m] @ errors) + float(left[left <= DROPPED].sum())
 
 
-def _error(n: int, T: int, epsilon: float, low: float, high: float, m: int) -> float:
-    """The same, m of the n + 1 on the left piece."""
+def _errors(n: int, T: int, epsilon: float, low: float, high: float, m: Counts) -> Array:
+    """The same, m of the n + 1 on the left piece, for each of some m."""
     wrong = expit(epsilon / 2 * np.arange(-T, T + 1))  # for label 0
-    at, total = np.zeros(2 * T + 1), 0.0
-    at[T] = 1.0
+    at = np.zeros((len(m), 2 * T + 1))
+    at[:, T] = 1.0
+    total = np.zeros(len(m))
     for i in range(n + 1):
-        one = low if i < m else high
-        total += float(at @ ((1 - one) * wrong + one * wrong[::-1]))
-        up = np.concatenate([[0.0], at[:-2], [at[-2] + at[-1]]])
-        down = np.concatenate([[at[0] + at[1]], at[2:], [0.0]])
-        at = one * up + (1 - one) * down
+        one = np.where(i < m, low, high)
+        total += (1 - one) * (at @ wrong) + one * (at @ wrong[::-1])
+        up, down = np.zeros_like(at), np.zeros_like(at)
+        up[:, 1:], down[:, :-1] = at[:, :-1], at[:, 1:]
+        up[:, -1] += at[:, -1]
+        down[:, 0] += at[:, 0]
+        at = one[:, None] * up + (1 - one)[:, None] * down
     return total / (n + 1)
 
 

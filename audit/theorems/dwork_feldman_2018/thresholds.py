@@ -102,7 +102,7 @@ def union_cases(effort: Effort) -> Iterator[Case]:
 def distinct_cases(effort: Effort) -> Iterator[Case]:
     """Two pieces of the line: thresholds, one label, noise, and the wrong way round."""
     for alpha, epsilon in itertools.product(
-        effort.of((0.5, 0.2), (0.9, 0.5, 0.2, 0.1)), (1.0, 0.5)
+        effort.of((0.5, 0.2, 0.1), (0.9, 0.5, 0.2, 0.1, 0.05)), (1.0, 0.5)
     ):
         for mass, low, high in itertools.product((0.0, 0.1, 0.5), (0.0, 0.2, 0.5), (0.8, 1.0)):
             yield {"alpha": alpha, "epsilon": epsilon, "mass": mass, "low": low, "high": high}
@@ -126,7 +126,7 @@ def large_cases(effort: Effort) -> Iterator[Case]:
 
 def agnostic_cases(effort: Effort) -> Iterator[Case]:
     """With epsilon = alpha / 2."""
-    for alpha in effort.of((0.5, 0.4), (0.9, 0.5, 0.4, 0.3)):
+    for alpha in effort.of((0.5, 0.4, 0.3), (0.9, 0.5, 0.4, 0.3, 0.2)):
         for mass, low, high in ((0.0, 0.0, 1.0), (0.0, 0.0, 0.7), (0.5, 0.0, 1.0), (0.5, 0.3, 0.7)):
             yield {"alpha": alpha, "mass": mass, "low": low, "high": high}
 
@@ -246,7 +246,7 @@ def intervals_size(intervals: int) -> Measured:
 
 PAPER = "dwork-feldman-2018"
 TIED = "P on one, two and five points, alpha in {.5, .2}, eps in {1, .5}, the least n"
-LINE = "k = 1, two pieces of the line, 18 laws, alpha in {.5, .2}, eps in {1, .5}, the least n"
+LINE = "k = 1, two pieces of the line, 18 laws, alpha in {.5, .2, .1}, eps in {1, .5}, the least n"
 
 
 def error_rows(statement: str) -> tuple[Row, ...]:
@@ -331,7 +331,7 @@ ROWS = (
         checks="eps = alpha/2, taken at its word: the error is at most Opt + alpha",
         quantity="expected error",
         method="search",
-        domain="four laws on two pieces of the line, alpha in {.5, .4}, the least n",
+        domain="four laws on two pieces of the line, alpha in {.5, .4, .3}, the least n",
         cases=agnostic_cases,
         measure=agnostic,
         verdict="not refuted",
