@@ -149,6 +149,14 @@ def test_lemma_6_5_by_hand() -> None:
     assert 2 * math.sqrt(4 * math.log(2) * math.log(2)) == pytest.approx(math.log(16))
 
 
+@pytest.mark.parametrize("beta", [0.5, 0.3, 0.1, 1e-3, 1e-12])
+def test_a_whole_k_is_enough_for_theorem_5_3(beta: float) -> None:
+    log = math.log(1 / beta)
+    k = math.ceil(2 * log)
+    assert k <= 8 * log
+    assert math.exp(log / k + k / (16 * log)) <= math.exp(5 / 8) * (1 + 1e-12) < 2
+
+
 def test_events_merges_and_means_by_hand() -> None:
     p, q = (3, 1, 0), (1, 2, 1)
     assert ratio(p, q, Fraction(0)) == 3
