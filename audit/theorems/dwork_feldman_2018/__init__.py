@@ -1,4 +1,19 @@
 """Dwork and Feldman (2018)."""
 
-ROW_FILES = ("soft_majority", "private_learning", "nearly_half")
+ROW_FILES = (
+    "soft_majority",
+    "private_learning",
+    "nearly_half",
+    "noise",
+    "averaging",
+    "strong_convexity",
+    "descent",
+    "walk",
+    "thresholds",
+    "divergence",
+    "interface",
+    "moments",
+    "votes",
+    "sizes",
+)
 """Files of this package that have rows."""

@@ -77,6 +77,21 @@ def size(alpha: float, epsilon: float) -> Measured:
     return computed(printed, least, 0.0)
 
 
+def coins_cases(effort: Effort) -> Iterator[Case]:
+    """With beta below what a single answer can err, hand-sized first."""
+    for alpha, epsilon in itertools.product((0.5, 0.1), effort.of((1.0, 0.1), (1.0, 0.1, 0.01))):
+        yield {"alpha": alpha, "epsilon": epsilon, "beta": alpha**3 / 1000}
+
+
+def coins(alpha: float, epsilon: float, beta: float) -> Measured:
+    """Chance that the function drawn errs by more than alpha where X is one point.
+
+    All r predictors are right there, so it is wrong with probability sigma(-epsilon r / 2).
+    """
+    value = float(expit(-epsilon * blocks(alpha, epsilon) / 2))
+    return computed(beta, value, 64 * UNIT_ROUNDOFF * (1 - math.log(value)) * value)
+
+
 ROWS = (
     Row(
         key="dwork-feldman-2018/theorem-4.1/privacy",
@@ -104,5 +119,17 @@ ROWS = (
         domain="alpha in {.01, .05, .25, .9}, eps in {.1, .5, 1, 3}",
         cases=utility_cases,
         measure=size,
+    ),
+    Row(
+        key="dwork-feldman-2018/theorem-4.1/answer-coins",
+        checks="confidence 1 - beta counts the coins of the answer too, as Definition 3.2 reads: "
+        "one point, all predictors right",
+        quantity="probability of an error above alpha",
+        method="exact",
+        domain="alpha in {.5, .1}, eps in {1, .1}, beta = alpha^3/1000",
+        cases=coins_cases,
+        measure=coins,
+        verdict="refuted",
+        derivation="Theorem 4.1: whose confidence",
     ),
 )

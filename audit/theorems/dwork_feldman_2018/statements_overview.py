@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpassay.theorems.statement import LATER, Statement
+from dpassay.theorems.statement import Statement
 
 EXTERNAL = "a result of another paper, quoted for comparison; its proof is not in ours"
 
@@ -14,7 +14,6 @@ STATEMENTS = (
         printed="for every interactive Q, the output (Q <-> M(S)) is (eps, delta)-DP w.r.t. S",
         hypotheses="M a stateful prediction interface",
         kind="definition",
-        no_row=LATER,
     ),
     Statement(
         name="composition",
@@ -26,7 +25,6 @@ STATEMENTS = (
         ),
         hypotheses="(eps, delta)-private single predictions",
         kind="composition",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.1-soft-majority",
@@ -35,7 +33,6 @@ STATEMENTS = (
         printed="using r = O(ln(1/alpha)/eps) this reduction ensures eps-DP prediction",
         hypotheses="models that err by at most alpha",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.1-quarter",
@@ -47,7 +44,6 @@ STATEMENTS = (
         ),
         hypotheses="each predictor has error at most alpha",
         kind="tail",
-        no_row=LATER,
     ),
     Statement(
         name="section-4.1-soft-majority",
@@ -56,7 +52,6 @@ STATEMENTS = (
         printed="output b with probability proportional to e^(eps |{i: f_i(x) = b}|); eps-DP",
         hypotheses="any r",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="corollary-2.1",
@@ -65,7 +60,6 @@ STATEMENTS = (
         printed="n = O~((d + log(1/beta))/(eps alpha)) examples",
         hypotheses="C of VC dimension d; all alpha, beta, eps > 0",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-2.2",
@@ -83,7 +77,6 @@ STATEMENTS = (
         printed="by Sauer's lemma log(|C|) = O(d log(|X|))",
         hypotheses="C over X of VC dimension d",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.1-others",
@@ -104,7 +97,6 @@ STATEMENTS = (
         ),
         hypotheses="1 with probability v(x) + zeta truncated to [0, 1], zeta Laplace",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="corollary-2.3",
@@ -113,7 +105,6 @@ STATEMENTS = (
         printed="n = O~((d + log(1/beta))/(eps alpha^3)) examples",
         hypotheses="C of VC dimension d; all alpha, beta, eps > 0 (Cor. 4.8: in (0, 1])",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.1-agnostic-lower",
@@ -122,7 +113,6 @@ STATEMENTS = (
         printed="the lower bound of Omega(d/alpha^2 + d/(eps alpha)) implied by Thm. 2.2",
         hypotheses="agnostic learning with private prediction",
         kind="lower bound",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.1-regression",
@@ -134,7 +124,6 @@ STATEMENTS = (
         ),
         hypotheses="K in the unit ball, loss 1-Lipschitz in w",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.2-others",
@@ -152,7 +141,6 @@ STATEMENTS = (
         printed="n >= 12 ln(2/alpha)/(alpha eps): E[Err_P(M(S))] <= e^eps (Opt_P(Thr) + alpha)",
         hypotheses="alpha, eps in (0, 1] (printed '> (0, 1]'), N a natural number, any P",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.2-rates",
@@ -164,7 +152,6 @@ STATEMENTS = (
         ),
         hypotheses="as Theorem 2.4",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.2-walk",
@@ -173,7 +160,6 @@ STATEMENTS = (
         printed="the bias changes by a factor of (roughly) e^eps, projected to [alpha, 1 - alpha]",
         hypotheses="eps-DP prediction",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.3",
@@ -185,7 +171,6 @@ STATEMENTS = (
         ),
         hypotheses="l >= 0, k >= 1, M eps-DP prediction",
         kind="generalisation",
-        no_row=LATER,
     ),
     Statement(
         name="section-2.4",
@@ -203,7 +188,6 @@ STATEMENTS = (
         printed="sup over O in supp(U), Pr[U in O] > delta, of ln((Pr[U in O] - delta)/Pr[V in O])",
         hypotheses="delta > 0 (printed 'beta-approximate'); eps-DP is delta = 0",
         kind="definition",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-3.1",
@@ -212,6 +196,5 @@ STATEMENTS = (
         printed="D^(k e^(eps(k-1)) delta)(M(S, x) || M(S', x)) <= k eps",
         hypotheses="M (eps, delta)-DP prediction; S, S' differ in at most k elements",
         kind="composition",
-        no_row=LATER,
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpassay.theorems.statement import LATER, Statement
+from dpassay.theorems.statement import Statement
 
 STATEMENTS = (
     Statement(
@@ -25,7 +25,6 @@ STATEMENTS = (
         ),
         hypotheses="all alpha, beta, eps > 0",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-4.3",
@@ -65,7 +64,6 @@ STATEMENTS = (
         printed="there is an eps-DP M; v + zeta, Laplace 'with scale eps/gamma'",
         hypotheses="A prediction stable with rate gamma; every eps > 0",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-4.5-1",
@@ -74,7 +72,6 @@ STATEMENTS = (
         printed="E[l(M(S))] <= E[l(A(S))] + L_l gamma/eps",
         hypotheses="l convex and L_l-Lipschitz in the first parameter",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-4.5-2",
@@ -83,7 +80,6 @@ STATEMENTS = (
         printed="E[l(M(S))] <= E[l(A(S))] + sigma^2 gamma^2/eps^2 (the proof: sigma gamma^2/eps^2)",
         hypotheses="l convex and sigma-smooth in the first parameter",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-4.6",
@@ -92,7 +88,6 @@ STATEMENTS = (
         printed="rate gamma/r with n r samples; E[loss] <= v stays; Pr[loss >= v] <= r beta",
         hypotheses="l convex; A has rate gamma, E[loss] <= v, or Pr[loss >= v] <= beta",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="section-4.3-reduction",
@@ -101,7 +96,6 @@ STATEMENTS = (
         printed="the expected disagreement is at most |y - f(x)|; the trivial rate is 1",
         hypotheses="p is f(x) projected to [0, 1]",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="corollary-4.7",
@@ -110,7 +104,6 @@ STATEMENTS = (
         printed="n = 2 m(alpha/2, 2 beta alpha eps)/(alpha eps) examples",
         hypotheses="A agnostically learns C with m(alpha, beta); eps in (0, 1]",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="corollary-4.8",
@@ -119,7 +112,6 @@ STATEMENTS = (
         printed="n = O((d + log(1/(alpha beta eps)))/(eps alpha^3)) examples",
         hypotheses="alpha, beta, eps in (0, 1]",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-4.9",
@@ -128,7 +120,6 @@ STATEMENTS = (
         printed="rate 4 L_f^2 L_l/(lambda n); ||w_S - w_S'|| <= 4L/(lambda n)",
         hypotheses="each l(f(., x), y) lambda-strongly convex; f, l Lipschitz; w_S = argmin",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-4.9-loss",
@@ -137,7 +128,6 @@ STATEMENTS = (
         printed="E[loss(w_S)] <= min loss + 4 L_f^2 L_l^2/(lambda n)",
         hypotheses="as before; every P",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="corollary-4.10",
@@ -146,7 +136,6 @@ STATEMENTS = (
         printed="excess loss at most 4 L_f^2 L_l^2/(lambda n) (1 + 1/eps), eps-DP",
         hypotheses="as Theorem 4.9; every eps > 0",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="section-4.4-regulariser",
@@ -158,7 +147,6 @@ STATEMENTS = (
         ),
         hypotheses="regularising term lambda ||w||^2, w in the ball of radius R",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="corollary-4.11",
@@ -167,7 +155,6 @@ STATEMENTS = (
         printed="excess loss at most 4 R L_f L_l/sqrt(n eps/(1 + eps)), eps-DP",
         hypotheses="l(f(., x), y) convex; every eps > 0",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-4.12",
@@ -176,7 +163,6 @@ STATEMENTS = (
         printed="PSGD, eta = R/(L_f L_l sqrt(n)): rate R L_f/sqrt(n)",
         hypotheses="composed loss convex and sigma-smooth, sigma <= 2/eta",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-4.12-loss",
@@ -185,7 +171,6 @@ STATEMENTS = (
         printed="E[loss(w_S)] <= min loss + 2 L_f L_l R/sqrt(n)",
         hypotheses="as before; every P; the average iterate",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="corollary-4.13",
@@ -194,7 +179,6 @@ STATEMENTS = (
         printed="excess loss at most 2 R L_f L_l/sqrt(n) + sigma_l R^2 L_f^2/(n eps^2), eps-DP",
         hypotheses="also l sigma_l-smooth; sigma <= 2 L_f L_l sqrt(n)/R",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="section-4.4-rate",
@@ -203,7 +187,6 @@ STATEMENTS = (
         printed="the error by noise is comparable to the statistical one when eps ~ n^(-1/4)",
         hypotheses="sufficiently smooth losses",
         kind="remark",
-        no_row=LATER,
     ),
     Statement(
         name="section-5-class",
@@ -212,7 +195,6 @@ STATEMENTS = (
         printed="the set of all N + 1 threshold functions over [N]; theta = 1 iff t(x) is odd",
         hypotheses="1 <= a_1 < ... < a_k <= N + 1",
         kind="definition",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-5.1",
@@ -221,7 +203,6 @@ STATEMENTS = (
         printed="ExpPW(T, eps) is eps-DP; |V(S, x) - V(S^-i, x)| <= 1",
         hypotheses="any n, T natural, eps > 0",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-5.2",
@@ -230,7 +211,6 @@ STATEMENTS = (
         printed="Err_S(M(S)) <= Opt_S(Thr_(N,k)) + (k + 2) T/n + e^(-eps T/2)",
         hypotheses="every S of n examples",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-5.3",
@@ -242,7 +222,6 @@ STATEMENTS = (
         ),
         hypotheses="any alpha, eps > 0, k, N natural, any P",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-5.3-agnostic",
@@ -251,7 +230,14 @@ STATEMENTS = (
         printed="eps = alpha/2, n = O(k ln(1/alpha)/alpha^2): E[Err] <= Opt + alpha",
         hypotheses="as before",
         kind="utility",
-        no_row=LATER,
+    ),
+    Statement(
+        name="theorem-5.3-agnostic-step",
+        number="Theorem 5.3, the step to 'in particular'",
+        place="section 5",
+        printed="setting eps = alpha/2 we get Opt + alpha from e^eps (Opt + alpha)",
+        hypotheses="as before",
+        kind="utility",
     ),
     Statement(
         name="theorem-5.3-realizable",
@@ -260,7 +246,6 @@ STATEMENTS = (
         printed="Pr[Err_P(M(S)) >= 3 alpha] <= 2 beta",
         hypotheses="Opt_P = 0, eps <= 1/(16 ln(1/beta)), beta in (0, 1)",
         kind="tail",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-5.3-chernoff",
@@ -269,7 +254,6 @@ STATEMENTS = (
         printed="Err_P >= 3 alpha, n >= 6 ln(2)/alpha: Pr[Err_S' >= 2 alpha] >= 1/2",
         hypotheses="Err_S' the mean of n independent variables of bias Err_P",
         kind="tail",
-        no_row=LATER,
     ),
     Statement(
         name="definition-6.1",
@@ -278,7 +262,6 @@ STATEMENTS = (
         printed="for every z, M(S, z) is (eps, delta)-DP with respect to S",
         hypotheses="M an evaluation algorithm",
         kind="definition",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-6.2",
@@ -287,7 +270,6 @@ STATEMENTS = (
         printed="l(M'(S, x), y) is an (eps, delta)-DP evaluation algorithm",
         hypotheses="M' (eps, delta)-DP prediction",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-6.3",
@@ -296,7 +278,6 @@ STATEMENTS = (
         printed="E[U] <= e^eps E[V] + delta B",
         hypotheses="U, V over [0, B], D^delta(U || V) <= eps",
         kind="generalisation",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-6.4",
@@ -305,7 +286,6 @@ STATEMENTS = (
         printed="E[(E_S'[M(S)])^k] <= e^(k^2 eps) E[(E_S[M(S)] + k delta B)^k]",
         hypotheses="M into [0, B], (eps, delta)-DP evaluation; any P",
         kind="generalisation",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-6.5",
@@ -314,7 +294,6 @@ STATEMENTS = (
         printed="Pr[E_S'[M(S)] >= alpha e^(2 sqrt(eps ln(1/beta)))] <= beta",
         hypotheses="M into R+, eps-DP evaluation; E_S[M(S)] <= alpha for every S; beta in (0, 1)",
         kind="generalisation",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-6.5-markov",
@@ -325,6 +304,5 @@ STATEMENTS = (
         ),
         hypotheses="t >= 1; k is a number of indices, but is set to a real number",
         kind="tail",
-        no_row=LATER,
     ),
 )

@@ -1,0 +1,134 @@
+"""Sizes and votes of section 2.1: learners and laws by enumeration, and the page's numbers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.special import expit
+
+from dpassay.theorems.dwork_feldman_2018.sizes import (
+    FORMULAS,
+    agnostic,
+    agnostic_tilde,
+    coin,
+    corollary_4_2,
+    large,
+    one_point,
+    realizable,
+    regression_large,
+    sauer,
+    tilde,
+)
+from dpassay.theorems.dwork_feldman_2018.soft_majority import coins
+from dpassay.theorems.dwork_feldman_2018.votes import overview, quarter
+from tests.theorems.dwork_feldman_2018.pages import rows_of
+
+LARGE = [(which, row) for which in FORMULAS for row in rows_of(f"Corollary {which}", 4)]
+(REGRESSION,) = rows_of("regression", 4)
+ATOMS = rows_of("one atom", 4)
+
+
+def test_the_page_has_its_rows() -> None:
+    assert (len(LARGE), len(ATOMS)) == (4, 2)
+
+
+@pytest.mark.parametrize(("which", "row"), LARGE)
+def test_large_epsilon(which: str, row: list[float]) -> None:
+    C, epsilon, claimed, true = row
+    assert C * FORMULAS[which](2, 1 / 8, 1 / 4, epsilon) <= 1
+    found = large(C, 2, 1 / 8, 1 / 4, epsilon, which)
+    assert (found.claimed, found.upper) == (claimed, true)
+
+
+def test_large_epsilon_in_regression() -> None:
+    C, epsilon, claimed, true = REGRESSION
+    found = regression_large(C, claimed, epsilon)
+    assert found.lower == pytest.approx(true)
+
+
+@pytest.mark.parametrize("row", ATOMS)
+def test_coins_of_the_answer(row: list[float]) -> None:
+    alpha, epsilon, beta, true = row
+    found = coins(alpha, epsilon, beta)
+    assert f"{found.lower:.6g}" == f"{true:.6g}"
+    assert found.claimed == beta == pytest.approx(alpha**3 / 1000)
+
+
+def test_at_an_end() -> None:
+    (point,), (fair,) = rows_of("one point", 3), rows_of("coin", 3)
+    assert (one_point(point[0]).claimed, one_point(point[0]).lower) == pytest.approx(
+        (point[1], point[2]), abs=5e-7
+    )
+    found = coin(fair[0], 1, 0.5, 1.0)
+    assert [found.claimed, found.lower] == fair[1:]
+
+
+def test_no_rule_learns_two_points_from_one_example() -> None:
+    """Every deterministic rule from (x, label) to the label of the other point; n = 1."""
+    best = 0.0
+    for rule in itertools.product((0, 1), repeat=4):
+        right = 0
+        for f in itertools.product((0, 1), repeat=2):
+            right += sum(rule[2 * x + f[x]] == f[1 - x] for x in (0, 1))
+        best = max(best, right / 8)
+    assert best == large(1, 2, 1 / 8, 1 / 4, 1e9, "4.2").upper
+
+
+def test_no_rule_for_regression_from_one_label() -> None:
+    weights = np.linspace(-1, 1, 41)
+    least = min(
+        np.mean([0.5 - c * ((0.5 + c / 2) * one + (0.5 - c / 2) * other) for c in (-0.5, 0.5)])
+        for one, other in itertools.product(weights, repeat=2)
+    )
+    assert regression_large(1, 1 / 8, 64.0).lower == pytest.approx(least)
+
+
+def test_corollary_4_2_by_hand() -> None:
+    assert f"{corollary_4_2(2, 1 / 8, 1 / 4, 100.0):.3f}" == "0.278"
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.45, 0.2, 1e-3])
+@pytest.mark.parametrize("beta", [1 / 16, 1e-6])
+@pytest.mark.parametrize("epsilon", [1.0, 0.7, 1e-3])
+def test_growth_between_the_cases_of_the_rows(alpha: float, beta: float, epsilon: float) -> None:
+    for d in (1, 2, 50):
+        for measure in (realizable, tilde, agnostic, agnostic_tilde):
+            found = measure(d, alpha, beta, epsilon)
+            assert found.upper <= found.claimed * (1 + 1e-9)
+
+
+def test_the_finite_class_bounds_by_counting() -> None:
+    """All functions on 2 points, uniform D: chance that one with an error above alpha survives."""
+    d, alpha, beta = 2, 0.4, 0.1
+    m = math.ceil((d * math.log(2) + math.log(1 / beta)) / alpha)
+    assert 2 * 0.5**m <= beta  # a wrong point was never drawn
+    m = math.ceil(2 * (d * math.log(2) + math.log(2 / beta)) / alpha**2)
+    deviations = sum(math.comb(m, k) / 2**m for k in range(m + 1) if abs(k / m - 0.5) > alpha / 2)
+    assert 2**d * deviations <= beta
+
+
+@pytest.mark.parametrize(("N", "d"), [(2, 1), (4, 2), (6, 6)])
+def test_sauers_sum_is_the_largest_family_of_small_sets(N: int, d: int) -> None:
+    small = sum(sum(each) <= d for each in itertools.product((0, 1), repeat=N))
+    assert sauer(N, d).lower == pytest.approx(math.log(small), abs=1e-12)
+
+
+@pytest.mark.parametrize("r", [1, 3, 4, 9])
+def test_the_quarter_by_a_linear_program(r: int) -> None:
+    k = np.arange(r + 1)
+    cost = -(k > r / 4).astype(float)
+    solved = linprog(cost, A_ub=[k], b_ub=[0.1 * r], A_eq=[np.ones(r + 1)], b_eq=[1.0])
+    assert quarter(r, [1, 10]).lower == pytest.approx(-float(solved.fun or 0.0), abs=1e-9)
+
+
+def test_the_overviews_votes_one_by_one() -> None:
+    r, epsilon = 3, 1.0
+    one = [float(expit(epsilon * (2 * k - r))) for k in range(r + 1)]
+    losses = [abs(math.log(a / b)) for a, b in itertools.pairwise(one)]
+    losses += [abs(math.log((1 - a) / (1 - b))) for a, b in itertools.pairwise(one)]
+    assert overview(r, epsilon).lower == pytest.approx(max(losses))
+    assert overview(2, 1.0).lower == pytest.approx(math.log((1 + math.e**2) / 2))
