@@ -1,4 +1,18 @@
 """Dagan and Feldman (2020)."""
 
-ROW_FILES = ("nets", "growth", "uniform_convergence", "stable_learner")
+ROW_FILES = (
+    "nets",
+    "growth",
+    "uniform_convergence",
+    "stable_learner",
+    "conversion",
+    "covers",
+    "errors",
+    "exponential_mechanism",
+    "lower_bounds",
+    "relabelled_lemmas",
+    "relabelled_sizes",
+    "stability",
+    "subsampling",
+)
 """Files of this package that have rows."""

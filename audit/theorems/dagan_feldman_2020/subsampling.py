@@ -1,0 +1,186 @@
+"""Stability as a definition, averaging, and amplification by subsampling (Lemma 5)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from dpassay.laws import FiniteLaw
+from dpassay.mechanisms.dagan_feldman_2020.bagged import Bagged
+from dpassay.numerics import UNIT_ROUNDOFF
+from dpassay.stats.divergence import label_difference, privacy_loss
+from dpassay.theorems.effort import Effort
+from dpassay.theorems.row import Case, Measured, Row, computed
+
+SMALL = 64 * UNIT_ROUNDOFF
+
+
+def definition_cases(effort: Effort) -> Iterator[Case]:
+    """A grid of probabilities of label 1 on two neighbours, in parts of `of`."""
+    of = effort.of(12, 60)
+    for p, q in itertools.product(range(of + 1), repeat=2):
+        yield {"p": p, "q": q, "of": of}
+
+
+def definition(p: int, q: int, of: int) -> Measured:
+    """Least delta of (0, delta)-DP, over all events and directions, against |p - q|."""
+    one, other = Fraction(p, of), Fraction(q, of)
+    delta = max(
+        sum((sign * (two[y] - first[y]) for y in event), Fraction(0))
+        for first, two in (((1 - one, one), (1 - other, other)),)
+        for sign in (1, -1)
+        for event in ((), (0,), (1,), (0, 1))
+    )
+    return computed(float(abs(one - other)), float(delta), 0.0)
+
+
+def changes(how: str, k: int, n: int) -> tuple[float, float, float]:
+    """Largest change of a probability, largest loss, and their error, of `bagged` with k parts.
+
+    Blocks: over datasets of any size. Subsets: of its worst pair, where the bound n' / n is met.
+    """
+    bagged = Bagged(r=k, n=n, how="disjoint" if how == "disjoint" else "subset")
+    reached = bagged.reachable()
+    if reached is not None:
+        law, (i, j) = reached.law, reached.moves.T
+        if not isinstance(law, FiniteLaw):
+            raise ArithmeticError("labels have a finite law")
+        pairs, error = (law.log_p[i], law.log_p[j]), law.error
+    else:
+        (case,) = bagged.pairs()
+        laws = [
+            bagged.distribution(bagged.prepare(each), case.queries)
+            for each in (case.pairs.base, case.pairs.changes[0].apply(case.pairs.base))
+        ]
+        first, second = laws
+        if first is None or second is None:
+            raise ArithmeticError("the law of the worst pair is not known")
+        pairs, error = (first.log_p, second.log_p), first.error + second.error
+    ways = (pairs, pairs[::-1])
+    moved = max(float(label_difference(a, b).value.max()) for a, b in ways)
+    lost = max(float(privacy_loss(a, b).value.max()) for a, b in ways)
+    return moved, lost, 2 * error + SMALL
+
+
+def averaging_cases(_: Effort) -> Iterator[Case]:
+    """Parts that divide n, and parts that do not."""
+    sizes = ((2, 2), (2, 3), (3, 10), (10, 100), (25, 49))
+    for how, (k, n) in itertools.product(("disjoint", "subset"), sizes):
+        yield {"how": how, "k": k, "n": n}
+
+
+def averaging(how: str, k: int, n: int) -> Measured:
+    """Stability against 1 / k: models are 1-stable."""
+    moved, _, error = changes(how, k, n)
+    return computed(1 / k, moved, error)
+
+
+def no_better(how: str, k: int, n: int) -> Measured:
+    """Privacy loss after averaging against the one before: a learner of labels has none finite."""
+    _, lost, _ = changes(how, k, n)
+    return Measured(claimed=math.inf, lower=lost, upper=lost)
+
+
+def amplified_cases(effort: Effort) -> Iterator[Case]:
+    """Shares and epsilons below 1."""
+    etas = effort.of((0.001, 0.1, 0.5, 0.9, 0.999), (1e-6, 0.001, 0.01, 0.1, 0.3, 0.5, 0.9, 0.999))
+    for eta, epsilon in itertools.product(etas, (0.001, 0.1, 0.5, 0.9, 0.999)):
+        yield {"eta": eta, "epsilon": epsilon}
+
+
+def amplified(eta: float, epsilon: float) -> Measured:
+    """ln(1 + eta (e^eps - 1)), the largest loss over all A', against 2 eps eta."""
+    value = math.log1p(eta * math.expm1(epsilon))
+    return computed(2 * epsilon * eta, value, SMALL * value)
+
+
+def kept_cases(effort: Effort) -> Iterator[Case]:
+    """Sizes up to the first that refutes it, and a few beyond."""
+    for n in (3, 10, 20, 25, 26, 100, *effort.of((), (200, 400))):
+        size = max(1, round(0.4 * n))
+        yield {"n": n, "size": size, "k": size, "epsilon": 0.999}
+
+
+def ones(n: int, size: int, k: int, epsilon: float, *, replaced: bool) -> float:
+    """P[1] of the A' of docs/findings.md on a random subset that keeps the order of S."""
+    total = 0.0
+    for a in range(k + 1):
+        ways = math.comb(n - a - 1, size - a) if a < k else math.comb(n - k, size - k)
+        share = float(Fraction(ways, math.comb(n, size)))
+        total += share * math.exp(-epsilon * (k - a + (replaced and a >= 1)))
+    return total / 2
+
+
+def kept(n: int, size: int, k: int, epsilon: float) -> Measured:
+    """Loss of that A' when the first record is replaced, against 2 eps eta.
+
+    A' counts the places up to k of T whose record is not that of a fixed sequence, w, and answers
+    1 with probability e^(-eps w) / 2, which is eps-private.
+    """
+    numbers = [ones(n, size, k, epsilon, replaced=each) for each in (False, True)]
+    value = math.log(numbers[0] / numbers[1])
+    return computed(2 * epsilon * size / n, value, SMALL * (k + 4))
+
+
+ROWS = (
+    Row(
+        key="dagan-feldman-2020/section-1-stability/forth",
+        checks="(0, delta)-DP prediction is delta-stable and no better: delta <= |p - q|",
+        quantity="least delta over all events of the label",
+        method="exact",
+        domain="P[1] on two neighbours in twelfths",
+        cases=definition_cases,
+        measure=definition,
+    ),
+    Row(
+        key="dagan-feldman-2020/section-1-stability/back",
+        checks="and no worse: delta >= |p - q|",
+        quantity="least delta over all events of the label",
+        method="exact",
+        domain="P[1] on two neighbours in twelfths",
+        cases=definition_cases,
+        measure=definition,
+        relation="at least",
+    ),
+    Row(
+        key="dagan-feldman-2020/section-1-averaging/stability",
+        checks="k disjoint blocks, and a random subset of floor(n/k) records, are 1/k-stable",
+        quantity="change of a label's probability, attained",
+        method="exact",
+        domain="(k, n) in {(2, 2), (2, 3), (3, 10), (10, 100), (25, 49)}, both ways",
+        cases=averaging_cases,
+        measure=averaging,
+    ),
+    Row(
+        key="dagan-feldman-2020/section-1-averaging/epsilon",
+        checks="'naive averaging does not improve the eps parameter': it stays infinite",
+        quantity="privacy loss",
+        method="exact",
+        domain="(k, n) in {(2, 2), (2, 3), (3, 10), (10, 100), (25, 49)}, both ways",
+        cases=averaging_cases,
+        measure=no_better,
+        relation="at least",
+    ),
+    Row(
+        key="dagan-feldman-2020/lemma-5/random-order",
+        checks="T in a random order: the largest loss over all A' is at most 2 eps eta",
+        quantity="privacy loss, attained",
+        method="exact",
+        domain="eta in {.001, .1, .5, .9, .999}, eps in {.001, .1, .5, .9, .999}",
+        cases=amplified_cases,
+        measure=amplified,
+    ),
+    Row(
+        key="dagan-feldman-2020/lemma-5/kept-order",
+        checks="T in the order of S, as a subset of a sequence may be read",
+        quantity="privacy loss of one eps-private A'",
+        method="exact",
+        domain="n in {3, 10, 20, 25, 26, 100}, n' = .4 n, eps = .999; the first record replaced",
+        cases=kept_cases,
+        measure=kept,
+        verdict="refuted",
+        derivation="Lemma 5: amplification by subsampling",
+    ),
+)
