@@ -15,6 +15,7 @@ from dpassay.theorems.dagan_feldman_2020 import (
     relabelled_lemmas,
     relabelled_sizes,
     stable_learner,
+    subsampling,
 )
 from dpassay.theorems.row import Measured
 from tests.theorems.test_rows import FINDINGS
@@ -63,6 +64,10 @@ def large_row(C: str, k: str, epsilon: str) -> list[str]:
     found = relabelled_sizes.large(c, power, e, 0.25)
     size = c * (1 + abs(math.log(e / 4))) ** power * 4 / e
     return [g(size), g(found.claimed), g(found.lower)]
+
+
+def twelve_row(n: str, size: str, epsilon: str) -> list[str]:
+    return both(subsampling.kept(int(n), int(size), [[1, 1], [2, 3], [3, 7]], float(epsilon)))
 
 
 def subset_row(n: str, n_prime: str) -> list[str]:
@@ -119,6 +124,7 @@ ROWS: dict[str, tuple[list[tuple[str, ...]], int, Callable[..., list[str]]]] = {
             f"{relabelled_sizes.step(int(n), float(alpha), float(e)).lower:.4f}",
         ],
     ),
+    "twelve": (table("twelve", 5), 3, twelve_row),
     "subset": (table("more than half", 6), 2, subset_row),
 }
 COUNTS = {
@@ -135,6 +141,7 @@ COUNTS = {
     "bound": 3,
     "condition": 2,
     "subset": 3,
+    "twelve": 1,
 }
 
 
@@ -152,3 +159,10 @@ def test_by_hand() -> None:
     assert f"{(1 + math.log(2)) * 4:.2f}" == "6.77"
     assert (math.ceil(6 * math.log(40)), round(1600 * (1 + math.log(20)))) == (23, 6393)
     assert f"{0.1 / (0.5 * math.log(2)):.4f}" == "0.2885"
+
+
+def test_twelve_records_by_hand() -> None:
+    e = math.exp(-0.999)
+    above, below = 9 + 20 * e + 51 * e**2 + 140 * e**3, 13 * e + 37 * e**2 + 170 * e**3
+    assert f"{e:.4f} {above:.2f} {below:.2f} {above / below:.3f}" == "0.3682 30.27 18.29 1.655"
+    assert f"{math.log(above / below):.3f} {math.exp(2 * 0.999 / 4):.3f}" == "0.504 1.648"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -116,27 +117,26 @@ def test_the_overlap_of_two_coins_by_sums(alpha: float, beta: float) -> None:
     assert all(overlap(m) / 2 > beta for m in range(n))
 
 
-def test_a_kept_order_by_all_subsets() -> None:
-    n, size, k, epsilon = 6, 3, 2, 0.9
-    for replaced in (False, True):
-        S = [-1 if replaced else 0, *range(1, n)]
-        total = 0.0
-        for T in itertools.combinations(S, size):
-            w = sum(T[place] != place for place in range(k))
-            total += math.exp(-epsilon * w) / 2
-        found = subsampling.ones(n, size, k, epsilon, replaced=replaced)
-        assert found == pytest.approx(total / math.comb(n, size), rel=1e-12)
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_kept_order_by_all_subsets(replaced: bool) -> None:
+    n, size, epsilon, sets = 12, 3, 0.999, [[1, 1], [2, 3], [3, 7]]
+    S = [0 if replaced else 1, *range(2, n + 1)]
+    counts = Counter(
+        sum(not low <= at <= high for at, (low, high) in zip(T, sets, strict=True))
+        for T in itertools.combinations(S, size)
+    )
+    assert [counts[w] for w in range(4)] == ([0, 13, 37, 170] if replaced else [9, 20, 51, 140])
+    total = sum(number * math.exp(-epsilon * w) for w, number in counts.items())
+    found = subsampling.ones(n, size, sets, epsilon, replaced=replaced)
+    assert found == pytest.approx(total / math.comb(n, size) / 2, rel=1e-12)
 
 
-def test_26_is_the_first_size_that_breaks_lemma_5_in_that_family() -> None:
-    def broken(n: int) -> bool:
-        grid = ((s, k) for s in range(1, n) for k in range(1, s + 1))
-        return any(
-            measured.lower > measured.claimed
-            for measured in (subsampling.kept(n, s, k, 0.999) for s, k in grid)
-        )
-
-    assert [broken(n) for n in (24, 25, 26)] == [False, False, True]
+def test_the_family_of_the_findings_is_the_one_with_single_records() -> None:
+    """n = 3, n' = k = 2, eps = .9: (1 + e + e^2) / (e + 2 e^2)."""
+    e = math.exp(-0.9)
+    found = subsampling.kept(3, 2, [[1, 1], [2, 2]], 0.9)
+    expected = math.log((1 + e + e**2) / (e + 2 * e**2))
+    assert found.lower == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.9])
