@@ -10,6 +10,7 @@ ROW_FILES = (
     "errors",
     "exponential_mechanism",
     "lower_bounds",
+    "relabelled_crowd",
     "relabelled_lemmas",
     "relabelled_sizes",
     "stability",

@@ -340,7 +340,7 @@ ROWS = (
     ),
     _row(
         "section-4.1-privacy/equation-6",
-        "e^O(1) for T and T' whose common part is a net, with the constant 4 e^2; so Equation 4",
+        "e^O(1), 4 e^2, for T and T' whose common part is a net; the other T are Lemma 8's delta",
         "ratio of probabilities of a label",
         equation_6,
     ),

@@ -20,7 +20,7 @@ SMALL = 64 * UNIT_ROUNDOFF
 def definition_cases(effort: Effort) -> Iterator[Case]:
     """A grid of probabilities of label 1 on two neighbours, in parts of `of`."""
     of = effort.of(12, 60)
-    for p, q in itertools.product(range(of + 1), repeat=2):
+    for p, q in itertools.permutations(range(of + 1), 2):
         yield {"p": p, "q": q, "of": of}
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from dpassay.claims import Stability
 from dpassay.data import Labelled
@@ -21,6 +22,7 @@ from dpassay.theorems.dagan_feldman_2020 import (
     errors,
     exponential_mechanism,
     lower_bounds,
+    relabelled_crowd,
     relabelled_lemmas,
     relabelled_sizes,
     stability,
@@ -131,6 +133,32 @@ def test_a_kept_order_by_all_subsets(replaced: bool) -> None:
     assert found == pytest.approx(total / math.comb(n, size) / 2, rel=1e-12)
 
 
+def largest_loss(n: int, size: int, place: int, epsilon: float) -> float:
+    """Over all A' of this epsilon, by its probabilities of label 1, made small; LP.
+
+    f(u) <= e^(eps d(u, v)) f(v), d the number of places in which u and v differ.
+    """
+    S, other = list(range(n)), [n if i == place else i for i in range(n)]
+    ways = [list(itertools.combinations(each, size)) for each in (S, other)]
+    nodes = sorted({*ways[0], *ways[1]})
+    one, two = (np.array([each in way for each in nodes], dtype=float) for way in ways)
+    table = np.array(nodes)
+    distance = (table[:, None] != table[None]).sum(axis=2)
+    pairs = np.argwhere(distance)
+    bound = np.zeros((len(pairs), len(nodes)))
+    bound[np.arange(len(pairs)), pairs[:, 0]] = 1
+    bound[np.arange(len(pairs)), pairs[:, 1]] = -np.exp(epsilon * distance[tuple(pairs.T)])
+    found = linprog(two, A_ub=bound, b_ub=np.zeros(len(pairs)), A_eq=one[None], b_eq=[1])
+    assert found.fun is not None
+    return -math.log(found.fun)
+
+
+def test_no_algorithm_breaks_lemma_5_with_six_records_or_fewer() -> None:
+    for n in range(2, 7):
+        for size, place in itertools.product(range(1, n), range(n)):
+            assert largest_loss(n, size, place, 0.999) < 2 * 0.999 * size / n
+
+
 def test_the_family_of_the_findings_is_the_one_with_single_records() -> None:
     """n = 3, n' = k = 2, eps = .9: (1 + e + e^2) / (e + 2 e^2)."""
     e = math.exp(-0.9)
@@ -211,6 +239,11 @@ def test_lemmas_10_and_11_by_plain_loops() -> None:
     assert relabelled_lemmas.lemma_11(*CASE).lower == pytest.approx(
         math.log(found.lemma_11), rel=1e-9
     )
+
+
+def test_the_crowd_comes_near_three() -> None:
+    found = relabelled_crowd.crowd(80)
+    assert 2.98 < found.lower <= found.upper < found.claimed == 3
 
 
 def test_lemma_8_by_plain_means() -> None:
