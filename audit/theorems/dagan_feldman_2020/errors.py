@@ -220,8 +220,8 @@ ROWS = (
         quantity="excess error",
         method="search",
         domain=(
-            "thresholds on 200 points, D uniform on them, six ways to label them, alpha = .2; what the "
-            "proof takes from the conditions holds there"
+            "thresholds on 200 points, D uniform on them, six ways to label them, alpha = .2; what "
+            "the proof takes from the conditions holds there"
         ),
         cases=relabelled_cases,
         measure=relabelled,
