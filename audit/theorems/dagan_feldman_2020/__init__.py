@@ -13,6 +13,7 @@ ROW_FILES = (
     "relabelled_crowd",
     "relabelled_lemmas",
     "relabelled_sizes",
+    "relabelled_subsets",
     "stability",
     "subsampling",
 )

@@ -27,12 +27,9 @@ def definition_cases(effort: Effort) -> Iterator[Case]:
 def definition(p: int, q: int, of: int) -> Measured:
     """Least delta of (0, delta)-DP, over all events and directions, against |p - q|."""
     one, other = Fraction(p, of), Fraction(q, of)
-    delta = max(
-        sum((sign * (two[y] - first[y]) for y in event), Fraction(0))
-        for first, two in (((1 - one, one), (1 - other, other)),)
-        for sign in (1, -1)
-        for event in ((), (0,), (1,), (0, 1))
-    )
+    apart = (one - other, other - one)
+    events: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (0, 1))
+    delta = max(abs(sum((apart[y] for y in event), Fraction(0))) for event in events)
     return computed(float(abs(one - other)), float(delta), 0.0)
 
 

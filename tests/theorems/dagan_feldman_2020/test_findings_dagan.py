@@ -12,8 +12,8 @@ from dpassay.theorems.dagan_feldman_2020 import (
     covers,
     exponential_mechanism,
     lower_bounds,
-    relabelled_lemmas,
     relabelled_sizes,
+    relabelled_subsets,
     stable_learner,
     subsampling,
 )
@@ -71,8 +71,8 @@ def twelve_row(n: str, size: str, epsilon: str) -> list[str]:
 
 
 def subset_row(n: str, n_prime: str) -> list[str]:
-    remaining = relabelled_lemmas.remaining(int(n), int(n_prime))
-    factor = relabelled_lemmas.amplification(int(n), int(n_prime))
+    remaining = relabelled_subsets.remaining(int(n), int(n_prime))
+    factor = relabelled_subsets.amplification(int(n), int(n_prime))
     numbers = (remaining.lower, remaining.claimed, factor.lower, factor.claimed)
     return [*map(g, numbers)]
 
