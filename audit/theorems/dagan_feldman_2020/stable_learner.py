@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 
-from dpassay.mechanisms.shared.vc import exponential_size, net_size
+from dpassay.mechanisms.shared.vc import exponential_size, net_size, sauer_shelah
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.theorems.effort import Effort
 from dpassay.theorems.row import Case, Measured, Row, computed
@@ -38,14 +38,15 @@ def growth_cases(effort: Effort) -> Iterator[Case]:
         yield {"alpha": alpha, "gamma": gamma}
 
 
-def needed(alpha: float, gamma: float) -> float:
-    """What stability costs in the proof, for thresholds: Lemma 7 with alpha / 5 and gamma / 3.
+def needed(alpha: float, gamma: float, d: int = 1) -> float:
+    """What stability costs in the proof: Lemma 7 with alpha / 5 and gamma / 3.
 
-    N^net and N^exp are those of mechanisms/shared/vc.py; n = n' / gamma is not rounded.
+    N^net and N^exp are those of mechanisms/shared/vc.py, with Lemma 2's growth function (that of
+    thresholds for d = 1); n = n' / gamma is not rounded.
     """
     fine, third = alpha / 5, gamma / 3
-    subset = net_size(fine, fine, lambda points: points + 1)
-    return max(subset / third, exponential_size(subset + 1, third, fine))
+    subset = net_size(fine, fine, lambda points: sauer_shelah(d, points))
+    return max(subset / third, exponential_size(sauer_shelah(d, subset), third, fine))
 
 
 def growth(alpha: float, gamma: float) -> Measured:
@@ -56,6 +57,44 @@ def growth(alpha: float, gamma: float) -> Measured:
     grown = 0.5 * math.log(1 / alpha) / (math.log(2) * alpha)
     value = needed(alpha, gamma)
     return computed(needed(0.5, gamma) * grown, value, 16 * UNIT_ROUNDOFF * value)
+
+
+def dimension_cases(effort: Effort) -> Iterator[Case]:
+    """Dimensions, and decades of alpha from 1/2 on."""
+    for d, alpha in itertools.product(
+        effort.of((1, 2, 5, 10, 100), (1, 2, 3, 5, 10, 30, 100, 300)), (0.5, 0.2, 0.05, 0.005)
+    ):
+        yield {"d": d, "alpha": alpha, "gamma": 0.05}
+
+
+def dimension(d: int, alpha: float, gamma: float) -> Measured:
+    """What the proof needs for dimension d, with H_T itself, against d log(1 / alpha) / alpha.
+
+    From d = 1 and alpha = 1/2 on. The size of H_T is (e n' / d)^d, in which d cancels.
+    """
+    grown = d * math.log(1 / alpha) / math.log(2) * 0.5 / alpha
+    value = needed(alpha, gamma, d)
+    return computed(needed(0.5, gamma) * grown, value, 16 * UNIT_ROUNDOFF * value)
+
+
+def restated(d: int, alpha: float, gamma: float) -> Measured:
+    """The same against d log(d / alpha) / alpha, Theorem 3."""
+    grown = d * math.log(d / alpha) / math.log(2) * 0.5 / alpha
+    value = needed(alpha, gamma, d)
+    return computed(needed(0.5, gamma) * grown, value, 16 * UNIT_ROUNDOFF * value)
+
+
+def free_cases(effort: Effort) -> Iterator[Case]:
+    """Decades of alpha from 1/2 on, gamma = alpha."""
+    for alpha in effort.of((0.5, 0.1, 0.01, 1e-3, 1e-4), (0.5, 0.3, 0.1, 0.01, 1e-3, 1e-4, 1e-5)):
+        yield {"alpha": alpha}
+
+
+def free(alpha: float) -> Measured:
+    """What alpha-stability costs, against log(1 / alpha) / alpha^2; learning takes 1 / alpha^2."""
+    value = needed(alpha, alpha)
+    grown = needed(0.5, 0.5) * math.log(1 / alpha) / math.log(2) * (0.5 / alpha) ** 2
+    return computed(grown, value, 16 * UNIT_ROUNDOFF * value)
 
 
 ROWS = (
@@ -79,5 +118,35 @@ ROWS = (
         domain="alpha in {.5, .2, .05, .005}, gamma in {.5, .05, .005}",
         cases=growth_cases,
         measure=growth,
+    ),
+    Row(
+        key="dagan-feldman-2020/theorem-1/dimension",
+        checks=(
+            "log(1/alpha) is right for d > 1 too: the proof's size with Lemma 2's growth, without "
+            "Remark 1"
+        ),
+        quantity="number of examples, before rounding",
+        method="exact",
+        domain="d in {1, 2, 5, 10, 100}, alpha in {.5, .2, .05, .005}, gamma = .05",
+        cases=dimension_cases,
+        measure=dimension,
+    ),
+    Row(
+        key="dagan-feldman-2020/theorem-3/growth",
+        checks="log(d/alpha): the same size grows no faster; loose by log(d/alpha)/log(1/alpha)",
+        quantity="number of examples, before rounding",
+        method="exact",
+        domain="d in {1, 2, 5, 10, 100}, alpha in {.5, .2, .05, .005}, gamma = .05",
+        cases=dimension_cases,
+        measure=restated,
+    ),
+    Row(
+        key="dagan-feldman-2020/section-1.1-free/growth",
+        checks="gamma = alpha: as many examples as learning takes, times log(1/alpha)",
+        quantity="number of examples, before rounding",
+        method="exact",
+        domain="alpha in {.5, .1, .01, 1e-3, 1e-4}, thresholds",
+        cases=free_cases,
+        measure=free,
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpassay.theorems.statement import LATER, Statement
+from dpassay.theorems.statement import Statement
 
 EXTERNAL = "a result of another paper, quoted for comparison; its proof is not in ours"
 
@@ -14,7 +14,6 @@ STATEMENTS = (
         printed="(0, delta)-DP prediction is equivalent to delta-uniform stability",
         hypotheses="binary labels",
         kind="definition",
-        no_row=LATER,
     ),
     Statement(
         name="section-1-averaging",
@@ -26,7 +25,6 @@ STATEMENTS = (
         ),
         hypotheses="any learner",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="section-1-sizes",
@@ -35,7 +33,6 @@ STATEMENTS = (
         printed="O(d/(gamma alpha^2)), O(d/(gamma alpha)), O~(d/(alpha eps)), O~(d/(alpha^3 eps))",
         hypotheses="stable, stable realizable, private realizable, private agnostic",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-1",
@@ -58,7 +55,6 @@ STATEMENTS = (
         ),
         hypotheses="not necessarily stable; gamma-stable",
         kind="lower bound",
-        no_row=LATER,
     ),
     Statement(
         name="section-1.1-free",
@@ -67,7 +63,6 @@ STATEMENTS = (
         printed="alpha-uniform stability with the same number of samples as learning",
         hypotheses="asymptotically; log(1/alpha) not counted",
         kind="remark",
-        no_row=LATER,
     ),
     Statement(
         name="corollary-1",
@@ -76,7 +71,6 @@ STATEMENTS = (
         printed="eps-DP prediction, n = O~(d/(eps alpha^2))",
         hypotheses="alpha, beta, eps in (0, 1)",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="section-1.1-others",
@@ -94,7 +88,6 @@ STATEMENTS = (
         printed="eps-DP prediction, n <= O~(d^2/(eps alpha) + d/alpha^2)",
         hypotheses="alpha, beta, eps in (0, 1)",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="section-1.1-best-lower",
@@ -103,7 +96,6 @@ STATEMENTS = (
         printed="lower bound Omega(d/(eps alpha) + (d + log(1/beta))/alpha^2)",
         hypotheses="'the best known lower bound for the problem'",
         kind="lower bound",
-        no_row=LATER,
     ),
     Statement(
         name="section-1.1-cover",
@@ -112,7 +104,6 @@ STATEMENTS = (
         printed="an alpha-cover H_T of H of size at most (1/alpha)^O(d)",
         hypotheses="T of size O~(d/alpha)",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="section-1.1-flip",
@@ -121,7 +112,6 @@ STATEMENTS = (
         printed="at most (alpha + eps alpha)/alpha = 1 + eps <= e^eps",
         hypotheses="gamma = eps alpha, flipped with probability alpha",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="section-2-stable",
@@ -130,7 +120,6 @@ STATEMENTS = (
         printed="any eps-private algorithm is (e^eps - 1)-stable",
         hypotheses="any eps",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-1",
@@ -174,7 +163,6 @@ STATEMENTS = (
         printed="the exponential mechanism gives eps-private predictions",
         hypotheses="weights exp(-n L_S(h) eps/2)",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-4-error",
@@ -183,7 +171,6 @@ STATEMENTS = (
         printed="L_S(A^exp(S)) <= inf L_S + alpha",
         hypotheses="n >= 2 ln|H|/(eps alpha), alpha in (0, 1)",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-5",
@@ -192,7 +179,6 @@ STATEMENTS = (
         printed="A gives 2 eps eta-private prediction",
         hypotheses="A' eps-private on n' = eta n samples, eps, eta in (0, 1)",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-6",
@@ -201,6 +187,5 @@ STATEMENTS = (
         printed="(alpha, beta)-PAC learner with eps-private prediction, n = O~(d/(alpha eps))",
         hypotheses="any eps, alpha, beta and H; realizable",
         kind="size",
-        no_row=LATER,
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpassay.theorems.statement import LATER, Statement
+from dpassay.theorems.statement import Statement
 
 STATEMENTS = (
     Statement(
@@ -12,7 +12,6 @@ STATEMENTS = (
         printed="n = O(d log(d/alpha)/(gamma alpha) + (d + log(1/beta))/alpha^2)",
         hypotheses="'Thm. 1 restated', where it has log(1/alpha)",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="equation-1",
@@ -21,7 +20,6 @@ STATEMENTS = (
         printed="inf over H_T of L_S <= inf over H of L_S + alpha/3, with high probability",
         hypotheses="|T| = gamma n/2 = Omega~(d/alpha)",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="section-3-cardinality",
@@ -30,7 +28,6 @@ STATEMENTS = (
         printed="|H_T| <= O(n^d)",
         hypotheses="Sauer-Shelah",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="equation-2",
@@ -39,7 +36,6 @@ STATEMENTS = (
         printed="E[L_S(h)] <= inf over H_T of L_S + alpha/3",
         hypotheses="privacy parameter gamma/4, |S| = O(log|H_T|/(gamma alpha))",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="section-3-outline",
@@ -48,7 +44,6 @@ STATEMENTS = (
         printed="|T| = gamma n/2, (e^(gamma/4) - 1)-stable, hence gamma/2; together gamma-stable",
         hypotheses="gamma n/2 rounded down, or up",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-4",
@@ -57,7 +52,6 @@ STATEMENTS = (
         printed="n >= (d - 1)/(8 gamma alpha)",
         hypotheses="alpha <= 1/4; gamma-stable, E[L_D(A(S))] <= alpha for realizable D",
         kind="lower bound",
-        no_row=LATER,
     ),
     Statement(
         name="section-3-conversion",
@@ -66,7 +60,6 @@ STATEMENTS = (
         printed="Pr[A(S)(x) = y] >= alpha; eps alpha/2-stable; eps-private; (2 alpha, beta)-PAC",
         hypotheses="gamma = eps alpha/2, flipped with probability alpha",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-7",
@@ -75,7 +68,6 @@ STATEMENTS = (
         printed="A^sta is 3 gamma-stable",
         hypotheses="n >= n'/gamma",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-7-error",
@@ -84,7 +76,6 @@ STATEMENTS = (
         printed="L_S(A^sta(S)) - inf L_S <= 3 alpha",
         hypotheses="n' >= N^net_(alpha,alpha,d), n >= N^exp_(tau_n'(H),gamma,alpha), n >= n'/gamma",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="section-3.1-theorem-1",
@@ -93,7 +84,6 @@ STATEMENTS = (
         printed="L_D(A^sta(S)) <= inf L_D + 5 alpha with probability 1 - beta",
         hypotheses="Lemma 7 and Lemma 3",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="remark-1",
@@ -102,7 +92,6 @@ STATEMENTS = (
         printed="G_T of cardinality (1/alpha)^O(d); log(1/alpha) for log(d/alpha)",
         hypotheses="for all h some g in G_T with at most alpha |I| differences on S_I",
         kind="remark",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-5",
@@ -111,7 +100,6 @@ STATEMENTS = (
         printed="eps-DP prediction, n <= O~(d^2/(eps alpha) + d/alpha^2)",
         hypotheses="alpha, beta, eps in (0, 1)",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="section-4.1-parameter",
@@ -120,7 +108,6 @@ STATEMENTS = (
         printed="min(eps/2, d/(alpha |S|)); E[L_D(h)] <= inf L_D + O(alpha)",
         hypotheses="|T| = O(eps |S|)",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="section-4.1-matching",
@@ -129,7 +116,6 @@ STATEMENTS = (
         printed="one or two matched; |{h != h'}| <= |S| alpha/d; ratio at most e",
         hypotheses="T and T' differ on one element, T & T' an alpha/d-net",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="section-4.1-privacy",
@@ -138,7 +124,6 @@ STATEMENTS = (
         printed="e^(eps/2) for T, e^(eps/2) for S, e^eps together; e^O(1) for fixed T, T'",
         hypotheses="(almost) any T, T'",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-8",
@@ -147,7 +132,6 @@ STATEMENTS = (
         printed="h_S gives (O(eps), O(eps alpha))-private predictions",
         hypotheses="n' <= eps n, eps >= 1/(eta n), n' >= N^net_(eta,alpha,d) + 1, ...",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="remark-2",
@@ -159,7 +143,6 @@ STATEMENTS = (
         ),
         hypotheses="Equation 10 for all h in H at once",
         kind="size",
-        no_row=LATER,
     ),
     Statement(
         name="section-4.2-sizes",
@@ -168,7 +151,14 @@ STATEMENTS = (
         printed="n = Theta~(d^2/(eps alpha) + d/alpha^2), n' = Theta~(d^2/alpha), eta = alpha/d",
         hypotheses="they satisfy the conditions of Lemma 8",
         kind="size",
-        no_row=LATER,
+    ),
+    Statement(
+        name="section-4.2-eta",
+        number="section 4.2, step 3",
+        place="section 4.2",
+        printed="eta > 0 'should be thought of as eps/d'",
+        hypotheses="the conditions of Lemma 8; after Remark 2 it is Theta~(alpha/d)",
+        kind="size",
     ),
     Statement(
         name="lemma-9",
@@ -177,7 +167,6 @@ STATEMENTS = (
         printed="L_D(h_S) <= inf L_D + 4 alpha w.p. 1 - beta (the proof: 6 alpha, 1 - 2 beta)",
         hypotheses="the conditions of Lemma 8",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="section-4.2-subsets",
@@ -186,7 +175,6 @@ STATEMENTS = (
         printed="|I''| <= alpha |I \\ I'| = alpha |I| n'/n <= alpha eps |I|",
         hypotheses="n' - 1 >= N^net_(eta,alpha,d), n' <= eps n",
         kind="tail",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-10",
@@ -195,7 +183,6 @@ STATEMENTS = (
         printed="h_(S,S_I) <= 4 e^6 h_(S,S_I')",
         hypotheses="I in I''', i not in I, I' = (I \\ {1}) + {i}",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="equation-13",
@@ -204,7 +191,6 @@ STATEMENTS = (
         printed="h_S <= (1 + O(eps)) mean of h_(S,S'_J) + O(eps alpha); n - n' >= n/2",
         hypotheses="n' <= eps n, eps in (0, 1)",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-11",
@@ -213,6 +199,5 @@ STATEMENTS = (
         printed="h_(S,T) <= e^(3 eps) h_(S',T)",
         hypotheses="1/(eta n) <= eps",
         kind="privacy",
-        no_row=LATER,
     ),
 )
