@@ -49,7 +49,10 @@ STATEMENTS = (
         name="section-3-example",
         number="section 3, 'several remarks'",
         place="page 4",
-        printed="no training stability for beta1 = o(n) and small delta; beta1 = 1, delta = 0",
+        printed=(
+            "A: no training stability for beta1 = o(n) and small enough delta; A': beta1 = 1, "
+            "delta = 0"
+        ),
         hypotheses="the two algorithms of section 6.1",
         kind="stability",
     ),

@@ -30,7 +30,7 @@ def printed_beta2(lambda_: float, n: int, alpha: float, delta: float, d: int = 1
 def beta1_cases(effort: Effort) -> Iterator[Case]:
     """All datasets of a few records, every loss and score."""
     for loss, g, lambda_ in itertools.product(
-        ("logistic", "huber"), SCORES, effort.of((4.0, 0.5), (4.0, 1.0, 0.5, 0.1))
+        ("logistic", "huber", "hinge"), SCORES, effort.of((4.0, 0.5), (4.0, 1.0, 0.5, 0.1))
     ):
         yield {"loss": loss, "g": g, "lambda_": lambda_, "n": 2, "points": effort.of(4, 10)}
 
@@ -175,7 +175,7 @@ ROWS = (
         checks="n times the score moves by at most 2 L/lambda_min, for every R",
         quantity="n times the change of the score",
         method="exact",
-        domain="both algorithms on the line, two records of five values, 25 R; 2 losses, 3 scores",
+        domain="both algorithms on the line, two records of five values, 25 R; 3 losses, 3 scores",
         cases=beta1_cases,
         measure=beta1,
     ),
@@ -239,14 +239,14 @@ ROWS = (
         cases=norm_cases,
         measure=norm,
         verdict="refuted",
-        derivation=TITLE,
+        derivation="The norm in the proof of Theorem 4",
     ),
     Row(
         key=f"{PAPER}/theorem-4-minimisers/distance",
         checks="||F(T) - F(T')|| is at most 2/(lambda n), for every R",
         quantity="distance of the weights",
         method="exact",
-        domain="both algorithms on the line, two records of five values, 25 R; 2 losses",
+        domain="both algorithms on the line, two records of five values, 25 R; 3 losses",
         cases=beta1_cases,
         measure=minimisers,
     ),

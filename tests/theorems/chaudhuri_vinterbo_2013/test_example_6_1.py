@@ -61,5 +61,13 @@ def test_the_share_beyond_the_quantile(delta: float) -> None:
 
 
 def test_the_witness_of_the_findings() -> None:
-    assert stable_step(2, 1.0, 9).lower == 2
-    assert stable_end(2, 1.0, 9).lower == 1
+    """Values (0, 1) become (1/2, 1), n = 2, R_1 = 0.9: t from (0.9, 1) to (1.4, 1)."""
+    assert stable_step([0, 2], [1, 2], 9).lower == 2
+    assert stable_end([0, 2], [1, 2], 9).lower == pytest.approx(2 * 0.4)
+
+
+def test_the_end_of_the_proof_on_a_finer_grid_of_strings() -> None:
+    for R1 in np.linspace(-4, 4, 161).tolist():
+        for before, after in (((0, 2), (1, 1)), ((3, 1), (2, 2)), ((1, 1), (2, 2))):
+            one, other = (max(c[0] + 2 * R1, float(c[1])) for c in (before, after))
+            assert abs(one - other) <= 1 + 1e-12

@@ -11,8 +11,10 @@ import pytest
 from dpassay.theorems.chaudhuri_vinterbo_2013 import (
     alternatives,
     choosing,
+    example_6_1,
     experiments,
     joint_release,
+    theorem_4,
 )
 from dpassay.theorems.effort import Effort
 from dpassay.theorems.row import Measured
@@ -117,3 +119,24 @@ def test_alpha_split_by_hand() -> None:
 
 def test_a_single_parameter_by_hand() -> None:
     assert f"{middle(joint_release.single(1.0, 0.5, 0.01)):.4f}" == "0.9799"
+
+
+CONSTANT = table("Training stability at a constant delta", "algorithm A")
+NORMS = table("The norm in the proof of Theorem 4", "one record")
+
+
+@pytest.mark.parametrize(("n", "alpha", "beta1", "bad"), CONSTANT)
+def test_a_constant_delta(n: str, alpha: str, beta1: str, bad: str) -> None:
+    shown(beta1, int(n) ** 0.5)
+    assert f"{example_6_1.small_delta(int(n), 0.01, float(alpha)).upper:.3e}" == bad
+
+
+@pytest.mark.parametrize(("algorithm", "R", "allowed", "true"), NORMS)
+def test_norms(algorithm: str, R: str, allowed: str, true: str) -> None:
+    found = theorem_4.norm(int(algorithm), 16.0, 1, float(R))
+    shown(allowed, found.claimed)
+    shown(true, middle(found))
+
+
+def test_both_tables_are_read() -> None:
+    assert (len(CONSTANT), len(NORMS)) == (3, 3)
