@@ -42,7 +42,7 @@ SAME = table("Lemmas 1 and 2 where h is released too", "two geometric mechanisms
 RATIOS = table("The ratio in Lemmas 1 and 2", "logarithms")
 LOSERS = table("Theorem 3 is loose by a factor of two", "all losers equal")
 LINEAR = table("Accuracy against the number of parameters", "Theorem 4")
-SHARED = table("alphaSplit with a record in T and V", "label")
+SHARED = table("alphaSplit with a record in T and V", "a label")
 PARTS = table("Lemma 4 where a value is replaced", "noisy counts")
 
 
