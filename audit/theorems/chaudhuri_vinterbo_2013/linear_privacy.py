@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,27 +21,37 @@ Array = NDArray[np.float64]
 
 
 def linear_cases(effort: Effort) -> Iterator[Case]:
-    """Losses, lambda and numbers of records."""
-    for n, loss, lambda_, alpha in itertools.product(
-        effort.of((2, 50), (1, 2, 5, 50, 400)),
-        ("logistic", "huber"),
-        effort.of((0.5, 0.01), (2.0, 0.5, 0.1, 0.01, 0.001)),
-        effort.of((1.0,), (0.1, 1.0, 3.0)),
+    """All datasets of a few records at two points, and own worst pairs of more records."""
+    losses, alphas = ("logistic", "huber"), effort.of((1.0,), (0.1, 1.0, 3.0))
+    few, more = ((2, 2), (effort.of(4, 5), 2)), effort.of((50,), (1, 5, 50, 400))
+    lambdas = effort.of((0.5, 0.01), (2.0, 0.5, 0.1, 0.01, 0.001))
+    for (n, points), loss, lambda_, alpha in itertools.product(
+        (*few, *((n, None) for n in more)), losses, lambdas, alphas
     ):
-        yield {"n": n, "loss": loss, "lambda_": lambda_, "alpha": alpha}
+        yield {"n": n, "points": points, "loss": loss, "lambda_": lambda_, "alpha": alpha}
 
 
-def objective(n: int, loss: str, lambda_: float, alpha: float) -> Measured:
-    """Loss of the bin of the weight, at the pair of records and the weight that lose most."""
+def objective(n: int, points: int | None, loss: str, lambda_: float, alpha: float) -> Measured:
+    """Loss of the bin of the weight; bins are short where own pairs lose most."""
     claimed = alpha + 2 * math.log1p(LOSSES[loss](0.5).c / (lambda_ * n))
-    given = {"n": n, "m": 0, "loss": loss, "lambda_": lambda_, "alpha": alpha}
-    return loss_of(claimed, "objective-perturbation", given)
+    given = {"loss": loss, "lambda_": lambda_, "alpha": alpha}
+    return _loss(claimed, "objective-perturbation", given, n, points)
 
 
-def output(n: int, loss: str, lambda_: float, alpha: float) -> Measured:
-    """Loss of the weight itself, at a lone record that changes sides."""
-    given = {"n": n, "m": 0, "loss": loss, "lambda_": lambda_, "alpha": alpha, "release": "vector"}
-    return loss_of(alpha, "output-perturbation", given)
+def output(n: int, points: int | None, loss: str, lambda_: float, alpha: float) -> Measured:
+    """Loss of the weight itself."""
+    given = {"loss": loss, "lambda_": lambda_, "alpha": alpha, "release": "vector"}
+    return _loss(alpha, "output-perturbation", given, n, points)
+
+
+def _loss(
+    claimed: float, target: str, given: dict[str, Any], n: int, points: int | None
+) -> Measured:
+    given |= {"n": n, "m": 0}
+    if points is None:
+        return loss_of(claimed, target, given)
+    given["feature_scale"] = str(float(points))
+    return loss_of(claimed, target, given, domain=(n, points))
 
 
 def hinge_cases(_: Effort) -> Iterator[Case]:
@@ -100,7 +111,7 @@ ROWS = (
         checks="Algorithm 4 loses at most alpha",
         quantity="loss of the weight, in nats",
         method="exact",
-        domain="own worst pairs on the line: logistic and Huber, n in {2, 50}, lambda in {.5, .01}",
+        domain="logistic and Huber: all of 2 or 4 records at 1/2 and 1; own worst pairs of 50",
         cases=linear_cases,
         measure=output,
     ),
@@ -109,7 +120,7 @@ ROWS = (
         checks="Algorithm 3 loses at most alpha + 2 log(1 + c/(lambda n)), c bounding l''",
         quantity="loss of a bin of the weight, in nats",
         method="exact",
-        domain="own worst pairs on the line: logistic and Huber, n in {2, 50}, lambda in {.5, .01}",
+        domain="logistic and Huber: all of 2 or 4 records at 1/2 and 1; own worst pairs of 50",
         cases=linear_cases,
         measure=objective,
     ),

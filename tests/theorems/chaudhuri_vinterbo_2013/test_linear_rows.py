@@ -14,7 +14,13 @@ from dpassay.claims import DP
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import SCORES
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.output_perturbation import OutputPerturbation
 from dpassay.targets.resolve import resolve
-from dpassay.theorems.chaudhuri_vinterbo_2013.linear_privacy import hinge, slope, zero_one
+from dpassay.theorems.chaudhuri_vinterbo_2013.linear_privacy import (
+    hinge,
+    objective,
+    output,
+    slope,
+    zero_one,
+)
 from dpassay.theorems.chaudhuri_vinterbo_2013.theorem_4 import (
     bad_hinge,
     bad_logistic,
@@ -116,3 +122,16 @@ def test_slopes() -> None:
     assert slope("logistic", 40).upper < 1 + 1e-9
     assert zero_one(7.0).lower == pytest.approx(14)
     assert ramp(1.0, 0.25).upper == pytest.approx(0.25)
+
+
+def test_two_records_by_hand() -> None:
+    """The pair of 'Algorithm 3': 1 + ln 2, where 1 + 2 ln 2 is claimed."""
+    found = objective(2, 2, "huber", 0.5, 1.0)
+    assert found.claimed == pytest.approx(1 + 2 * math.log(2))
+    assert found.upper == pytest.approx(1 + math.log(2), abs=1e-3)
+
+
+def test_a_lone_record_moves_the_minimiser_by_two_over_lambda_n() -> None:
+    """Huber loss, lambda n (1 - h) >= 1: all of alpha; all records at once less."""
+    assert output(4, 2, "huber", 0.5, 1.0).upper == pytest.approx(1.0)
+    assert output(2, 2, "huber", 0.5, 1.0).upper == pytest.approx(0.75)
