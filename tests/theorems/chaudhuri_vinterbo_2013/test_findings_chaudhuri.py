@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_exponential import quantile
 from dpassay.theorems.chaudhuri_vinterbo_2013 import (
     alternatives,
     choosing,
@@ -140,3 +141,22 @@ def test_norms(algorithm: str, R: str, allowed: str, true: str) -> None:
 
 def test_both_tables_are_read() -> None:
     assert (len(CONSTANT), len(NORMS)) == (3, 3)
+
+
+def test_a_loser_at_the_gap_by_hand() -> None:
+    """1.609 = ln 5, 1 + ln 20 = 3.996, together 6.43 against 2.996."""
+    gap, more = middle(choosing.growth(2, 0.1)), 1 + np.log(20)
+    printed = f"{gap:.3f} {more:.3f} {gap * more:.2f} {np.log(20):.3f}"
+    assert printed == "1.609 3.996 6.43 2.996"
+    assert gap == pytest.approx(np.log(5), abs=1e-6)
+
+
+def test_a_constant_delta_by_hand() -> None:
+    assert f"{example_6_1.most_outside((1000**0.5 - 1) / 4):.4f}" == "0.0093"
+    assert f"{(31.62 - 1) / 4:.2f}" == "7.66"
+    assert f"{quantile(0.01):.4f}" == "7.5648"
+
+
+def test_shares_by_hand() -> None:
+    shares = (12332 / 19020, 6688 / 19020, 7841 / 32561)
+    assert [f"{share:.3f}" for share in shares] == ["0.648", "0.352", "0.241"]
