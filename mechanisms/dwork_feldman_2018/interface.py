@@ -499,7 +499,7 @@ def optimal_composition(epsilon: float, m: int, delta_prime: float) -> float:
         In nats, rounded up; 0 where delta' alone is enough.
     """
     right = np.arange(m + 1)
-    ways = np.log([math.comb(m, k) for k in right.tolist()])
+    ways = np.array([math.log(math.comb(m, k)) for k in right.tolist()])
     scale = m * np.logaddexp(0.0, epsilon)
     loss = privacy_loss(
         ways + right * epsilon - scale, ways + (m - right) * epsilon - scale, delta_prime

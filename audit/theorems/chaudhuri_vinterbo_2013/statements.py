@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpassay.theorems.statement import LATER, Statement
+from dpassay.theorems.statement import Statement
 
 STATEMENTS = (
     Statement(
@@ -24,7 +24,6 @@ STATEMENTS = (
         ),
         hypotheses="an alpha-DP procedure",
         kind="composition",
-        no_row=LATER,
     ),
     Statement(
         name="mean",
@@ -33,7 +32,6 @@ STATEMENTS = (
         printed="mean + Z/(alpha n), Z standard Laplace, is an alpha-DP approximation",
         hypotheses="x_i in [0, 1]",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="definition-2",
@@ -51,10 +49,12 @@ STATEMENTS = (
         name="section-3-example",
         number="section 3, 'several remarks'",
         place="page 4",
-        printed="no training stability for beta1 = o(n) and small delta; beta1 = 1, delta = 0",
+        printed=(
+            "A: no training stability for beta1 = o(n) and small enough delta; A': beta1 = 1, "
+            "delta = 0"
+        ),
         hypotheses="the two algorithms of section 6.1",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-1",
@@ -71,7 +71,6 @@ STATEMENTS = (
         printed="an exponential mechanism [21] may also be used instead",
         hypotheses="in Algorithm 1",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-2",
@@ -80,7 +79,6 @@ STATEMENTS = (
         printed="Algorithm 2 is (alpha1 + alpha2, delta)-DP",
         hypotheses="as Theorem 1, T alpha1-DP",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="joint-release",
@@ -89,7 +87,6 @@ STATEMENTS = (
         printed="for any outcomes S = (I, C): Pr(A(D) in S) <= e^alpha2 Pr(A(D') in S) + delta",
         hypotheses="as Theorem 1; C a set of released h",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-3",
@@ -98,7 +95,6 @@ STATEMENTS = (
         printed="q(h_i*, V) >= max q(h_i, V) - 2 beta log(k/delta0)/alpha2 w.p. >= 1 - delta0",
         hypotheses="h_1, ..., h_k of Algorithm 1",
         kind="utility",
-        no_row=LATER,
     ),
     Statement(
         name="section-1-independence",
@@ -107,7 +103,6 @@ STATEMENTS = (
         printed="sizes and budget independent of k; accuracy degrades only logarithmically with k",
         hypotheses="the validation procedure",
         kind="remark",
-        no_row=LATER,
     ),
     Statement(
         name="section-4.1-algorithms",
@@ -116,7 +111,6 @@ STATEMENTS = (
         printed="Algorithm 4 is alpha-DP; Algorithm 3 is alpha + 2 log(1 + c/(lambda n))-DP",
         hypotheses="certain conditions on l and the data [4]; also the hinge loss",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="section-4.1-lipschitz",
@@ -125,7 +119,6 @@ STATEMENTS = (
         printed="logistic, hinge and ramp loss are 1-Lipschitz, the 0/1 loss for no L",
         hypotheses="||x|| <= 1",
         kind="definition",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-4",
@@ -137,7 +130,6 @@ STATEMENTS = (
         ),
         hypotheses="l convex, 1-Lipschitz; g L-Lipschitz, >= 0",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-4-example",
@@ -146,7 +138,6 @@ STATEMENTS = (
         printed="hinge: beta1 = 2/lambda_min, beta2 as before; ramp: beta2 = 1",
         hypotheses="ramp: lambda_min <= 1",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-4-norm",
@@ -155,7 +146,6 @@ STATEMENTS = (
         printed="||R|| <= d log(dk/delta) w.p. 1 - delta/k; ||F|| <= (1 + ||R||/(alpha n))/lambda",
         hypotheses="density of R proportional to e^-||r||",
         kind="tail",
-        no_row=LATER,
     ),
     Statement(
         name="section-5-split",
@@ -167,7 +157,6 @@ STATEMENTS = (
         ),
         hypotheses="k = 10, delta = .01, alpha in {.3, .5, 1, 2, 3, 5}",
         kind="composition",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-5",
@@ -179,7 +168,6 @@ STATEMENTS = (
         ),
         hypotheses="oplr alpha-DP; the choice proportional to e^(-alpha e_i/2)",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="section-5-methods",
@@ -188,7 +176,6 @@ STATEMENTS = (
         printed="all methods except Control produce a (alpha, delta)-DP classifier",
         hypotheses="by Theorems 2 and 5",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="section-5-data",
@@ -197,7 +184,6 @@ STATEMENTS = (
         printed="Adult: prevalence .22; Magic: 19020 cases, prevalence of primary gammas .35",
         hypotheses="the UCI data",
         kind="remark",
-        no_row=LATER,
     ),
     Statement(
         name="section-5-count",
@@ -206,7 +192,6 @@ STATEMENTS = (
         printed="each experiment involves computing more than 24000 classifiers",
         hypotheses="five methods, k = 10, 100 folds, six alpha",
         kind="remark",
-        no_row=LATER,
     ),
     Statement(
         name="section-5-results",
@@ -227,7 +212,6 @@ STATEMENTS = (
         printed="A and A' are alpha-DP; Laplace of standard deviation 2l/(alpha n)",
         hypotheses="f moves by at most 1/n",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="section-6.1-unstable",
@@ -239,7 +223,6 @@ STATEMENTS = (
         ),
         hypotheses="l = 2, n large enough",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="section-6.1-stable",
@@ -248,7 +231,6 @@ STATEMENTS = (
         printed="|f(D, i) - f(D, i')| <= 1/n; beta1 = 1, delta = 0",
         hypotheses="same R, i* = i on D and i' on D'",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="algorithm-5",
@@ -257,7 +239,6 @@ STATEMENTS = (
         printed="counts + 2R_i/alpha, cut at 0: alpha-DP",
         hypotheses="a histogram of n samples",
         kind="privacy",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-6",
@@ -269,7 +250,6 @@ STATEMENTS = (
         ),
         hypotheses="n >= 1 + 2 ln(4k/delta)/(alpha sqrt(h_min))",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-1-ratio",
@@ -278,7 +258,6 @@ STATEMENTS = (
         printed="Pr(Z_i >= gamma)/Pr(Z_i >= gamma + 2 beta) at most e^alpha2",
         hypotheses="2 beta Z_i, Z_i exponential with mean 1/alpha2",
         kind="tail",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-4-minimisers",
@@ -287,7 +266,6 @@ STATEMENTS = (
         printed="||F(T) - F(T')|| <= 2/(lambda n)",
         hypotheses="the same lambda, alpha, R",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-3",
@@ -296,7 +274,6 @@ STATEMENTS = (
         printed="Pr(Z >= theta) <= (1 - 1/s)^-s e^(-theta/sqrt(s)) <= 4 e^(-theta/sqrt(s))",
         hypotheses="s >= 2 iid standard Laplace, any theta",
         kind="tail",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-6-cases",
@@ -305,7 +282,6 @@ STATEMENTS = (
         printed="four cases; 4/(h n~) in the first, 6/(h (n~ + 1)) in the second",
         hypotheses="a record moves from bin a to bin b, event E",
         kind="stability",
-        no_row=LATER,
     ),
     Statement(
         name="lemma-4",
@@ -317,7 +293,6 @@ STATEMENTS = (
             "Definition 1 replaces a value"
         ),
         kind="composition",
-        no_row=LATER,
     ),
     Statement(
         name="theorem-5-sensitivity",
@@ -326,6 +301,5 @@ STATEMENTS = (
         printed="proportional to e^(-eps e_i) yields 2 eps Delta, Delta = 1, eps = alpha/2",
         hypotheses="e_i errors on V",
         kind="privacy",
-        no_row=LATER,
     ),
 )

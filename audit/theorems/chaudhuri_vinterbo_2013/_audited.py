@@ -1,0 +1,50 @@
+"""The exact loss of a mechanism of the catalogue, for rows about its privacy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpassay.api import audit
+from dpassay.claims import DP
+from dpassay.engine.exhaustive import Domain
+from dpassay.targets.resolve import resolve
+from dpassay.theorems.row import Measured
+
+
+def loss_of(
+    claimed: float,
+    target: str,
+    parameters: dict[str, Any],
+    *,
+    delta: float = 0.0,
+    domain: tuple[int, int] | None = None,
+) -> Measured:
+    """Hold the exact loss of a target against what is claimed.
+
+    Parameters
+    ----------
+    claimed : float
+        In nats.
+    target : str
+        Name in the catalogue.
+    parameters : dict
+        Of the target.
+    delta : float
+        At which the loss is taken.
+    domain : (int, int) or None
+        n and N: all datasets of n records over N points; else the target's own worst pairs.
+
+    Raises
+    ------
+    ArithmeticError
+        If the audit computes no loss.
+    """
+    found = audit(
+        resolve(target, parameters).mechanism,
+        claim=DP(epsilon=claimed, delta=delta),
+        mode="exact" if domain is None else "exhaustive",
+        domain=None if domain is None else Domain(n=domain[0], points=domain[1]),
+    )
+    if found.evidence is None or found.exact is None:
+        raise ArithmeticError(f"no exact loss of {target}: {found.outcome.reason}")
+    return Measured(claimed=claimed, lower=found.lower, upper=found.upper)
