@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dpassay.attacks.experiment.mechanisms import claim_of
 from dpassay.claims import DP
 from dpassay.data import points
 from dpassay.engine.evidence import Cell, Evidence
@@ -77,15 +78,9 @@ def leak_of(target: AuditTarget, split: Split, *, computed: bool, settings: Sett
         Seed, budget and confidence.
     """
     pairs, queries = COMPUTED if computed else SAMPLED
-    first = target.claims.index(held(target))
+    first = target.claims.index(claim_of(target))
     results = assay([target], group_of(split, pairs, queries, settings.seed), settings)
     return _read(list(results)[first])
-
-
-def held(target: AuditTarget) -> DP:
-    """Return the first claim of kind DP that is not declared wrong, or else the first."""
-    claims = [claim for claim in target.claims if isinstance(claim, DP)]
-    return next((claim for claim in claims if claim.expected != "refuted"), claims[0])
 
 
 def group_of(split: Split, pairs: int, queries: int, seed: int) -> Group:

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from dpassay.attacks.experiment.mechanisms import claim_of
 from dpassay.data import Table, points
 from dpassay.engine.settings import Settings
 from dpassay.errors import DpassayError, require
 from dpassay.frontier.accuracy import baselines, interval, private_accuracy
 from dpassay.frontier.entries import ENTRIES, USUAL, parameters
-from dpassay.frontier.leak import NOT_AUDITED, Leak, held, leak_of
+from dpassay.frontier.leak import NOT_AUDITED, Leak, leak_of
 from dpassay.frontier.membership import Ground, Membership, ground_of, of_learner, of_mechanism
 from dpassay.frontier.splits import Split, split_of
 from dpassay.numerics import lower_number, upper_number
@@ -152,7 +153,7 @@ def _leak(
     found = (
         leak_of(target, split, computed=computed, settings=settings)
         if computed or wanted.sample
-        else Leak(claim=held(target), verdict=NOT_AUDITED)
+        else Leak(claim=claim_of(target), verdict=NOT_AUDITED)
     )
     cost = {
         "training": trained - began,

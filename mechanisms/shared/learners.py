@@ -19,7 +19,7 @@ from dpassay.targets.importing import load_object
 MEMO: Final = 4096
 """Trained models that a `BlockLearner` remembers; enumerations meet the same small block again and
 again."""
-HELD: Final = 10**6
+HELD: Final = 10**7
 """Numbers in the blocks that these were trained on, at most: of large blocks each is new anyway."""
 
 

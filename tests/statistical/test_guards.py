@@ -126,8 +126,8 @@ def test_a_refutation_that_does_not_come_out_again_is_an_error(
 
     Only the replay is left to see it.
     """
-    monkeypatch.setattr(Guards, "varied", lambda guards: None)
-    monkeypatch.setattr(Guards, "asked_again", lambda guards, group, pair: None)
+    monkeypatch.setattr(Guards, "varied", lambda *_: None)
+    monkeypatch.setattr(Guards, "asked_again", lambda *_: None)
     errors = [
         each
         for seed in range(6)
