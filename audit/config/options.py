@@ -398,7 +398,12 @@ _OF_ATTACKS = (
 )
 _OF_COMPARISONS = (
     count("splits", 2, default=5, help="random cuts of the data; intervals are over them"),
-    switch("membership", default=True, help="try membership inference on every mechanism"),
+    switch(
+        "membership",
+        default=True,
+        shown="true",
+        help="try membership inference on every mechanism",
+    ),
 )
 COMMAND_LINE: dict[str, Option] = {
     option.key: option for option in (*_OF_RUN, *_OF_ATTACKS, *_OF_COMPARISONS)
