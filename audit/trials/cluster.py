@@ -267,7 +267,17 @@ class Cluster:
         with suppress(queue.Empty):
             while True:
                 came.append(self._came.get_nowait())
-        found = [self._under_way[each.key] for each in came if each.key in self._under_way]
+        try:
+            self._hand_on(
+                [self._under_way[each.key] for each in came if each.key in self._under_way]
+            )
+        except BaseException:
+            for each in came:  # what was not reached is handed on the next time
+                self._came.put(each)
+            raise
+
+    def _hand_on(self, found: list[Asked]) -> None:
+        """Hand on what came of some of what was asked."""
         done = [each for each in found if each.future.status == "finished"]
         for asked, answer in zip(done, self._answers(done), strict=True):
             self._end(asked, answer)
@@ -304,8 +314,8 @@ class Cluster:
                 f"{self}: {told['differs']}; install the same on every worker as here"
             )
         asked.told = told
-        asked.arrived(told)
         self._ended(asked)
+        asked.arrived(told)
 
     def _ended(self, asked: Asked) -> None:
         asked.ended = True

@@ -54,7 +54,7 @@ class Remote:
         self._brief = runner.brief
         self._part = target.part if isinstance(target, Isolated) else None
         self._keep = keep
-        self._abandoned = False
+        self._abandoned = self._closed = False
         self._case = cluster.case_of(target, limits)
         try:
             written = pickle.dumps(runner.brief, protocol=5)
@@ -105,7 +105,7 @@ class Remote:
 
     def abandon(self, receipt: Receipt) -> None:
         """Stop working on a shard."""
-        if receipt.asked is not None:
+        if receipt.asked is not None and not receipt.asked.ended:
             self._abandoned = True
             self._cluster.cancel([receipt.asked])
 
@@ -128,6 +128,7 @@ class Remote:
         if self._abandoned:
             self._cluster.stop(self._case)
         self._case = self._sent = None
+        self._closed = True
 
     def _started(self, shard: Shard, keep: Keep, *, fresh: bool = False) -> Receipt:
         receipt = Receipt(shard, keep)
@@ -147,7 +148,9 @@ class Remote:
         return receipt.done is not None
 
     def _take(self, receipt: Receipt, told: Any) -> None:
-        """Read what came of a shard."""
+        """Read what came of a shard; of one that was left when this ended, nothing."""
+        if self._closed:
+            return
         if "cause" in told:
             failure = str(told["cause"]), str(told["detail"])
             receipt.done = ShardResult(counts=(), failure=failure)

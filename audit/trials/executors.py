@@ -245,9 +245,11 @@ class Executor:
                 while self._crew.under_way >= self._crew.ahead:
                     self._crew.look()
                 while under_way and self._may_finish(under_way):
-                    yield from self._finished(*under_way.popleft())
+                    yield from self._finished(*under_way[0])
+                    under_way.popleft()
             while under_way:
-                yield from self._finished(*under_way.popleft())
+                yield from self._finished(*under_way[0])
+                under_way.popleft()
         finally:
             for _, _, receipt in under_way:
                 if receipt is not None:

@@ -23,8 +23,12 @@ from dpassay.engine.settings import Settings
 from dpassay.errors import ClusterError, LedgerError
 from dpassay.trials import ledger as ledger_module
 from dpassay.trials.cluster import Cluster
+from dpassay.trials.cluster_backend import Remote
 from dpassay.trials.cluster_local import own_workers
+from dpassay.trials.encoders import Labels
+from dpassay.trials.hosts import Limits
 from dpassay.trials.ledger import Ledger
+from dpassay.trials.tasks import Piece, Shard, ShardResult, Task, TrialRunner
 from tests.cli.test_resume import alive
 from tests.core.toys import response
 from tests.trials.test_executors import GROUP, entries, rows, run, shaky, target
@@ -302,6 +306,29 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_done(
     assert len(rows(path)) > 0
     with Ledger(path, resume=True) as ledger:
         assert on(cluster, target(response(1.0)), ledger=ledger) == expected
+
+
+def test_what_comes_after_a_failure_is_not_kept_for_those_who_have_left(cluster: Cluster) -> None:
+    """One shard cannot be written; those that come with it or later are dropped."""
+    runner = TrialRunner(target(response(1.0)), (GROUP,), (Labels((0, 1)),), 4)
+    kept: list[Shard] = []
+
+    def keep(shard: Shard, done: ShardResult) -> None:
+        del done
+        kept.append(shard)
+        raise LedgerError("full")
+
+    first = Remote(cluster, runner, keep, Limits())
+    task = Task(group=0, pair=None, phase="screen", size=1000, lot=0)
+    receipts = [first.start((Piece(task=task, first=k, stop=k + 1),)) for k in range(4)]
+    with pytest.raises(LedgerError, match="full"):
+        first.finish(receipts[0])
+    first.close()
+    for receipt in receipts:
+        while not receipt.asked.ended:
+            cluster.take()
+    assert len(kept) == 1
+    assert cluster.under_way == 0
 
 
 @pytest.mark.parametrize("jump", [-86_400.0, 86_400.0])
