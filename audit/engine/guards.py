@@ -11,8 +11,9 @@ chance.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +42,8 @@ trials."""
 SPREAD = 100
 """So many queries of a dataset are looked at, besides those that are bounded there: whoever shares
 coins between rows or calls does it at all queries, or at some that are next to one another."""
+TOGETHER = 32
+"""So many datasets are looked at by one call: it costs more than a dataset's numbers do."""
 
 Place = tuple[int, int | None]
 """A dataset: its group, and the pair whose neighbour it is; None for the base."""
@@ -108,13 +111,27 @@ class Guards:
         They vary too much, are unlike the screening, or are copies. Of many queries not all are
         looked at: those in `bounded`, whose counts enter a bound, and `SPREAD` others.
         """
-        varied, copied = {}, {}
-        for place, counts in self.certified.items():
-            queries = _looked_at(counts.calls.shape[1], bounded.get(place, ()))
-            calls = counts.calls[:, queries]
-            phases = np.stack([self.screened[place][queries], calls.sum(axis=0)])
-            varied[place] = _mean(log_varied(calls), log_uneven(phases))
-            copied[place] = log_copied(calls)
+        varied: dict[Place, Array] = {}
+        copied: dict[Place, Array] = {}
+        for places in _portions(self.certified):
+            at = [
+                _looked_at(len(self.screened[place]), bounded.get(place, ())) for place in places
+            ]
+            ends = np.cumsum([len(queries) for queries in at])[:-1]
+            calls, before = (
+                np.concatenate(
+                    [counts[..., queries, :] for counts, queries in zip(found, at, strict=True)],
+                    axis=-2,
+                )
+                for found in (
+                    [self.certified[place].calls for place in places],
+                    [self.screened[place] for place in places],
+                )
+            )
+            phases = np.stack([before, calls.sum(axis=0)])
+            uneven = _mean(log_varied(calls), log_uneven(phases))
+            varied |= dict(zip(places, np.split(uneven, ends), strict=True))
+            copied |= dict(zip(places, np.split(log_copied(calls), ends), strict=True))
         self._judge(varied, VARIED)
         self._judge(copied, COPIED)
 
@@ -217,6 +234,13 @@ def _looked_at(queries: int, bounded: Collection[int]) -> NDArray[np.intp]:
     """Return which of so many queries are looked at: all, unless there are more than `SPREAD`."""
     spread = np.linspace(0, queries - 1, min(queries, SPREAD)).astype(np.intp)
     return np.union1d(spread, np.fromiter(bounded, dtype=np.intp))
+
+
+def _portions(places: Iterable[Place]) -> Iterator[list[Place]]:
+    """Cut places into portions of a group that are looked at together."""
+    for _, found in itertools.groupby(places, key=lambda place: place[0]):
+        while portion := list(itertools.islice(found, TOGETHER)):
+            yield portion
 
 
 def _unlike(before: Calls, lots: Calls) -> Array:

@@ -13,6 +13,7 @@ repeat an earlier one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -102,8 +103,8 @@ def log_average(found: Iterable[Array], of: int) -> float:
     Those that were not drawn count as 0: so datasets may be chosen by what was seen of them, at no
     cost but this.
     """
-    each = [float(logsumexp(one) - np.log(len(one))) for one in found]
-    return float(logsumexp(each) - np.log(of)) if each else -np.inf
+    each = [float(np.logaddexp.reduce(one)) - math.log(len(one)) for one in found]
+    return float(np.logaddexp.reduce(each)) - math.log(of) if each else -math.inf
 
 
 def _rising(start: Array, count: Calls) -> Array:
