@@ -42,7 +42,7 @@ trials."""
 SPREAD = 100
 """So many queries of a dataset are looked at, besides those that are bounded there: whoever shares
 coins between rows or calls does it at all queries, or at some that are next to one another."""
-TOGETHER = 32
+TOGETHER = 8
 """So many datasets are looked at by one call: it costs more than a dataset's numbers do."""
 
 Place = tuple[int, int | None]

@@ -47,14 +47,16 @@ def log_uneven(stretches: Calls) -> Array:
         Q is a Polya urn per stretch that begins with the shares of the symbols in all trials, times
         a concentration; it is averaged over `CONCENTRATIONS`.
     """
-    totals = stretches.sum(axis=0)
-    n = totals.sum(axis=1)
+    symbols = _by_symbol(stretches)
+    totals, lengths = symbols.sum(axis=1), symbols.sum(axis=0)
+    if (lengths == lengths[:, :1]).all():  # every query was asked as often
+        lengths = lengths[:, :1]
     # what never came has no part in anything
-    start = CONCENTRATIONS[:, None, None] * np.maximum(totals, 1e-9) / n[:, None]
-    urns = _rising(CONCENTRATIONS[:, None, None], stretches.sum(axis=2)).sum(axis=1)
-    symbols = np.stack([_rising(each, stretches).sum(axis=(0, 2)) for each in start])
-    mixed: Array = logsumexp(symbols - urns, axis=0) - np.log(len(CONCENTRATIONS))
-    mixed += gammaln(n + 1) - gammaln(totals + 1).sum(axis=1)
+    start = np.maximum(totals, 1e-9) / totals.sum(axis=0)
+    urns = _rising(CONCENTRATIONS[:, None, None], lengths).sum(axis=1)
+    came = np.stack([_rising(c * start[:, None], symbols).sum(axis=(0, 1)) for c in CONCENTRATIONS])
+    mixed: Array = logsumexp(came - urns, axis=0) - np.log(len(CONCENTRATIONS))
+    mixed -= _orders(totals)
     return mixed
 
 
@@ -84,16 +86,15 @@ def log_copied(calls: Calls) -> Array:
     Only the first `COMPARED` calls are looked at. Rows in order, or calls that all balance, do not
     matter: only equal counts do.
     """
-    calls = calls[:COMPARED]
-    left, found = calls.sum(axis=0), np.zeros(calls.shape[1])
-    for place, call in enumerate(calls):
-        n, rest = call.sum(axis=1), left.sum(axis=1)
-        chance = _choose(left, call).sum(axis=1) - _choose(rest, n)
-        if place:
-            earlier = calls[:place]
-            repeated = np.log(np.maximum((earlier == call).all(axis=2).mean(axis=0), 1e-300))
-            found += np.logaddexp(0.0, repeated - chance) - np.log(2)
-        left = left - call
+    symbols = _by_symbol(calls[:COMPARED])
+    gone = np.cumsum(np.insert(symbols, 0, 0, axis=1), axis=1)
+    left = _orders(gone[:, -1:] - gone)
+    chances = left[:-1] - _orders(symbols) - left[1:]
+    found = np.zeros(calls.shape[1])
+    for place in range(1, symbols.shape[1]):
+        same = (symbols[:, :place] == symbols[:, place, None]).all(axis=0)
+        repeated = np.log(np.maximum(same.mean(axis=0), 1e-300))
+        found += np.logaddexp(0.0, repeated - chances[place]) - math.log(2)
     return found
 
 
@@ -113,7 +114,16 @@ def _rising(start: Array, count: Calls) -> Array:
     return rising
 
 
-def _choose(n: Calls, k: Calls) -> Array:
-    """Return ln of n over k."""
-    ways: Array = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return ways
+def _by_symbol(calls: Calls) -> Calls:
+    """Return counts (c, q, K) as (K, c, q): sums over a last axis of two take long."""
+    return np.ascontiguousarray(np.moveaxis(calls, 2, 0))
+
+
+def _orders(counts: Calls) -> Array:
+    """Return minus ln of how many orders symbols can stand in that come so often, without axis 0.
+
+    Of calls drawn from a box without putting back, these of what is in it, less those of the call
+    and of what is left, are the ln of the probability.
+    """
+    orders: Array = gammaln(counts + 1).sum(axis=0) - gammaln(counts.sum(axis=0) + 1)
+    return orders
