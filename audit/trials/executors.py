@@ -22,6 +22,7 @@ from dpassay.trials.cluster_backend import Remote
 from dpassay.trials.hosts import Limits
 from dpassay.trials.isolated import Isolated
 from dpassay.trials.ledger import Key, Ledger, block_key, code_of, dataset_key
+from dpassay.trials.pace import Pace
 from dpassay.trials.processes import local
 from dpassay.trials.tasks import (
     ANSWERS,
@@ -31,6 +32,7 @@ from dpassay.trials.tasks import (
     ShardResult,
     Task,
     TrialRunner,
+    answers_of,
     bundle,
     same,
     unrepeatable,
@@ -192,7 +194,9 @@ class Executor:
             Where the mechanism fails, or a worker does over it.
         """
         most = SLOW_ANSWERS if self._bench.target.slow else ANSWERS
-        found = self._pieces(bundle(tasks, self._bench.groups, most))
+        pace = Pace(least=most, ahead=self._crew.ahead)
+        shards = bundle(tasks, self._bench.groups, most, lambda: pace.answers)
+        found = self._pieces(shards, pace)
         for _, pieces in groupby(found, key=lambda each: each[0].task):
             yield joined(counts for _, counts in pieces)
 
@@ -234,7 +238,7 @@ class Executor:
             return local(self._bench, self._keep, options.jobs, options.limits)
         return Inline(self._bench, self._keep)
 
-    def _pieces(self, shards: Iterable[Shard]) -> Iterator[tuple[Piece, Counts]]:
+    def _pieces(self, shards: Iterable[Shard], pace: Pace) -> Iterator[tuple[Piece, Counts]]:
         """Yield every piece with its counts, in order; a few shards are under way at any time."""
         under_way: deque[tuple[Shard, dict[Piece, Counts], Any]] = deque()
         try:
@@ -245,10 +249,10 @@ class Executor:
                 while self._crew.under_way >= self._crew.ahead:
                     self._crew.look()
                 while under_way and self._may_finish(under_way):
-                    yield from self._finished(*under_way[0])
+                    yield from self._finished(*under_way[0], pace)
                     under_way.popleft()
             while under_way:
-                yield from self._finished(*under_way[0])
+                yield from self._finished(*under_way[0], pace)
                 under_way.popleft()
         finally:
             for _, _, receipt in under_way:
@@ -262,12 +266,14 @@ class Executor:
         return came or len(under_way) >= BEHIND * self._crew.ahead
 
     def _finished(
-        self, shard: Shard, held: dict[Piece, Counts], receipt: Any
+        self, shard: Shard, held: dict[Piece, Counts], receipt: Any, pace: Pace
     ) -> Iterator[tuple[Piece, Counts]]:
         done = ShardResult(counts=()) if receipt is None else self._crew.finish(receipt)
         drawn = iter(done.counts)
         for piece in shard:
-            counts = held.get(piece) or next(drawn, None)
+            counts = held.get(piece)
+            if counts is None and (counts := next(drawn, None)) is not None:
+                pace.take(answers_of(piece, self._bench.groups))
             if counts is None:
                 break
             yield piece, counts

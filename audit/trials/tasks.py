@@ -5,7 +5,7 @@ No number depends on the cut.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,8 +28,8 @@ from dpassay.trials.blocks import (
 from dpassay.trials.encoders import Coding
 
 ANSWERS = 500_000
-"""A shard ends when it asks for so many answers (trials times queries): milliseconds to seconds of
-work."""
+"""A piece asks for so many answers (trials times queries), and so does a shard unless they come fast:
+milliseconds to seconds of work."""
 SLOW_ANSWERS = 5_000
 """The same of a mechanism that is asked for one run at a time, or outside of Python: each of its
 runs may take milliseconds, and a shard must not take a minute."""
@@ -108,18 +108,31 @@ def cut(task: Task, queries: int, most: int = ANSWERS) -> Iterator[Piece]:
         yield Piece(task=task, first=first, stop=min(first + step, every.stop))
 
 
-def bundle(tasks: Iterable[Task], groups: Sequence[Group], most: int = ANSWERS) -> Iterator[Shard]:
-    """Gather successive pieces until they are worth being shipped, at about `most` answers."""
+def answers_of(piece: Piece, groups: Sequence[Group]) -> int:
+    """Return for how many answers a piece asks."""
+    length, task = block_of(piece.task.size), piece.task
+    trials = min((piece.stop - piece.first) * length, task.size)
+    return trials * len(groups[task.group].queries)
+
+
+def bundle(
+    tasks: Iterable[Task],
+    groups: Sequence[Group],
+    most: int = ANSWERS,
+    worth: Callable[[], int] | None = None,
+) -> Iterator[Shard]:
+    """Gather successive pieces until they are worth being shipped.
+
+    A piece asks for about `most` answers and a shard for as many, or for what `worth` says then.
+    """
     shard: list[Piece] = []
     answers = datasets = 0
     for task in tasks:
-        queries = len(groups[task.group].queries)
         datasets += 1
-        for piece in cut(task, queries, most):
+        for piece in cut(task, len(groups[task.group].queries), most):
             shard.append(piece)
-            length = block_of(task.size)
-            answers += min((piece.stop - piece.first) * length, task.size) * queries
-            if answers >= most or datasets >= DATASETS:
+            answers += answers_of(piece, groups)
+            if answers >= (worth() if worth else most) or datasets >= DATASETS:
                 yield tuple(shard)
                 shard, answers, datasets = [], 0, 0
     if shard:
