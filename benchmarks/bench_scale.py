@@ -41,7 +41,7 @@ PHASES = (
     ("guards over the calls", "dpassay.engine.guards", "Guards.varied"),
     ("guards in new processes", "dpassay.engine.guards", "Guards.asked_again"),
     ("what would be seen", "dpassay.engine.testers.events", "Events.sight"),
-    ("bounds of the finalists", "dpassay.engine.monte_carlo", "_cell"),
+    ("bounds of the finalists", "dpassay.engine.monte_carlo", "_cells"),
     ("largest upper bound", "dpassay.engine.monte_carlo", "_largest"),
     ("profiles", "dpassay.engine.monte_carlo", "_with_profile"),
     ("laws", "dpassay.engine.run", "_all_laws"),

@@ -114,9 +114,7 @@ class Guards:
         varied: dict[Place, Array] = {}
         copied: dict[Place, Array] = {}
         for places in _portions(self.certified):
-            at = [
-                _looked_at(len(self.screened[place]), bounded.get(place, ())) for place in places
-            ]
+            at = [_looked_at(len(self.screened[place]), bounded.get(place, ())) for place in places]
             ends = np.cumsum([len(queries) for queries in at])[:-1]
             calls, before = (
                 np.concatenate(

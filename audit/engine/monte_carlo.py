@@ -22,7 +22,7 @@ from dpassay.engine.certification import (
 from dpassay.engine.early import Stopped, lots
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.guards import Place
-from dpassay.engine.testers.interface import Looked, Tester
+from dpassay.engine.testers.interface import Drawn, Looked, Tester
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
 from dpassay.stats.health import ALARM
@@ -253,7 +253,7 @@ def monte_carlo_evidence(
         finalists = [_rechosen(each, tester, screened, trials, spending) for each in finalists]
     guards = guards_over(executor, finalists, groups, screened, budget.alarm, trials)
     guards.varied(_bounded(finalists))
-    certified = [_cell(finalist, trials, tester, spending) for finalist in finalists]
+    certified = _cells(finalists, trials, tester, spending)
     by_query = [
         list(cells)
         for _, cells in itertools.groupby(certified, key=lambda cell: (cell.group, cell.query))
@@ -355,23 +355,27 @@ def _rechosen(
     return replace(finalist, looked=replace(finalist.looked, method=method))
 
 
-def _cell(finalist: Finalist, trials: Certification, tester: Tester, spending: Spending) -> Cell:
-    one, other = trials.of(finalist)
-    found = tester.certify(
-        finalist.event, finalist.method, one, other, (spending.each_lower, spending.each_upper)
-    )
-    return Cell(
-        group=finalist.group,
-        pair=finalist.pair,
-        query=finalist.query,
-        direction=DIRECTIONS[finalist.direction],
-        event=tester.event(finalist.event, finalist.group, finalist.query),
-        p1=found.p1,
-        p0=found.p0,
-        lower=found.lower,
-        upper=found.upper,
-        estimate=found.estimate,
-    )
+def _cells(
+    finalists: list[Finalist], trials: Certification, tester: Tester, spending: Spending
+) -> list[Cell]:
+    """Certify every finalist."""
+    drawn = [Drawn(each.event, each.method, *trials.of(each)) for each in finalists]
+    bounds = tester.certify(drawn, (spending.each_lower, spending.each_upper))
+    return [
+        Cell(
+            group=finalist.group,
+            pair=finalist.pair,
+            query=finalist.query,
+            direction=DIRECTIONS[finalist.direction],
+            event=tester.event(finalist.event, finalist.group, finalist.query),
+            p1=found.p1,
+            p0=found.p0,
+            lower=found.lower,
+            upper=found.upper,
+            estimate=found.estimate,
+        )
+        for finalist, found in zip(finalists, bounds, strict=True)
+    ]
 
 
 def _largest(

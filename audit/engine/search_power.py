@@ -28,7 +28,7 @@ from dpassay.engine.alternatives import (
 from dpassay.engine.detection import DetectionCurve, Frontier, two_digits
 from dpassay.search.events import parts
 from dpassay.search.worth import Goal
-from dpassay.stats.inversion import BETA_SHARE
+from dpassay.stats.combined import BETA_SHARE
 from dpassay.stats.lower_bounds import Method, choose
 from dpassay.stats.power import LARGEST, POWER, counts_near, power_of
 from dpassay.stats.regions import log_noise

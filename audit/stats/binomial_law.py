@@ -47,7 +47,7 @@ def masses(k: Counts, n: int, p: float) -> Array:
     return np.asarray(found / found.sum())
 
 
-def log_mass(k: ArrayLike, n: int, p: ArrayLike) -> Array:
+def log_mass(k: ArrayLike, n: int | Counts, p: ArrayLike) -> Array:
     """Ln P[Bin(n, p) = k], for integers k in [0, n]."""
     count, chance = np.asarray(k), np.asarray(p, dtype=float)
     choices = gammaln(n + 1) - (gammaln(count + 1) + gammaln(n - count + 1))

@@ -14,7 +14,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import betainc, chdtri
 
-from dpassay.stats.inversion import Array, Combination, Null, lower, rejects
+from dpassay.stats.combined import Array, Combination, Null, Nulls, rejects
+from dpassay.stats.inversion import lower
 from dpassay.stats.regions import Line
 from dpassay.stats.scales import Scale
 
@@ -37,16 +38,15 @@ def fisher_lower(x: int, n1: int, y: int, n0: int, *, scale: Scale, alpha: float
     return lower(FISHER, x, n1, y, n0, scale=scale, alpha=alpha)
 
 
-def _statistic(p0: Array, null: Null) -> tuple[Array, Callable[[], Array]]:
+def _statistic(p0: Array, null: Null | Nulls) -> tuple[Array, Callable[[], Array]]:
     """-ln P1 - ln P0, with a floor on each cell from its ends.
 
     As p0 grows the first term falls and the second rises.
     """
     x, y, n1, n0 = null.x, null.y, null.n1, null.n0
     one = -np.log(np.maximum(betainc(x, n1 - x + 1, null.p1(p0)), TINY))
-    other = (
-        -np.log(np.maximum(betainc(n0 - y, y + 1, 1 - p0), TINY)) if y < n0 else np.zeros_like(p0)
-    )
+    rest = betainc(np.maximum(n0 - y, 1), y + 1, 1 - p0)
+    other = np.where(y < n0, -np.log(np.maximum(rest, TINY)), 0.0)
     return one + other, lambda: one[..., 1:] + other[..., :-1]
 
 

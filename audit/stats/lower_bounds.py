@@ -6,7 +6,7 @@ That is, before the certification trials.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal, get_args
 
@@ -17,8 +17,9 @@ from scipy.special import ndtri
 from dpassay.stats.binomial import leak_lower
 from dpassay.stats.binomial_law import quantile, upper_quantile
 from dpassay.stats.bounds import Bound, Counts, clopper_pearson_lower
+from dpassay.stats.combined import BETA_SHARE, Combination, Null, rejects
 from dpassay.stats.fisher import FISHER
-from dpassay.stats.inversion import BETA_SHARE, Combination, Null, lower, rejects
+from dpassay.stats.inversion import Search, lower_search, solved
 from dpassay.stats.methods import METHODS
 from dpassay.stats.regions import Curve, Region
 from dpassay.stats.scales import Scale
@@ -89,14 +90,31 @@ def lower_bound(method: Method, counts: Counts, *, scale: Scale, alpha: float) -
     -------
     Bound
     """
-    x, n1, y, n0 = counts.x, counts.n1, counts.y, counts.n0
-    if method == "accuracy":
-        value = accuracy_lower(x, y, n1, scale=scale, alpha=alpha)
-    elif method == "clopper-pearson":
-        value = float(leak_lower(x, n1, y, n0, scale=scale, alpha=alpha))
-    else:
-        value = lower(COMBINED[method], x, n1, y, n0, scale=scale, alpha=alpha)
-    return Bound(value=value, alpha=alpha, method=method, counts=counts)
+    return lower_bounds([method], [counts], scale=scale, alpha=alpha)[0]
+
+
+def lower_bounds(
+    methods: Sequence[Method], counts: Sequence[Counts], *, scale: Scale, alpha: float
+) -> list[Bound]:
+    """Return `lower_bound` of many cells, found in step."""
+    values: dict[int, float] = {}
+    searches: dict[Method, dict[int, Search]] = {}
+    for place, (method, each) in enumerate(zip(methods, counts, strict=True)):
+        x, n1, y, n0 = each.x, each.n1, each.y, each.n0
+        if method == "accuracy":
+            values[place] = accuracy_lower(x, y, n1, scale=scale, alpha=alpha)
+        elif method == "clopper-pearson":
+            values[place] = float(leak_lower(x, n1, y, n0, scale=scale, alpha=alpha))
+        else:
+            search = lower_search(COMBINED[method], x, n1, y, n0, scale=scale, alpha=alpha)
+            searches.setdefault(method, {})[place] = search
+    for method, found in searches.items():
+        bounds = solved(COMBINED[method], list(found.values()), alpha)
+        values |= dict(zip(found, bounds, strict=True))
+    return [
+        Bound(value=values[place], alpha=alpha, method=method, counts=each)
+        for place, (method, each) in enumerate(zip(methods, counts, strict=True))
+    ]
 
 
 def choose(

@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betainc, ndtri, ndtri_exp
 
 from dpassay.stats.binomial_law import log_mass
-from dpassay.stats.inversion import SILENT, Array, Combination, Null, lower, rejects
-from dpassay.stats.regions import Line
+from dpassay.stats.combined import SILENT, Array, Combination, Null, Nulls, rejects
+from dpassay.stats.inversion import lower
+from dpassay.stats.regions import Counts, Integers, Line
 from dpassay.stats.scales import Scale
 
 TINY = 1e-280
@@ -48,7 +50,7 @@ def stouffer_rejects(
     Returns
     -------
     bool
-        See `dpassay.stats.inversion.rejects`.
+        See `dpassay.stats.combined.rejects`.
     """
     return rejects(STOUFFER, Null(x=x, n1=n1, y=y, n0=n0, allowed=Line(epsilon, delta)), alpha)
 
@@ -58,7 +60,7 @@ def stouffer_lower(x: int, n1: int, y: int, n0: int, *, scale: Scale, alpha: flo
     return lower(STOUFFER, x, n1, y, n0, scale=scale, alpha=alpha)
 
 
-def _statistic(p0: Array, null: Null) -> tuple[Array, Callable[[], Array]]:
+def _statistic(p0: Array, null: Null | Nulls) -> tuple[Array, Callable[[], Array]]:
     """Return w1 z1 + w0 z0 at each point, and what computes a floor of it on each cell.
 
     A cell lies between two neighbours of a row.
@@ -71,12 +73,12 @@ def _statistic(p0: Array, null: Null) -> tuple[Array, Callable[[], Array]]:
     x, n1, y, n0 = null.x, null.n1, null.y, null.n0
     p1 = null.p1(p0)
     z1 = _z(x, n1, p1)
-    z0 = -_z(y + 1, n0, p0) if y < n0 else np.full_like(p0, -np.inf)
+    z0 = np.where(y < n0, -_z(np.minimum(y + 1, n0), n0, p0), -np.inf)
     w1, w0 = _weights(p0, p1, null)
 
     def floors() -> Array:
         left, right = (..., slice(None, -1)), (..., slice(1, None))
-        audible = n0 * p0.min() > SILENT * (1 + EDGE)  # then no weight jumps anywhere
+        audible = (n0 * p0 > SILENT * (1 + EDGE)).all()  # then no weight jumps anywhere
         after1, after0 = (w1, w0) if audible else _weights(p0, p1, null, just_after=True)
         floor1 = _floor(z1[right], after1[left], w1[right])
         falling = np.isneginf(z1[right]) & (after1[left] > 0)
@@ -108,42 +110,47 @@ def _product(weight: Array, z: Array) -> Array:
         return np.where(weight > 0, weight * z, 0.0)
 
 
-def _z(x: int, n: int, p: Array) -> Array:
+def _z(x: Counts, n: Counts, p: Array) -> Array:
     """-Phi^-1 P[Bin(n, p) >= x] for 1 <= x <= n, never above the truth but for rounding.
 
     Where that is above 1/2, the complement keeps the digits. It is at every p above the median of
     the beta law, which lies between its mode and its mean.
     """
-    above = p > max(x / (n + 1), (x - 1) / max(n - 1, 1)) + FAR
-    tail = np.ones_like(p)
-    tail[~above] = betainc(x, n - x + 1, p[~above])
+    above = p > np.maximum(x / (n + 1), (x - 1) / np.maximum(n - 1, 1)) + FAR
+    tail = betainc(x, n - x + 1, p, where=~above, out=np.ones_like(p))
     likely = tail > 0.5
-    z = np.empty_like(p)
-    z[likely] = _z_likely(x, n, p[likely])
-    z[~likely] = -ndtri(tail[~likely])
-    deep = (tail < TINY) & (p > 0)
+    rest = betainc(n - x + 1, x, 1 - p, where=likely, out=tail)
+    quantile = ndtri(rest)
+    z: Array = np.where(likely, quantile, -quantile)
+    deep = (rest < TINY) & (p > 0) & ~likely
     if deep.any():
-        share, q = x / n, p[deep]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            divergence = share * np.log(share / q) + (
-                (1 - share) * np.log((1 - share) / (1 - q)) if share < 1 else 0.0
-            )
-        z[deep] = -ndtri_exp(-n * divergence)
-    return z
-
-
-def _z_likely(x: int, n: int, p: Array) -> Array:
-    """The same by P[Bin(n, p) < x], which is the smaller of the two tails."""
-    rest = betainc(n - x + 1, x, 1 - p)
-    z: Array = ndtri(rest)
-    deep = rest <= TINY
+        z[deep] = _z_deep(*_where(deep, x, n), p[deep])
+    deep = (rest <= TINY) & likely
     if deep.any():
+        count, trials = _where(deep, x, n)
         with np.errstate(divide="ignore"):
-            z[deep] = ndtri_exp(log_mass(x - 1, n, p[deep]))
+            z[deep] = ndtri_exp(log_mass(count - 1, trials, p[deep]))
     return z
 
 
-def _weights(p0: Array, p1: Array, null: Null, *, just_after: bool = False) -> tuple[Array, Array]:
+def _z_deep(x: Integers, n: Integers, p: Array) -> Array:
+    """The same by Chernoff's bound on the tail."""
+    share = x / n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rest = np.where(share < 1, (1 - share) * np.log((1 - share) / (1 - p)), 0.0)
+        divergence = share * np.log(share / p) + rest
+    z: Array = -ndtri_exp(-n * divergence)
+    return z
+
+
+def _where(these: NDArray[np.bool_], x: Counts, n: Counts) -> tuple[Integers, Integers]:
+    """Return x and n at each of these points."""
+    return np.broadcast_to(x, these.shape)[these], np.broadcast_to(n, these.shape)[these]
+
+
+def _weights(
+    p0: Array, p1: Array, null: Null | Nulls, *, just_after: bool = False
+) -> tuple[Array, Array]:
     """Weights in proportion to the two sides' standard errors on the scale.
 
     By the null point alone.

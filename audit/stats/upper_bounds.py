@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpassay.stats.binomial import leak_upper
 from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
-from dpassay.stats.inversion import upper
+from dpassay.stats.inversion import Search, solved, upper_search
 from dpassay.stats.lower_bounds import FREQUENT
 from dpassay.stats.scales import Scale
 from dpassay.stats.stouffer import STOUFFER
@@ -87,23 +87,50 @@ def largest_upper(
     float
         At least `floor`.
     """
+    faces = stouffer[None]
+    return largest_uppers(x[None], n1, y[None], n0, faces, scale=scale, alpha=alpha, floor=floor)[0]
+
+
+def largest_uppers(
+    x: Array,
+    n1: int,
+    y: Array,
+    n0: int,
+    stouffer: NDArray[np.bool_],
+    *,
+    scale: Scale,
+    alpha: float,
+    floor: float = 0.0,
+) -> list[float]:
+    """Return `largest_upper` of many cells, (cells, E) and (cells, 2, E), found in step."""
     sides = ((x, n1, y, n0), (y, n0, x, n1))
-    limits = np.stack([leak_upper(*side, scale=scale, alpha=alpha) for side in sides])
+    limits = np.stack([leak_upper(*side, scale=scale, alpha=alpha) for side in sides], axis=1)
+    searches = [
+        _over_faces((one, n1, other, n0), *faces, scale=scale, alpha=alpha, floor=floor)
+        for one, other, *faces in zip(x, y, limits, stouffer, strict=True)
+    ]
+    return solved(STOUFFER, searches, alpha)
+
+
+def _over_faces(
+    counts: tuple[Array, int, Array, int],
+    limits: NDArray[np.float64],
+    stouffer: NDArray[np.bool_],
+    *,
+    scale: Scale,
+    alpha: float,
+    floor: float,
+) -> Search:
+    """Go from face to face, the one with the largest limit first; the others need less."""
+    x, n1, y, n0 = counts
+    sides = ((x, n1, y, n0), (y, n0, x, n1))
     found = float(np.max(limits, initial=floor, where=~stouffer))
     for direction, event in np.argwhere(stouffer)[
         np.argsort(-limits[stouffer], kind="stable")
     ].tolist():
         one, many, other, few = sides[direction]
-        found = upper(
-            STOUFFER,
-            int(one[event]),
-            many,
-            int(other[event]),
-            few,
-            scale=scale,
-            alpha=alpha,
-            floor=found,
-        )
+        face = int(one[event]), many, int(other[event]), few
+        found = yield from upper_search(STOUFFER, *face, scale=scale, alpha=alpha, floor=found)
     return found
 
 

@@ -537,7 +537,12 @@ def _turned(shape: tuple[int, ...], expected: tuple[int, int]) -> str:
 
 
 def _among(draws: NDArray[Any], labels: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Return where an answer is a label; `np.isin` takes longer where these are few."""
+    """Return where an answer is a label; `np.isin` takes longer where these are few.
+
+    One for all where none can be anything else.
+    """
+    if draws.dtype.kind == "b" and {0, 1} <= set(labels):
+        return np.ones((1, 1), dtype=bool)
     if len(labels) > FEW:
         return np.isin(draws, labels)
     draws = as_bytes(draws)

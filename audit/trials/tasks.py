@@ -28,7 +28,7 @@ from dpassay.trials.blocks import (
 from dpassay.trials.encoders import Coding
 
 ANSWERS = 500_000
-"""A piece asks for so many answers (trials times queries), and so does a shard unless they come fast:
+"""A piece asks for so many answers (trials times queries), and a shard too unless they come fast:
 milliseconds to seconds of work."""
 SLOW_ANSWERS = 5_000
 """The same of a mechanism that is asked for one run at a time, or outside of Python: each of its

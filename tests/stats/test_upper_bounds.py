@@ -12,7 +12,8 @@ from scipy.stats import binom
 
 from dpassay.errors import InvalidInput
 from dpassay.stats.binomial import leak_upper
-from dpassay.stats.inversion import Null, lower, rejects, upper
+from dpassay.stats.combined import Null, rejects
+from dpassay.stats.inversion import lower, upper
 from dpassay.stats.lower_bounds import MOST_ALPHA
 from dpassay.stats.scales import Difference, Ratio, Scale, Shift
 from dpassay.stats.stouffer import STOUFFER

@@ -16,19 +16,19 @@ from dpassay.engine.detection import Design, DetectionCurve, is_seen, sight, usu
 from dpassay.engine.early import Gamble
 from dpassay.engine.evidence import Event, HalfLine
 from dpassay.engine.readings import LabelLeaks, Leaks, NoiseLeaks
-from dpassay.engine.testers.interface import Certified, Effort, Looked, Recorded
+from dpassay.engine.testers.interface import Certified, Drawn, Effort, Looked, Recorded
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw, Law, NoiseLaw
 from dpassay.stats.binomial import leak_upper, plug_in, ranking_bound
 from dpassay.stats.bounds import Bound, Counts
 from dpassay.stats.inversion import upper as combined_upper
-from dpassay.stats.lower_bounds import NAMES, Method, choose, lower_bound
+from dpassay.stats.lower_bounds import NAMES, Method, choose, lower_bound, lower_bounds
 from dpassay.stats.power import SCREEN_ALPHA, Screening, detectable
 from dpassay.stats.profile import Profile, grid_for, profile_band
 from dpassay.stats.ranking import Ranking
 from dpassay.stats.scales import Scale, scale_of
 from dpassay.stats.stouffer import STOUFFER
-from dpassay.stats.upper_bounds import accuracy_upper, choose_faces, largest_upper
+from dpassay.stats.upper_bounds import accuracy_upper, choose_faces, largest_uppers
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Bins
 
@@ -146,6 +146,8 @@ def _counted(cell: Recorded) -> tuple[Method, Counts]:
     return methods[0], cell.counts
 
 
+TOGETHER = 500
+"""Cells whose bounds are looked for in step."""
 ANYTHING = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 """Tests that none can beat, where nothing is known: no false positives, all true ones."""
 
@@ -237,29 +239,33 @@ class Events:
             return None
         return Gamble(event=self.masks[event], allowed=self.scale.allowed(self.promised))
 
-    def certify(
-        self,
-        event: int,
-        method: Tests,
-        one: NDArray[np.int64],
-        other: NDArray[np.int64],
-        alphas: tuple[float, float],
-    ) -> Certified:
-        """Bound the leak of a cell from below, and that of its pair and query from above."""
+    def certify(self, cells: Sequence[Drawn], alphas: tuple[float, float]) -> list[Certified]:
+        """Bound the leak of each cell from below, and that of its pair and query from above."""
+        found: list[Certified] = []
+        for first in range(0, len(cells), TOGETHER):
+            some = cells[first : first + TOGETHER]
+            counts = [self._counts(cell) for cell in some]
+            methods = [cell.method.lower for cell in some]
+            lower = lower_bounds(methods, counts, scale=self.scale, alpha=alphas[0])
+            upper = self._uppers([cell[1:] for cell in some], alphas[1])
+            name = "accuracy" if self._accurate else "union"
+            found += [
+                Certified(
+                    p1=each.x / each.n1,
+                    p0=each.y / each.n0,
+                    lower=least,
+                    upper=Bound(value=most, alpha=alphas[1], method=name, counts=each),
+                    estimate=plug_in(each, self.scale),
+                )
+                for each, least, most in zip(counts, lower, upper, strict=True)
+            ]
+        return found
+
+    def _counts(self, cell: Drawn) -> Counts:
+        event, _, one, other = cell
         mask = self.masks[event]
-        counts = Counts(
+        return Counts(
             x=int(one @ mask), n1=int(one.sum()), y=int(other @ mask), n0=int(other.sum())
-        )
-        most, name = (
-            self.upper(method, one, other, alphas[1]),
-            "accuracy" if self._accurate else "union",
-        )
-        return Certified(
-            p1=counts.x / counts.n1,
-            p0=counts.y / counts.n0,
-            lower=lower_bound(method.lower, counts, scale=self.scale, alpha=alphas[0]),
-            upper=Bound(value=most, alpha=alphas[1], method=name, counts=counts),
-            estimate=plug_in(counts, self.scale),
         )
 
     def upper(
@@ -271,13 +277,37 @@ class Events:
         floor: float = 0.0,
     ) -> float:
         """Bound all events and both directions of a cell from above."""
-        x, y = (side @ self.masks.T for side in (one, other))
-        n1, n0 = int(one.sum()), int(other.sum())
+        return self._uppers([(method, one, other)], alpha, floor)[0]
+
+    def _uppers(
+        self,
+        cells: Sequence[tuple[Tests, NDArray[np.int64], NDArray[np.int64]]],
+        alpha: float,
+        floor: float = 0.0,
+    ) -> list[float]:
+        """Return `upper` of many cells."""
+        sides = np.array([(one, other) for _, one, other in cells])
+        x, y = np.moveaxis(sides @ self.masks.T, 1, 0)
+        trials = sides.sum(axis=2)
         if self._accurate:
-            return max(floor, accuracy_upper(int(x[0]), int(y[0]), n1, alpha=alpha))
+            return [
+                max(floor, accuracy_upper(one, other, n, alpha=alpha))
+                for one, other, n in zip(
+                    x[:, 0].tolist(), y[:, 0].tolist(), trials[:, 0].tolist(), strict=True
+                )
+            ]
         if not self.complete:
-            return self.scale.most
-        return largest_upper(x, n1, y, n0, method.upper, scale=self.scale, alpha=alpha, floor=floor)
+            return [self.scale.most] * len(cells)
+        stouffer, found = np.array([method.upper for method, *_ in cells]), np.empty(len(cells))
+        for n1, n0 in np.unique(trials, axis=0).tolist():
+            those = (trials == (n1, n0)).all(axis=1)
+            found[those] = largest_uppers(
+                *(x[those], n1, y[those], n0, stouffer[those]),
+                scale=self.scale,
+                alpha=alpha,
+                floor=floor,
+            )
+        return [float(bound) for bound in found]
 
     @property
     def _accurate(self) -> bool:

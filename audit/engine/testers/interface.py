@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +97,24 @@ class Recorded:
     histograms: Histograms | None
 
 
+class Drawn(NamedTuple):
+    """A cell whose certification trials have been drawn.
+
+    Parameters
+    ----------
+    event : int
+    method : object
+        The tester's choice.
+    one, other : int array (K,)
+        Counts on the two sides.
+    """
+
+    event: int
+    method: Any
+    one: Array
+    other: Array
+
+
 class Kind(Protocol):
     """All that is done with the claims of one kind."""
 
@@ -179,10 +197,8 @@ class Tester(Protocol):
         """
         ...
 
-    def certify(
-        self, event: int, method: Any, one: Array, other: Array, alphas: tuple[float, float]
-    ) -> Certified:
-        """Bound a cell from fresh counts, at error probabilities for both bounds."""
+    def certify(self, cells: Sequence[Drawn], alphas: tuple[float, float]) -> Sequence[Certified]:
+        """Bound cells from fresh counts, each at error probabilities for both bounds."""
         ...
 
     def upper(

@@ -15,7 +15,7 @@ from dpassay.claims import PredictionStability
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Event
 from dpassay.engine.readings import Leaks, ValueLeaks
-from dpassay.engine.testers.interface import Certified, Effort, Looked, Recorded
+from dpassay.engine.testers.interface import Certified, Drawn, Effort, Looked, Recorded
 from dpassay.errors import InvalidInput
 from dpassay.laws import Law, NoiseLaw
 from dpassay.numerics import number
@@ -163,15 +163,12 @@ class Predictions:
     def gamble(self, event: int) -> None:
         """There is none: an e-process of means would need more than counts of pairs."""
 
-    def certify(
-        self,
-        event: int,  # noqa: ARG002
-        method: Spreads,
-        one: NDArray[np.int64],
-        other: NDArray[np.int64],
-        alphas: tuple[float, float],
-    ) -> Certified:
-        """Bound the difference of the means from both sides."""
+    def certify(self, cells: Sequence[Drawn], alphas: tuple[float, float]) -> list[Certified]:
+        """Bound the differences of the means from both sides."""
+        return [self._certified(cell, alphas) for cell in cells]
+
+    def _certified(self, cell: Drawn, alphas: tuple[float, float]) -> Certified:
+        _, method, one, other = cell
         p1, p0 = (
             self.low + self.width * float(side @ POINTS) / int(side.sum()) for side in (one, other)
         )

@@ -17,7 +17,7 @@ from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.early import Gamble
 from dpassay.engine.evidence import Event
 from dpassay.engine.readings import LabelLeaks, Leaks
-from dpassay.engine.testers.interface import Certified, Effort, Looked, Recorded
+from dpassay.engine.testers.interface import Certified, Drawn, Effort, Looked, Recorded
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw, Law
 from dpassay.stats.bounds import (
@@ -135,15 +135,12 @@ class Shares:
             return None
         return Gamble(event=np.eye(2, dtype=np.int64)[BAD], allowed=Line(0.0, self.promised))
 
-    def certify(
-        self,
-        event: int,  # noqa: ARG002
-        method: None,
-        one: NDArray[np.int64],
-        other: NDArray[np.int64],
-        alphas: tuple[float, float],
-    ) -> Certified:
-        """Bound the proportion from both sides."""
+    def certify(self, cells: Sequence[Drawn], alphas: tuple[float, float]) -> list[Certified]:
+        """Bound the proportions from both sides."""
+        return [self._certified(cell, alphas) for cell in cells]
+
+    def _certified(self, cell: Drawn, alphas: tuple[float, float]) -> Certified:
+        _, method, one, other = cell
         counts = Counts(x=int(one[BAD]), n1=int(one.sum()), y=int(other[BAD]), n0=int(other.sum()))
         share = counts.x / counts.n1
         upper = self.upper(method, one, other, alphas[1])
