@@ -130,6 +130,8 @@ def draw_blocks(
 def joined(pieces: Iterable[Counts]) -> Counts:
     """Put the counts of pieces that follow one another together."""
     found = list(pieces)
+    if len(found) == 1:
+        return found[0]
     marks = tuple(mark for each in found for mark in each.marks)
     return Counts(calls=np.concatenate([each.calls for each in found]), marks=marks)
 
