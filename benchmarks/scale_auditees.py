@@ -1,4 +1,4 @@
-"""Auditees of `bench_scale`: three ordinary ones that answer a label, from what is near.
+"""Auditees of `bench_scale`: ordinary ones that answer a label, from what is near.
 
 What their samplers take is added to the file that the variable `SAMPLER_CLOCK` names, so that it is
 known also where they run in another process.
@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.changes import Change, FlipLabel
 from dpassay.claims import DP
 from dpassay.data import Labelled
 from dpassay.laws import FiniteLaw
@@ -156,6 +157,73 @@ class KernelDraw(Timed):
         near = np.exp(-((queries[:, :1] - data.X[:, 0]) ** 2) / self.width**2)
         share: NDArray[np.float64] = 0.1 + 0.8 * (near @ data.y) / near.sum(axis=1)
         return share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BinDraw(Timed):
+    """A label drawn with its share among the records of the query's bin.
+
+    Counts are all that it keeps, so a neighbour costs the same whatever the number of records; the
+    law is known.
+
+    Parameters
+    ----------
+    bins : int
+        Equal parts of [0, 1].
+    """
+
+    bins: int = 10
+
+    @property
+    def claims(self) -> tuple[DP, ...]:
+        """One, of a round number."""
+        return (DP(epsilon=1.0, source="none, a number to compare with"),)
+
+    def prepare(self, data: Labelled) -> Binned:
+        """Count the labels of each bin."""
+        places, counts = self._places(data.X), np.zeros((self.bins, 2))
+        np.add.at(counts, (places, data.y), 1)
+        return Binned(places, data.y, counts)
+
+    def update(self, state: Binned, change: Change) -> Binned:
+        """Count one record on the other side."""
+        if not isinstance(change, FlipLabel):
+            raise TypeError(f"flips only, not {change}")
+        place, label, counts = (
+            state.places[change.index],
+            state.y[change.index],
+            state.counts.copy(),
+        )
+        counts[place, label] -= 1
+        counts[place, 1 - label] += 1
+        return replace(state, counts=counts)
+
+    def draw(
+        self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
+        """Draw the labels."""
+        return rng.random((size, len(queries))) < self._shares(state, queries)[:, 1]
+
+    def distribution(self, state: Binned, queries: NDArray[np.float64]) -> FiniteLaw:
+        """Return the law."""
+        return FiniteLaw(log_p=np.log(self._shares(state, queries)), error=1e-12)
+
+    def _places(self, points: NDArray[np.float64]) -> NDArray[np.intp]:
+        return np.minimum(points[:, 0] * self.bins, self.bins - 1).astype(np.intp)
+
+    def _shares(self, state: Binned, queries: NDArray[np.float64]) -> NDArray[np.float64]:
+        shares = 0.1 + 0.8 * (state.counts + 1) / (state.counts + 1).sum(axis=1, keepdims=True)
+        found: NDArray[np.float64] = shares[self._places(queries)]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Binned:
+    """Records by their bins; y as it is in the base dataset, which `counts` may be a flip from."""
+
+    places: NDArray[np.intp]
+    y: NDArray[np.int64]
+    counts: NDArray[np.float64]
 
 
 def nearest_labels(
