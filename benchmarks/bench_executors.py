@@ -139,15 +139,24 @@ def backends(turns: int) -> Iterator[dict[str, Backend]]:
                 backend.close()
 
 
-def overhead(say: Callable[[str], None]) -> None:
-    """Say what a shard costs besides its trials."""
+def overheads() -> tuple[Spent, dict[str, Spent]]:
+    """Return what a shard of almost no work takes here, and what it costs besides elsewhere."""
     with backends(0) as opened:
         found = {name: spent(backend, EMPTY) for name, backend in opened.items()}
     own = found.pop("inline")
-    say(f"{EMPTY:,} shards of almost no work, {1e3 * own.wall / EMPTY:.2f} ms each in this process")
-    for name, each in found.items():
-        wall = 1e3 * (each.wall - own.wall) / EMPTY
-        processors = 1e3 * (each.processor - own.processor) / EMPTY
+    besides = {
+        name: Spent((each.wall - own.wall) / EMPTY, (each.processor - own.processor) / EMPTY)
+        for name, each in found.items()
+    }
+    return Spent(own.wall / EMPTY, own.processor / EMPTY), besides
+
+
+def overhead(say: Callable[[str], None]) -> None:
+    """Say what a shard costs besides its trials."""
+    own, besides = overheads()
+    say(f"{EMPTY:,} shards of almost no work, {1e3 * own.wall:.2f} ms each in this process")
+    for name, each in besides.items():
+        wall, processors = 1e3 * each.wall, 1e3 * each.processor
         line = f"{name:<6}{wall:6.2f} ms of the clock, {processors:.2f} ms of processors besides"
         most = ALLOWED[name]
         say(line if max(wall, processors) <= most else f"{line}: more than {most:g} ms")

@@ -1,8 +1,8 @@
 """What a run of a thousand million cells takes: from measured constants, and from a simulation.
 
-`python -m benchmarks.capacity --write` measures the constants of this machine, adds those that
-`bench_executors` and `bench_scale` print (`--shard-ms`, `--peak-mib`, `--answer-ns`), simulates a
-thousand workers and writes docs/capacity.json and the last section of docs/scale.md.
+`python -m benchmarks.capacity --write` measures the constants of this machine, by `bench_executors`
+and `bench_scale` too, simulates a thousand workers and writes docs/capacity.json and the last
+section of docs/scale.md. It takes two minutes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.bench_executors import overheads
+from benchmarks.bench_scale import measure
 from benchmarks.scheduler import SHARDS, Cluster, Outcome, cases, simulated
+from benchmarks.sections import replaced_section
 from dpassay.trials.blocks import Counts
 from dpassay.trials.ledger import Ledger
 from dpassay.trials.wire import pack, unpack
@@ -36,6 +39,8 @@ SHARDS_OF_RUN = PAIRS * RUNS // BLOCK
 PLACES_A_RUN = 10_000_000
 """Pairs times queries that one deciding process holds comfortably."""
 ROWS = 2_000
+MEASURED = 1_000, 1_000, 1_700
+"""Pairs, queries and trials of a finalist in the run that an answer and a place are measured in."""
 GB = 1e9
 WIDTH = 140
 
@@ -53,6 +58,25 @@ def rows() -> Iterator[tuple[tuple[bytes, int, int, int], Counts]]:
 
 
 def measured() -> dict[str, float]:
+    """Measure what every constant is on this machine."""
+    shard = overheads()[1]["Dask"].processor
+    return messages() | samples() | {"shard_ms": round(1000 * shard, 2)}
+
+
+def samples() -> dict[str, float]:
+    """Measure what an answer of a vote costs, and what a pair at a query takes of the memory."""
+    pairs, queries, trials = MEASURED
+    with tempfile.TemporaryDirectory() as folder:
+        found = measure(Path(folder), pairs, queries, trials, auditee="Vote")
+        record = json.loads((Path(folder) / "out" / "record.json").read_text(encoding="utf-8"))
+    answers = queries * sum(result["trials"] for result in record["results"])
+    return {
+        "answer_ns": round(1e9 * found["sampler"] / answers, 1),
+        "place_bytes": round(found["peak"] * 2**20 / (pairs * queries)),
+    }
+
+
+def messages() -> dict[str, float]:
     """Measure what a row of the ledger costs, and an answer on the wire."""
     every = list(rows())
     with tempfile.TemporaryDirectory() as folder:
@@ -126,7 +150,7 @@ def section(facts: dict[str, Any]) -> str:
         (
             "the deciding process",
             f"{found['deciding_hours']:.1f} h on one core",
-            f"{shard:g} ms a shard on Dask, {row:g} ms for its row in the ledger",
+            f"{shard:g} ms of processors a shard on Dask, {row:g} ms for its row in the ledger",
         ),
         ("network", f"{found['network_gb']:.1f} GB", f"{facts['wire_bytes']:,} bytes a shard"),
         ("ledger", f"{ledger:.1f} GB", f"{facts['ledger_row_bytes']:,} bytes a row"),
@@ -188,23 +212,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--shard-ms", type=float, default=3.26, help="of bench_executors, Dask")
-    parser.add_argument("--answer-ns", type=float, default=42.0, help="of bench_scale, Vote")
-    parser.add_argument("--peak-mib", type=float, default=790.0, help="of bench_scale, Vote")
     given = parser.parse_args()
-    facts: dict[str, Any] = measured() | {
-        "shard_ms": given.shard_ms,
-        "answer_ns": given.answer_ns,
-        "place_bytes": round(given.peak_mib * 2**20 / 1e6),
-    }
+    facts: dict[str, Any] = measured()
     facts["simulated"] = simulations(facts)
     facts = json.loads(json.dumps(facts, sort_keys=True))
     print(section(facts))
     if given.write:
         text = json.dumps(facts, indent=1, sort_keys=True) + "\n"
         (DOCS / "capacity.json").write_text(text, encoding="utf-8")
-        page = (DOCS / "scale.md").read_text(encoding="utf-8").partition(HEADING)[0]
-        (DOCS / "scale.md").write_text(page.rstrip() + "\n\n" + section(facts), encoding="utf-8")
+        page = (DOCS / "scale.md").read_text(encoding="utf-8")
+        page = replaced_section(page, HEADING, section(facts))
+        (DOCS / "scale.md").write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -140,8 +140,8 @@ def add_arguments(command: Parser) -> None:
         "--out",
         metavar="DIR",
         help=(
-            "write record.json, index.html, report.md, junit.xml, witnesses/ and cells.csv.gz there "
-            "(cells.parquet if there are more than 100,000 cells and pyarrow is installed)"
+            "write record.json, index.html, report.md, junit.xml, witnesses/ and cells.csv.gz "
+            "there (cells.parquet if there are more than 100,000 cells and pyarrow is installed)"
         ),
     )
     add_output(out)

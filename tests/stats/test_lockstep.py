@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -28,9 +29,12 @@ COUNTS = st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(60, 80), 
     st.sampled_from([math.tanh, math.atan, lambda t: t**3 + t, lambda t: math.expm1(3 * t)]),
     st.floats(1e-12, 1e-2),
 )
-def test_roots_are_those_of_scipy(root, width, function, within):
+def test_roots_are_those_of_scipy(
+    root: float, width: float, function: Callable[[float], float], within: float
+) -> None:
     low, high = root - width, root + width / 3
-    seen, expected = [low, high], []
+    seen: list[float] = [low, high]
+    expected: list[float] = []
     path = root_between(low, high, function(low - root), function(high - root), within)
     found = None
     try:
@@ -41,7 +45,7 @@ def test_roots_are_those_of_scipy(root, width, function, within):
     except StopIteration as end:
         found = end.value
 
-    def watched(t):
+    def watched(t: float) -> float:
         expected.append(t)
         return function(t - root)
 

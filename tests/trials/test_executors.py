@@ -38,7 +38,16 @@ from dpassay.trials.executors import ExecutorOptions, executor
 from dpassay.trials.hosts import Limits
 from dpassay.trials.isolated import StandIn, introduced
 from dpassay.trials.ledger import Ledger
-from dpassay.trials.tasks import ANSWERS, SLOW_ANSWERS, Task, TrialRunner, bundle, cut
+from dpassay.trials.pace import LONGEST, MOMENT, Pace
+from dpassay.trials.tasks import (
+    ANSWERS,
+    SLOW_ANSWERS,
+    Task,
+    TrialRunner,
+    answers_of,
+    bundle,
+    cut,
+)
 from tests.core.toys import Function, Sampled, flip_group, response, target_of
 
 GROUP = flip_group(records=12, queries=40, changes=tuple(FlipLabel(i) for i in range(12)))
@@ -160,6 +169,31 @@ def test_shards_hold_every_block_once() -> None:
     assert [piece for shard in shards for piece in shard] == [
         piece for task in tasks for piece in cut(task, 40)
     ]
+
+
+def test_shards_of_quick_answers_are_larger_and_their_pieces_the_same() -> None:
+    tasks = [Task(group=0, pair=pair, phase="screen", size=30 * BLOCK) for pair in range(12)]
+    shards = list(bundle(tasks, (GROUP,), worth=lambda: 4 * ANSWERS))
+    asked = [sum(answers_of(piece, (GROUP,)) for piece in shard) for shard in shards]
+    assert sum(asked) == 12 * 30 * BLOCK * 40
+    assert all(4 * ANSWERS <= answers < 5 * ANSWERS for answers in asked[:-1])
+    assert [piece for shard in shards for piece in shard] == [
+        piece for shard in bundle(tasks, (GROUP,)) for piece in shard
+    ]
+
+
+def test_a_shard_asks_for_what_comes_in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("dpassay.trials.pace.monotonic", lambda: now[0])
+    pace = Pace(least=1000, ahead=4, _began=0.0)
+    assert pace.answers == 1000, "nothing is known"
+    now[0] = 2.0
+    pace.take(20_000)
+    assert pace.answers == 1000, "they come slowly"
+    pace.take(100_000)
+    assert pace.answers == 120_000 / 2.0 * MOMENT / 4 == 3000
+    pace.take(10**9)
+    assert pace.answers == LONGEST * 1000
 
 
 @pytest.mark.parametrize(
