@@ -19,21 +19,21 @@ from dpassay.engine.wording import query_words
 from dpassay.numerics import DOWN, NEAREST, UP, plain, rounded, told_apart, written
 from dpassay.record.curves import WITNESSED
 from dpassay.record.files import clearest_id, trust_of, witness_file
+from dpassay.reports.run.bound_parts import below_claim, stopped_early
 from dpassay.reports.run.domain_words import datasets_words
 from dpassay.reports.run.findings import unit_words
 from dpassay.reports.run.kinds import Words, words_of
 from dpassay.reports.run.queries import labels
 from dpassay.reports.run.search_words import searched_pairs
 from dpassay.reports.run.words import (
-    below_claim,
     blurred,
+    capital,
     change_words,
     event_words,
     exceeds,
     is_pattern,
     looked_at,
     nothing_found,
-    stopped_early,
     within,
 )
 from dpassay.reports.shared.numbers import INFINITY, clean, count, plural, promise, value
@@ -406,22 +406,22 @@ def _seen(result: Raw, cell: Raw) -> str:
         known = share is not None and not blurred(result)
         told = written(share, DIGITS) if share is not None and known else ""
         told = told or f"at least {short_number(value(result['lower']) or 0.0, DOWN)}"
-        return f"{_capital(change)}: a random string is bad with probability {told}."
+        return f"{capital(change)}: a random string is bad with probability {told}."
     (_, one), (_, other) = sides
     trials = cell["trials"]
     if not answer:
         before, after = (written(each, DIGITS + 1, NEAREST) for each in (one, other))
-        return f"{_capital(change)}: {query}the mean prediction went from {before} to {after}."
+        return f"{capital(change)}: {query}the mean prediction went from {before} to {after}."
     of = f" of {count(trials['draws'])} runs" if trials else ""
     before, after = shares(one, other, _breaks(result))
     went = f"went from {before} to {after}{of}"
     if is_pattern(cell["event"]):  # its words are a clause: 'the answer is below 3'
         of = of or " of the runs"
         return (
-            f"{_capital(change)}: {query}{answer} in {before}{of} before the change, in {after} "
+            f"{capital(change)}: {query}{answer} in {before}{of} before the change, in {after} "
             "after it."
         )
-    return f"{_capital(change)}: {query}the answer {answer} {went}."
+    return f"{capital(change)}: {query}the answer {answer} {went}."
 
 
 def _place(result: Raw, cell: Raw) -> tuple[str, str, str]:
@@ -562,7 +562,3 @@ def _replay(cell: Raw, name: str) -> str:
     command = f"dpassay replay {file}{trust_of(cell)}"
     from_file = cell["data"].get("kind") == "source" and cell["data"]["source"]["kind"] == "file"
     return f"{command} --data FILE" if from_file else command
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -21,6 +21,7 @@ from dpassay.numerics import percent
 from dpassay.reports.run.findings import Finding, finding_of, findings_table, unit_words
 from dpassay.reports.run.kinds import units_words, words_of
 from dpassay.reports.run.notions import notions_table
+from dpassay.reports.run.parts import parts_of
 from dpassay.reports.run.profiles import ProfileView, profile_view
 from dpassay.reports.run.queries import (
     QueryView,
@@ -31,7 +32,7 @@ from dpassay.reports.run.queries import (
     worst_rows,
 )
 from dpassay.reports.run.search_words import is_searched, without_data
-from dpassay.reports.run.words import Part, blurred, claim_short, looked_at, parts_of
+from dpassay.reports.run.words import Part, blurred, claim_short, looked_at
 from dpassay.reports.shared.numbers import (
     MISSING,
     above,
