@@ -11,7 +11,6 @@ from typing import Any
 from dpassay.engine.wording import query_words
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, lead
-from dpassay.reports.run.kinds import units_words
 from dpassay.reports.run.page.catalogue import Catalogue, make_catalogue
 from dpassay.reports.run.page.first_screen import card, chosen, claimed_number, origin
 from dpassay.reports.run.page.method_notes import Story
@@ -24,6 +23,7 @@ from dpassay.reports.run.page.picture_tables import (
 from dpassay.reports.run.page.plots import query_plot, sight_plot
 from dpassay.reports.run.page.profile_plots import profile_plot, trade_off_plot
 from dpassay.reports.run.published import published_table
+from dpassay.reports.run.run_words import units_words
 from dpassay.reports.run.view import ResultView, View, make_view
 from dpassay.reports.shared.tables import Table
 from dpassay.reports.shared.templating import template

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dpassay.numerics import DOWN, NEAREST, UP
-from dpassay.reports.run.brief import briefs, short_number
+from dpassay.reports.run.brief import briefs
 from dpassay.reports.run.markdown import FEW, to_markdown
 from dpassay.reports.run.page.catalogue import Catalogue, make_catalogue
 from dpassay.reports.run.page.html import to_html
@@ -21,6 +21,7 @@ from dpassay.reports.run.page.picture_tables import trade_off_table
 from dpassay.reports.run.view import make_view
 from dpassay.reports.run.words import Part
 from dpassay.reports.shared.chart import SHAPES
+from dpassay.reports.shared.numbers import short_number
 from dpassay.reports.shared.statuses import ALL
 from tests.reports.page.test_html import Page
 
