@@ -27,10 +27,9 @@ from dpassay.attacks.repeated.attacked import attack_repeatedly, can_be_repeated
 from dpassay.attacks.repeated.run import ladder
 from dpassay.attacks.scores.interface import Attack
 from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.cli.arguments.in_force import in_force, said_by_variables
 from dpassay.cli.arguments.options import (
-    in_force,
     read_table,
-    said_by_variables,
     transcripts_of,
     workers_of,
 )

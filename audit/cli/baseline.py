@@ -7,7 +7,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dpassay.cli.arguments.options import in_force
+from dpassay.cli.arguments.in_force import in_force
 from dpassay.cli.arguments.parser import Parser, add_option, examples
 from dpassay.cli.compare import CODES, KINDS, add_estimates, add_pages, deliver
 from dpassay.cli.exit_codes import Exit

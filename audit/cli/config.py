@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from dpassay.cli.arguments.options import in_force
+from dpassay.cli.arguments.in_force import in_force
 from dpassay.cli.arguments.parser import Parser, add_data, add_output, add_sizes, examples
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.terminal import console, readers_may_leave

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from dpassay.claims import DP
+from dpassay.cli.arguments.in_force import in_force
 from dpassay.cli.arguments.mechanisms import claim_numbers, opened, wanted_of
-from dpassay.cli.arguments.options import data_of, in_force, settings_of
+from dpassay.cli.arguments.options import data_of, settings_of
 from dpassay.cli.arguments.parser import (
     Parser,
     add_data,

@@ -10,13 +10,12 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
+from dpassay.cli.arguments.in_force import in_force, said_by_variables
 from dpassay.cli.arguments.mechanisms import Wanted, opened, wanted_of
 from dpassay.cli.arguments.options import (
     data_of,
-    in_force,
     records_of,
     refuse_idle_limits,
-    said_by_variables,
     settings_of,
 )
 from dpassay.cli.arguments.parser import (

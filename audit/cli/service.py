@@ -19,7 +19,8 @@ from dpassay.attacks.services.collusion import attack_service
 from dpassay.attacks.services.defects import Cost, Probe, probe
 from dpassay.attacks.services.interface import service_of
 from dpassay.claims import DP
-from dpassay.cli.arguments.options import read_table, said_by_variables, transcripts_of
+from dpassay.cli.arguments.in_force import said_by_variables
+from dpassay.cli.arguments.options import read_table, transcripts_of
 from dpassay.cli.exit_codes import of_attack
 from dpassay.cli.output.progress import bars
 from dpassay.cli.shared import command_of, commit, deliver_attacks

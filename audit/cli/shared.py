@@ -58,7 +58,7 @@ def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -
         The command and what was said with it.
     environment : mapping, optional
         What variables said of options that the command has; see
-        `dpassay.cli.arguments.options.said_by_variables`.
+        `dpassay.cli.arguments.in_force.said_by_variables`.
     """
     kept, rest = [], iter(words)
     for word in rest:

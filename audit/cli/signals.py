@@ -9,7 +9,7 @@ from pathlib import Path
 from dpassay.attacks.given.estimates import estimate, record_of
 from dpassay.attacks.given.signal_files import read_signals
 from dpassay.attacks.given.signals import given_of
-from dpassay.cli.arguments.options import said_by_variables
+from dpassay.cli.arguments.in_force import said_by_variables
 from dpassay.cli.exit_codes import of_attack
 from dpassay.cli.output.terminal import console
 from dpassay.cli.shared import command_of, commit, deliver_attacks

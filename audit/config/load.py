@@ -15,7 +15,6 @@ from typing import Any
 from dpassay.config.mechanisms import Configured, configured, known
 from dpassay.config.options import COMMAND_LINE, OPTIONS, PROFILES
 from dpassay.config.suppressions import Suppression, suppressions
-from dpassay.data import BUILT_IN
 from dpassay.errors import InvalidInput, require
 
 FILE, PROJECT = "dpassay.toml", "pyproject.toml"
@@ -155,7 +154,7 @@ def load_config(
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for origin, layer in layers.items():
-        if layer.get("data") == BUILT_IN and "label" not in layer:
+        if "data" in layer and "label" not in layer and _is_built_in(layer["data"]):
             values.pop("label", None)  # a column of the file that this layer leaves
             origins.pop("label", None)
         values |= layer
@@ -173,6 +172,13 @@ def load_config(
     command_line = {key: option.default for key, option in COMMAND_LINE.items()} | alone
     lists: dict[str, Any] = {"mechanisms": mechanisms, "suppressions": passed}
     return Config(**values, **sizes, **lists, command_line=command_line, origins=origins)
+
+
+def _is_built_in(source: object) -> bool:
+    """Whether a run is to use the data that need no file; without data nothing is imported."""
+    from dpassay.data import BUILT_IN
+
+    return source == BUILT_IN
 
 
 def read_file(folder: Path) -> tuple[str, dict[str, Any]] | None:

@@ -13,22 +13,22 @@ from dpassay.numerics import percent
 from dpassay.record.attack_record import blind_to
 from dpassay.record.files import dumps
 from dpassay.reports import Format
+from dpassay.reports.attack.cell_words import REACH, nats, reach
 from dpassay.reports.attack.first_screen import cards_of, chosen, lead, origin
 from dpassay.reports.attack.junit import to_junit
+from dpassay.reports.attack.record_tables import (
+    apart_table,
+    exposed_table,
+    slices_table,
+    vulnerable_table,
+)
 from dpassay.reports.attack.renyi import certified_words, renyi_table
 from dpassay.reports.attack.tables import (
-    REACH,
-    apart_table,
     attacks_table,
-    exposed_table,
-    nats,
     overview_table,
     paired_table,
-    reach,
     repeated_table,
-    slices_table,
     summary_table,
-    vulnerable_table,
 )
 from dpassay.reports.attack.transcripts import ladders
 from dpassay.reports.attack.view import (

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpassay.record.attack_record import renyi_name
-from dpassay.reports.attack.tables import detected, guesses, nats
+from dpassay.reports.attack.cell_words import detected, guesses, nats
 from dpassay.reports.attack.view import SubjectView, sound
 from dpassay.reports.shared.numbers import value
 from dpassay.reports.shared.tables import Table

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from dpassay.reports.attack.paired import tossed
+from dpassay.reports.attack.panels import (
+    ACROSS,
+    Drawn,
+    families,
+    finish,
+    height_of,
+    legend,
+    panel,
+)
 from dpassay.reports.attack.transcripts import TranscriptTests
 from dpassay.reports.attack.view import BASELINE, LIRA, Look, SubjectView, pair, view_names
 from dpassay.reports.shared.figures import (
@@ -14,54 +23,18 @@ from dpassay.reports.shared.figures import (
     FAINT,
     INK,
     PALETTE,
-    WIDTH,
     as_svg,
-    axes_in,
-    despine,
     figure_of,
 )
 from dpassay.reports.shared.numbers import clean, plural, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Raw = Mapping[str, Any]
 
-_COLOURS = tuple(
-    PALETTE[slug][0] for slug in ("held", "refuted", "verified", "error", "inconclusive", "missed")
-)
-STYLES = tuple((colour, dashes) for dashes in ("-", "--", ":") for colour in _COLOURS)
-"""Colour and dashes of the mechanisms, in their order; from the seventh on dashed."""
 POINTS = 40
 """Points of a curve that are drawn."""
-ACROSS = 3
-"""Panels in a row."""
-BOX = 2.45
-"""Side of a panel, in inches."""
-
-
-class Drawn(NamedTuple):
-    """A figure of the page.
-
-    Its heading (empty: under the same one), what it is called, the SVG and what it shows.
-    """
-
-    title: str
-    label: str
-    svg: str
-    caption: str
-
-
-def families(subjects: Sequence[SubjectView]) -> dict[str, tuple[str, str]]:
-    """Return colour and dashes by the family of the subjects that make a claim."""
-    named = dict.fromkeys(subject.family for subject in subjects if subject.epsilon is not None)
-    return {name: STYLES[k % len(STYLES)] for k, name in enumerate(named)}
-
-
-def losses(subjects: Sequence[SubjectView]) -> list[float]:
-    """Return the claimed losses of single answers, ascending."""
-    return sorted({subject.epsilon for subject in subjects if subject.epsilon is not None})
 
 
 def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
@@ -73,12 +46,12 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
         return None
     several = len({subject.name for subject, _ in panels}) > 1
     left = _least(look for _, look in panels)
-    with figure_of(_height(len(panels), legend=True)) as figure:
+    with figure_of(height_of(len(panels), legend=True)) as figure:
         for k, (subject, look) in enumerate(panels):
-            axes = _panel(figure, k, len(panels))
+            axes = panel(figure, k, len(panels))
             marked = {
-                LIRA: (_COLOURS[0], "-", "LiRA"),
-                BASELINE: (_COLOURS[1], "--", "loss threshold"),
+                LIRA: (PALETTE["held"][0], "-", "LiRA"),
+                BASELINE: (PALETTE["refuted"][0], "--", "loss threshold"),
             }
             styled = {name: colour for name, (colour, _, _) in marked.items()}
             for each in reversed(look.outcomes):
@@ -100,7 +73,7 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
             _band(axes, look.best, left, styled.get(look.best["attack"], INK))
             _note(axes, f"best: {clean(look.best['attack'])}, AUC {look.best['auc']:.3f}")
         entries = [(colour, dashes, label) for colour, dashes, label in marked.values()]
-        _legend(
+        legend(
             figure,
             [
                 *entries,
@@ -148,9 +121,9 @@ def view_roc(
     left = _least(look for _, look in looks)
     drawn: set[str] = set()
     optimal = False
-    with figure_of(_height(len(panels), legend=True)) as figure:
+    with figure_of(height_of(len(panels), legend=True)) as figure:
         for place, epsilon in enumerate(panels):
-            axes = _panel(figure, place, len(panels))
+            axes = panel(figure, place, len(panels))
             here = [(subject, look) for subject, look in looks if subject.epsilon == epsilon]
             regions = sorted({look.allowed for _, look in here if look.allowed is not None})
             for region in regions:
@@ -176,7 +149,7 @@ def view_roc(
             )
         entries = [(*styles[name], shorten(name, 30)) for name in styles if name in drawn]
         entries += [(INK, "-.", "edge of the exact loss, worst pair")] if optimal else []
-        _legend(
+        legend(
             figure, [*entries, (CLAIM, "--", "edge of what is allowed"), (FAINT, ":", "guessing")]
         )
         svg = as_svg(
@@ -298,18 +271,6 @@ def _line(axes: Axes, region: tuple[float, float], left: float, colour: str, das
     )
 
 
-def _height(panels: int, *, legend: bool) -> float:
-    return math.ceil(panels / ACROSS) * (BOX + 0.75) + (0.75 if legend else 0.1)
-
-
-def _panel(figure: Figure, k: int, panels: int) -> Axes:
-    height = float(figure.get_size_inches()[1])
-    row, column = divmod(k, ACROSS)
-    wide = (WIDTH - 0.75 - 0.15 - 0.4 * (ACROSS - 1)) / ACROSS if panels > 1 else BOX * 1.3
-    bottom = height - 0.35 - BOX - row * (BOX + 0.75)
-    return axes_in(figure, (0.75 + column * (wide + 0.4), bottom, wide, BOX), height)
-
-
 def _dress(axes: Axes, left: float, title: str, k: int, panels: int) -> None:
     ticks = [10.0**power for power in range(round(math.log10(left)), 1)]
     axes.plot([left, 1], [left, 1], ":", color=FAINT, linewidth=1.1, zorder=1)
@@ -320,15 +281,8 @@ def _dress(axes: Axes, left: float, title: str, k: int, panels: int) -> None:
     axes.minorticks_off()
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.set_title(shorten(title, 34), fontsize="medium", loc="left")
-    axes.grid(visible=True, color=FAINT, alpha=0.2, linewidth=0.5)
-    despine(axes)
-    if k + ACROSS >= panels:
-        axes.set_xlabel("false positive rate")
-    if k % ACROSS:
-        axes.tick_params(axis="y", labelleft=False)
-    else:
-        axes.set_ylabel("true positive rate")
+    finish(axes, shorten(title, 34), "false positive rate", "true positive rate", k, panels)
+    axes.tick_params(axis="y", labelleft=k % ACROSS == 0)
 
 
 def _note(axes: Axes, text: str) -> None:
@@ -340,22 +294,4 @@ def _note(axes: Axes, text: str) -> None:
         fontsize="x-small",
         color=INK,
         zorder=5,
-    )
-
-
-def _legend(figure: Figure, entries: Sequence[tuple[str, str, str]]) -> None:
-    from matplotlib.lines import Line2D
-
-    handles = [
-        Line2D([], [], color=colour, ls=dashes, linewidth=1.6, label=label)
-        for colour, dashes, label in entries
-    ]
-    figure.legend(
-        handles=handles,
-        loc="lower left",
-        bbox_to_anchor=(0.06, 0),
-        ncols=4,
-        frameon=False,
-        fontsize="small",
-        columnspacing=1.6,
     )

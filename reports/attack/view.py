@@ -20,7 +20,6 @@ BROKEN = Status(
     slug="refuted",
     word="claim broken",
     symbol="▲",
-    marker="^",
     rank=0,
     meaning="A certified lower bound exceeds what the claim allows the answers to lose together.",
 )
@@ -28,7 +27,6 @@ FAILED = Status(
     slug="error",
     word="error",
     symbol="■",
-    marker="s",
     rank=1,
     meaning="It failed; nothing is known about it.",
 )
@@ -36,7 +34,6 @@ BLIND = Status(
     slug="inconclusive",
     word=UNSEEN,
     symbol="◆",
-    marker="D",
     rank=2,
     meaning=(
         "The certified number could not have exceeded the claim, however much leaks: its cap is "
@@ -47,7 +44,6 @@ INSIDE = Status(
     slug="held",
     word=HELD,
     symbol="●",
-    marker="o",
     rank=3,
     meaning=(
         "No certified bound exceeds the claim, and in one view at least it could have: "
@@ -59,7 +55,6 @@ UNCLAIMED = Status(
     slug="unclaimed",
     word="nothing claimed",
     symbol="○",
-    marker="o",
     rank=4,
     meaning="It makes no promise that could be broken.",
 )
@@ -67,7 +62,6 @@ WRONG = Status(
     slug="refuted",
     word="defect",
     symbol="▲",
-    marker="^",
     rank=0,
     meaning="A service does what no correct one does, or next to never.",
 )
@@ -75,7 +69,6 @@ UNKNOWN = Status(
     slug="inconclusive",
     word=UNEXAMINED,
     symbol="◆",
-    marker="D",
     rank=2,
     meaning="A part of a service could not be looked at without which nothing is known.",
 )

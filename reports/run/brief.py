@@ -7,36 +7,41 @@ outwards. The record and the rest of a report have them in full.
 from __future__ import annotations
 
 import math
-import re
-import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dpassay.claims import SINGLE
-from dpassay.engine.wording import query_words
-from dpassay.numerics import DOWN, NEAREST, UP, plain, rounded, told_apart, written
-from dpassay.record.curves import WITNESSED
-from dpassay.record.files import clearest_id, trust_of, witness_file
-from dpassay.reports.run.domain_words import datasets_words
+from dpassay.numerics import DOWN, NEAREST, UP, told_apart, written
+from dpassay.reports.run.bound_parts import below_claim, stopped_early
 from dpassay.reports.run.findings import unit_words
 from dpassay.reports.run.kinds import Words, words_of
-from dpassay.reports.run.queries import labels
-from dpassay.reports.run.search_words import searched_pairs
-from dpassay.reports.run.words import (
-    below_claim,
-    blurred,
-    change_words,
-    event_words,
-    exceeds,
-    is_pattern,
-    looked_at,
-    nothing_found,
-    stopped_early,
-    within,
+from dpassay.reports.run.seen_cell import (
+    at_most_words,
+    looked_words,
+    replay_command,
+    seen_words,
+    shown_cell,
+    shown_sides,
+    sides_of,
+    sight_words,
 )
-from dpassay.reports.shared.numbers import INFINITY, clean, count, plural, promise, value
+from dpassay.reports.run.words import (
+    blurred,
+    exceeds,
+    looked_at,
+)
+from dpassay.reports.shared.numbers import (
+    DIGITS,
+    INFINITY,
+    clean,
+    plural,
+    promise,
+    short_beside,
+    short_number,
+    value,
+)
 from dpassay.reports.shared.statuses import (
     ERROR,
     EXPECTED,
@@ -49,10 +54,6 @@ from dpassay.reports.shared.statuses import (
 )
 
 Raw = Mapping[str, Any]
-
-DIGITS = 3
-HAIR = 1e-6
-"""Part of a number within which it is all but a rounder one."""
 LEAKS, HAS = "leaks", "has"
 
 
@@ -284,7 +285,7 @@ def _brief(result: Raw, name: str) -> Brief:
     known = leak is not None and not blurred(result) and not part
     least = leak if known else lower
     most = None if part else leak if known else upper
-    cell, cell_name = _shown(result)
+    cell, cell_name = shown_cell(result)
     return Brief(
         id=clean(result["id"]),
         name=name,
@@ -303,14 +304,14 @@ def _brief(result: Raw, name: str) -> Brief:
         exceeds=exceeds(result),
         unit=words.unit,
         seen=" ".join(
-            filter(None, ("" if cell is None else _seen(result, cell), stopped_early(result)))
+            filter(None, ("" if cell is None else seen_words(result, cell), stopped_early(result)))
         ),
-        sides=() if cell is None else _sides(result, cell),
-        shown=() if cell is None else _shown_sides(result, cell),
-        sight=_sight(result),
-        at_most="" if known or part else _at_most(result, upper, beside),
-        looked=_looked(result),
-        replay="" if cell is None else _replay(cell, cell_name),
+        sides=() if cell is None else sides_of(result, cell),
+        shown=() if cell is None else shown_sides(result, cell),
+        sight=sight_words(result),
+        at_most="" if known or part else at_most_words(result, upper, beside),
+        looked=looked_words(result),
+        replay="" if cell is None else replay_command(cell, cell_name),
         reason=clean(result["reason"]),
     )
 
@@ -343,31 +344,11 @@ def _found(
     if lower is None:
         return ""
     if leak is not None:
-        return f"= {_number(leak, claimed, NEAREST, beyond=refuted)}"
-    least = _number(lower, claimed, DOWN, beyond=refuted)
+        return f"= {short_beside(leak, claimed, NEAREST, beyond=refuted)}"
+    least = short_beside(lower, claimed, DOWN, beyond=refuted)
     if part or upper is None or math.isinf(upper) or refuted:
         return f"≥ {least}"
-    return f"{least} to {_number(upper, claimed, UP, beyond=upper > claimed)}"
-
-
-def _number(found: float, claimed: float, way: str, *, beyond: bool) -> str:
-    """Write a number with three digits, or as many as keep it on its side of the claim."""
-    if math.isinf(found):
-        return INFINITY
-    text = short_number(found, way)
-    if (float(text) > claimed) == beyond or (found > claimed) != beyond:
-        return text
-    return told_apart(found, claimed, way)
-
-
-def short_number(number: float, way: str) -> str:
-    """Write a number with three digits; with five where it misses a rounder one by a hair only.
-
-    A bound of 1.24999999999 is '1.2499', not '1.24': 1.25 stands beside it.
-    """
-    near = rounded(number, DIGITS, NEAREST)
-    hair = way != NEAREST and 0 < abs(near - number) <= HAIR * abs(near)
-    return written(number, DIGITS + 2 if hair else DIGITS, way)
+    return f"{least} to {short_beside(upper, claimed, UP, beyond=upper > claimed)}"
 
 
 def _ratio(found: float | None, claimed: float) -> float | None:
@@ -384,185 +365,3 @@ def _times(lower: float | None, leak: float | None, claimed: float) -> str:
         return INFINITY if ratio else ""
     text = short_number(ratio, way)
     return text if float(text) > 1 else told_apart(ratio, 1.0, way)
-
-
-def _shown(result: Raw) -> tuple[Raw | None, str]:
-    """Return the witness that is shown to a person, and the name of its file."""
-    if result.get("clearest"):
-        return result["clearest"], clearest_id(result["id"])
-    witness = result["witness"]
-    return (None if witness is None or nothing_found(result) else witness), result["id"]
-
-
-def _seen(result: Raw, cell: Raw) -> str:
-    """Say what changed: which record, where, and how often the answer came before and after."""
-    change, query, answer = _place(result, cell)
-    change = f"the clearest pair, {change}" if cell is result.get("clearest") else change
-    words, sides = words_of(result["claim"]), _sides(result, cell)
-    if words.computed:
-        return f"The {words.quantity} is {plain(value(cell['p1']) or 0.0)} on an audited dataset."
-    if words.strings or not sides:
-        share = value(result["exact"])
-        known = share is not None and not blurred(result)
-        told = written(share, DIGITS) if share is not None and known else ""
-        told = told or f"at least {short_number(value(result['lower']) or 0.0, DOWN)}"
-        return f"{_capital(change)}: a random string is bad with probability {told}."
-    (_, one), (_, other) = sides
-    trials = cell["trials"]
-    if not answer:
-        before, after = (written(each, DIGITS + 1, NEAREST) for each in (one, other))
-        return f"{_capital(change)}: {query}the mean prediction went from {before} to {after}."
-    of = f" of {count(trials['draws'])} runs" if trials else ""
-    before, after = shares(one, other, _breaks(result))
-    went = f"went from {before} to {after}{of}"
-    if is_pattern(cell["event"]):  # its words are a clause: 'the answer is below 3'
-        of = of or " of the runs"
-        return (
-            f"{_capital(change)}: {query}{answer} in {before}{of} before the change, in {after} "
-            "after it."
-        )
-    return f"{_capital(change)}: {query}the answer {answer} {went}."
-
-
-def _place(result: Raw, cell: Raw) -> tuple[str, str, str]:
-    """Return the change, the query with a comma behind it, and the answer of a witness."""
-    cells = result["per_query"]
-    for label, each in zip(labels(cells), cells, strict=True):
-        if all(each.get(name) == cell.get(name) for name in WITNESSED):
-            told = f'"{clean(each["answer"])}"' if "answer" in each else ""
-            asked = (result["searched"] or {}).get("asked", True)
-            return (
-                change_words(each),
-                _where(label) if asked else "",
-                told or event_words(cell["event"]),
-            )
-    found = re.search(r"S': (.+?)\. ", cell["words"])
-    change = clean(found[1]) if found else "one record changed"
-    return change, "", event_words(cell["event"])
-
-
-def _where(label: str) -> str:
-    """Say at which query, with a blank behind it; the mechanism's own worst cases have numbers."""
-    own = label.removeprefix("own ")
-    return f"at {query_words(label)} " if own == label else f"in its own worst case {own} "
-
-
-def _shown_sides(result: Raw, cell: Raw) -> tuple[str, ...]:
-    """Return the two sides as they are written."""
-    sides = _sides(result, cell)
-    if not sides:
-        return ()
-    (_, one), (_, other) = sides
-    if cell["event"] == []:
-        return written(one, DIGITS + 1, NEAREST), written(other, DIGITS + 1, NEAREST)
-    return shares(one, other, _breaks(result))
-
-
-def _sides(result: Raw, cell: Raw) -> tuple[tuple[str, float], ...]:
-    """Return the probability of the witness's answer, or its value, on S and then on S'."""
-    if words_of(result["claim"]).strings:
-        return ()
-    p1, p0 = value(cell.get("p1")), value(cell.get("p0"))
-    if p1 is None or p0 is None:
-        return ()
-    here, there = (p1, p0) if cell["direction"] == "S to S'" else (p0, p1)
-    return (("S", here), ("S'", there))
-
-
-def shares(
-    one: float, other: float, breaks: Callable[[float, float], bool] = lambda p, q: p != q
-) -> tuple[str, str]:
-    """Write two probabilities as per cents, nearest, with as many digits as show what they show.
-
-    Parameters
-    ----------
-    one, other : float
-    breaks : callable
-        Whether two numbers show it; by default that they differ.
-    """
-    texts = ("", "")
-    for digits in (2, 3, 4, 6, 9, 12):
-        numbers = [rounded(100 * each, digits, NEAREST) for each in (one, other)]
-        shown = max(digits, 3)  # of 100
-        texts = (f"{numbers[0]:.{shown}g} %", f"{numbers[1]:.{shown}g} %")
-        certain = any(
-            number in {0.0, 100.0} and each not in {0.0, 1.0}
-            for number, each in zip(numbers, (one, other), strict=True)
-        )
-        if not certain and breaks(numbers[0] / 100, numbers[1] / 100):
-            break
-    return texts
-
-
-def _breaks(result: Raw) -> Callable[[float, float], bool]:
-    """Return what tells whether two probabilities break a claim of (epsilon, delta), either way.
-
-    Of a result that is not refuted, or a claim of another kind: whether they differ.
-    """
-    claim = result["claim"]
-    if result["verdict"] != "refuted" or claim["epsilon"] is None:
-        return lambda p, q: p != q
-    most, delta = math.exp(min(float(claim["epsilon"]), 700.0)), float(claim["delta"])
-    return lambda p, q: p > most * q + delta or q > most * p + delta
-
-
-def _sight(result: Raw) -> str:
-    detectable = value(result["detectable"])
-    if detectable is None or math.isinf(detectable):
-        return ""
-    if result["mode"] != "monte-carlo" and not blurred(result):
-        return "any excess"
-    return f"≥ {written(detectable, DIGITS, UP)}"
-
-
-def _at_most(result: Raw, upper: float | None, claimed: float) -> str:
-    """Write a finite upper bound with the cells that it covers."""
-    if upper is None or math.isinf(upper):
-        return ""
-    cells = (result["searched"] or {}).get("certified_cells", len(result["per_query"]))
-    where = "audited" if result["mode"] != "monte-carlo" else "certified"
-    the = f"the {where} cells" if where == "audited" or not cells else f"the {cells} {where} cells"
-    the = f"the {where} cell" if cells == 1 else the
-    return f"≤ {_number(upper, claimed, UP, beyond=upper > claimed)} at {the}"
-
-
-def _looked(result: Raw) -> str:
-    """Count pairs and queries: each pair of the data at every query of the data."""
-    searched = result["searched"]
-    if searched is None:
-        return ""
-    if "search" in searched:
-        found = plural(searched["certified_cells"], "pair")
-        return f"{searched_pairs(searched['search'])}; {found} certified on fresh runs"
-    asked, parts = searched.get("asked", True), searched.get("parts", ())
-    data = [part for part in parts if part["kind"] == "data"]
-    own, learned = (
-        sum(part["pairs"] for part in parts if part["kind"] == kind) for kind in ("own", "learned")
-    )
-    if not parts or "datasets" in searched:
-        told = [
-            *([datasets_words(searched)] if "datasets" in searched else ()),
-            plural(searched["pairs"], "pair") + (" of neighbours" if asked else ""),
-            *([plural(searched["queries"], "query")] if asked else ()),
-        ]
-        return ", ".join(told)
-    told = [
-        plural(part["pairs"], "pair") + (f" × {plural(part['queries'], 'query')}" if asked else "")
-        for part in data
-    ]
-    told += [f"{plural(own, 'worst case')} of its own"] if own else []
-    told += [f"{plural(learned, 'pair')} again in a learned direction"] if learned else []
-    return ", ".join(told)
-
-
-def _replay(cell: Raw, name: str) -> str:
-    if cell["target"] is None or cell["data"].get("kind") == "memory":
-        return ""
-    file = f"{within(cell)}{shlex.quote(witness_file(name))}"
-    command = f"dpassay replay {file}{trust_of(cell)}"
-    from_file = cell["data"].get("kind") == "source" and cell["data"]["source"]["kind"] == "file"
-    return f"{command} --data FILE" if from_file else command
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

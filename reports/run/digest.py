@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpassay.reports.run.brief import Brief, briefs
-from dpassay.reports.run.kinds import units_words
+from dpassay.reports.run.run_words import units_words
 from dpassay.reports.run.summary import row_of
 from dpassay.reports.run.view import ResultView, View
 from dpassay.reports.run.words import Part

@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 from dpassay.numerics import DOWN
 from dpassay.record.files import witness_file
+from dpassay.reports.run.bound_parts import below_claim
 from dpassay.reports.run.kinds import words_of
+from dpassay.reports.run.scope_parts import everywhere
 from dpassay.reports.run.words import (
-    below_claim,
     blurred,
     claim_short,
-    everywhere,
     exceeds,
     looked_at,
     nothing_found,

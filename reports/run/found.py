@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dpassay.reports.run.brief import shares
+from dpassay.reports.run.seen_cell import shares
 from dpassay.reports.shared.numbers import clean, plural
 
 if TYPE_CHECKING:

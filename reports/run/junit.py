@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dpassay.numerics import percent
-from dpassay.reports.run.view import INTERRUPTED, ResultView, make_view
+from dpassay.reports.run.run_words import INTERRUPTED
+from dpassay.reports.run.view import ResultView, make_view
 from dpassay.reports.run.words import ORIGIN, Part, claim_name
 from dpassay.reports.shared.numbers import clean, plural, shorten, value
 from dpassay.reports.shared.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED

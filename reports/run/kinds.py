@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import NormalDist
 from typing import Any, ClassVar
 
 from dpassay.privacy_curves import curve_from_json
 from dpassay.relations import answers_among, answers_moved
+from dpassay.reports.shared.gaussian import gaussian_delta, normal_below, normal_quantile
 from dpassay.reports.shared.numbers import allowance, clean, plain, promise
 
 Raw = Mapping[str, Any]
@@ -268,7 +268,7 @@ class Distance(Words):
 
     def allowed(self, levels: Sequence[float]) -> list[float]:
         """Phi(Phi^-1(1 - a) - mu)."""
-        return [_below(_quantile(1 - a) - self.promised) for a in levels]
+        return [normal_below(normal_quantile(1 - a) - self.promised) for a in levels]
 
     def deltas(self, epsilon: Sequence[float]) -> list[float]:
         """delta(epsilon) of two normal laws."""
@@ -398,44 +398,3 @@ KINDS: dict[str, type[Words]] = {
 def words_of(claim: Raw) -> Words:
     """Return the words of a claim."""
     return KINDS[claim["kind"]](claim)
-
-
-def units_words(units: set[str]) -> str:
-    """Say what the numbers of a table are measured in, given the units of its rows."""
-    words = ["Losses in nats"] if Loss.unit in units else []
-    moved = sorted(units & {Change.unit, Movement.unit})
-    if moved:
-        both = "γ is a change of a probability or of a prediction"
-        words.append(both if Loss.unit in units else f"γ is a {' or a '.join(moved)}")
-    if Distance.unit in units:
-        words.append("μ is a Gaussian distance, in standard deviations")
-    if any(unit.endswith(ERROR) for unit in units):
-        words.append("the unit of the claim says which error is meant")
-    if BadStrings.unit in units:
-        words.append(
-            "rows with β give the share of bad random strings, to be compared with the claimed δ"
-        )
-    told = "; ".join(words)
-    # a Greek letter names a number and stays small
-    return f"{told[:1].upper()}{told[1:]}." if told[:1].isascii() else f"{told}."
-
-
-def gaussian_delta(mu: float, epsilon: float) -> float:
-    """Return delta(epsilon) of mu-Gaussian differential privacy.
-
-    It is that of normal noise at a shift of mu deviations.
-
-    Phi(-epsilon / mu + mu / 2) - e^epsilon Phi(-epsilon / mu - mu / 2), never below 0: Dong, Roth
-    and Su (2022), section 2, and Theorem 8 of Balle and Wang (2018).
-    """
-    far = epsilon / mu
-    first, second = _below(mu / 2 - far), _below(-mu / 2 - far)
-    return max(0.0, first - math.exp(min(epsilon, 700.0)) * second)
-
-
-def _below(z: float) -> float:
-    return 0.5 * math.erfc(-z / math.sqrt(2))
-
-
-def _quantile(p: float) -> float:
-    return -math.inf if p <= 0 else math.inf if p >= 1 else NormalDist().inv_cdf(p)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, lead
+from dpassay.reports.run.run_words import INTERRUPTED
 from dpassay.reports.run.search_words import is_searched
-from dpassay.reports.run.view import CAVEAT, INTERRUPTED
+from dpassay.reports.run.view import CAVEAT
 from dpassay.reports.run.words import FOLDER
 from dpassay.reports.shared.numbers import INFINITY
 from dpassay.reports.shared.statuses import (

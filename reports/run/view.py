@@ -5,7 +5,6 @@ Formats arrange it and compute nothing.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import shlex
@@ -17,10 +16,10 @@ from typing import Any
 
 from dpassay.engine.wording import through_words
 from dpassay.errors import InvalidInput
-from dpassay.numerics import percent
 from dpassay.reports.run.findings import Finding, finding_of, findings_table, unit_words
-from dpassay.reports.run.kinds import units_words, words_of
+from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.notions import notions_table
+from dpassay.reports.run.parts import parts_of
 from dpassay.reports.run.profiles import ProfileView, profile_view
 from dpassay.reports.run.queries import (
     QueryView,
@@ -30,8 +29,15 @@ from dpassay.reports.run.queries import (
     shortlist,
     worst_rows,
 )
-from dpassay.reports.run.search_words import is_searched, without_data
-from dpassay.reports.run.words import Part, blurred, claim_short, looked_at, parts_of
+from dpassay.reports.run.run_words import (
+    facts_of,
+    findings_words,
+    headline_of,
+    notes_of,
+    units_words,
+)
+from dpassay.reports.run.search_words import is_searched
+from dpassay.reports.run.words import Part, blurred, claim_short, looked_at
 from dpassay.reports.shared.numbers import (
     MISSING,
     above,
@@ -39,25 +45,16 @@ from dpassay.reports.shared.numbers import (
     clean,
     count,
     exact,
-    plain,
-    plural,
-    shorten,
     value,
 )
 from dpassay.reports.shared.statuses import (
     ALL,
-    ERROR,
-    EXPECTED,
-    INCONCLUSIVE,
-    MISSED,
-    REFUTED,
     Status,
     status_of,
 )
 from dpassay.reports.shared.tables import Table
 
 Raw = Mapping[str, Any]
-
 CAVEAT = "Not refuted does not mean private."
 CAVEAT_DETAIL = (
     "'Not refuted' means that the audit found no violation at the pairs, queries and events that "
@@ -68,7 +65,6 @@ CAVEAT_DETAIL = (
     "the law is known, every cell is certified; if it was sampled, only the cells that the "
     "screening ranked first are, and an upper bound covers only those."
 )
-INTERRUPTED = "The run was interrupted; claims that it did not reach are missing."
 SHORTLIST = 10
 """Query points that a short table shows."""
 
@@ -231,9 +227,9 @@ def make_view(record: Raw) -> View:
     )
     findings = tuple(result.finding for result in results if result.finding is not None)
     return View(
-        headline=_headline(numbers, results, run),
+        headline=headline_of(numbers, results, run),
         tone=counts[0].status.slug if counts else "none",
-        notes=_notes(numbers, results, run),
+        notes=notes_of(numbers, results, run),
         caveat=CAVEAT,
         caveat_detail=CAVEAT_DETAIL,
         counts=counts,
@@ -241,9 +237,9 @@ def make_view(record: Raw) -> View:
         summary=_summary(results),
         anchors={result.id: result.anchor for result in results},
         findings=findings_table(findings),
-        findings_words=_findings_words(findings, sum(result.bar is not None for result in results)),
+        findings_words=findings_words(findings, sum(result.bar is not None for result in results)),
         notions=notions_table(record["results"]),
-        facts=_facts(record),
+        facts=facts_of(record),
         command=clean(run["command"]),
     )
 
@@ -386,151 +382,3 @@ def _anchor(name: str, taken: set[str]) -> str:
         stem += "-"
     taken.add(unique)
     return unique
-
-
-def _headline(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) -> str:
-    if not results:
-        return (
-            "Nothing was audited"
-            if run["complete"]
-            else "Nothing was audited: the run was interrupted"
-        )
-    expected, refuted = numbers[EXPECTED.slug], numbers[REFUTED.slug] + numbers[EXPECTED.slug]
-    text = f"{refuted} of {plural(len(results), 'claim')} refuted{_how_sure(results, refuted, run)}"
-    if expected:
-        text += ", as expected" if expected == refuted else f", {expected} of them as expected"
-    others = (
-        (numbers[ERROR.slug], "ended in an error"),
-        (numbers[MISSED.slug], "known to be wrong was not refuted"),
-        (numbers[INCONCLUSIVE.slug], "inconclusive"),
-    )
-    text += "".join(f"; {number} {words}" for number, words in others if number)
-    return text if run["complete"] else f"{text}; the run is incomplete"
-
-
-def _how_sure(results: Sequence[ResultView], refuted: int, run: Raw) -> str:
-    """Say at which confidence claims were refuted.
-
-    What was computed is certain, and is told apart.
-    """
-    if not any(result.sampled for result in results):
-        return ""
-    confidence = f"at {percent(run['confidence'])} confidence"
-    drawn = sum(result.sampled and result.status in (REFUTED, EXPECTED) for result in results)
-    return (
-        f" {confidence}"
-        if drawn == refuted
-        else f" ({drawn} from trials, {confidence}; {refuted - drawn} computed)"
-    )
-
-
-def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) -> tuple[str, ...]:
-    notes = []
-    if not run["complete"]:
-        notes.append(INTERRUPTED)
-    if run["catalogue"]:
-        notes.append("This run audited the built-in catalogue, not a mechanism of yours.")
-    if numbers[MISSED.slug]:
-        notes.append(
-            "A claim known to be wrong was not refuted: this audit was too weak for it, or blind "
-            "to it."
-        )
-    known = [result for result in results if result.bar is not None]
-    sampled = sum(result.sampled for result in known)
-    if sampled:
-        notes.append(
-            f"{plural(sampled, 'result')} sampled, {len(known) - sampled} computed; all sampled "
-            "bounds hold simultaneously with a probability of at least "
-            f"{percent(run['confidence'])}."
-        )
-        if any(result.sampled and result.upper not in (None, math.inf) for result in known):
-            notes.append(
-                "A sampled upper bound (≤) covers the certified cells, not those that were only "
-                "screened."
-            )
-        through = {result.through for result in known if result.through}
-        if through:
-            which = (
-                through.pop()
-                if len(through) == 1
-                else "through an answer of the probability that the result states"
-            )
-            of = "For sampled results, 'detectable'" if sampled < len(known) else "'Detectable'"
-            rarer = (
-                "through a rarer answer only a larger leak, or none, would be refuted with "
-                "probability 0.9"
-            )
-            notes.append(f"{of} is a leak {_at(known)}, {which}; {rarer}.")
-    elif known:
-        notes.append("Every number was computed from an exact law; none was sampled.")
-    return tuple(notes)
-
-
-def _at(results: Sequence[ResultView]) -> str:
-    """Say at which pairs 'detectable' holds."""
-    sought = {result.sought for result in results if result.sampled}
-    if sought == {True}:
-        return "at one of the pairs that the search began with"
-    apart = ", or of those that the search began with" if True in sought else ""
-    return f"at one of the examined pairs{apart}"
-
-
-def _findings_words(findings: Sequence[Finding], audited: int) -> tuple[str, ...]:
-    texts = []
-    if all(finding.kind == "tight" for finding in findings):
-        texts.append("No claim was refuted or found to be loose.")
-    if any(finding.kind == "exceeded" for finding in findings):
-        texts.append("Exceeded: a reachable dataset outside the audited ones violates the claim.")
-    if any(finding.kind == "tight" for finding in findings):
-        texts.append(
-            "Tight: at these parameters the true worst leak is at least 99 % of the claim; if a δ "
-            "is claimed, the worst loss at that δ is at least 99 % of the claimed ε."
-        )
-    if any(finding.kind == "loose" for finding in findings):
-        texts.append(
-            "Loose: at these parameters it is less than that; at others the same claim may be "
-            "tight."
-        )
-    if findings and audited > len(findings):
-        texts.append(
-            "Claims missing from this table either ended in an error, or were not refuted and "
-            "their worst case, over all datasets and the whole release, is not known."
-        )
-    return tuple(texts)
-
-
-def _facts(record: Raw) -> tuple[tuple[str, str], ...]:
-    run = record["run"]
-    packages = ", ".join(
-        f"{clean(name)} {clean(version)}" for name, version in sorted(run["packages"].items())
-    )
-    return (
-        ("version", f"dpassay {clean(run['version'])}"),
-        ("commit", MISSING if run["commit"] is None else clean(run["commit"])),
-        ("seed", str(run["seed"])),
-        ("confidence", percent(run["confidence"])),
-        ("profile", clean(run["profile"])),
-        ("budget", f"{count(run['budget'])} certification trials per side and finalist"),
-        ("data", _data(record)),
-        ("packages", packages or MISSING),
-    )
-
-
-def _data(record: Raw) -> str:
-    data = record["run"]["data"]
-    if data is None:
-        return f"none; {without_data(record['results'])}"
-    rest = {key: entry for key, entry in data.items() if key not in {"name", "kind"}}
-    words = ", ".join(f"{clean(key)} {_fact(entry)}" for key, entry in sorted(rest.items()))
-    name = clean(data.get("name", "unnamed"))
-    return f"{name} ({words})" if words else name
-
-
-def _fact(entry: object) -> str:
-    if isinstance(entry, Mapping):
-        return " ".join(f"{clean(key)} {_fact(inner)}" for key, inner in sorted(entry.items()))
-    if isinstance(entry, list):
-        return "/".join(_fact(inner) for inner in entry)
-    if isinstance(entry, float) and math.isfinite(entry):
-        return plain(entry)
-    return shorten(clean(entry if isinstance(entry, str) else json.dumps(entry)))

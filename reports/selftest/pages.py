@@ -20,7 +20,6 @@ OK = Status(
     slug="verified",
     word="ok",
     symbol="●",
-    marker="o",
     rank=1,
     meaning="The number keeps its limit.",
 )
@@ -28,7 +27,6 @@ FAILED = Status(
     slug="refuted",
     word="FAILED",
     symbol="▲",
-    marker="^",
     rank=0,
     meaning="The number breaks its limit.",
 )

@@ -81,20 +81,16 @@ LOOK: dict[Any, Any] = {
 """How figures look; as seaborn's style 'ticks' at the size of a paper."""
 
 WIDTH = 9.6
-COLUMN = 4.6
-"""Width of a picture that a telephone shows whole; wide screens show two side by side."""
 
 
-def axes_in(
-    figure: Figure, box: tuple[float, float, float, float], height: float, whole: float = WIDTH
-) -> Axes:
+def axes_in(figure: Figure, box: tuple[float, float, float, float], height: float) -> Axes:
     """Add axes at a place given in inches, so that no text measure moves them."""
     left, bottom, width, tall = box
-    return figure.add_axes((left / whole, bottom / height, width / whole, tall / height))
+    return figure.add_axes((left / WIDTH, bottom / height, width / WIDTH, tall / height))
 
 
 @contextmanager
-def figure_of(height: float, width: float = WIDTH) -> Iterator[Figure]:
+def figure_of(height: float) -> Iterator[Figure]:
     """Give a figure under our own settings, whatever the user's are."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -104,7 +100,7 @@ def figure_of(height: float, width: float = WIDTH) -> Iterator[Figure]:
         warnings.filterwarnings("ignore", message="Glyph")
         mpl.rcdefaults()
         mpl.rcParams.update(LOOK)
-        yield Figure(figsize=(width, height))
+        yield Figure(figsize=(WIDTH, height))
 
 
 def despine(axes: Axes, *, left: bool = False) -> None:

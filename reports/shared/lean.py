@@ -8,13 +8,11 @@ from itertools import count
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "{http://www.w3.org/1999/xlink}href"
-Sheet = dict[str, str] | None
-"""Styles and their classes, where pictures share them."""
 INVISIBLE = "fill: none"
 """Style of the patches behind figure and axes, which have no edge."""
 
 
-def lean(text: str, sheet: Sheet = None) -> str:
+def lean(text: str) -> str:
     """Make an SVG element small: it looks the same.
 
     Coordinates have one decimal (shapes that are used many times two), groups without attributes
@@ -25,22 +23,18 @@ def lean(text: str, sheet: Sheet = None) -> str:
     text : str
         As `dpassay.reports.shared.figures.as_svg` returns it; its id has letters, digits and
         dashes only.
-    sheet : dict of str to str, optional
-        Styles and their classes, which several pictures of a page share: new ones are added, and
-        the page has to include `style_sheet` of it. Without, the picture has a sheet of its own.
     """
     root = ET.fromstring(text)  # noqa: S314 (our own text)
     name = root.attrib["id"]
     _unwrap(root)
     _rename(root, name)
-    styles = {} if sheet is None else sheet
+    styles: dict[str, str] = {}
     for element in root.iter():
         _shorten(element)
         _classify(element, styles)
-    if sheet is None:
-        style = ET.Element("style")
-        style.text = style_sheet(styles, within=f"#{name} ")
-        root.insert(2, style)
+    style = ET.Element("style")
+    style.text = _style_sheet(styles, f"#{name} ")
+    root.insert(2, style)
     for element in root.iter():
         element.tag = element.tag.removeprefix(f"{{{SVG}}}")
         element.tail = None
@@ -50,10 +44,9 @@ def lean(text: str, sheet: Sheet = None) -> str:
     return ET.tostring(root, encoding="unicode").replace(" />", "/>") + "\n"
 
 
-def style_sheet(sheet: dict[str, str], within: str = "") -> str:
-    """Return the rules of a sheet that pictures share."""
-    rules = "".join(f"{within}.{short}{{{style}}}" for style, short in sheet.items())
-    return f"{within or 'svg.plot '}*{{stroke-linejoin:round}}{rules}"
+def _style_sheet(styles: dict[str, str], within: str) -> str:
+    rules = "".join(f"{within}.{short}{{{style}}}" for style, short in styles.items())
+    return f"{within}*{{stroke-linejoin:round}}{rules}"
 
 
 def _unwrap(parent: ET.Element) -> None:

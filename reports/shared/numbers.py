@@ -27,6 +27,7 @@ from dpassay.numerics import (
 )
 
 __all__ = [
+    "DIGITS",
     "INFINITY",
     "MISSING",
     "above",
@@ -41,10 +42,16 @@ __all__ = [
     "plain",
     "plural",
     "promise",
+    "short_beside",
+    "short_number",
     "shorten",
     "value",
 ]
 
+DIGITS = 3
+"""Of a short number."""
+HAIR = 1e-6
+"""Part of a number within which it is all but a rounder one."""
 LARGE = 1e6
 """Factors from here on are written with six digits."""
 MAX_TEXT = 160
@@ -102,3 +109,23 @@ def plural(number: int, noun: str) -> str:
     if number == 1:
         return f"1 {noun}"
     return f"{count(number)} {noun[:-1]}ies" if noun.endswith("y") else f"{count(number)} {noun}s"
+
+
+def short_beside(found: float, claimed: float, way: str, *, beyond: bool) -> str:
+    """Write a number with three digits, or as many as keep it on its side of the claim."""
+    if math.isinf(found):
+        return INFINITY
+    text = short_number(found, way)
+    if (float(text) > claimed) == beyond or (found > claimed) != beyond:
+        return text
+    return told_apart(found, claimed, way)
+
+
+def short_number(number: float, way: str) -> str:
+    """Write a number with three digits; with five where it misses a rounder one by a hair only.
+
+    A bound of 1.24999999999 is '1.2499', not '1.24': 1.25 stands beside it.
+    """
+    near = rounded(number, DIGITS, NEAREST)
+    hair = way != NEAREST and 0 < abs(near - number) <= HAIR * abs(near)
+    return written(number, DIGITS + 2 if hair else DIGITS, way)

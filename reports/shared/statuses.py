@@ -19,8 +19,6 @@ class Status:
         What is printed: the verdict, and whether it was expected.
     symbol : str
         A shape of its own, so that nothing hangs on colour.
-    marker : str
-        The same shape for matplotlib.
     rank : int
         Place in the worst-first order; 0 is worst.
     meaning : str
@@ -30,7 +28,6 @@ class Status:
     slug: str
     word: str
     symbol: str
-    marker: str
     rank: int
     meaning: str
 
@@ -39,7 +36,6 @@ REFUTED = Status(
     slug="refuted",
     word="refuted",
     symbol="▲",
-    marker="^",
     rank=0,
     meaning="A certified lower bound on the leak exceeds the claim.",
 )
@@ -47,7 +43,6 @@ ERROR = Status(
     slug="error",
     word="error",
     symbol="■",
-    marker="s",
     rank=1,
     meaning="The mechanism or the audit failed; nothing is known about the claim.",
 )
@@ -55,7 +50,6 @@ MISSED = Status(
     slug="missed",
     word="not refuted, known wrong",
     symbol="▼",
-    marker="v",
     rank=2,
     meaning=(
         "The claim is declared wrong, but this audit did not refute it: it was too weak, or the "
@@ -66,7 +60,6 @@ INCONCLUSIVE = Status(
     slug="inconclusive",
     word="inconclusive",
     symbol="◆",
-    marker="D",
     rank=3,
     meaning=(
         "The audit decided nothing: it could have missed a violation of the size asked for, or "
@@ -77,7 +70,6 @@ EXPECTED = Status(
     slug="expected",
     word="refuted as expected",
     symbol="△",
-    marker="^",
     rank=4,
     meaning="The claim was declared wrong beforehand, and the audit refuted it.",
 )
@@ -85,7 +77,6 @@ HELD = Status(
     slug="held",
     word="not refuted",
     symbol="●",
-    marker="o",
     rank=5,
     meaning=(
         "No violation was seen. 'Would have seen', in tables 'detectable', says how large one "
@@ -97,7 +88,6 @@ VERIFIED = Status(
     slug="verified",
     word="verified",
     symbol="★",
-    marker="*",
     rank=6,
     meaning=(
         "Every dataset of the named domain satisfies the claim in what was looked at, for the "

@@ -19,7 +19,8 @@ from dpassay.engine.kinds import leaks_of
 from dpassay.errors import InvalidInput
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness
-from dpassay.reports.run.words import claim_short, parts_of
+from dpassay.reports.run.parts import parts_of
+from dpassay.reports.run.words import claim_short
 from dpassay.reports.shared.statuses import status_of
 from tests.engine.recorded import LabelShare, recorded
 

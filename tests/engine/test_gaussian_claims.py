@@ -36,7 +36,8 @@ from dpassay.engine.result import Result
 from dpassay.record.rebound import at_alpha, detectable_at_alpha, upper_at_alpha
 from dpassay.record.run_record import result_json
 from dpassay.reports.run.kinds import KINDS as WORDS
-from dpassay.reports.run.kinds import gaussian_delta, words_of
+from dpassay.reports.run.kinds import words_of
+from dpassay.reports.shared.gaussian import gaussian_delta
 from dpassay.selftest.known import GaussianRelease
 from dpassay.stats.gaussian import gaussian_shift
 from dpassay.stats.scales import Shift

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpassay.reports.run.brief import briefs, lead, leaks, shares
+from dpassay.reports.run.brief import briefs, lead, leaks
+from dpassay.reports.run.seen_cell import shares
 
 Record = dict[str, Any]
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
+import matplotlib as mpl
+
 from dpassay.reports.shared.figures import as_svg, axes_in, figure_of
-from dpassay.reports.shared.lean import lean, style_sheet
+from dpassay.reports.shared.lean import lean
 
 
 def picture(name: str = "p1") -> str:
-    with figure_of(2.0, 3.0) as figure:
-        axes = axes_in(figure, (0.5, 0.5, 2.0, 1.0), 2.0, 3.0)
+    with figure_of(2.0) as figure:
+        axes = axes_in(figure, (0.5, 0.5, 2.0, 1.0), 2.0)
         axes.plot([1 / 3, 2 / 3], [0.1234567, 0.7654321], "o-")
         return as_svg(figure, name=name, title="A <b>", description="B")
 
@@ -37,11 +39,9 @@ def test_what_is_referred_to_is_there_and_coordinates_are_short() -> None:
     assert not re.search(r"\d\.\d{3}", re.sub(r"<style>.*?</style>", "", small))
 
 
-def test_pictures_of_a_page_share_their_styles() -> None:
-    sheet: dict[str, str] = {}
-    one, other = lean(picture("p1"), sheet), lean(picture("p2"), sheet)
-    assert "<style" not in one + other
-    used = set(re.findall(r'class="(s\d+)"', one + other))
-    assert used == set(re.findall(r"\.(s\d+)\{", style_sheet(sheet)))
-    assert re.findall(r'class="(s\d+)"', one) == re.findall(r'class="(s\d+)"', other)
-    assert not set(re.findall(r' id="([^"]+)"', one)) & set(re.findall(r' id="([^"]+)"', other))
+def test_users_settings_change_nothing_and_are_left_alone() -> None:
+    expected = picture()
+    with mpl.rc_context({"axes.labelpad": 20, "xtick.minor.visible": True, "svg.fonttype": "path"}):
+        before = dict(mpl.rcParams)
+        assert picture() == expected
+        assert dict(mpl.rcParams) == before

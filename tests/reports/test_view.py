@@ -304,7 +304,7 @@ def test_a_sampler_without_coins_was_held_against_values_not_tested() -> None:
     from dpassay.api import audit
     from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged
     from dpassay.record.run_record import result_json
-    from dpassay.reports.run.words import parts_of
+    from dpassay.reports.run.parts import parts_of
     from dpassay.reports.shared.statuses import HELD
 
     parts = parts_of(result_json(audit(Averaged(r=3)), 0.999), HELD, {"confidence": 0.999})

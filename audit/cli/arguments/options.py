@@ -1,15 +1,11 @@
-"""From what is in force to settings and data.
-
-Command line, variables and file make one `Config`, that makes the rest.
-"""
+"""From what is in force to settings and data."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from dpassay.config.load import Config, load_config
+from dpassay.config.load import Config
 from dpassay.config.options import COMMAND_LINE, OPTIONS
 from dpassay.csv_files import shown
 from dpassay.data import BUILT_IN, Labelled, Table, load, split
@@ -43,26 +39,6 @@ LEAST_TRANSCRIPTS = 20
 """A side; see `dpassay.attacks.repeated.run`."""
 RESUMABLE = ("auto", "monte-carlo")
 """Modes with trials that can be taken up again."""
-
-
-def in_force(arguments: argparse.Namespace) -> Config:
-    """Return what is in force.
-
-    What a command line says, and what it leaves to variables, the file and the profile.
-
-    Raises
-    ------
-    InvalidInput
-        If the file or a variable says something that is not allowed.
-    """
-    return load_config({key: getattr(arguments, key, None) for key in (*OPTIONS, *COMMAND_LINE)})
-
-
-def said_by_variables(arguments: argparse.Namespace, config: Config) -> dict[str, Any]:
-    """Return which options of the command were set by environment variables, and to what."""
-    return {
-        key: value for key, value in config.said_by_environment().items() if hasattr(arguments, key)
-    }
 
 
 def settings_of(config: Config, *, resume: bool = False) -> Settings:

@@ -8,7 +8,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from dpassay.cli.arguments.options import in_force, read_table
+from dpassay.cli.arguments.in_force import in_force
+from dpassay.cli.arguments.options import read_table
 from dpassay.cli.arguments.parser import (
     Parser,
     add_option,

@@ -10,13 +10,13 @@ from itertools import zip_longest
 from typing import Any
 
 from dpassay.numerics import DOWN, NEAREST, told_apart
-from dpassay.reports.run.brief import Brief, short_number
+from dpassay.reports.run.brief import Brief
 from dpassay.reports.run.page.folder import page_files
 from dpassay.reports.run.page.method_notes import Note, Story, method_notes, story
 from dpassay.reports.run.page.overview_plot import MARKS, Dot, dot_of
 from dpassay.reports.run.view import ResultView
 from dpassay.reports.run.words import Part
-from dpassay.reports.shared.numbers import INFINITY, MISSING
+from dpassay.reports.shared.numbers import INFINITY, MISSING, short_number
 from dpassay.reports.shared.statuses import (
     ALL,
     ERROR,

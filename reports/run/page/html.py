@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from dpassay.engine.wording import query_words
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, lead
-from dpassay.reports.run.kinds import units_words
 from dpassay.reports.run.page.catalogue import Catalogue, make_catalogue
 from dpassay.reports.run.page.first_screen import card, chosen, claimed_number, origin
 from dpassay.reports.run.page.method_notes import Story
-from dpassay.reports.run.page.overview_plot import MARKS
+from dpassay.reports.run.page.overview_plot import MARKS, overview_plot
 from dpassay.reports.run.page.picture_tables import (
     profile_table,
     sight_table,
     trade_off_table,
 )
+from dpassay.reports.run.page.plots import query_plot, sight_plot
+from dpassay.reports.run.page.profile_plots import profile_plot, trade_off_plot
 from dpassay.reports.run.published import published_table
+from dpassay.reports.run.run_words import units_words
 from dpassay.reports.run.view import ResultView, View, make_view
-from dpassay.reports.shared.lean import style_sheet
 from dpassay.reports.shared.tables import Table
 from dpassay.reports.shared.templating import template
 
@@ -34,9 +36,9 @@ LONG = 36
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A picture with the table of its numbers."""
+    """A picture, which is drawn when it is called for, with the table of its numbers."""
 
-    svg: str
+    draw: Callable[[], str]
     table: Table
 
 
@@ -72,13 +74,13 @@ def to_html(record: Mapping[str, Any]) -> str:
 
 
 def _own_page(record: Raw, found: Sequence[Brief], view: View, common: Raw) -> str:
-    results, sheet = record["results"], dict[str, str]()
+    results = record["results"]
     cards = [
         card(results[each.place], found[each.place], each, record["run"]) for each in view.results
     ]
     shown, rest = chosen(cards)
     pictures = {
-        each.anchor: tuple(pictures_of(results[each.place], found[each.place], each, sheet))
+        each.anchor: tuple(pictures_of(results[each.place], found[each.place], each))
         for each in view.results
     }
     return template("index.html.j2").render(
@@ -88,7 +90,6 @@ def _own_page(record: Raw, found: Sequence[Brief], view: View, common: Raw) -> s
         every=cards,
         plain_parts=_plain_parts,
         pictures=pictures,
-        picture_styles=style_sheet(sheet),
     )
 
 
@@ -98,35 +99,29 @@ def _plain_parts(result: ResultView) -> Story:
 
 
 def _catalogue_page(results: Sequence[Raw], found: Sequence[Brief], view: View, common: Raw) -> str:
-    catalogue, sheet = make_catalogue(results, found, view.results), dict[str, str]()
-    overview = tuple(_overview(catalogue, sheet))
+    catalogue = make_catalogue(results, found, view.results)
     return template("catalogue.html.j2").render(
         common,
         catalogue=catalogue,
-        overview=overview,
+        overview=tuple(_overview(catalogue)),
         marks=MARKS,
-        picture_styles=style_sheet(sheet),
     )
 
 
-def _overview(catalogue: Catalogue, sheet: dict[str, str]) -> Iterator[str]:
+def _overview(catalogue: Catalogue) -> Iterator[str]:
     """Draw the overview, in two halves where it is long."""
-    from dpassay.reports.run.page.overview_plot import overview_plot
-
     rows = [(group.name, group.dots) for group in catalogue.groups]
     if len(rows) <= LONG:
-        yield overview_plot(rows, name="o1", sheet=sheet)
+        yield overview_plot(rows, name="o1")
         return
     half = (len(rows) + 1) // 2
     for number, some in enumerate((rows[:half], rows[half:]), 1):
         part = f", part {number} of 2"
-        yield overview_plot(some, name=f"o{number}", part=part, sheet=sheet)
+        yield overview_plot(some, name=f"o{number}", part=part)
 
 
-def pictures_of(
-    raw: Raw, brief: Brief, result: ResultView, sheet: dict[str, str]
-) -> Iterator[Picture]:
-    """Draw one result: the leak at every query, profile, trade-off, and what would be seen.
+def pictures_of(raw: Raw, brief: Brief, result: ResultView) -> Iterator[Picture]:
+    """Prepare the pictures of one result: leaks, profile, trade-off, and what would be seen.
 
     Parameters
     ----------
@@ -134,32 +129,23 @@ def pictures_of(
         The result as in the record.
     brief : Brief
     result : ResultView
-    sheet : dict of str to str
-        Styles that the pictures of a page share, as `dpassay.reports.shared.lean.lean` takes it.
     """
-    from dpassay.reports.run.page.plots import query_plot, sight_plot
-    from dpassay.reports.run.page.profile_plots import profile_plot, trade_off_plot
-
     name, table, profile = f"p{result.place}", result.query_table, result.profile
     if len(result.queries) > 1 and table is not None:
-        yield Picture(
-            svg=query_plot(result, claimed=claimed_number(brief), name=f"{name}q", sheet=sheet),
-            table=table,
-        )
+        claimed = claimed_number(brief)
+        draw = partial(query_plot, result, claimed=claimed, name=f"{name}q")
+        yield Picture(draw=draw, table=table)
     if profile is not None:
         title, slug = f"{result.id}, {query_words(profile.label)}", result.status.slug
-        drawn = profile_plot(profile, slug=slug, name=f"{name}d", title=title, sheet=sheet)
-        yield Picture(svg=drawn, table=profile_table(profile))
-        drawn = trade_off_plot(profile, slug=slug, name=f"{name}t", title=title, sheet=sheet)
-        yield Picture(svg=drawn, table=trade_off_table(profile))
+        draw = partial(profile_plot, profile, slug=slug, name=f"{name}d", title=title)
+        yield Picture(draw=draw, table=profile_table(profile))
+        draw = partial(trade_off_plot, profile, slug=slug, name=f"{name}t", title=title)
+        yield Picture(draw=draw, table=trade_off_table(profile))
     points = [
         (float(point), math.inf if leak is None else float(leak))
         for point, leak in (raw.get("sight") or {}).get("curve", ())
     ]
     if len(points) > 1:
-        yield Picture(
-            svg=sight_plot(
-                points, claim=result.claimed, name=f"{name}s", of=result.id, sheet=sheet
-            ),
-            table=sight_table(points),
-        )
+        claim, of = result.claimed, result.id
+        draw = partial(sight_plot, points, claim=claim, name=f"{name}s", of=of)
+        yield Picture(draw=draw, table=sight_table(points))

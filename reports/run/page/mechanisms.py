@@ -17,7 +17,6 @@ from dpassay.reports.run.page.html import pictures_of
 from dpassay.reports.run.published import published_table
 from dpassay.reports.run.view import View, make_view
 from dpassay.reports.shared.cards import Step
-from dpassay.reports.shared.lean import style_sheet
 from dpassay.reports.shared.numbers import clean
 from dpassay.reports.shared.statuses import HELD, VERIFIED
 from dpassay.reports.shared.templating import template
@@ -54,11 +53,11 @@ def mechanism_pages(record: Raw) -> dict[str, str]:
 
 
 def _page(record: Raw, view: View, group: Group, before: Group | None, after: Group | None) -> str:
-    run, sheet = record["run"], dict[str, str]()
+    run = record["run"]
     entries = [entry for entry, _ in group.stories]
-    results = [entry.raw for entry in entries]
+    results, shown = [entry.raw for entry in entries], _shown(entries)
     pictures = {
-        entry.result.anchor: tuple(pictures_of(entry.raw, entry.brief, entry.result, sheet))
+        entry.result.anchor: tuple(pictures_of(entry.raw, entry.brief, entry.result))
         for entry in entries
     }
     return template("mechanism.html.j2").render(
@@ -67,20 +66,23 @@ def _page(record: Raw, view: View, group: Group, before: Group | None, after: Gr
         lead=lead_of([entry.brief for entry in entries]),
         origin=origin(record),
         complete=run["complete"],
-        cards=[_card(entry, group, run) for entry in _shown(entries)],
+        cards=[_card(entry, group, run) for entry in shown],
         pictures=pictures,
+        drawn={entry.result.anchor for entry in shown},
         notions=notions_table(results),
         published=published_table(results),
         index=INDEX,
         before=before,
         after=after,
         generator=GENERATOR,
-        picture_styles=style_sheet(sheet),
     )
 
 
 def _shown(entries: Sequence[Entry]) -> list[Entry]:
-    """Choose the results of the first screen: wrong, undecided or exceeded; else the worst one."""
+    """Choose the results of the first screen, which also are drawn; the others have tables.
+
+    Those that are wrong, undecided or exceeded; else the worst one.
+    """
     shown = [
         each
         for each in entries

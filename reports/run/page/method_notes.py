@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from dpassay.reports.run.parts import ONE_BY_ONE
+from dpassay.reports.run.scope_parts import SINGLE_ANSWERS
 from dpassay.reports.run.view import ResultView
-from dpassay.reports.run.words import ONE_BY_ONE, SINGLE_ANSWERS, Part
+from dpassay.reports.run.words import Part
 
 OFTEN = 8
 """A sentence that more results share than this is a note, unless it begins with a number."""

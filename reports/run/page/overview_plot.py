@@ -8,32 +8,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpassay.reports.run.findings import finding_of, known
 from dpassay.reports.run.words import promised
-from dpassay.reports.shared.figures import (
-    CLAIM,
-    COLUMN,
-    FAINT,
-    INK,
-    PALETTE,
-    as_svg,
-    axes_in,
-    despine,
-    figure_of,
-)
-from dpassay.reports.shared.lean import Sheet, lean
+from dpassay.reports.shared.chart import MIDDLE, WIDTH, Chart
 from dpassay.reports.shared.numbers import clean, plural, shorten
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from dpassay.reports.shared.scales import Scale
 
 Raw = Mapping[str, Any]
 Row = tuple[str, Sequence["Dot"]]
 
-PITCH = 0.165
-LEFT, RIGHT = 2.05, 0.3
+PITCH = 11.9
+LEFT, RIGHT, TOP, BELOW = 147.6, WIDTH - 21.6, 17.3, 34.5
+"""Of a row; ends of the axes, and the room under them, in points."""
 LEAST, MOST = 0.02, 130.0
 """Ends of the axis; what lies beyond is drawn at the end, with its value beside it."""
 TICKS = (0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
@@ -51,42 +39,48 @@ class Mark:
         What the word means.
     slug : str
         Of its colour.
-    marker : str
-        For matplotlib.
-    hollow : bool
+    shape, style : str
+        Mark and classes of `dpassay.reports.shared.chart`.
     """
 
     word: str
     symbol: str
     slug: str
-    marker: str
-    hollow: bool = False
+    shape: str
+    style: str
     told: str = ""
 
 
 MARKS = {
-    "refuted": Mark(word="refuted", symbol="▲", slug="refuted", marker="^"),
+    "refuted": Mark(
+        word="refuted", symbol="▲", slug="refuted", shape="triangle", style="refuted solid"
+    ),
     "exceeded": Mark(
         word="exceeded",
         told="by a dataset that was not audited",
         symbol="✕",
         slug="missed",
-        marker="x",
+        shape="cross",
+        style="missed outline",
     ),
     "tight": Mark(
         word="tight",
         told="within 1 % of the claim",
         symbol="✚",
         slug="held",
-        marker="P",
+        shape="plus",
+        style="held bold",
     ),
-    "loose": Mark(word="loose", symbol="○", slug="verified", marker="o", hollow=True),
+    "loose": Mark(
+        word="loose", symbol="○", slug="verified", shape="ring", style="verified outline"
+    ),
     "seen": Mark(
         word="at least",
         told="worst case not known",
         symbol="│",
         slug="soft",
-        marker="|",
+        shape="bar",
+        style="claim edge",
     ),
 }
 """Every kind, the worst first. Only 'refuted' shares its shape with a status, its own."""
@@ -126,7 +120,7 @@ def dot_of(result: Raw) -> Dot | None:
     return Dot(result=result["id"], kind="seen" if finding is None else finding.kind, ratio=ratio)
 
 
-def overview_plot(rows: Sequence[Row], *, name: str, part: str = "", sheet: Sheet = None) -> str:
+def overview_plot(rows: Sequence[Row], *, name: str, part: str = "") -> str:
     """Draw leak ÷ claim on a logarithmic axis, one row for each mechanism.
 
     Parameters
@@ -143,78 +137,45 @@ def overview_plot(rows: Sequence[Row], *, name: str, part: str = "", sheet: Shee
     str
         An SVG element for inlining.
     """
-    height = PITCH * max(1, len(rows)) + 0.72
-    dots = sum(len(row) for _, row in rows)
-    with figure_of(height, COLUMN) as figure:
-        box = (LEFT, 0.42, COLUMN - LEFT - RIGHT, height - 0.66)
-        axes = axes_in(figure, box, height, COLUMN)
-        axes.set_xscale("log")
-        axes.set_xlim(LEAST, MOST)
-        axes.axvline(1, color=CLAIM, linewidth=1.2, dashes=(4, 2.5), zorder=1)
-        for place, (_, row) in enumerate(rows):
-            for dot in sorted(row, key=lambda dot: -list(MARKS).index(dot.kind)):
-                _dot(axes, place, dot)
-            for ratio in sorted({dot.ratio for dot in row}):
-                _beyond(axes, place, ratio)
-        axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.set_yticks(
-            range(len(rows)), [shorten(clean(label), 38) for label, _ in rows], fontsize=7.6
+    height = PITCH * max(1, len(rows)) + TOP + BELOW
+    dots = [(place, dot) for place, (_, row) in enumerate(rows) for dot in row]
+    chart = Chart(
+        Scale(least=LEAST, most=MOST, start=LEFT, end=RIGHT, logarithmic=True),
+        Scale(least=len(rows) - 0.4, most=-0.6, start=height - BELOW, end=TOP),
+        height,
+    )
+    labels = {float(place): shorten(clean(label), 38) for place, (label, _) in enumerate(rows)}
+    chart.axes({tick: f"{tick:g}" for tick in TICKS}, labels, upright=False)
+    chart.line([(1.0, len(rows) - 0.4), (1.0, -0.6)], "claim dashed")
+    for kind, mark in reversed(MARKS.items()):
+        chart.marks(
+            mark.shape,
+            [(_within(dot.ratio), place) for place, dot in dots if dot.kind == kind],
+            mark.style,
         )
-        axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS], fontsize=7.6)
-        axes.set_xticks([], minor=True)
-        axes.set_xlabel("leak ÷ claim", fontsize=8.5)
-        axes.set_title("the claim", x=_place(1.0), fontsize=8, color=CLAIM, pad=4)
-        axes.grid(visible=True, axis="y", color=FAINT, alpha=0.22, linewidth=0.5)
-        despine(axes, left=True)
-        axes.tick_params(which="both", length=0)
-        axes.tick_params(axis="y", pad=5)
-        return lean(
-            as_svg(
-                figure,
-                name=name,
-                title=f"Leak ÷ claim{part}, of every result that has one",
-                description=(
-                    f"{plural(len(rows), 'mechanism')}, {plural(dots, 'result')}, on a "
-                    "logarithmic axis with a dashed line at 1, the claim: what lies right of it "
-                    "leaks more than is claimed. The table below has the same numbers."
-                ),
-            ),
-            sheet,
-        )
-
-
-def _place(ratio: float) -> float:
-    """Return where a ratio lies between the ends of the axis, from 0 to 1."""
-    return math.log(ratio / LEAST) / math.log(MOST / LEAST)
-
-
-def _dot(axes: Axes, place: int, dot: Dot) -> None:
-    mark = MARKS[dot.kind]
-    colour, at = PALETTE.get(mark.slug, (CLAIM,))[0], min(max(dot.ratio, LEAST), MOST)
-    axes.plot(
-        at,
-        place,
-        mark.marker,
-        markersize=7 if mark.marker == "|" else 5 if mark.marker in {"P", "x"} else 5.4,
-        markerfacecolor="none" if mark.hollow else colour,
-        markeredgecolor=colour,
-        markeredgewidth=1.5 if mark.marker == "|" else 1.1,
-        clip_on=False,
-        zorder=4,
+    for place, ratio in sorted({(place, dot.ratio) for place, dot in dots}):
+        _beyond(chart, place, ratio)
+    chart.write("the claim", chart.x.at(1.0), TOP - 5, "middle claim")
+    chart.write("leak ÷ claim", (LEFT + RIGHT) / 2, height - 6, "middle below")
+    return chart.svg(
+        name=name,
+        style="chart dense",
+        title=f"Leak ÷ claim{part}, of every result that has one",
+        description=(
+            f"{plural(len(rows), 'mechanism')}, {plural(len(dots), 'result')}, on a "
+            "logarithmic axis with a dashed line at 1, the claim: what lies right of it "
+            "leaks more than is claimed. The table below has the same numbers."
+        ),
     )
 
 
-def _beyond(axes: Axes, place: int, ratio: float) -> None:
+def _within(ratio: float) -> float:
+    return min(max(ratio, LEAST), MOST)
+
+
+def _beyond(chart: Chart, place: int, ratio: float) -> None:
     """Write what lies beyond the end of the axis beside its mark."""
-    at = min(max(ratio, LEAST), MOST)
+    at = _within(ratio)
     if at != ratio:
-        axes.annotate(
-            "∞" if math.isinf(ratio) else f"{ratio:.2g}",
-            (at, place),
-            (6, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=7.6,
-            color=INK,
-            annotation_clip=False,
-        )
+        text = "∞" if math.isinf(ratio) else f"{ratio:.2g}"
+        chart.write(text, chart.x.at(at) + 6, chart.y.at(place) + MIDDLE)

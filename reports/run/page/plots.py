@@ -1,6 +1,6 @@
 """Pictures of one result: the leak at every query, and what the audit would have seen.
 
-Inline SVG with matplotlib, without global state; the same bytes every time.
+Inline SVG; the same bytes every time.
 """
 
 from __future__ import annotations
@@ -8,44 +8,30 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpassay.numerics import UP, written
 from dpassay.reports.run.queries import QueryView
 from dpassay.reports.run.view import ResultView
-from dpassay.reports.shared.figures import (
-    CLAIM,
-    COLUMN,
-    FAINT,
-    INK,
-    PALETTE,
-    as_svg,
-    axes_in,
-    despine,
-    figure_of,
-)
-from dpassay.reports.shared.lean import Sheet, lean
+from dpassay.reports.shared.chart import MIDDLE, WIDTH, Chart
 from dpassay.reports.shared.numbers import plural
+from dpassay.reports.shared.scales import Scale
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-HEIGHT = 2.5
-BOX = (0.62, 0.45, COLUMN - 0.8, HEIGHT - 0.75)
-"""Left, bottom, width and height of the axes, in inches."""
+HEIGHT = 180.0
+LEFT, RIGHT, TOP, BOTTOM = 44.6, WIDTH - 13.0, 21.6, HEIGHT - 32.4
+"""Ends of the axes, in points."""
 
 
 MOST_MARKS = 200
 """More queries than that are drawn as an area: marks would hide one another."""
+CROWDED = 60
+"""With more queries than that, dots are smaller."""
 ROOM = 2.2
 """Factor between neighbouring labels of a logarithmic axis, at least."""
-TITLE = 1.05
-"""Where the title of the axes stands, over their height."""
 
 
-def query_plot(result: ResultView, *, claimed: str, name: str, sheet: Sheet = None) -> str:
+def query_plot(result: ResultView, *, claimed: str, name: str) -> str:
     """Draw the leak at every query point, the worst first, with the claim as a line.
 
     Exact leaks are points; sampled ones are intervals from the lower to the upper bound. The
@@ -63,53 +49,42 @@ def query_plot(result: ResultView, *, claimed: str, name: str, sheet: Sheet = No
     Returns
     -------
     str
-        An SVG element for inlining; its numbers are those of the per-query table.
+        An SVG element for inlining, of as many elements whatever the number of queries; its numbers
+        are those of the per-query table.
     """
     queries = sorted(result.queries, key=lambda query: (-query.size, -query.upper))
     own = sum(query.own for query in queries)
-    with figure_of(HEIGHT, COLUMN) as figure:
-        axes = axes_in(figure, BOX, HEIGHT, COLUMN)
-        edge = _edge([(*_finite(query.size, query.upper), result.claimed) for query in queries])
-        if len(queries) > MOST_MARKS:
-            _band(axes, queries, result, edge)
-        else:
-            for place, query in enumerate(queries, 1):
-                _query(axes, place, query, result, edge)
-        axes.axhline(result.claimed, color=CLAIM, linewidth=1.3, dashes=(5, 3), zorder=1)
-        axes.set_xlim(0.2, len(queries) + 0.8)
-        axes.set_ylim(_start(query.size for query in queries), edge)
-        axes.set_title(result.unit, loc="left", fontsize=9, color=INK, y=TITLE, pad=0)
-        axes.set_title(f"┄ claim {claimed}", loc="right", fontsize=9, color=CLAIM, y=TITLE, pad=0)
-        axes.set_xticks(_ranks(len(queries)))
-        axes.set_xlabel("queries, worst first" + (" (◇ own worst case)" if own else ""))
-        axes.grid(visible=True, axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
-        despine(axes)
-        axes.tick_params(which="both", length=0, pad=5)
-        axes.yaxis.set_major_formatter(short)
-        return lean(
-            as_svg(
-                figure,
-                name=name,
-                title=f"{result.unit.capitalize()} at every query: {result.id}",
-                description=(
-                    f"{plural(len(queries) - own, 'query')} and {plural(own, 'own worst case')}, "
-                    "worst first. "
-                    + (
-                        "Lines run from the lower to the upper bound"
-                        if result.sampled
-                        else "Points are computed leaks"
-                    )
-                    + "; the dashed line is the claim; an arrow means that the value lies beyond "
-                    "the edge or is infinite. The table below has the same numbers."
-                ),
-            ),
-            sheet,
-        )
+    edge = _edge([(*_finite(query.size, query.upper), result.claimed) for query in queries])
+    start = _start(query.size for query in queries)
+    chart = Chart(
+        Scale(least=0.2, most=len(queries) + 0.8, start=LEFT, end=RIGHT),
+        Scale(least=start, most=edge, start=BOTTOM, end=TOP),
+        HEIGHT,
+    )
+    chart.axes(x={rank: str(rank) for rank in _ranks(len(queries))})
+    chart.line([(0.2, result.claimed), (len(queries) + 0.8, result.claimed)], "claim dashed")
+    draw = _band if len(queries) > MOST_MARKS else _queries
+    draw(chart, queries, result, edge)
+    below = "queries, worst first" + (" (◇ own worst case)" if own else "")
+    chart.titles(result.unit, f"┄ claim {claimed}", below)
+    return chart.svg(
+        name=name,
+        title=f"{result.unit.capitalize()} at every query: {result.id}",
+        description=(
+            f"{plural(len(queries) - own, 'query')} and {plural(own, 'own worst case')}, "
+            "worst first. "
+            + (
+                "Lines run from the lower to the upper bound"
+                if result.sampled
+                else "Points are computed leaks"
+            )
+            + "; the dashed line is the claim; an arrow means that the value lies beyond "
+            "the edge or is infinite. The table below has the same numbers."
+        ),
+    )
 
 
-def sight_plot(
-    curve: Sequence[tuple[float, float]], *, claim: float, name: str, of: str, sheet: Sheet = None
-) -> str:
+def sight_plot(curve: Sequence[tuple[float, float]], *, claim: float, name: str, of: str) -> str:
     """Draw the smallest leak that the audit would have refuted, through answers of any frequency.
 
     Parameters
@@ -125,108 +100,71 @@ def sight_plot(
     """
     known = [(point, leak) for point, leak in sorted(curve) if math.isfinite(leak)]
     blind = [point for point, leak in curve if math.isinf(leak)]
-    with figure_of(HEIGHT, COLUMN) as figure:
-        axes = axes_in(figure, BOX, HEIGHT, COLUMN)
-        top = 1.25 * max([claim, *(leak for _, leak in known)]) or 1.0
-        colour = PALETTE["held"][0]
-        if known:
-            axes.plot(*zip(*known, strict=True), "o-", color=colour, linewidth=1.6, markersize=4.5)
-            for point, leak in _apart(known):
-                axes.annotate(
-                    written(leak, 3, UP),
-                    (point, leak),
-                    (4, 5),
-                    textcoords="offset points",
-                    ha="left",
-                    color=INK,
-                    fontsize=8,
-                )
-        for point in blind:
-            axes.plot(point, 0.93 * top, "^", color=PALETTE["inconclusive"][0], clip_on=False)
-        if blind:
-            axes.annotate(
-                "▲ none, however large",
-                (min(blind), 0.93 * top),
-                (-4, -9),
-                textcoords="offset points",
-                va="top",
-                fontsize=8,
-                color=CLAIM,
-            )
-        axes.axhline(claim, color=CLAIM, linewidth=1.3, dashes=(5, 3), zorder=1)
-        points = [point for point, _ in curve]
-        axes.set_xscale("log")
-        axes.set_xlim(0.5 * min(points), 2 * max(points))
-        axes.set_ylim(0, top)
-        ticks = [point for point, _ in _apart(sorted(curve))]
-        axes.set_xticks(ticks, [f"{point:g}" for point in ticks])
-        axes.set_xticks([], minor=True)
-        axes.set_title(
-            "smallest leak that would have been refuted", loc="left", fontsize=9, y=TITLE, pad=0
-        )
-        axes.set_xlabel("probability of the answer that shows it")
-        axes.grid(visible=True, axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
-        despine(axes)
-        axes.tick_params(which="both", length=0, pad=5)
-        axes.yaxis.set_major_formatter(short)
-        return lean(
-            as_svg(
-                figure,
-                name=name,
-                title=f"What the audit would have seen: {of}",
-                description=(
-                    "The smallest leak that would have been refuted with probability 0.9, over the "
-                    "probability of the answer that shows it; the rarer the answer, the larger. "
-                    "The dashed line is the claim; an arrow means that no leak, however large, "
-                    "would have been refuted. The table below has the same numbers."
-                ),
-            ),
-            sheet,
-        )
-
-
-def short(number: float, _: float) -> str:
-    """Write the label of a tick."""
-    return f"{number:.3g}"
-
-
-def _query(axes: Axes, place: float, query: QueryView, result: ResultView, edge: float) -> None:
-    colour = PALETTE[result.status.slug][0]
-    size, end = 5.0 if len(result.queries) <= 60 else 3.0, min(query.size, edge)
-    if result.sampled:
-        top, beyond = min(query.upper, edge), query.upper > edge
-        axes.plot([place, place], [end, top], color=colour, linewidth=1.2, alpha=0.75, zorder=2)
-        marker = "^" if beyond else "_"
-        axes.plot(place, top, marker, color=colour, markersize=size, clip_on=False, zorder=3)
-    if query.size > edge:
-        axes.plot(place, edge, "^", color=colour, markersize=size + 1, clip_on=False, zorder=4)
-        return
-    axes.plot(
-        place,
-        end,
-        marker="D" if query.own else "o",
-        markersize=size,
-        markerfacecolor="none" if query.own else colour,
-        markeredgecolor=colour,
-        markeredgewidth=1.2,
-        clip_on=False,
-        zorder=4,
+    points = [point for point, _ in curve]
+    top = 1.25 * max([claim, *(leak for _, leak in known)]) or 1.0
+    least, most = 0.5 * min(points), 2 * max(points)
+    chart = Chart(
+        Scale(least=least, most=most, start=LEFT, end=RIGHT, logarithmic=True),
+        Scale(least=0.0, most=top, start=BOTTOM, end=TOP),
+        HEIGHT,
+    )
+    chart.axes(x={point: f"{point:g}" for point, _ in _apart(sorted(curve))})
+    chart.line([(least, claim), (most, claim)], "claim dashed")
+    chart.line(known, "held edge")
+    chart.marks("dot", known, "held dots")
+    for point, leak in _apart(known):
+        chart.write(written(leak, 3, UP), chart.x.at(point) + 4, chart.y.at(leak) - 5)
+    chart.marks("triangle", [(point, 0.93 * top) for point in blind], "inconclusive solid")
+    if blind:
+        below = chart.y.at(0.93 * top) + 12 + MIDDLE
+        chart.write("▲ none, however large", chart.x.at(min(blind)) - 4, below, "claim")
+    chart.titles(
+        "smallest leak that would have been refuted", "", "probability of the answer that shows it"
+    )
+    return chart.svg(
+        name=name,
+        title=f"What the audit would have seen: {of}",
+        description=(
+            "The smallest leak that would have been refuted with probability 0.9, over the "
+            "probability of the answer that shows it; the rarer the answer, the larger. "
+            "The dashed line is the claim; an arrow means that no leak, however large, "
+            "would have been refuted. The table below has the same numbers."
+        ),
     )
 
 
-def _band(axes: Axes, queries: Sequence[QueryView], result: ResultView, edge: float) -> None:
+def _queries(chart: Chart, queries: Sequence[QueryView], result: ResultView, edge: float) -> None:
+    """Draw a mark for every query, those of one shape together; beyond the edge an arrow."""
+    slug, many = result.status.slug, " many" if len(queries) > CROWDED else ""
+    ranked = list(enumerate(queries, 1))
+    seen = [(rank, each) for rank, each in ranked if each.size <= edge]
+    far = [(rank, edge) for rank, each in ranked if each.size > edge]
+    if result.sampled:
+        spans = [(rank, each.size, min(each.upper, edge)) for rank, each in seen]
+        ended = [(rank, each.upper) for rank, each in seen if each.upper <= edge]
+        far += [(rank, edge) for rank, each in seen if each.upper > edge]
+        chart.spans(spans, f"{slug} span")
+        chart.marks("dash", ended, f"{slug} span")
+    dots = [(rank, each.size) for rank, each in seen if not each.own]
+    chart.marks("dot", dots, f"{slug} dots{many}")
+    own = [(rank, each.size) for rank, each in seen if each.own]
+    chart.marks("diamond", own, f"{slug} outline")
+    chart.marks("triangle", far, f"{slug} solid")
+
+
+def _band(chart: Chart, queries: Sequence[QueryView], result: ResultView, edge: float) -> None:
     """Draw so many queries as an area: in each stretch of ranks from the least to the most."""
-    colour = PALETTE[result.status.slug][0]
+    slug = result.status.slug
     stretches = [
         queries[first:last]
         for first, last in pairwise(np.linspace(0, len(queries), MOST_MARKS + 1).astype(int))
     ]
-    ranks = np.cumsum([len(stretch) for stretch in stretches])
+    ranks = [int(rank) for rank in np.cumsum([len(stretch) for stretch in stretches])]
     sizes = [min(stretch[0].size, edge) for stretch in stretches]
     tops = [min(max(query.upper for query in stretch), edge) for stretch in stretches]
     if result.sampled:
-        axes.fill_between(ranks, sizes, tops, color=colour, alpha=0.35, linewidth=0, zorder=2)
-    axes.plot(ranks, sizes, color=colour, linewidth=1.6, zorder=4)
+        chart.band(ranks, sizes, tops, f"{slug} area")
+    chart.line(zip(ranks, sizes, strict=True), f"{slug} curve")
 
 
 def _apart(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -239,8 +177,9 @@ def _apart(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _ranks(number: int) -> list[int]:
-    """Return a handful of ranks to label."""
-    step = next(step for step in (1, 5, 10, 25, 50, 100, 1000, 10**6) if number <= 6 * step)
+    """Return the ranks to label: the first, and at most four more."""
+    powers = (10**power for power in range(19))
+    step = next(size * power for power in powers for size in (1, 2, 5) if number < 5 * size * power)
     return sorted({1, *range(step, number + 1, step)})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, leaks
-from dpassay.reports.run.view import INTERRUPTED
+from dpassay.reports.run.run_words import INTERRUPTED
 from dpassay.reports.run.words import FOLDER
 from dpassay.reports.shared.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED, Status
 

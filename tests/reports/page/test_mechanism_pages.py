@@ -17,6 +17,7 @@ from dpassay.reports.run.page.folder import FOLDER, page_files, remove_stale
 from dpassay.reports.run.page.html import to_html
 from dpassay.reports.run.page.mechanisms import mechanism_pages
 from tests.reports.page.test_html import Page
+from tests.reports.page.test_plots import MOST
 
 Record = dict[str, Any]
 
@@ -117,6 +118,20 @@ def test_every_picture_has_its_numbers(pages: dict[str, Page]) -> None:
         assert len(tables) == len(figures) == len(pages[path].all("svg"))
         drawn += len(figures)
     assert drawn == 8
+
+
+def test_what_the_first_screen_tells_is_drawn_and_the_rest_is_in_tables(make: Any) -> None:
+    """A catalogue has hundreds of results, most of which stand, with their printed twins beside."""
+    record = two(make)
+    for result in record["results"]:
+        result["per_query"] = [make.cell(k, 0.5, 0.5, exact=0.5) for k in range(5)]
+    texts = list(mechanism_pages(record).values())
+    for text in texts:
+        (picture,) = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
+        assert len(re.findall("<[a-z]", picture)) <= MOST
+    captions = "".join(re.findall(r"<caption>.*?</caption>", texts[0], re.DOTALL))
+    for name in ("walk.printed.exact", "walk.corrected.exact"):
+        assert captions.count(f"Every query point of {name}:") == 1
 
 
 def test_pages_are_self_contained_and_quote_what_is_foreign(hostile: Record) -> None:

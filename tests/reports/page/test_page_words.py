@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dpassay.numerics import DOWN, NEAREST, UP
-from dpassay.reports.run.brief import briefs, short_number
+from dpassay.reports.run.brief import briefs
 from dpassay.reports.run.markdown import FEW, to_markdown
 from dpassay.reports.run.page.catalogue import Catalogue, make_catalogue
 from dpassay.reports.run.page.html import to_html
@@ -20,6 +20,8 @@ from dpassay.reports.run.page.overview_plot import MARKS
 from dpassay.reports.run.page.picture_tables import trade_off_table
 from dpassay.reports.run.view import make_view
 from dpassay.reports.run.words import Part
+from dpassay.reports.shared.chart import SHAPES
+from dpassay.reports.shared.numbers import short_number
 from dpassay.reports.shared.statuses import ALL
 from tests.reports.page.test_html import Page
 
@@ -49,10 +51,10 @@ def with_profile(make: Any, loss: float = 2.0) -> Record:
 def test_shapes_of_the_overview_mean_no_status() -> None:
     shapes = {mark.symbol for kind, mark in MARKS.items() if kind != "refuted"}
     assert shapes & {status.symbol for status in ALL} == set()
-    assert len({(mark.marker, mark.hollow) for mark in MARKS.values()}) == len(MARKS)
-    drawn = {(status.marker, False) for status in ALL}
-    kinds = {(mark.marker, mark.hollow) for kind, mark in MARKS.items() if kind != "refuted"}
-    assert not kinds & drawn
+    drawn = {mark.shape for mark in MARKS.values()}
+    assert len(drawn) == len(MARKS)
+    assert drawn <= SHAPES.keys()
+    assert drawn & {"triangle", "dot", "diamond"} == {MARKS["refuted"].shape}
 
 
 def test_every_note_is_cited_by_a_result(make: Any) -> None:

@@ -17,7 +17,7 @@ from dpassay.engine.result import Result
 from dpassay.record.files import dumps
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness, read_witness, witness_fault
-from dpassay.reports.run.brief import _replay
+from dpassay.reports.run.seen_cell import replay_command
 from dpassay.testing import assayed
 from tests.targets.foreign.servers import LAPLACE, server
 
@@ -89,8 +89,10 @@ def test_commands_name_what_they_need(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r"dpassay replay \S*w\.json --trust"):
         found.assert_not_refuted()
     witness = json.loads((tmp_path / "w.json").read_text())
-    assert _replay(witness, "x").endswith("x.json --trust")
-    assert not _replay(witness | {"target": "my:f", "parameters": {}}, "x").endswith("--trust")
+    assert replay_command(witness, "x").endswith("x.json --trust")
+    assert not replay_command(witness | {"target": "my:f", "parameters": {}}, "x").endswith(
+        "--trust"
+    )
 
 
 class Own(Mechanism):

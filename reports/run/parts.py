@@ -1,0 +1,186 @@
+"""What a report says about one result, in parts. The formats only arrange them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpassay.record.files import trust_of, witness_file
+from dpassay.reports.run.bound_parts import alpha_part, bound_part, counts_part, sight_part
+from dpassay.reports.run.kinds import words_of
+from dpassay.reports.run.scope_parts import any_size_part, fit_part, other_part, searched_part
+from dpassay.reports.run.search_words import (
+    one_output,
+)
+from dpassay.reports.run.words import (
+    ORIGIN,
+    Part,
+    _json,
+    fixed_n,
+    folder,
+    looked_at,
+    nothing_found,
+    taken,
+    within,
+)
+from dpassay.reports.shared.numbers import (
+    allowance,
+    clean,
+    plain,
+    shorten,
+    value,
+)
+from dpassay.reports.shared.statuses import EXPECTED, MISSED, Status
+
+Raw = Mapping[str, Any]
+
+
+def parts_of(
+    result: Raw, status: Status, run: Raw, profile: tuple[str, ...] = ()
+) -> tuple[Part, ...]:
+    """Tell everything about a result but its per-query table; what is not known is left out."""
+    found = (
+        Part(title="Claim", texts=_claim(result)),
+        _verdict(result, status),
+        _witness(result),
+        counts_part(result),
+        Part(title="Privacy profile", texts=profile) if profile else None,
+        sight_part(result),
+        bound_part(result),
+        alpha_part(result, run),
+        any_size_part(result),
+        other_part(result),
+        fit_part(result),
+        searched_part(result),
+        _parameters(result),
+        _replay(result),
+    )
+    return tuple(part for part in found if part is not None)
+
+
+ONE_BY_ONE = (
+    "Every query was looked at by itself; what several answers reveal together was not looked at."
+)
+"""What is not known of answers to several queries, where the claim is about one."""
+
+
+def _claim(result: Raw) -> tuple[str, ...]:
+    """Say what was promised, to whom it applies, and who says so."""
+    claim, part = result["claim"], looked_at(result)
+    unit = clean(claim["unit"])
+    scope = f"Unit: {unit}. Coins: {clean(claim['coins'])}."
+    if one_output(result):
+        scope = f"Coins: {clean(claim['coins'])}. All that one run returns is one output."
+    elif "single prediction" in unit:
+        scope += f" {ONE_BY_ONE}{_several(claim, result['witness'], result['parameters'])}"
+    said = (
+        words_of(claim).sentence(taken(fixed_n(result))),
+        scope,
+        f"Source: {clean(claim['source'])} ({ORIGIN[claim['status']]}).",
+    )
+    if not part:
+        return said
+    return (
+        *said,
+        (
+            f"Only a part of the release was looked at: {part}. The whole release leaks at least "
+            "as much."
+        ),
+    )
+
+
+def _several(claim: Raw, witness: Raw | None, parameters: Raw) -> str:
+    """Say what looks at several answers to one batch.
+
+    It takes catalogue entries that answer 0 or 1 and claim a loss.
+
+    The interface hands its own epsilon to the algorithm that it asks, and takes no other from it.
+    """
+    several = witness is not None and words_of(claim).batches and witness["labels"] == [0, 1]
+    target = witness["target"] if witness is not None and several else None
+    if target is None or ":" in target or not clean(claim["unit"]).startswith("single prediction"):
+        return ""
+    name = clean(target) + (f",n={parameters['n']}" if "n" in parameters else "")
+    epsilon = f" -p epsilon={_json(parameters['epsilon'])}" if "epsilon" in parameters else ""
+    command = f"dpassay run interface -p base={name}{epsilon} -p adversary=batch"
+    return (
+        f" To audit several answers together: {command} (set other parameters by "
+        f"base={name},NAME=VALUE)."
+    )
+
+
+def _verdict(result: Raw, status: Status) -> Part:
+    reason = clean(result["reason"])
+    if result["verdict"] == "error":
+        cause = reason.removesuffix(".") or "No cause was recorded"
+        return Part(title="Cause of the error", texts=(f"{cause}.", status.meaning))
+    texts = [f"{status.word[0].upper()}{status.word[1:]}: {reason}."]
+    if status in (EXPECTED, MISSED) or result["verdict"] == "verified":
+        texts.append(status.meaning)
+    return Part(title="Verdict", texts=tuple(texts))
+
+
+def _witness(result: Raw) -> Part | None:
+    witness = result["witness"]
+    if witness is None:
+        return None
+    return Part(
+        title="Witness",
+        texts=(_nothing(result["claim"]) if nothing_found(result) else clean(witness["words"]),),
+    )
+
+
+def _nothing(claim: Raw) -> str:
+    """Say that no audited cell is a witness of anything, as far as the claim's loss tells."""
+    if words_of(claim).strings:
+        found = "at no audited pair was a proportion of bad random strings above 0 computed"
+    elif delta := value(claim["delta"]):
+        found = f"at δ = {allowance(delta)}, the claim's, no audited cell has a loss above 0"
+    else:
+        found = "no leak was found at the audited cells"
+    return f"There is none: {found}."
+
+
+def _parameters(result: Raw) -> Part:
+    words = parameter_words(result["parameters"], result.get("derived"))
+    return Part(title="Mechanism", texts=(f"{clean(result['mechanism'])}; {words}.",))
+
+
+def parameter_words(parameters: Raw, derived: Raw | None = None) -> str:
+    """Write parameters as 'name = value', long values cut.
+
+    `derived` is in force for those that were left out.
+    """
+    known = derived or {}
+    pairs = (
+        f"{clean(name)} = {_derived(known[name]) if name in known else _parameter(parameter)}"
+        for name, parameter in sorted(parameters.items())
+    )
+    return ", ".join(pairs) or "no parameters"
+
+
+def _parameter(parameter: object) -> str:
+    return "not given" if parameter is None or parameter == "" else shorten(clean(_json(parameter)))
+
+
+def _derived(found: object) -> str:
+    """Write a value that the mechanism worked out itself."""
+    return f"{plain(found) if isinstance(found, float) else shorten(clean(found))} (derived)"
+
+
+def _replay(result: Raw) -> Part | None:
+    witness = result["witness"]
+    if witness is None or nothing_found(result):
+        return None
+    if witness["target"] is None or witness["data"].get("kind") == "memory":
+        why = (
+            "The mechanism or its data existed in memory only: replay the witness from Python, "
+            "with the same pairs and queries."
+        )
+        return Part(title="Replay", texts=(why,))
+    file = f"{within(witness)}{witness_file(result['id'])}"
+    command = f"dpassay replay {file}{trust_of(witness)}"
+    where = f"To replay this witness alone, run {folder(command)}"
+    if witness["data"].get("kind") == "source" and witness["data"]["source"]["kind"] == "file":
+        where, command = f"{where}, with the data file as FILE", f"{command} --data FILE"
+    return Part(title="Replay", texts=(f"{where}:",), command=command)
