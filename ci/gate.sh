@@ -7,6 +7,7 @@ read -r -d '' -a project <<< "$GATE_INSTALL"
 read -r -d '' -a targets <<< "$GATE_TARGETS"
 read -r -d '' -a arguments <<< "$GATE_ARGUMENTS"
 read -r -d '' -a attack <<< "$GATE_ATTACK"
+read -r -d '' -a theorems <<< "${GATE_THEOREMS-}"
 out=${GATE_OUT:-report}
 baseline=${GATE_BASELINE:-skip}
 summary=${GITHUB_STEP_SUMMARY:-/dev/null}
@@ -20,7 +21,7 @@ finish() { # the exit code, and why
   printf '**dpassay: exit code %s**, %s\n\n' "$1" "$2" | tee -a "$summary"
   sed 's/^/    /' "$why" >> "$summary"
   printf '\n' >> "$summary"
-  for page in "$out"/{report,comparison,attack/comparison,attack/attack}.md; do
+  for page in "$out"/{report,comparison,attack/comparison,attack/attack,theorems/comparison}.md; do
     if [ "$recorded" ] && [ -f "$page" ]; then add "$page"; fi
   done
   printf 'exit-code=%s\n' "$1" >> "$outputs"
@@ -100,6 +101,18 @@ if [ ${#attack[@]} != 0 ]; then # on its own record, with a baseline of its own
     attacked=2 # nothing was attacked
   fi
   worst $code $attacked
+  code=$?
+fi
+if [ ${#theorems[@]} != 0 ]; then # the same for theorems, whose checks run no code of the project
+  rm -f "$out"/theorems/{theorems.{json,html,xml},comparison.{md,json,xml}}
+  dpassay theorem run "${theorems[@]}" -q --out "$out/theorems"
+  proven=$?
+  if [ "$baseline" = check ] && [ -f "$out/theorems/theorems.json" ]; then
+    dpassay baseline check "$out/theorems/theorems.json" -o "$out/theorems"
+    worst $proven $?
+    proven=$?
+  fi
+  worst $code $proven
   code=$?
 fi
 case $code in

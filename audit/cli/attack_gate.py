@@ -27,7 +27,8 @@ from dpassay.record.attack_baseline import (
 from dpassay.record.attack_compare import compare_attacks
 from dpassay.record.attack_record import BROKEN, is_attack_record, told_of_claims
 from dpassay.record.baseline import Judged, judge
-from dpassay.record.files import dumps, exists, write_text
+from dpassay.record.files import exists
+from dpassay.record.kept import replace_baseline
 
 Raw = Mapping[str, Any]
 Rules = Mapping[str, Mapping[str, tuple[Rule, ...]]]
@@ -74,12 +75,8 @@ def accept(arguments: argparse.Namespace, config: Config) -> int:
     place, record = attack_record(arguments.record)
     baseline = baseline_of(config)
     whole_attack(record, place)
-    if exists(baseline) and not is_attack_record(baseline):
-        raise InvalidInput(
-            f"--baseline = '{baseline}': is not a record of attacks, so it is not replaced; move "
-            "it away, or name another file"
-        )
-    write_text(baseline, dumps(acceptable_attack(record, place)), "--baseline")
+    kept = acceptable_attack(record, place)
+    replace_baseline(baseline, kept, is_attack_record, "a record of attacks")
     told = told_of_claims(record)
     for name in (name for name, word in told.items() if word == BROKEN):
         sys.stderr.write(f"dpassay: the claim of {name} is broken: no baseline excuses that\n")

@@ -11,13 +11,14 @@ from dpassay.cli.arguments.in_force import in_force
 from dpassay.cli.arguments.parser import Parser, add_option, examples
 from dpassay.cli.compare import CODES, KINDS, add_estimates, add_pages, deliver
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.records import of_attacks, run_record
+from dpassay.cli.records import of_attacks, of_theorems, run_record
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput
 from dpassay.record.baseline import Judged, acceptable, judge, moved, read_baseline, whole
 from dpassay.record.compare import compare
 from dpassay.record.files import dumps, exists, writable, write_text
 from dpassay.record.history import revisions
+from dpassay.record.kept import replace_baseline
 from dpassay.record.run_record import is_record, read_record
 from dpassay.targets.source import defined_at
 
@@ -30,6 +31,10 @@ EXAMPLES = examples(
     (
         "dpassay attack --out attack && dpassay baseline check attack/attack.json",
         "the same for attacks, with a baseline of their own",
+    ),
+    (
+        "dpassay theorem run --out theorems && dpassay baseline check theorems/theorems.json",
+        "the same for theorems",
     ),
     (
         "dpassay baseline move my_api:predict my_api:answer",
@@ -51,7 +56,10 @@ CHECKED = examples(
 )
 
 
-SHOWN = "as configured, else dpassay-baseline.json; of attacks dpassay-attack-baseline.json"
+SHOWN = (
+    "as configured, else dpassay-baseline.json; of attacks dpassay-attack-baseline.json, of "
+    "theorems dpassay-theorem-baseline.json"
+)
 
 
 def add_arguments(command: Parser) -> None:
@@ -76,7 +84,9 @@ def add_arguments(command: Parser) -> None:
             "record",
             nargs="?",
             metavar="RECORD",
-            help="record.json of a run (default: that of the last run), or attack.json",
+            help=(
+                "record.json of a run (default: that of the last run), attack.json or theorems.json"
+            ),
         )
         add_option(each, "baseline", shown=SHOWN)
     add_option(check, "tolerance")
@@ -117,7 +127,12 @@ def action(arguments: argparse.Namespace) -> int:
         act = attack_gate.accept if arguments.action == "accept" else attack_gate.check
         return act(arguments, config)
     if getattr(arguments, "estimates", False):
-        raise InvalidInput("--estimates: has no effect on records of `dpassay run`")
+        raise InvalidInput("--estimates: has an effect on records of `dpassay attack` alone")
+    if arguments.record is not None and of_theorems(said):
+        from dpassay.cli.theorem import gate
+
+        act_on = gate.accept if arguments.action == "accept" else gate.check
+        return act_on(arguments, config)
     baseline, (place, record) = Path(config.baseline), run_record(said)
     whole(record, place)
     if arguments.action == "accept":
@@ -127,12 +142,7 @@ def action(arguments: argparse.Namespace) -> int:
 
 def _accept(record: dict[str, object], place: Path, baseline: Path) -> int:
     """Make a record the baseline, and say which of its results no baseline excuses."""
-    if exists(baseline) and not is_record(baseline):
-        raise InvalidInput(
-            f"--baseline = '{baseline}': is not a record, so it is not replaced; move it away, or "
-            "name another file"
-        )
-    write_text(baseline, dumps(acceptable(record, place)), "--baseline")
+    replace_baseline(baseline, acceptable(record, place), is_record, "a record")
     results: list[dict[str, object]] = record["results"]  # type: ignore[assignment]
     for result in results:
         if result["verdict"] == "refuted" and result["expected"] != "refuted":

@@ -10,7 +10,7 @@ from typing import Any
 from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.terminal import console, readers_may_leave
-from dpassay.cli.records import of_attacks, run_record
+from dpassay.cli.records import of_attacks, of_theorems, run_record
 from dpassay.config.options import OPTIONS
 from dpassay.errors import InvalidInput
 from dpassay.record.baseline import Judged, comparable
@@ -43,6 +43,16 @@ of attacks, where an entry is a subject or a service:
              of repeated answers, certify a larger loss than before
   blinder    its claim could have been broken before, and could not now
   estimated  (only reported, without --estimates) an AUC rose
+of theorems, where an entry is a row of `dpassay theorem list`:
+  refuted    a statement is refuted that was not known to be wrong
+  failed     a check failed, or a statement known to be wrong was not refuted
+  rose       the true number is nearer to what the statement allows, or further
+             beyond it, by more than the tolerance, and the bounds do not overlap
+  blinder    fewer cases, a search instead of a computation, a weaker verdict, or
+             less power
+  repointed  the check holds another number against the claim
+  weakened   the claimed number of the same case allows more than before
+  moved      (only reported) the number of a statement known to be wrong moved
 what is only reported: elsewhere (a cell that was not certified before leaks
 more), fell, tightened, recovered, reworded, new
 """
@@ -65,8 +75,10 @@ CODES = codes(
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(DESCRIPTION, f"{EXAMPLES}\n{KINDS}\n{CODES}")
-    command.add_argument("old", metavar="OLD", help="record.json or attack.json, or a baseline")
-    command.add_argument("new", metavar="NEW", help="the same of a later run or attack")
+    command.add_argument(
+        "old", metavar="OLD", help="record.json, attack.json or theorems.json, or a baseline"
+    )
+    command.add_argument("new", metavar="NEW", help="the same of a later run")
     add_option(command, "tolerance")
     add_estimates(command)
     add_pages(command, "none")
@@ -95,7 +107,11 @@ def action(arguments: argparse.Namespace) -> int:
 
         return compare_records(arguments)
     if arguments.estimates:
-        raise InvalidInput("--estimates: has no effect on records of `dpassay run`")
+        raise InvalidInput("--estimates: has an effect on records of `dpassay attack` alone")
+    if of_theorems(arguments.new, "NEW"):
+        from dpassay.cli.theorem.gate import compare_records as compare_rows
+
+        return compare_rows(arguments)
     (old_path, old), (new_path, new) = (
         run_record(arguments.old, "OLD"),
         run_record(arguments.new, "NEW"),

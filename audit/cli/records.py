@@ -7,17 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.errors import InvalidInput
+from dpassay.record.attack_record import SCHEMA as ATTACK_SCHEMA
 from dpassay.record.attack_record import is_attack_record, read_attack_record
 from dpassay.record.files import schema_at, witness_file
+from dpassay.record.kept import require_schema
 from dpassay.record.run_record import SCHEMA, read_record
+from dpassay.record.theorems.baseline import is_theorem_record, read_theorem_record
 from dpassay.record.witness import is_witness, read_witness
 
-RUN, ATTACK = ("record.json", "run.json"), ("attack.json",)
-"""Files of a run's folder and of an attack's; run.json is what an earlier version wrote."""
+RUN, ATTACK, THEOREMS = ("record.json", "run.json"), ("attack.json",), ("theorems.json",)
+"""Files of the folders of a run, an attack and a run of theorems; run.json is what an earlier
+version wrote."""
 OTHERS = {
     "dpassay/attack/": "is of `dpassay attack`; must be a record of `dpassay run`",
     "dpassay/comparison/": "is a comparison; must be a record of `dpassay run`",
     "dpassay/selftest/": "is of `dpassay selftest`; must be a record of `dpassay run`",
+    "dpassay/theorem-comparison/": "is a comparison; must be a record of `dpassay run`",
+    "dpassay/theorems/": "is of `dpassay theorem run`; must be a record of `dpassay run`",
 }
 """What a file of another schema is."""
 
@@ -70,18 +76,20 @@ def run_record(text: str, argument: str = "RECORD") -> tuple[Path, dict[str, Any
     return path, _read(read_record, path, argument)
 
 
-def any_record(text: str) -> tuple[dict[str, Any], bool]:
-    """Return the record of a run or of attacks, and whether it is one of attacks.
+def any_record(text: str) -> tuple[dict[str, Any], str]:
+    """Return a record of any kind, and of what it is: "" of a run, "attacks" or "theorems".
 
     Raises
     ------
     InvalidInput
         As `run_record` does.
     """
-    path = located(text, names=(*RUN, *ATTACK))
+    path = located(text, names=(*RUN, *ATTACK, *THEOREMS))
     if is_attack_record(path):
-        return read_attack_record(path), True
-    return _read(read_record, path, "RECORD"), False
+        return read_attack_record(path), "attacks"
+    if is_theorem_record(path):
+        return read_theorem_record(path), "theorems"
+    return _read(read_record, path, "RECORD"), ""
 
 
 def attack_record(text: str, argument: str = "RECORD") -> tuple[Path, dict[str, Any]]:
@@ -93,11 +101,28 @@ def attack_record(text: str, argument: str = "RECORD") -> tuple[Path, dict[str, 
         If there is none, or it cannot be read; the message says what the file is instead.
     """
     path = located(text, argument, (*ATTACK, *RUN))
-    if not is_attack_record(path):
-        schema = schema_at(path)
-        what = f"is of schema {schema:.40}" if schema else "is no record, or not valid JSON"
-        raise InvalidInput(f"{argument} = '{path}': {what}; must be a record of `dpassay attack`")
+    require_schema(path, argument, ATTACK_SCHEMA, "dpassay attack")
     return path, read_attack_record(path, argument)
+
+
+def theorem_record(text: str, argument: str = "RECORD") -> tuple[Path, dict[str, Any]]:
+    """Return the file of a record of theorems, and the record.
+
+    Raises
+    ------
+    InvalidInput
+        If there is none, or it cannot be read; the message says what the file is instead.
+    """
+    path = located(text, argument, (*THEOREMS, *RUN, *ATTACK))
+    return path, read_theorem_record(path, argument)
+
+
+def of_theorems(text: str, argument: str = "RECORD") -> bool:
+    """Whether a name stands for a record of theorems; not if it stands for nothing."""
+    try:
+        return is_theorem_record(located(text, argument, (*RUN, *ATTACK, *THEOREMS)))
+    except InvalidInput:
+        return False
 
 
 def of_attacks(text: str, argument: str = "RECORD") -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpassay.cli.arguments.parser import Parser, examples
 from dpassay.cli.exit_codes import Exit, of_attack, of_run
@@ -12,7 +14,12 @@ from dpassay.cli.records import any_record
 from dpassay.config.values import listed
 from dpassay.errors import InvalidInput
 
-DESCRIPTION = "Write reports from a record of `dpassay run` or `dpassay attack`."
+if TYPE_CHECKING:
+    from dpassay.reports import Format
+
+DESCRIPTION = (
+    "Write reports from a record of `dpassay run`, `dpassay attack` or `dpassay theorem run`."
+)
 EXAMPLES = examples(
     (
         "dpassay report report/record.json --format html,md -o pages",
@@ -37,7 +44,7 @@ def add_arguments(command: Parser) -> None:
     command.add_argument(
         "record",
         metavar="RECORD",
-        help="record.json of a run, attack.json of an attack, or the folder of either",
+        help="record.json of a run, attack.json, theorems.json, or the folder of one of them",
     )
     command.add_argument(
         "--format",
@@ -68,16 +75,15 @@ def add_arguments(command: Parser) -> None:
 
 
 def action(arguments: argparse.Namespace) -> int:
-    """Make reports from a record of an audit, or of attacks."""
+    """Make reports from a record of an audit, of attacks, or of theorems."""
     from dpassay import reports
-    from dpassay.reports.attack.pages import FORMATS
 
-    record, attacks = any_record(arguments.record)
-    known = FORMATS if attacks else reports.FORMATS
-    asked = ",".join(known) if attacks and arguments.format == REPORTS else arguments.format
+    record, of = any_record(arguments.record)
+    known = _formats(of)
+    asked = ",".join(known) if of and arguments.format == REPORTS else arguments.format
     formats = [str(word).strip() for word in listed(asked)]
     if not set(formats) <= set(known):
-        kind = " for a record of attacks" if attacks else ""
+        kind = f" for a record of {of}" if of else ""
         raise InvalidInput(
             f"--format = '{arguments.format}': must be a list of {', '.join(known)}{kind}"
         )
@@ -86,5 +92,19 @@ def action(arguments: argparse.Namespace) -> int:
         sys.stderr.write(f"{word}: {Path(arguments.out) / known[word].filename}\n")
     if not arguments.exit_code:
         return Exit.NOTHING
-    decide = of_attack if attacks else of_run
+    decide = of_attack if of == "attacks" else of_run
     return decide(record, allow_inconclusive=arguments.allow_inconclusive)
+
+
+def _formats(of: str) -> Mapping[str, Format]:
+    """Return the reports of a kind of record, as `any_record` names it."""
+    from dpassay import reports
+    from dpassay.reports.attack import pages as attacks
+    from dpassay.reports.theorems import pages as theorems
+
+    every: dict[str, Mapping[str, Format]] = {
+        "": reports.FORMATS,
+        "attacks": attacks.FORMATS,
+        "theorems": theorems.FORMATS,
+    }
+    return every[of]

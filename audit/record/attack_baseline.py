@@ -12,13 +12,14 @@ from typing import Any
 
 from dpassay.errors import InvalidInput
 from dpassay.record.attack_record import (
+    SCHEMA,
     UNEXAMINED,
     UNSEEN,
-    is_attack_record,
     read_attack_record,
     told_of_claims,
 )
-from dpassay.record.files import exists, schema_at
+from dpassay.record.files import exists
+from dpassay.record.kept import require_same, require_schema
 
 Raw = Mapping[str, Any]
 
@@ -60,14 +61,7 @@ def comparable_attacks(old: Raw, new: Raw, path: Path, argument: str = "OLD") ->
     again = (
         "attack with the same options, or look at the new record and run `dpassay baseline accept`"
     )
-    before, after = old["run"], new["run"]
-    for name in sorted({*before, *after} - MAY_DIFFER):
-        if before.get(name) != after.get(name):
-            one, other = (_short(run.get(name)) for run in (before, after))
-            raise InvalidInput(
-                f"{argument} = '{path}': is stale: it has {name} = {one}, the record {other}; "
-                f"{again}"
-            )
+    require_same(old["run"], new["run"], MAY_DIFFER, f"{argument} = '{path}'", again)
     mine, theirs = ({each["name"] for each in record["subjects"]} for record in (old, new))
     if mine and not mine & theirs:
         raise InvalidInput(
@@ -88,10 +82,7 @@ def read_attack_baseline(path: Path, argument: str = "baseline") -> dict[str, An
             f"{argument} = '{path}': does not exist; create it with `dpassay baseline accept "
             "attack/attack.json`"
         )
-    if not is_attack_record(path):
-        schema = schema_at(path)
-        what = f"is of schema {schema:.40}" if schema else "is no record, or not valid JSON"
-        raise InvalidInput(f"{argument} = '{path}': {what}; must be a record of `dpassay attack`")
+    require_schema(path, argument, SCHEMA, "dpassay attack")
     record = read_attack_record(path, argument)
     whole_attack(record, path, argument)
     return record
@@ -124,8 +115,3 @@ def unseen(record: Raw) -> list[str]:
     """Return whose claims the attacks could not have broken, so that no gate can fail for them."""
     told = told_of_claims(record)
     return [name for name, word in told.items() if word in (UNSEEN, UNEXAMINED)]
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

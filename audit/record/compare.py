@@ -43,6 +43,7 @@ Kind = Literal[
     "reworded",
     "new",
     "estimated",
+    "moved",
 ]
 
 REGRESSIONS: dict[str, str] = {
@@ -99,7 +100,7 @@ class Change:
         The result's in the new record; in the old one if it vanished.
     mechanism : str
     kind : str
-        A key of `REGRESSIONS` or `NEWS`.
+        A key of `REGRESSIONS` or `NEWS`; of attacks also `estimated`, of theorems also `moved`.
     words : str
         What is different, with numbers.
     witness, replay : str

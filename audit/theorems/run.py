@@ -14,13 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dpassay.numerics import lower_number, number, upper_number
+from dpassay.record.theorems.baseline import SCHEMA
 from dpassay.targets.groups import Progress, silent
 from dpassay.theorems.effort import Effort
 from dpassay.theorems.registry import statements
 from dpassay.theorems.row import Case, Checked, Measured, Row, keeps
 from dpassay.theorems.statement import PAPERS, Statement
 
-SCHEMA = "dpassay/theorems/1"
 WITNESS = "dpassay/theorem-witness/1"
 
 

@@ -33,9 +33,11 @@ SYMBOLS = {
     "reworded": "≈",
     "new": "+",
     "estimated": "~",
+    "moved": "↔",
 }
 """A shape for each kind of change, so that nothing hangs on colour."""
 OF_RUNS = "dpassay/comparison/1"
+OF_THEOREMS = "dpassay/theorem-comparison/1"
 LIMIT = 200_000
 """Bytes of Markdown at most, so that a report and a comparison go into one step summary."""
 
@@ -46,12 +48,17 @@ def headline(comparison: Raw) -> str:
     open_ = sum(
         (change["id"], change["kind"]) not in excused for change in comparison["regressions"]
     )
-    said = f"{plural(open_, 'privacy regression')}" if open_ else _none_shown(comparison)
+    noun = "regression" if _schema(comparison) == OF_THEOREMS else "privacy regression"
+    said = plural(open_, noun) if open_ else _none_shown(comparison, noun)
     let_pass = f", {len(comparison['suppressed'])} suppressed" if comparison["suppressed"] else ""
     return f"{said}{let_pass}; {plural(len(comparison['unchanged']), 'entry')} unchanged"
 
 
-def _none_shown(comparison: Raw) -> str:
+def _schema(comparison: Raw) -> str:
+    return str(comparison.get("schema", OF_RUNS))
+
+
+def _none_shown(comparison: Raw, noun: str) -> str:
     """Say that no regression was found; never more than what could have been seen."""
     blind = sum(not limit["cells"] for limit in comparison["rise_limits"])
     unseen = (
@@ -62,7 +69,7 @@ def _none_shown(comparison: Raw) -> str:
         if blind
         else ""
     )
-    return f"No privacy regression shown{unseen}"
+    return f"No {noun} shown{unseen}"
 
 
 def seen(limit: Raw) -> str:
@@ -224,14 +231,13 @@ def commands_of(change: Raw, comparison: Raw, folder: Path) -> tuple[str, ...]:
     remedy = comparison.get("remedies", {}).get(change["id"])
     if remedy is not None and change["renamed"] is not None:
         return (remedy, "dpassay run")
-    if comparison.get("schema", OF_RUNS) != OF_RUNS:
+    schema, named = _schema(comparison), shlex.quote(change["id"])
+    if schema not in (OF_RUNS, OF_THEOREMS) or change["kind"] in ("vanished", "new"):
         return ()
-    if change["kind"] in ("vanished", "new"):
-        return ()
-    explain = (
-        f"dpassay explain {shlex.quote(change['id'])} --record "
-        f"{shlex.quote(str(folder / 'record.json'))}"
-    )
+    if schema == OF_THEOREMS:
+        replayed = f"replay {shlex.quote(str(folder / change['replay']))}"
+        return (f"dpassay theorem {replayed if change['replay'] else f'run {named}'}",)
+    explain = f"dpassay explain {named} --record {shlex.quote(str(folder / 'record.json'))}"
     file, space, trust = change["replay"].partition(" ")
     again = f"dpassay replay {shlex.quote(str(folder / file))}{space}{trust}"
     return (again,) if file else (explain,)
@@ -252,17 +258,31 @@ def _section(change: Raw, comparison: Raw, folder: Path) -> str:
 
 
 def _notes(comparison: Raw) -> tuple[str, ...]:
-    probability = percent(1 - 2 * comparison["alpha"])
-    of_runs = comparison.get("schema", OF_RUNS) == OF_RUNS
-    cells = "cells certified" if of_runs else "the same guesses or events counted"
-    how = (
-        "The bounds of both records were recomputed at one error probability. Each statement "
-        f"that an entry's leak rose or fell, at {cells} in both records, holds with "
-        f"probability {probability}. Tolerance: {100 * comparison['tolerance']:.10g} % of the "
-        "claim."
-    )
+    how = (_how_rows if _schema(comparison) == OF_THEOREMS else _how_leaks)(comparison)
     return (
         *(f"Suppression {note}." for note in comparison["notes"]),
         *map(seen, comparison["rise_limits"]),
-        how,
+        f"{how} Tolerance: {100 * comparison['tolerance']:.10g} % of the claim.",
+    )
+
+
+def _how_leaks(comparison: Raw) -> str:
+    probability = percent(1 - 2 * comparison["alpha"])
+    of_runs = _schema(comparison) == OF_RUNS
+    cells = "cells certified" if of_runs else "the same guesses or events counted"
+    return (
+        "The bounds of both records were recomputed at one error probability. Each statement "
+        f"that an entry's leak rose or fell, at {cells} in both records, holds with "
+        f"probability {probability}."
+    )
+
+
+def _how_rows(comparison: Raw) -> str:
+    sampled = (
+        f" of sampled ones each bound holds with {percent(1 - comparison['alpha'])}, and a rise "
+        "within the bounds may have been missed."
+    )
+    return (
+        "Computed numbers were compared as they are, at the worst case of either record"
+        f"{';' + sampled if comparison['alpha'] else '.'}"
     )

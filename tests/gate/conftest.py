@@ -34,7 +34,11 @@ case "$1 $*" in
     if [ "$ATTACK_RECORD" != no ]; then mkdir -p report/attack && echo "the attack" > \
 report/attack/attack.md && echo "{{}}" > report/attack/attack.json; fi
     exit "${{ATTACK_EXIT:-0}}" ;;
+  theorem*)
+    mkdir -p report/theorems && echo "{{}}" > report/theorems/theorems.json
+    exit "${{THEOREM_EXIT:-0}}" ;;
   report*attack.json*) exit "${{ATTACK_SAID:-0}}" ;;
+  baseline*theorems.json*) exit "${{THEOREM_CHECK:-0}}" ;;
   baseline*attack.json*) exit "${{ATTACK_CHECK:-0}}" ;;
 esac
 case $1 in

@@ -1,0 +1,137 @@
+"""The baseline of theorems: the record that a team has accepted, which later ones are held against.
+
+It is a whole record: a row is compared with itself, at the case that either record calls its worst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dpassay.errors import InvalidInput
+from dpassay.record.files import exists, read_json, schema_at
+from dpassay.record.kept import require_same, require_schema
+from dpassay.record.schemas import fault
+
+Raw = Mapping[str, Any]
+
+SCHEMA = "dpassay/theorems/1"
+THEOREM_BASELINE = "dpassay-theorem-baseline.json"
+"""Where it is kept unless another file is named."""
+MAY_DIFFER = frozenset({"command", "commit", "complete", "packages", "seed", "version"})
+"""Facts that two records may differ in."""
+
+
+def is_theorem_record(path: Path) -> bool:
+    """Whether a file is a record of theorems, of this schema."""
+    return schema_at(path) == SCHEMA
+
+
+def read_theorem_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
+    """Read a record of theorems.
+
+    Parameters
+    ----------
+    path : Path
+    argument : str
+        The argument that named the file, for messages.
+
+    Raises
+    ------
+    InvalidInput
+        If the file is no such record, or damaged.
+    """
+    require_schema(path, argument, SCHEMA, "dpassay theorem run")
+    record: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
+    wrong = fault(record, "theorems") or _twice(record) or _disordered(record)
+    if wrong:
+        raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
+    return record
+
+
+def _twice(record: Raw) -> str:
+    known: set[str] = set()
+    for result in record["results"]:
+        if result["id"] in known:
+            return f"results has {result['id']} twice"
+        known.add(result["id"])
+    return ""
+
+
+def _disordered(record: Raw) -> str:
+    """Say which bounds are out of order; empty where none are."""
+    for result in record["results"]:
+        for name in ("worst", "witness"):
+            held = result[name]
+            if held is not None and float(held["lower"]) > float(held["upper"]):
+                return f"{name} of {result['id']} has lower = {held['lower']} above its upper"
+    return ""
+
+
+def whole_theorems(record: Raw, path: Path, argument: str = "RECORD") -> None:
+    """Make sure that a record of theorems holds a finished run.
+
+    Raises
+    ------
+    InvalidInput
+        If it was interrupted, or nothing was checked.
+    """
+    where = f"{argument} = '{path}'"
+    if not record["run"]["complete"]:
+        raise InvalidInput(f"{where}: is of an interrupted run; run `dpassay theorem run` again")
+    if not record["results"]:
+        raise InvalidInput(f"{where}: nothing was checked in it")
+
+
+def comparable_theorems(old: Raw, new: Raw, path: Path, argument: str = "OLD") -> None:
+    """Make sure that two records of theorems went equally deep and have a row in common.
+
+    Raises
+    ------
+    InvalidInput
+        If they did not, or have none.
+    """
+    where = f"{argument} = '{path}'"
+    again = (
+        "run `dpassay theorem run` with the same options, or look at the new record and run "
+        "`dpassay baseline accept`"
+    )
+    require_same(old["run"], new["run"], MAY_DIFFER, where, again)
+    mine, theirs = ({each["id"] for each in record["results"]} for record in (old, new))
+    if not mine & theirs:
+        raise InvalidInput(f"{where}: is stale: it has none of the rows of the record; {again}")
+
+
+def read_theorem_baseline(path: Path, argument: str = "baseline") -> dict[str, Any]:
+    """Read a baseline of theorems.
+
+    Raises
+    ------
+    InvalidInput
+        If there is none, or it is no sound record of a finished run.
+    """
+    if not exists(path):
+        raise InvalidInput(
+            f"{argument} = '{path}': does not exist; create it with `dpassay baseline accept "
+            "theorems/theorems.json`"
+        )
+    record = read_theorem_record(path, argument)
+    whole_theorems(record, path, argument)
+    return record
+
+
+def acceptable_theorems(record: Raw, path: Path) -> None:
+    """Make sure that a record can be a baseline.
+
+    Raises
+    ------
+    InvalidInput
+        If a check failed: so nothing could be compared with it.
+    """
+    failed = [result["id"] for result in record["results"] if result["verdict"] == "error"]
+    if failed:
+        raise InvalidInput(
+            f"RECORD = '{path}': {failed[0]} could not be checked; so nothing could be compared "
+            "with it"
+        )
