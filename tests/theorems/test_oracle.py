@@ -252,6 +252,7 @@ def test_no_algorithm_beats_the_bound_of_lemma_4_5() -> None:
     rows = np.vstack([costs, near, far])
     least = linprog([*zero, *zero, 1], rows, np.zeros(len(rows)), total, [1, 1])
     found = ROWS[DF + "lemma-4.5-2/any-algorithm"].measure(sigma=sigma_, epsilon=epsilon)
+    assert least.fun is not None
     assert sigma_ / 2 * least.fun == pytest.approx(found.lower, rel=1e-6)
     assert found.lower > found.claimed
 
@@ -270,7 +271,7 @@ def excess(groups: list[tuple[int, ...]], T: int) -> float:
 
 def test_fewer_than_eight_tied_examples_are_no_witness() -> None:
     """A finite epsilon adds sigma(-epsilon T/2) at most, less than the e^(-epsilon T/2) allowed."""
-    worst = {}
+    worst: dict[tuple[int, int], float] = {}
     for n, T in itertools.product(range(1, 9), (1, 2)):
         for cut in itertools.product((0, 1), repeat=n - 1):
             ends = [0, *(i + 1 for i, each in enumerate(cut) if each), n]
