@@ -84,8 +84,8 @@ class PSGD(LinearPredictor):
     Parameters
     ----------
     n, R, L_f, feature_scale
-        See `LinearPredictor`; here n >= 2, as one record alone leaves the average `before` at the
-        origin.
+        See `LinearPredictor`; n >= 2 for the average `before`, which one record alone leaves at
+        the origin.
     loss : {"logistic", "squared", "huber", "smooth-hinge"}
         See `dpassay.mechanisms.dwork_feldman_2018.losses`. It must be sigma-smooth in w with
         sigma = sigma_l L_f^2 <= 2 / eta.
@@ -117,11 +117,11 @@ class PSGD(LinearPredictor):
 
     def __post_init__(self) -> None:
         LinearPredictor.__post_init__(self)
-        require(self.n >= 2, "n", self.n, "an integer >= 2")
         require(self.loss in SMOOTH, "loss", self.loss, f"one of {', '.join(SMOOTH)}")
         require(self.order in ("fixed", "random"), "order", self.order, "'fixed' or 'random'")
         require(self.average in ("before", "after"), "average", self.average, "'before' or 'after'")
         require(self.sign in ("-", "+"), "sign", self.sign, "'-' or '+'")
+        require(self.n >= 2 or self.average == "after", "n", self.n, "an integer >= 2")
         given = self.h is None or (is_real(self.h) and 0 < self.h < math.inf)
         require(
             given,

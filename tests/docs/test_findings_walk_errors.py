@@ -22,12 +22,12 @@ NUMBER = r" \| ([\d.]+)"
 RISKS = re.findall(
     rf"^\| (label|index|sum) \| (0\.\d+) \| (0\.\d+){NUMBER * 4} \|$", PAGE, re.MULTILINE
 )
-BELOW = re.findall(rf"^\| (one|nine) \| (below|up-to){NUMBER * 6} \|$", PAGE, re.MULTILINE)
+BELOW = re.findall(rf"^\| (one|two|nine) \| (below|up-to){NUMBER * 6} \|$", PAGE, re.MULTILINE)
 NINE = [1, 0, 1, 0, 1, 0, 0, 1, 1]
 
 
 def test_the_page_has_its_rows() -> None:
-    assert (len(RISKS), len(BELOW)) == (4, 4)
+    assert (len(RISKS), len(BELOW)) == (4, 6)
 
 
 @pytest.mark.parametrize(("ties", "epsilon", "alpha", "T", "n", "error", "bound"), RISKS)
@@ -57,9 +57,13 @@ def test_points_smaller_than_x(
     mechanism = ProjectedWalkError(
         n=int(n), T=int(T), k=int(k), epsilon=float(epsilon), traversed=traversed
     )
-    x, y = (np.ones(7), [1] * 7) if where == "one" else (np.arange(9.0), NINE)
-    best = 0 if where == "one" else 3 / 9
-    assert f"{mechanism.prepare(Labelled(x[:, None], np.array(y))) + best:.6f}" == error
+    x, y = {
+        "one": ([1] * 7, [1] * 7),
+        "two": ([1, 2, 2, 2], [0, 1, 1, 1]),
+        "nine": (list(range(9)), NINE),
+    }[where]
+    best = 3 / 9 if where == "nine" else 0
+    assert f"{mechanism.prepare(Labelled(np.array(x)[:, None], np.array(y))) + best:.6f}" == error
     assert f"{mechanism.claims[0].promised + best:.6f}" == bound
     assert (float(error) > float(bound)) is (traversed == "below")
 

@@ -54,12 +54,13 @@ def beta1(bins: list[int], delta: float, alpha: float) -> Measured:
     """Find how far n times the score moves for good strings, at the n that comes nearest to 6.
 
     The supremum (4 - 2/(n (1 - nu)))/((1 - nu) h_min) is attained; the part it is of what is
-    printed, beta1 = 6/((1 - nu) h_min), is largest for large n. Taken at n (1 - nu) from 1 on.
+    printed, beta1 = 6/((1 - nu) h_min), is largest for large n. Taken at n (1 - nu) from 1 on. In
+    a single bin no record can move.
     """
     lost, worst = noise_of(bins, delta, alpha), (0.0, 1.0)
     for left in (1.0, 1.5, 2.0, 10.0, 1000.0, 1e6):
         n, share = lost + left, left / (lost + left)
-        value = n * most_moved(1 / left) * max(bins)
+        value = n * most_moved(1 / left) * max(bins) if max(bins) > 1 else 0.0
         worst = max(worst, (value, 6 / share * max(bins)), key=lambda pair: pair[0] / pair[1])
     return computed(worst[1], worst[0], SLACK * worst[0])
 

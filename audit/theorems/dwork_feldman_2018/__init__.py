@@ -8,6 +8,7 @@ ROW_FILES = (
     "averaging",
     "strong_convexity",
     "descent",
+    "other_bounds",
     "walk",
     "thresholds",
     "divergence",

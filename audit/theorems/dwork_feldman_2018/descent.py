@@ -45,20 +45,23 @@ def rate(
 
 
 def climb_cases(_: Effort) -> Iterator[Case]:
-    """The squared loss, from the last size that holds on."""
-    for n in (4, 5, 12):
-        yield {"n": n}
+    """The lone record, then records that are alike; from the last size that holds on."""
+    for which, loss, sizes in ((0, "smooth-hinge", (2, 3)), (1, "squared", (4, 5, 12))):
+        for n in sizes:
+            yield {"n": n, "loss": loss, "which": which}
 
 
-def climb(n: int) -> Measured:
-    """Change of the prediction by the first of n records that are alike, with the printed sign."""
-    psgd = PSGD(n=n, loss="squared", sign="+")
-    change, error = own_change(psgd, 1)
+def climb(n: int, loss: str, which: int) -> Measured:
+    """Change of the prediction by the first of n records, with the printed sign."""
+    psgd = PSGD(n=n, loss=loss, sign="+")
+    change, error = own_change(psgd, which)
     return Measured(claimed=psgd.claims[0].promised, lower=change - error, upper=math.inf)
 
 
 def fixed_loss_cases(_: Effort) -> Iterator[Case]:
-    """Sizes from 2 on."""
+    """Sizes from 1 on; before its update one record changes nothing."""
+    for epsilon in (0.5, 1.0):
+        yield {"n": 1, "average": "after", "epsilon": epsilon}
     for n, average, epsilon in itertools.product((2, 3, 10), ("before", "after"), (0.5, 1.0)):
         yield {"n": n, "average": average, "epsilon": epsilon}
 
@@ -211,8 +214,8 @@ ROWS = (
         checks="records in the order given, average of the iterates after each update",
         quantity="change of a prediction",
         method="exact",
-        domain="n in {2, 3, 4, 10, 100}, smooth hinge loss",
-        cases=lambda _: rate_cases("after", "fixed", SMALL),
+        domain="n in {1, 2, 3, 4, 10, 100}, smooth hinge loss",
+        cases=lambda _: rate_cases("after", "fixed", (1, *SMALL)),
         measure=rate,
         verdict="refuted",
         derivation="Theorem 4.12",
@@ -231,8 +234,8 @@ ROWS = (
         checks="records in random order, iterates after each update: the mean prediction",
         quantity="change of the mean prediction",
         method="exact",
-        domain="n = 2, ..., 6, smooth hinge loss",
-        cases=lambda _: rate_cases("after", "random", ORDERED),
+        domain="n = 1, ..., 6, smooth hinge loss",
+        cases=lambda _: rate_cases("after", "random", (1, *ORDERED)),
         measure=rate,
         verdict="refuted",
         derivation="Theorem 4.12",
@@ -242,7 +245,7 @@ ROWS = (
         checks="the update with + eta, as printed",
         quantity="change of a prediction",
         method="exact",
-        domain="squared loss, n in {4, 5, 12}, labels in turn",
+        domain="smooth hinge, n in {2, 3}; squared loss, n in {4, 5, 12}, labels in turn",
         cases=climb_cases,
         measure=climb,
         verdict="refuted",
@@ -286,7 +289,7 @@ ROWS = (
         checks="records in the order given, noise for the printed rate",
         quantity="loss in nats",
         method="exact",
-        domain="n in {2, 3, 10}, eps in {.5, 1}, averages before and after",
+        domain="n in {2, 3, 10}, after also 1; eps in {.5, 1}, averages before and after",
         cases=fixed_loss_cases,
         measure=fixed_loss,
         verdict="refuted",

@@ -109,6 +109,18 @@ def delta_of_a_group(k: int, epsilon: float, delta: float) -> Measured:
     return computed(printed_delta(k, epsilon, delta), p[-1], small * p[-1])
 
 
+def printed_group_cases(_: Effort) -> Iterator[Case]:
+    """From k = 2 and epsilon = 2 on; delta small enough for the example to be private."""
+    for k, epsilon in itertools.product((2, 3, 10), (2.0, 3.0)):
+        yield {"k": k, "epsilon": epsilon, "delta": 1e-15}
+
+
+def printed_group(k: int, epsilon: float, delta: float) -> Measured:
+    """The delta that k records need, against k e^(k - 1) delta: no epsilon in the exponent."""
+    needed = delta_of_a_group(k, epsilon, delta)
+    return Measured(claimed=k * math.exp(k - 1) * delta, lower=needed.lower, upper=needed.upper)
+
+
 def evaluation_cases(_: Effort) -> Iterator[Case]:
     """Soft majority, evaluated by the disagreement with a label."""
     for r, epsilon in itertools.product((1, 2, 3, 25), (0.1, 1.0, 3.0)):
@@ -211,6 +223,17 @@ ROWS = (
         domain="k in {1, 2, 3, 10}, eps in {.01, .1, ln 2, 1}, delta in {1e-2, 1e-5, 1e-9}",
         cases=delta_cases,
         measure=delta_of_a_group,
+    ),
+    Row(
+        key=f"{PAPER}/lemma-6.4-group/printed",
+        checks="a step of the proof: k e^(k - 1) delta is enough for k records",
+        quantity="delta that k records need",
+        method="exact",
+        domain="k in {2, 3, 10}, eps in {2, 3}, delta = 1e-15",
+        cases=printed_group_cases,
+        measure=printed_group,
+        verdict="refuted",
+        derivation="Two steps of proofs",
     ),
     Row(
         key=f"{PAPER}/definition-6.1/disagreement",

@@ -144,7 +144,8 @@ def searched(table: list[list[float]], n: int, k: int, factor: float) -> Measure
 
 
 def tail_cases(_: Effort) -> Iterator[Case]:
-    """The smallest n first; a larger beta too."""
+    """The smallest n and N first; a larger beta too."""
+    yield {"n": 1, "N": 2, "odds": 81, "beta": [1, 3]}
     for n, N in ((1, 3), (1, 4), (2, 16), (10, 400), (100, 40_000)):
         yield {"n": n, "N": N, "odds": 16, "beta": [1, 2]}
     yield {"n": 1, "N": 100, "odds": 16, "beta": [9, 10]}
@@ -214,6 +215,7 @@ def markov(n: int, k: int, odds: int, t: list[int]) -> Measured:
 
 def half_cases(_: Effort) -> Iterator[Case]:
     """With k = 1/2, as ln(1 / beta) = epsilon / 4 makes it."""
+    yield {"N": 2, "odds": 81, "t": 9}
     yield {"N": 3, "odds": 16, "t": 4}
     yield {"N": 4, "odds": 16, "t": 4}
     yield {"N": 100, "odds": 256, "t": 16}
@@ -275,7 +277,7 @@ ROWS = (
         checks="beta >= e^(-eps/4), where the k of the proof is below 1: n = 1 first",
         quantity="probability",
         method="exact",
-        domain="e^eps = 16, beta in {1/2, 9/10}, n in {1, 2, 10, 100}",
+        domain="(e^eps, beta) in {(81, 1/3), (16, 1/2), (16, 9/10)}, n in {1, 2, 10, 100}",
         cases=tail_cases,
         measure=tail,
         verdict="refuted",
@@ -297,7 +299,7 @@ ROWS = (
         checks="the step with k = 1/2, which is no number of indices",
         quantity="probability",
         method="exact",
-        domain="n = 1; (e^eps, t) in {(16, 4), (256, 16)}",
+        domain="n = 1; (e^eps, t) in {(81, 9), (16, 4), (256, 16)}",
         cases=half_cases,
         measure=half,
         verdict="refuted",

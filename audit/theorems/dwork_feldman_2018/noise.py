@@ -82,6 +82,25 @@ def smooth_proof(sigma: float, gamma: float, epsilon: float) -> Measured:
     return computed(sigma * gamma**2 / epsilon**2, value, ERROR * value)
 
 
+def any_cases(_: Effort) -> Iterator[Case]:
+    """Where no M keeps the printed bound: sigma below epsilon^2 / (8 cosh(epsilon / 2)^2)."""
+    for sigma, epsilon in ((0.0625, 1.0), (0.125, 2.4), (0.01, 0.5)):
+        yield {"sigma": sigma, "epsilon": epsilon}
+
+
+def smooth_any(sigma: float, epsilon: float) -> Measured:
+    """The least extra loss of any M, gamma = 1, at the worse of A(S, x) = 0 and A(S', x) = 1.
+
+    The loss is sigma (a - y)^2 / 2, y the prediction of A. An answer o that has the chances p on S
+    and q on S' adds p o^2 + q (1 - o)^2 >= p q / (p + q) to the two mean squares. As p / q is
+    between e^-epsilon and e^epsilon that is (p + q) e^epsilon / (1 + e^epsilon)^2 or more; over all
+    answers p + q is 2. Answers 1 / (1 + e^epsilon) and 1 less that, the nearer one e^epsilon times
+    as often, attain it.
+    """
+    value = sigma / 2 / (4 * math.cosh(epsilon / 2) ** 2)
+    return computed(sigma**2 / epsilon**2, value, ERROR * value)
+
+
 def projected_cases(_: Effort) -> Iterator[Case]:
     """Predictions by quarters, on both sides of [0, 1]."""
     for quarters, y in itertools.product(range(-8, 13), (0, 1)):
@@ -162,6 +181,17 @@ ROWS = (
         domain="sigma in {.1, .5, .99, 1, 2, 10}, gamma/eps in {.1, 1, 25}",
         cases=smooth_cases,
         measure=smooth_printed,
+        verdict="refuted",
+        derivation="Lemma 4.5(2) for small sigma",
+    ),
+    Row(
+        key=f"{PAPER}/lemma-4.5-2/any-algorithm",
+        checks="some eps-DP M, not only Laplace noise, keeps the printed bound: two datasets",
+        quantity="least extra loss of any M",
+        method="exact",
+        domain="(sigma, eps) in {(1/16, 1), (1/8, 2.4), (.01, .5)}, gamma = 1, squared loss",
+        cases=any_cases,
+        measure=smooth_any,
         verdict="refuted",
         derivation="Lemma 4.5(2) for small sigma",
     ),

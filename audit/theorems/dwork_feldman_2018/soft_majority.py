@@ -92,6 +92,18 @@ def coins(alpha: float, epsilon: float, beta: float) -> Measured:
     return computed(beta, value, 64 * UNIT_ROUNDOFF * (1 - math.log(value)) * value)
 
 
+def exponent_cases(_: Effort) -> Iterator[Case]:
+    """Errors that are asked for."""
+    for alpha in (0.5, 0.1, 0.01):
+        yield {"alpha": alpha}
+
+
+def exponent(alpha: float) -> Measured:
+    """e^(-ln(alpha/4)), as printed, against alpha/4; e^(ln(alpha/4)) is meant."""
+    value = math.exp(-math.log(alpha / 4))
+    return computed(alpha / 4, value, 64 * UNIT_ROUNDOFF * value)
+
+
 ROWS = (
     Row(
         key="dwork-feldman-2018/theorem-4.1/privacy",
@@ -131,5 +143,16 @@ ROWS = (
         measure=coins,
         verdict="refuted",
         derivation="Theorem 4.1: whose confidence",
+    ),
+    Row(
+        key="dwork-feldman-2018/theorem-4.1-exponent/printed",
+        checks="a step of the proof: e^(-ln(alpha/4)) is at most alpha/4",
+        quantity="e^(-ln(alpha/4))",
+        method="exact",
+        domain="alpha in {.5, .1, .01}",
+        cases=exponent_cases,
+        measure=exponent,
+        verdict="refuted",
+        derivation="Two steps of proofs",
     ),
 )

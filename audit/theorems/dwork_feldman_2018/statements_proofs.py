@@ -17,6 +17,14 @@ STATEMENTS = (
         kind="utility",
     ),
     Statement(
+        name="theorem-4.1-exponent",
+        number="proof of Theorem 4.1",
+        place="section 4.1",
+        printed="1/(1 + e^(eps r/6)) <= e^(-eps r/6) <= e^(-ln(alpha/4)) = alpha/4",
+        hypotheses="r = ceil(6 ln(4/alpha)/eps)",
+        kind="utility",
+    ),
+    Statement(
         name="corollary-4.2",
         number="Corollary 4.2",
         place="section 4.1",
@@ -189,6 +197,17 @@ STATEMENTS = (
         kind="remark",
     ),
     Statement(
+        name="section-4.4-other-bounds",
+        number="after Corollary 4.13, the other assumption",
+        place="section 4.4",
+        printed=(
+            "l sigma_l-smooth: Cor. 4.11 has the same bound (up to a constant) as Cor. 4.13; "
+            "without it Cor. 4.13 would give essentially the same bound as Cor. 4.11"
+        ),
+        hypotheses="as in Corollaries 4.11 and 4.13; every eps > 0",
+        kind="remark",
+    ),
+    Statement(
         name="section-5-class",
         number="section 5, Thr_N and Thr_(N,k)",
         place="section 5",
@@ -286,6 +305,14 @@ STATEMENTS = (
         printed="E[(E_S'[M(S)])^k] <= e^(k^2 eps) E[(E_S[M(S)] + k delta B)^k]",
         hypotheses="M into [0, B], (eps, delta)-DP evaluation; any P",
         kind="generalisation",
+    ),
+    Statement(
+        name="lemma-6.4-group",
+        number="proof of Lemma 6.4",
+        place="section 6",
+        printed="D^(k e^(k-1) delta)(M(S_I, z') || M(S, z')) <= eps k, by Lemma 3.1",
+        hypotheses="S_I differs from S in k records at most",
+        kind="composition",
     ),
     Statement(
         name="lemma-6.5",
