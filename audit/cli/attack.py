@@ -187,7 +187,9 @@ def action(arguments: argparse.Namespace) -> int:
     share = (1 - config.confidence) / (len(targets) + len(asked))
     design = Design(references=alone["references"], confidence=1 - share * len(targets))
     design = replace(
-        design, targets=alone["models"] or enough(targets, attacks, data, design, share)
+        design,
+        targets=alone["models"] or enough(targets, attacks, data, design, share),
+        fresh=alone["models"] is None,
     )
     known = accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
     targets = [replace(each, again=known.get(each.name, {})) for each in targets]

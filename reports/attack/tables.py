@@ -13,6 +13,7 @@ from dpassay.reports.attack.view import (
     Look,
     SubjectView,
     at,
+    fresh_guesses,
     pair,
     share,
     sound,
@@ -27,6 +28,9 @@ REACH = (
     "'detectable' is the smallest leak that would have been certified above the claim (above 0 if "
     "there is none) with probability 0.9, if guesses reveal all of it."
 )
+
+FRESH = "fresh answers at one fixed pair of training sets, with the record and with its partner"
+"""What guesses are made from besides the answers of target models."""
 
 
 def summary_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
@@ -177,7 +181,7 @@ def vulnerable_table(subjects: Sequence[SubjectView]) -> Table:
         caption=(
             "The record whose scores depend most on its membership, on the reference models (an "
             "estimate), and the record with the largest certified bound; 'right guesses' are "
-            f"counted on targets that were not used to choose it. {REACH}"
+            f"counted on targets that were not used to choose it, 'fresh' ones on {FRESH}. {REACH}"
         ),
         columns=(
             *("subject", "record", "label", "separation", *(("line",) if lined else ())),
@@ -225,9 +229,9 @@ def guesses(bound: Raw) -> str:
     counts = bound["counts"]
     if counts is None:
         return MISSING
-    return (
-        f"{count(counts['x'] + counts['n0'] - counts['y'])} of {count(counts['n1'] + counts['n0'])}"
-    )
+    right, fresh = counts["x"] + counts["n0"] - counts["y"], fresh_guesses(bound)
+    told = f"{count(right)} of {count(counts['n1'] + counts['n0'])}"
+    return told + (f", {count(fresh)} fresh" if fresh else "")
 
 
 def exposed_table(subject: SubjectView) -> Table:
