@@ -16,6 +16,7 @@ from dpassay.attacks.experiment.boundary import (
     renyi_for,
     transcripts_for,
 )
+from dpassay.attacks.experiment.fresh.planning import asked_again, fresh_guesses
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.reach import targets_to_see
 from dpassay.attacks.experiment.renyi import renyi_claim
@@ -69,6 +70,27 @@ def enough(
             if epsilon > 0 and target.claim.delta == 0:
                 needed.append(-(-one_run_for(epsilon, alpha=run) // (len(data.records) // 2)))
     return max(each for each in needed if each <= MOST)
+
+
+def fresh_answers(
+    target: Target,
+    attacks: Mapping[str, Attack],
+    data: ExperimentData,
+    design: Design,
+    alpha: float,
+) -> int:
+    """Return how many fresh answers about its chosen records a target is asked for; see `enough`.
+
+    At most: a record that is the best of a slice too is asked about once.
+    """
+    view = asked_again(target.subject, target.claim)
+    if not design.fresh or view is None or target.claim is None:
+        return 0
+    slices = len(parts(data.slices, data.columns))
+    single, _ = shares(alpha, len(target.subject.views), len(attacks), slices)
+    bounds = design.certified + len(data.columns)
+    each = fresh_guesses(view, target.claim, alpha=single / bounds, targets=design.targets)
+    return bounds * each * (view.m or 1)
 
 
 def _held(claim: DP) -> tuple[float, float]:

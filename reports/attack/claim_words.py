@@ -59,7 +59,7 @@ def _more(able: Sequence[tuple[SubjectView, Look]]) -> str:
 def _guesses(run: Raw, blind: Sequence[SubjectView]) -> int:
     """How many guesses at a record there are at most."""
     found = (look.guesses for subject in blind for look in subject.looks)
-    return max((run["targets"], *found))
+    return max((int(run["targets"]), *found))
 
 
 def claims_of(names: Collection[str]) -> str:

@@ -83,7 +83,6 @@ class _Evidence:
     seen: str = ""
     sides: tuple[tuple[str, float, str], ...] = ()
     fresh: int = 0
-    """Guesses from fresh answers."""
     renyi: str = ""
     """Which Rényi loss it is of, which `allowed` then has without a delta; else empty."""
 
@@ -385,12 +384,11 @@ def _subject_steps(subject: SubjectView, found: _Evidence, command: str) -> Iter
 
 
 def _looked(found: _Evidence, run: Raw) -> Iterator[str]:
+    more = f"; {count(found.fresh)} guesses more are from {FRESH}" if found.fresh else ""
     yield (
         f"{plural(run['targets'], 'target model')} were attacked, after "
-        f"{plural(run['references'], 'reference model')}."
+        f"{plural(run['references'], 'reference model')}{more}."
     )
-    if found.fresh:
-        yield f"{count(found.fresh)} guesses more at its record were made from {FRESH}."
     if not found.breaks:
         yield (
             f"What would have been seen holds {found.holds}. Smaller leaks and stronger attacks "

@@ -196,8 +196,8 @@ def _fresh(fine: Sequence[SubjectView]) -> str:
     least, most = count(min(found)), count(max(found))
     many = most if least == most else f"{least} to {most}"
     return (
-        f" At the records that have a bound of their own it guessed {many} times more, where the "
-        f"claim of the fewest answers is tested, from {FRESH}."
+        f" At the records that have a bound of their own it guessed {many} times more, "
+        f"from {FRESH}."
     )
 
 
