@@ -14,12 +14,13 @@ from dpassay.attacks.experiment.boundary import (
     guesses_for,
     one_run_for,
     renyi_for,
+    renyi_guesses_for,
     transcripts_for,
 )
 from dpassay.attacks.experiment.fresh.planning import asked_again, fresh_guesses
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.reach import targets_to_see
-from dpassay.attacks.experiment.renyi import renyi_claim
+from dpassay.attacks.experiment.renyi import RenyiClaim, renyi_claim
 from dpassay.attacks.experiment.run import Design, Target, shares
 from dpassay.attacks.experiment.slices import parts
 from dpassay.attacks.scores.interface import Attack
@@ -118,7 +119,13 @@ def share_of(claims: int, alpha: float) -> float:
 
 
 def at_the_claim(
-    epsilon: float, claims: int, alpha: float, tests: int, *, delta: float = 0.0
+    epsilon: float,
+    claims: int,
+    alpha: float,
+    tests: int,
+    *,
+    delta: float = 0.0,
+    promised: RenyiClaim | None = None,
 ) -> dict[str, int]:
     """Return how much each design needs to certify 85 % of a claim that is just kept.
 
@@ -134,17 +141,22 @@ def at_the_claim(
         Of the ladder of repeated answers, which share its error probability.
     delta : float
         Claimed, in [0, 1).
+    promised : RenyiClaim, optional
+        Claimed instead of both, of one answer: then only guesses at a single record are planned.
 
     Returns
     -------
     dict
-        `models` of a single record, `guesses` of one run (models times coins guessed at),
+        `models`, guesses of a single record, `guesses` of one run (models times coins guessed at),
         `transcripts` a side of a single repeated answer, `renyi_models` for the Rényi loss of order
         2, which is infinite with delta > 0: 0 then.
     """
     record = share_of(claims, alpha)
     subject = alpha / (2 * claims + 1)
     _, run = shares(subject, VIEWS, len(ATTACKS), 0)
+    if promised is not None:
+        needed = renyi_guesses_for(promised, alpha=record)
+        return {"models": needed, "guesses": 0, "transcripts": 0, "renyi_models": needed}
     return {
         "models": guesses_for(epsilon, delta=delta, alpha=record),
         "guesses": one_run_for(epsilon, delta=delta, alpha=run),
