@@ -16,7 +16,7 @@ from scipy.stats import binom
 
 from dpassay.attacks.experiment.one_run import largest_rejected
 from dpassay.attacks.experiment.reach import guessed
-from dpassay.attacks.experiment.renyi import divergence, renyi_guessed
+from dpassay.attacks.experiment.renyi import RenyiClaim, divergence
 from dpassay.errors import is_real, require
 from dpassay.stats.bounds import Counts
 from dpassay.stats.lower_bounds import choose, lower_bound
@@ -30,6 +30,7 @@ POINT = 0.45
 MOST = 10_000_000
 
 
+@lru_cache(maxsize=256)
 def guesses_for(epsilon: float, *, delta: float = 0.0, alpha: float, share: float = SHARE) -> int:
     """Return the targets at which a single record's median bound reaches a share of its loss.
 
@@ -70,9 +71,19 @@ def renyi_for(epsilon: float, *, order: float, alpha: float, share: float = SHAR
     Of randomised response at epsilon; the other parameters are those of `guesses_for`.
     """
     _check(epsilon, 0.0, alpha, share)
-    q = _right(epsilon, 0.0)
-    wanted = share * divergence(q, order)
-    return _from(lambda n: renyi_guessed(_low(n, q), n, order=order, alpha=alpha) >= wanted)
+    lost = divergence(_right(epsilon, 0.0), order)
+    return renyi_guesses_for(RenyiClaim(order=order, allowed=lost), alpha=alpha, share=share)
+
+
+@lru_cache(maxsize=256)
+def renyi_guesses_for(claim: RenyiClaim, *, alpha: float, share: float = SHARE) -> int:
+    """Return the guesses at which the median bound reaches a share of a claim of RDP or zCDP.
+
+    On randomised response that just keeps it; the other parameters are those of `guesses_for`.
+    """
+    q = claim.hit()
+    wanted = share * claim.allowed
+    return _from(lambda n: claim.certified(_low(n, q), n, alpha) >= wanted)
 
 
 def transcripts_for(

@@ -7,7 +7,9 @@ different targets are independent. If what is seen of the record is (epsilon, de
 private, a guess at its coin is right with probability at most (e^epsilon + delta) / (1 +
 e^epsilon), and at most (1 + gamma) / 2 if it is gamma-stable, whatever the rule and the coins of
 the other records. So the number of right guesses over T targets is at most Bin(T, that), and its
-Clopper-Pearson limit bounds epsilon and gamma from below.
+Clopper-Pearson limit bounds epsilon and gamma from below. Guesses from fresh answers at a fixed
+pair of training sets are right with no larger probability, and are counted with them; see
+`dpassay.attacks.experiment.fresh.answers`.
 """
 
 from __future__ import annotations
@@ -45,6 +47,18 @@ class Rule:
     above: bool
     expected: float
 
+    def calls(self, shares: Array, near: float = 0.0) -> Flags:
+        """Whether each share of the record's own label, shape (n,), is called a member's.
+
+        Shares so little below the threshold reach it, where it was rounded.
+        """
+        called: Flags = (shares >= self.threshold - near) == self.above
+        return called
+
+
+NONE = Counts(x=0, n1=0, y=0, n0=0)
+"""No guess."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certified:
@@ -58,15 +72,18 @@ class Certified:
     gamma : float
         Of the change of the probability that the rule calls it a member, in [0, 1]: a lower bound
         on the stability of what is seen, at the same alpha.
-    targets, right : int
-        At whose coins was guessed, and how many guesses were right.
+    guesses, right : int
+        At its coin, and how many of them were right.
+    fresh : Counts
+        Those among them that are from fresh answers.
     """
 
     rule: Rule
     lower: Bound
     gamma: float
-    targets: int
+    guesses: int
     right: int
+    fresh: Counts = NONE
 
 
 def exposed(reference: Observed, membership: Flags, number: int) -> tuple[Rule, ...]:
@@ -116,7 +133,13 @@ def exposed(reference: Observed, membership: Flags, number: int) -> tuple[Rule, 
 
 
 def certify(
-    rules: Sequence[Rule], target: Observed, membership: Flags, *, delta: float, alpha: float
+    rules: Sequence[Rule],
+    target: Observed,
+    membership: Flags,
+    *,
+    delta: float,
+    alpha: float,
+    fresh: Sequence[Counts] = (),
 ) -> tuple[Certified, ...]:
     """Bound the loss of the chosen records from below, jointly with error probability alpha.
 
@@ -132,6 +155,9 @@ def certify(
         bounds are 0.
     alpha : float
         Shared evenly by the records.
+    fresh : sequence of Counts
+        Of each rule its guesses from fresh answers, which were not looked at before their number
+        was fixed; empty where there are none.
 
     Returns
     -------
@@ -139,17 +165,16 @@ def certify(
         One per rule, in nats, at least 0.
     """
     found, own = [], target.own
-    for rule in rules:
-        called = _called(rule, own)
-        inside = membership[:, rule.record]
+    for rule, more in zip(rules, fresh or [NONE] * len(rules), strict=True):
+        called, inside = rule.calls(own[:, rule.record]), membership[:, rule.record]
         counts = Counts(
-            x=int((called & inside).sum()),
-            n1=int(inside.sum()),
-            y=int((called & ~inside).sum()),
-            n0=int((~inside).sum()),
+            x=int((called & inside).sum()) + more.x,
+            n1=int(inside.sum()) + more.n1,
+            y=int((called & ~inside).sum()) + more.y,
+            n0=int((~inside).sum()) + more.n0,
         )
-        right = counts.x + counts.n0 - counts.y
-        q = float(clopper_pearson_lower(right, len(called), alpha / len(rules)))
+        right, guesses = counts.x + counts.n0 - counts.y, counts.n1 + counts.n0
+        q = float(clopper_pearson_lower(right, guesses, alpha / len(rules)))
         value = max(0.0, float(Ratio(delta).between(q, 1 - q))) if q > 0 else 0.0
         lower = Bound(value=value, alpha=alpha / len(rules), method=METHOD, counts=counts)
         found.append(
@@ -157,8 +182,9 @@ def certify(
                 rule=rule,
                 lower=lower,
                 gamma=max(0.0, 2 * q - 1),
-                targets=len(called),
+                guesses=guesses,
                 right=right,
+                fresh=more,
             )
         )
     return tuple(found)
@@ -180,7 +206,8 @@ def right_guesses(
     """
     found, own = np.zeros(membership.shape[1]), target.own
     for rule in rules:
-        found[rule.record] = (_called(rule, own, near) == membership[:, rule.record]).sum()
+        called = rule.calls(own[:, rule.record], near)
+        found[rule.record] = (called == membership[:, rule.record]).sum()
     return found
 
 
@@ -198,9 +225,3 @@ def chosen(rules: Sequence[Rule], number: int, columns: Mapping[str, Flags]) -> 
     """
     best = [next(rule for rule in rules if flags[rule.record]) for flags in columns.values()]
     return tuple(dict.fromkeys((*rules[:number], *best)))
-
-
-def _called(rule: Rule, own: Array, near: float = 0.0) -> Flags:
-    """Whether each target's guess is that the record is a member."""
-    called: Flags = (own[:, rule.record] >= rule.threshold - near) == rule.above
-    return called

@@ -14,11 +14,13 @@ from dpassay.attacks.experiment.boundary import (
     guesses_for,
     one_run_for,
     renyi_for,
+    renyi_guesses_for,
     transcripts_for,
 )
+from dpassay.attacks.experiment.fresh.planning import asked_again, fresh_guesses
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.reach import targets_to_see
-from dpassay.attacks.experiment.renyi import renyi_claim
+from dpassay.attacks.experiment.renyi import RenyiClaim, renyi_claim
 from dpassay.attacks.experiment.run import Design, Target, shares
 from dpassay.attacks.experiment.slices import parts
 from dpassay.attacks.scores.interface import Attack
@@ -71,6 +73,27 @@ def enough(
     return max(each for each in needed if each <= MOST)
 
 
+def fresh_answers(
+    target: Target,
+    attacks: Mapping[str, Attack],
+    data: ExperimentData,
+    design: Design,
+    alpha: float,
+) -> int:
+    """Return how many fresh answers about its chosen records a target is asked for; see `enough`.
+
+    At most: a record that is the best of a slice too is asked about once.
+    """
+    view = asked_again(target.subject, target.claim)
+    if not design.fresh or view is None or target.claim is None:
+        return 0
+    slices = len(parts(data.slices, data.columns))
+    single, _ = shares(alpha, len(target.subject.views), len(attacks), slices)
+    bounds = design.certified + len(data.columns)
+    each = fresh_guesses(view, target.claim, alpha=single / bounds, targets=design.targets)
+    return bounds * each * (view.m or 1)
+
+
 def _held(claim: DP) -> tuple[float, float]:
     """Return the epsilon and delta that allow as many right guesses as the claim.
 
@@ -96,7 +119,13 @@ def share_of(claims: int, alpha: float) -> float:
 
 
 def at_the_claim(
-    epsilon: float, claims: int, alpha: float, tests: int, *, delta: float = 0.0
+    epsilon: float,
+    claims: int,
+    alpha: float,
+    tests: int,
+    *,
+    delta: float = 0.0,
+    promised: RenyiClaim | None = None,
 ) -> dict[str, int]:
     """Return how much each design needs to certify 85 % of a claim that is just kept.
 
@@ -112,17 +141,22 @@ def at_the_claim(
         Of the ladder of repeated answers, which share its error probability.
     delta : float
         Claimed, in [0, 1).
+    promised : RenyiClaim, optional
+        Claimed instead of both, of one answer: then only guesses at a single record are planned.
 
     Returns
     -------
     dict
-        `models` of a single record, `guesses` of one run (models times coins guessed at),
+        `models`, guesses of a single record, `guesses` of one run (models times coins guessed at),
         `transcripts` a side of a single repeated answer, `renyi_models` for the Rényi loss of order
         2, which is infinite with delta > 0: 0 then.
     """
     record = share_of(claims, alpha)
     subject = alpha / (2 * claims + 1)
     _, run = shares(subject, VIEWS, len(ATTACKS), 0)
+    if promised is not None:
+        needed = renyi_guesses_for(promised, alpha=record)
+        return {"models": needed, "guesses": 0, "transcripts": 0, "renyi_models": needed}
     return {
         "models": guesses_for(epsilon, delta=delta, alpha=record),
         "guesses": one_run_for(epsilon, delta=delta, alpha=run),

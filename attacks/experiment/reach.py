@@ -184,7 +184,7 @@ def targets_to_break(claimed: float, *, delta: float = 0.0, alpha: float) -> int
         Of the bound of one record, in (0, 1).
     """
     _check(claimed, delta, alpha)
-    return _smallest(
+    return smallest(
         lambda trials: guessed(trials, trials, delta=delta, alpha=alpha) > claimed, MOST_TRIALS, 0.0
     )
 
@@ -216,10 +216,10 @@ def targets_to_see(
     def seen(trials: int) -> bool:
         return of_guesses(trials, claimed=claimed, delta=delta, alpha=alpha).detectable <= leak
 
-    return _smallest(seen, most, 0.01)
+    return smallest(seen, most, 0.01)
 
 
-def _smallest(enough: Callable[[int], bool], most: int, tolerance: float) -> int:
+def smallest(enough: Callable[[int], bool], most: int, tolerance: float) -> int:
     """Smallest number that is enough, up to the tolerance, by doubling and halving.
 
     0 where `most` is not.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.attacks.composition import composed
-from dpassay.attacks.experiment.certified import Certified
+from dpassay.attacks.experiment.certified import NONE, Certified
 from dpassay.attacks.experiment.metrics import interval
 from dpassay.attacks.experiment.no_leak import best_of
 from dpassay.attacks.experiment.one_run import OneRun
@@ -206,8 +206,8 @@ def _renyi(bound: Certified, claim: RenyiClaim) -> dict[str, Any]:
     return {
         "order": claim.order,
         "allowed": number(claim.allowed),
-        "lower": lower_number(claim.certified(bound.right, bound.targets, bound.lower.alpha)),
-        **of_renyi(claim, bound.targets, alpha=bound.lower.alpha).as_json(),
+        "lower": lower_number(claim.certified(bound.right, bound.guesses, bound.lower.alpha)),
+        **of_renyi(claim, bound.guesses, alpha=bound.lower.alpha).as_json(),
     }
 
 
@@ -226,8 +226,8 @@ def _line(record: int, data: _Records) -> dict[str, Any]:
 
 
 def _certified(view: str, bound: Certified, claimed: float, delta: float) -> dict[str, Any]:
-    counts, targets = bound.lower.counts, bound.targets
-    reach = of_guesses(targets, claimed=claimed, delta=delta, alpha=bound.lower.alpha)
+    counts, guesses = bound.lower.counts, bound.guesses
+    reach = of_guesses(guesses, claimed=claimed, delta=delta, alpha=bound.lower.alpha)
     return {
         "view": view,
         **reach.as_json(),
@@ -236,12 +236,12 @@ def _certified(view: str, bound: Certified, claimed: float, delta: float) -> dic
         "lower": lower_number(bound.lower.value),
         "gamma": number(bound.gamma),
         "gamma_cap": number(
-            max(0.0, 2 * float(clopper_pearson_lower(targets, targets, bound.lower.alpha)) - 1)
+            max(0.0, 2 * float(clopper_pearson_lower(guesses, guesses, bound.lower.alpha)) - 1)
         ),
         "alpha": number(bound.lower.alpha),
         "method": bound.lower.method,
         "counts": None if counts is None else asdict(counts),
-    }
+    } | ({} if bound.fresh == NONE else {"fresh": asdict(bound.fresh)})
 
 
 def _one_run(found: OneRun) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpassay.attacks.experiment.reach import Reach, reach_of
+from dpassay.attacks.experiment.reach import MOST_TRIALS, Reach, reach_of, smallest
 from dpassay.attacks.observed import Array
 from dpassay.claims import DP
 from dpassay.errors import is_real, require
@@ -166,6 +166,27 @@ def of_renyi(claim: RenyiClaim, trials: int, *, alpha: float) -> Reach:
         claimed=claim.allowed,
         leak=claim.loss,
     )
+
+
+def targets_to_exceed(claim: RenyiClaim, leak: float | None, *, alpha: float) -> int:
+    """Smallest number of targets from which on a loss exceeds a claim with probability 0.9.
+
+    Within 1 %; 0 where ten million are too few.
+
+    Parameters
+    ----------
+    claim : RenyiClaim
+    leak : float or None
+        The true loss, on the scale of the claim and above it; None for a total leak, of which every
+        guess is right.
+    alpha : float
+        Of the bound of one record.
+    """
+    if leak is None:
+        return smallest(lambda n: claim.certified(n, n, alpha) > claim.allowed, MOST_TRIALS, 0.0)
+    allowed = f"a number above the claim of {claim.allowed:g}"
+    require(is_real(leak) and leak > claim.allowed, "--detect", leak, allowed)
+    return smallest(lambda n: of_renyi(claim, n, alpha=alpha).detectable <= leak, MOST_TRIALS, 0.01)
 
 
 def _hit(right: int, trials: int, alpha: float) -> float:

@@ -18,18 +18,21 @@ from dpassay.attacks.experiment.certified import (
 )
 from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.cross_fitting import CrossFitted, cross_fit
+from dpassay.attacks.experiment.fresh.answers import guess_again
+from dpassay.attacks.experiment.fresh.planning import asked_again, fresh_guesses
 from dpassay.attacks.experiment.models import ExperimentData, Models, models
 from dpassay.attacks.experiment.no_leak import tossed_again
 from dpassay.attacks.experiment.one_run import one_run
 from dpassay.attacks.experiment.outcomes import Attacked, Outcome, measured, separation
 from dpassay.attacks.experiment.poisoning import choose
 from dpassay.attacks.experiment.slices import parts, sliced
-from dpassay.attacks.experiment.subjects import Subject, View
+from dpassay.attacks.experiment.subjects import Protected, Subject, View
 from dpassay.attacks.observed import Array
 from dpassay.attacks.scores.interface import Attack
 from dpassay.claims import DP
 from dpassay.config.options import COMMAND_LINE
 from dpassay.errors import TargetError, is_count, is_real, require
+from dpassay.stats.bounds import Counts
 from dpassay.targets.groups import Progress, silent
 from dpassay.trials.cluster import Cluster
 from dpassay.trials.ledger import Ledger
@@ -50,6 +53,9 @@ class Design:
         Models that are attacked, >= 2; intervals are over them.
     certified : int
         Records that a bound of their own is certified for, >= 1; chosen on the reference models.
+    fresh : bool
+        Whether fresh answers about these records are asked for, as many as the claim takes; see
+        `dpassay.attacks.experiment.fresh`.
     confidence : float
         Of all certified numbers of an experiment together, whatever the subject, in (0, 1).
     """
@@ -57,6 +63,7 @@ class Design:
     references: int = COMMAND_LINE["references"].default
     targets: int = 32
     certified: int = 5
+    fresh: bool = False
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
@@ -146,11 +153,11 @@ def experiment(
                 cluster=cluster,
                 progress=progress,
             )
+            alpha = (1 - design.confidence) / len(targets)
+            found = _attack(target, reference, attacked, attacks, design, floor, alpha, progress)
         except TargetError as error:
-            yield _failed(target, str(error))
-            continue
-        alpha = (1 - design.confidence) / len(targets)
-        yield _attack(target, reference, attacked, attacks, design, data, alpha, progress)
+            found = _failed(target, str(error))
+        yield found
 
 
 def _attack(
@@ -197,8 +204,14 @@ def _attack(
             (rule, int(right_guesses([rule], theirs, theirs_in, near=ROUNDED)[rule.record]))
             for rule in target.again.get(view.name, ())
         )
-        delta = 0.0 if target.claim is None else composed(target.claim, view.m)[1]
-        bounds[view.name] = certify(rules, theirs, theirs_in, delta=delta, alpha=single)
+        bounds[view.name] = certify(
+            rules,
+            theirs,
+            theirs_in,
+            delta=0.0 if target.claim is None else composed(target.claim, view.m)[1],
+            alpha=single,
+            fresh=_again(target, view, rules, design, data, single, progress),
+        )
     return Attacked(
         name=target.name,
         claim=target.claim,
@@ -209,6 +222,24 @@ def _attack(
         guessed=guessed,
         again=again,
     )
+
+
+def _again(
+    target: Target,
+    view: View,
+    rules: Sequence[Rule],
+    design: Design,
+    data: ExperimentData,
+    alpha: float,
+    progress: Progress,
+) -> tuple[Counts, ...]:
+    """Guess at the chosen records from fresh answers, in the view where these are asked for."""
+    subject, claim = target.subject, target.claim
+    if not design.fresh or claim is None or asked_again(subject, claim) != view:
+        return ()
+    assert isinstance(subject, Protected)
+    number = fresh_guesses(view, claim, alpha=alpha / len(rules), targets=design.targets)
+    return guess_again(subject, data, view, rules, number, progress)
 
 
 def shares(alpha: float, views: int, attacks: int, slices: int) -> tuple[float, float]:

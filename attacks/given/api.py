@@ -130,7 +130,7 @@ def attack(
     share = (1 - confidence) / (1 + asked)
     design = Design(references=references, confidence=1 - share)
     number = models or enough([attacked], chosen, ground, design, share)
-    design = replace(design, targets=number)
+    design = replace(design, targets=number, fresh=models is None)
     found = list(experiment([attacked], ground, chosen, design, jobs=jobs))
     if found[0].error:
         raise TargetError(found[0].error)

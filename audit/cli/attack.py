@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import fields, replace
 from functools import partial
@@ -14,7 +14,7 @@ from typing import Any
 from dpassay.attacks.experiment.mechanisms import LEARNER
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.outcomes import Attacked
-from dpassay.attacks.experiment.planning import enough
+from dpassay.attacks.experiment.planning import enough, fresh_answers
 from dpassay.attacks.experiment.poisoning import ADVERSARIES
 from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Design, Target, experiment
@@ -186,7 +186,9 @@ def action(arguments: argparse.Namespace) -> int:
     share = (1 - config.confidence) / (len(targets) + len(asked))
     design = Design(references=alone["references"], confidence=1 - share * len(targets))
     design = replace(
-        design, targets=alone["models"] or enough(targets, attacks, data, design, share)
+        design,
+        targets=alone["models"] or enough(targets, attacks, data, design, share),
+        fresh=alone["models"] is None,
     )
     known = accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
     targets = [replace(each, again=known.get(each.name, {})) for each in targets]
@@ -196,7 +198,7 @@ def action(arguments: argparse.Namespace) -> int:
     if directory is not None:
         writable(directory)
     if not arguments.quiet:
-        _foretell(targets, data, design, transcripts, share)
+        _foretell(targets, attacks, data, design, transcripts, share)
     found, tested, complete = [], list[dict[str, Any]](), True
     try:
         with (
@@ -335,6 +337,7 @@ def _preflight(targets: Sequence[Target], data: ExperimentData, settings: Settin
 
 def _foretell(
     targets: Sequence[Target],
+    attacks: Mapping[str, Attack],
     data: ExperimentData,
     design: Design,
     transcripts: int | None,
@@ -350,6 +353,8 @@ def _foretell(
             models * answers,
             SMALLER,
         )
+        fresh = fresh_answers(target, attacks, data, design, alpha)
+        announce(target.name, f"{fresh:,} fresh answers", fresh, SMALLER)
         if target.claim is not None and transcripts != 0 and can_be_repeated(target):
             sides = 2 * (transcripts or enough_transcripts(target.claim, alpha))
             most = ladder(target.claim.epsilon)[-1]

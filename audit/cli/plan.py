@@ -7,7 +7,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from dpassay.claims import DP
+from dpassay.claims import DP, spelled
 from dpassay.cli.arguments.in_force import in_force
 from dpassay.cli.arguments.mechanisms import claim_numbers, opened, wanted_of
 from dpassay.cli.arguments.options import data_of, settings_of
@@ -27,6 +27,7 @@ from dpassay.cli.output.terminal import console, plain_table, print_json
 from dpassay.config.load import Config
 from dpassay.engine.preflight import check
 from dpassay.errors import InvalidInput
+from dpassay.record.attack_record import renyi_name
 
 DESCRIPTION = """Show how many trials a sampled audit needs to detect a leak above the claim, and \
 about how long they take. With
@@ -46,7 +47,9 @@ EXAMPLES = examples(
     ),
 )
 LADDER = (0.5, 1.0, 2.5, 5.0)
-"""Leaks above the claim, in nats, that attacks are planned for where none is asked for."""
+"""Leaks above the claim that attacks are planned for where none is asked for."""
+EPSILON = "ε"
+"""The loss that is claimed unless RDP or zCDP is; see `renyi_name`."""
 
 
 def add_arguments(command: Parser) -> None:
@@ -114,6 +117,7 @@ def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
     """Say how many target models it takes to see a leak by guesses at membership."""
     from dpassay.attacks.experiment.mechanisms import PROTECTED
     from dpassay.attacks.experiment.planning import VIEWS, at_the_claim, share_of
+    from dpassay.attacks.experiment.renyi import renyi_claim
     from dpassay.attacks.repeated.run import bounds_of
 
     names, claims = dict.fromkeys(arguments.targets or PROTECTED), _claims(arguments, config)
@@ -124,7 +128,12 @@ def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
         for claim in claims
         for kept in [
             at_the_claim(
-                claim.epsilon, all_claims, alone, bounds_of(claim.epsilon), delta=claim.delta
+                claim.epsilon,
+                all_claims,
+                alone,
+                bounds_of(claim.epsilon) if claim.epsilon > 0 else 1,
+                delta=claim.delta,
+                promised=renyi_claim(claim, 1),
             )
         ]
         for row in _rows(claim, config.detect, alpha)
@@ -146,11 +155,14 @@ def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
     )
     out.print(table)
     out.print(
-        "To certify 85 % of a claim that is just kept (median; randomised response): models for a "
+        "To certify 85 % of a claim that is just kept (median; randomised response): guesses at a "
         "single record, guesses of one run about all the answers, --transcripts of one answer, "
-        "models for the Rényi loss of order 2. '-': no number up to ten million."
+        "guesses at a record for the Rényi loss (of order 2, if ε is claimed). '-': no number up "
+        "to ten million, or not planned for such a claim. A guess at a record takes a target "
+        "model; without --models, fresh answers take the place of those that are lacking, up to "
+        "100,000 about each of the records chosen."
     )
-    needed = plain_table("claim", "--models", "guesses", "--transcripts", "Rényi --models")
+    needed = plain_table("claim", "one record", "one run", "--transcripts", "Rényi loss")
     for name, each in {_short(row): row["at_the_claim"] for row in rows}.items():
         needed.add_row(name, *(f"{n:,}" if n else "-" for n in each.values()))
     out.print(needed)
@@ -164,43 +176,54 @@ def _claims(arguments: argparse.Namespace, config: Config) -> list[DP]:
     if config.said("epsilon"):
         raise InvalidInput("--epsilon: cannot be combined with --claim")
     numbers = claim_numbers(arguments.claim)
-    if "epsilon" not in numbers or "alpha" in numbers or not numbers["epsilon"] > 0:
+    claim = spelled(numbers, "--claim", labels=True)
+    if not isinstance(claim, DP) or not (claim.epsilon > 0 or claim.curve is not None):
         raise InvalidInput(
-            f"--claim = '{arguments.claim}': with --attack it must be 'epsilon=E' or "
-            "'epsilon=E,delta=D', with E > 0"
+            f"--claim = '{arguments.claim}': with --attack it must be 'epsilon=E', "
+            "'epsilon=E,delta=D', 'rho=R' or 'alpha=A,epsilon=E', with a loss > 0"
         )
-    return [DP(epsilon=numbers["epsilon"], delta=numbers.get("delta", 0.0))]
+    return [claim]
 
 
 def _short(row: dict[str, Any]) -> str:
-    return f"{row['claim']:g}" + (f", δ = {row['delta']:g}" if row["delta"] else "")
+    named = "" if row["loss"] == EPSILON else f"{row['loss']} = "
+    return f"{named}{row['claim']:g}" + (f", δ = {row['delta']:g}" if row["delta"] else "")
 
 
 def _rows(claim: DP, detect: float | None, alpha: float) -> list[dict[str, Any]]:
     """A total leak, then the leaks that were asked for or those of the ladder."""
     from dpassay.attacks.experiment.reach import of_guesses, targets_to_break, targets_to_see
+    from dpassay.attacks.experiment.renyi import of_renyi, renyi_claim, targets_to_exceed
 
-    epsilon, delta = claim.epsilon, claim.delta
-    leaks = [epsilon + each for each in LADDER] if detect is None else [detect]
-    needed: list[tuple[float | None, int]] = [
-        (None, targets_to_break(epsilon, delta=delta, alpha=alpha))
-    ]
-    needed += [(leak, targets_to_see(leak, epsilon, delta=delta, alpha=alpha)) for leak in leaks]
+    promised = renyi_claim(claim, 1)
+    loss, claimed, delta = EPSILON, claim.epsilon, claim.delta
+    if promised is not None:
+        loss, claimed, delta = renyi_name({"order": promised.order}), promised.allowed, 0.0
     found = []
-    for leak, models in needed:
+    for leak in (None, *([claimed + each for each in LADDER] if detect is None else [detect])):
+        if promised is not None:
+            models = targets_to_exceed(promised, leak, alpha=alpha)
+        elif leak is None:
+            models = targets_to_break(claimed, delta=delta, alpha=alpha)
+        else:
+            models = targets_to_see(leak, claimed, delta=delta, alpha=alpha)
         if models == 0:
-            option = "--epsilon" if delta == 0 else "--claim"
-            raise InvalidInput(f"{option} = {epsilon:g}: needs more than 10 million models")
-        reach = of_guesses(models, claimed=epsilon, delta=delta, alpha=alpha)
-        least = reach.detectable if reach.detectable < math.inf else None
+            option = "--claim" if delta or promised is not None else "--epsilon"
+            raise InvalidInput(f"{option} = {claimed:g}: needs more than 10 million models")
+        reach = (
+            of_guesses(models, claimed=claimed, delta=delta, alpha=alpha)
+            if promised is None
+            else of_renyi(promised, models, alpha=alpha)
+        )
         found.append(
             {
-                "claim": epsilon,
+                "loss": loss,
+                "claim": claimed,
                 "delta": delta,
                 "detect": leak,
                 "models": models,
                 "cap": reach.cap,
-                "detectable": least,
+                "detectable": reach.detectable if reach.detectable < math.inf else None,
                 "alpha": alpha,
             }
         )

@@ -327,8 +327,10 @@ _OF_ATTACKS = (
     count(
         "models",
         2,
-        shown="enough to see a leak 2.5 above each claim, from 32 to 256",
-        help="target models; see dpassay plan --attack",
+        shown="from 32 to 256: enough to see a leak 2.5 above each claim and to certify 85 % of "
+        "each in one run, of those that 256 are enough for; and fresh answers about the chosen "
+        "records, to certify 85 % of the claim of one answer",
+        help="target models, and no fresh answers; see dpassay plan --attack",
     ),
     count("copies", 0, default=8, help="noisy copies of each record"),
     number(

@@ -73,6 +73,9 @@ def _of_guesses(bound: Raw, delta: float) -> Iterator[str]:
     if counts is None:
         return
     yield from _of_counts(counts, bound["alpha"])
+    fresh = bound.get("fresh", {})
+    if any(counts[name] < number for name, number in fresh.items()):
+        yield "counts more guesses from fresh answers than in all"
     right, trials = counts["x"] + counts["n0"] - counts["y"], counts["n1"] + counts["n0"]
     q = float(clopper_pearson_lower(right, trials, bound["alpha"]))
     proven = max(0.0, float(Ratio(delta).between(q, 1 - q))) if 0 < q < 1 else math.inf * (q > 0)

@@ -149,10 +149,8 @@ def _guesses(subject: Raw | None) -> list[_Guesses]:
     found = {}
     targets = 0
     for bound in subject["certified"]:
-        counts = bound["counts"]
-        if counts is not None:
-            targets = counts["n1"] + counts["n0"]
-            right = counts["x"] + counts["n0"] - counts["y"]
+        if bound["counts"] is not None:
+            right, targets = _at_targets(bound)
             place = f"record {bound['record']}" + (
                 f" (line {bound['line']})" if "line" in bound else ""
             )
@@ -164,6 +162,16 @@ def _guesses(subject: Raw | None) -> list[_Guesses]:
         if targets:
             found.setdefault(one.key, one)
     return list(found.values())
+
+
+def _at_targets(bound: Raw) -> tuple[int, int]:
+    """Return how many guesses at target models were right, and how many there were.
+
+    Without those from fresh answers, of which there may be other numbers in other records.
+    """
+    counts, fresh = bound["counts"], bound.get("fresh", {})
+    x, n1, y, n0 = (counts[name] - fresh.get(name, 0) for name in ("x", "n1", "y", "n0"))
+    return x + n0 - y, n1 + n0
 
 
 def _made(view: str, rule: Raw, right: int, targets: int, place: str) -> _Guesses:
@@ -262,11 +270,9 @@ def _larger(
         most = max(
             (each.right / each.targets for each in mine if each.view == bound["view"]), default=1.0
         )
-        counts = bound["counts"]
-        if counts is None or key in known or not float(bound["lower"]) > 0:
+        if bound["counts"] is None or key in known or not float(bound["lower"]) > 0:
             continue
-        right = counts["x"] + counts["n0"] - counts["y"]
-        q = float(clopper_pearson_lower(right, counts["n1"] + counts["n0"], bound["alpha"]))
+        q = float(clopper_pearson_lower(*_at_targets(bound), bound["alpha"]))
         if q > most:
             yield (
                 f"record {bound['record']} in the view '{bound['view']}' loses at least "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpassay.reports.attack.view import Look
+from dpassay.reports.attack.view import Look, fresh_guesses
 from dpassay.reports.shared.numbers import INFINITY, MISSING, count, value
 
 Raw = Mapping[str, Any]
@@ -14,6 +14,8 @@ REACH = (
     "'detectable' is the smallest leak that would have been certified above the claim (above 0 if "
     "there is none) with probability 0.9, if guesses reveal all of it."
 )
+FRESH = "fresh answers at one fixed pair of training sets, with the record and with its partner"
+"""What guesses are made from besides the answers of target models."""
 
 
 def reach(look: Look) -> tuple[str, str, str]:
@@ -40,9 +42,9 @@ def guesses(bound: Raw) -> str:
     counts = bound["counts"]
     if counts is None:
         return MISSING
-    return (
-        f"{count(counts['x'] + counts['n0'] - counts['y'])} of {count(counts['n1'] + counts['n0'])}"
-    )
+    right, fresh = counts["x"] + counts["n0"] - counts["y"], fresh_guesses(bound)
+    told = f"{count(right)} of {count(counts['n1'] + counts['n0'])}"
+    return told + (f", {count(fresh)} fresh" if fresh else "")
 
 
 def nats(number: float | None) -> str:

@@ -36,7 +36,8 @@ def claims_words(run: Raw, fine: Sequence[SubjectView]) -> str:
             _needed([look for _, look in able]),
         )
         texts.append(
-            f"Guesses at {count(run['targets'])} targets could have broken {number}. If they "
+            f"Guesses at {count(run['targets'])} targets{_more(able)} could have broken {number}. "
+            "If they "
             "reveal the whole leak of a record that the reference models single out, breaking a "
             f"claim with probability 0.9 takes {seen}; smaller leaks may exist."
         )
@@ -44,10 +45,21 @@ def claims_words(run: Raw, fine: Sequence[SubjectView]) -> str:
     if blind:
         texts.append(
             f"They could not have broken {claims_of({each.name for each in blind})}, since "
-            f"{count(run['targets'])} correct guesses certify no more than {_caps(blind)}: "
+            f"{count(_guesses(run, blind))} correct guesses certify no more than {_caps(blind)}: "
             f"{', '.join(each.name for each in blind)}."
         )
     return " ".join(texts)
+
+
+def _more(able: Sequence[tuple[SubjectView, Look]]) -> str:
+    """Name the guesses that are not at targets; empty where there are none."""
+    return " and from fresh answers" if any(look.fresh for _, look in able) else ""
+
+
+def _guesses(run: Raw, blind: Sequence[SubjectView]) -> int:
+    """How many guesses at a record there are at most."""
+    found = (look.guesses for subject in blind for look in subject.looks)
+    return max((int(run["targets"]), *found))
 
 
 def claims_of(names: Collection[str]) -> str:

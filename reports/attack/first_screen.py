@@ -21,6 +21,7 @@ from dpassay.record.attack_record import (
     renyi_name,
     told_of_claims,
 )
+from dpassay.reports.attack.cell_words import FRESH
 from dpassay.reports.attack.transcripts import TranscriptTest, TranscriptTests
 from dpassay.reports.attack.view import (
     BLIND,
@@ -32,12 +33,13 @@ from dpassay.reports.attack.view import (
     WRONG,
     Look,
     SubjectView,
+    fresh_guesses,
     pair,
     share,
 )
 from dpassay.reports.attack.words import UNDRAWN
 from dpassay.reports.shared.cards import Bar, Line, Number, Step, number_line
-from dpassay.reports.shared.numbers import clean, plain, plural, value
+from dpassay.reports.shared.numbers import clean, count, plain, plural, value
 from dpassay.reports.shared.statuses import Status
 
 Raw = Mapping[str, Any]
@@ -80,6 +82,7 @@ class _Evidence:
     """Where the leak would have been seen."""
     seen: str = ""
     sides: tuple[tuple[str, float, str], ...] = ()
+    fresh: int = 0
     renyi: str = ""
     """Which Rényi loss it is of, which `allowed` then has without a delta; else empty."""
 
@@ -310,6 +313,7 @@ def _of_look(look: Look) -> _Evidence | None:
         cap=value(held.get("cap")),
         detectable=value(held.get("detectable")),
         renyi="" if renyi is None else renyi_name(renyi),
+        fresh=fresh_guesses(bound),
         how=look.name,
         holds="where guesses reveal the whole leak of a record that the reference models single "
         "out",
@@ -380,9 +384,10 @@ def _subject_steps(subject: SubjectView, found: _Evidence, command: str) -> Iter
 
 
 def _looked(found: _Evidence, run: Raw) -> Iterator[str]:
+    more = f"; {count(found.fresh)} guesses more are from {FRESH}" if found.fresh else ""
     yield (
         f"{plural(run['targets'], 'target model')} were attacked, after "
-        f"{plural(run['references'], 'reference model')}."
+        f"{plural(run['references'], 'reference model')}{more}."
     )
     if not found.breaks:
         yield (

@@ -52,7 +52,7 @@ from dpassay.reports.attack.words import (
     opening,
 )
 from dpassay.reports.run.markdown import code_md, table_md, text_md
-from dpassay.reports.shared.numbers import MISSING, clean, plain, shorten
+from dpassay.reports.shared.numbers import MISSING, clean, count, plain, shorten
 from dpassay.reports.shared.tables import Table
 from dpassay.reports.shared.templating import template
 
@@ -161,6 +161,8 @@ def _certified(look: Look) -> str:
         told = f"claim {nats(epsilon)}{at}{status if bound is None else ''}"
     lines = [f"  ε ≥ {lower}, cap {cap}, detectable {detectable}, {told}"]
     lines += [] if bound is None else [f"  {certified_words(bound['renyi'])}{status}"]
+    if look.fresh:
+        lines.append(f"  from {count(look.guesses)} guesses, {count(look.fresh)} by fresh answers")
     return "\n".join(
         line if len(line) <= TERMINAL else line.replace(", claim", ",\n  claim") for line in lines
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpassay.reports.attack.cell_words import REACH, detected, guesses, nats, ran, reach
+from dpassay.reports.attack.cell_words import FRESH, REACH, detected, guesses, nats, ran, reach
 from dpassay.reports.attack.view import Look, SubjectView, pair, share, sound
 from dpassay.reports.shared.numbers import MISSING, clean, count
 from dpassay.reports.shared.tables import Table
@@ -35,7 +35,7 @@ def vulnerable_table(subjects: Sequence[SubjectView]) -> Table:
         caption=(
             "The record whose scores depend most on its membership, on the reference models (an "
             "estimate), and the record with the largest certified bound; 'right guesses' are "
-            f"counted on targets that were not used to choose it. {REACH}"
+            f"counted on targets that were not used to choose it, 'fresh' ones on {FRESH}. {REACH}"
         ),
         columns=(
             *("subject", "record", "label", "separation", *(("line",) if lined else ())),

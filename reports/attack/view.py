@@ -133,6 +133,16 @@ class Look:
         return value(self.bounds[0].get("detectable")) if self.bounds else None
 
     @property
+    def guesses(self) -> int:
+        """At the coin of each record that has a bound; 0 where that is not known."""
+        return max((sum(_guesses(each.get("counts"))) for each in self.bounds), default=0)
+
+    @property
+    def fresh(self) -> int:
+        """How many of these guesses are from fresh answers at a fixed pair of training sets."""
+        return max((fresh_guesses(each) for each in self.bounds), default=0)
+
+    @property
     def renyi_bound(self) -> Raw | None:
         """The bound with the largest Rényi loss, where the claim is about these."""
         return max(
@@ -294,6 +304,15 @@ def _looks(subject: Raw) -> tuple[Look, ...]:
             )
         )
     return tuple(found)
+
+
+def fresh_guesses(bound: Raw) -> int:
+    """Return how many guesses of a bound are from fresh answers at a fixed pair."""
+    return sum(_guesses(bound.get("fresh")))
+
+
+def _guesses(counts: Raw | None) -> tuple[int, int]:
+    return (0, 0) if counts is None else (counts["n1"], counts["n0"])
 
 
 def pair(allowed: tuple[float, float] | None) -> str:

@@ -17,6 +17,7 @@ from dpassay.record.attack_record import (
     blind_to,
     told_of_claims,
 )
+from dpassay.reports.attack.cell_words import FRESH
 from dpassay.reports.attack.claim_words import claims_of, claims_words
 from dpassay.reports.attack.paired import paired
 from dpassay.reports.attack.transcripts import TranscriptTests, ladders
@@ -180,7 +181,23 @@ def _done(record: Raw, fine: Sequence[SubjectView]) -> str:
         "coin chose which record of each pair was in its training set. The attacker trained "
         f"{count(run['references'])} reference models of the same kind, then queried "
         f"{count(run['targets'])} target models about every record and guessed which records were "
-        "in" + (f", by {plural(len(attacks), 'attack')}." if attacks else ".") + _adversary(run)
+        "in"
+        + (f", by {plural(len(attacks), 'attack')}." if attacks else ".")
+        + _fresh(fine)
+        + _adversary(run)
+    )
+
+
+def _fresh(fine: Sequence[SubjectView]) -> str:
+    """Say how many fresh answers were guessed from; empty where none were."""
+    found = {look.fresh for subject in fine for look in subject.looks if look.fresh}
+    if not found:
+        return ""
+    least, most = count(min(found)), count(max(found))
+    many = most if least == most else f"{least} to {most}"
+    return (
+        f" At the records that have a bound of their own it guessed {many} times more, "
+        f"from {FRESH}."
     )
 
 

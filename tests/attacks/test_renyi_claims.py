@@ -188,7 +188,7 @@ def test_right_guesses_are_kept_with_the_bound() -> None:
     seen = Observed(seen=np.stack([1 - own, own], axis=2), y=np.ones(1, dtype=np.int64))
     inside = np.array([[True], [False], [False], [False]])
     (found,) = certify([RULE], seen, inside, delta=0.0, alpha=0.1)
-    assert (found.right, found.targets) == (3, 4)
+    assert (found.right, found.guesses) == (3, 4)
 
 
 @pytest.fixture(scope="module", params=LOSSES)
