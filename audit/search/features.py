@@ -144,12 +144,7 @@ def feature_from_json(facts: Any) -> Feature:
 
 def finite(number: Any) -> bool:
     """Whether what was read is a finite number."""
-    if isinstance(number, bool) or not isinstance(number, (int, float)):
-        return False
-    try:
-        return math.isfinite(float(number))
-    except OverflowError:
-        return False
+    return is_real(number) and math.isfinite(number)
 
 
 def _value(feature: Feature, view: View) -> Array:
