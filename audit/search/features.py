@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.errors import InvalidInput, is_count, require
+from dpassay.errors import InvalidInput, is_count, is_real, require
 from dpassay.search.values import (
     NUMBER,
     Key,
