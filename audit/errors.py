@@ -170,8 +170,17 @@ def _text(error: BaseException) -> str:
 
 
 def is_real(value: object) -> bool:
-    """Whether a value is a real number, NumPy's included (and no truth value)."""
-    return not isinstance(value, bool) and isinstance(value, Real)
+    """Whether a value is a real number, NumPy's included (and no truth value).
+
+    Not if it is too large for a float, such as 10**400.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
 
 
 def as_real(value: object) -> float:
@@ -179,10 +188,7 @@ def as_real(value: object) -> float:
 
     NaN for all else and where none is near.
     """
-    try:
-        return float(value) if is_real(value) else math.nan  # type: ignore[arg-type]
-    except OverflowError:
-        return math.nan
+    return float(value) if is_real(value) else math.nan  # type: ignore[arg-type]
 
 
 def is_count(value: object, least: int = 1) -> bool:

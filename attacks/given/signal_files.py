@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -70,12 +71,12 @@ def _npz(path: Path) -> dict[str, Any]:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise InvalidInput(f"{torn} ({first_line(str(error))})") from None
     name = _scores(arrays, f"--signals = '{path}'", "array")
     _has(arrays, ("membership",), f"--signals = '{path}'", "array")
     found = {"scores": arrays[name], "membership": arrays["membership"]}
-    kind = str(arrays["kind"]) if "kind" in arrays else ""
+    kind = str(arrays["kind"].tolist()) if "kind" in arrays else ""
     found |= {"kind": name if name in KINDS else kind}
     return found | ({"labels": arrays["labels"]} if "labels" in arrays else {})
 

@@ -161,8 +161,8 @@ def _flags(membership: Any, shape: tuple[int, ...]) -> Flags:
 def _labels(labels: Any, e: int) -> NDArray[np.int64]:
     found = np.asarray(labels)
     require(found.shape == (e,), "labels", f"shape {found.shape}", f"of shape ({e},), as records")
-    known = found.dtype.kind in "biu" and bool((found >= 0).all())
-    require(known, "labels", f"{found.dtype} from {found.min()}", "integers >= 0")
+    require(found.dtype.kind in "biu", "labels", f"of {found.dtype}", "integers >= 0")
+    require(bool((found >= 0).all()), "labels", f"from {found.min()} on", "integers >= 0")
     return found.astype(np.int64)
 
 

@@ -24,6 +24,8 @@ LONGEST_NAME = 60
 SWITCHED = "true or false"
 MOST_LISTED = 12
 """So many keys are listed in a message."""
+LONGEST_HINT = 80
+"""Characters of a correction of a claim; a longer one has a number that nobody meant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,11 +184,9 @@ def _claim(claim: Any, where: str) -> dict[str, float] | None:
         and all(is_real(value) for value in claim.values())
     )
     meant = _meant(claim)
-    require(numbers, f"{where}: claim", claim, f"{allowed}; {meant}" if meant else allowed)
-    try:
-        found = {name: float(value) for name, value in claim.items()}
-    except OverflowError:
-        raise InvalidInput(f"{where}: claim: must be {allowed}") from None
+    allowed += f"; {meant}" if 0 < len(meant) <= LONGEST_HINT else ""
+    require(numbers, f"{where}: claim", claim, allowed)
+    found = {name: float(value) for name, value in claim.items()}
     try:
         claimed(found, where, labels="gamma" not in found or found["gamma"] <= 1)
     except InvalidInput as error:

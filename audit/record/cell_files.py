@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
@@ -23,6 +24,8 @@ NAMES = (CSV, PARQUET)
 INTEGERS = {"group": "int32", "pair": "int32", "direction": "int8", "query": "int32"}
 """Numbers of so many bytes hold every place that there can be."""
 KINDS = {"result": "str", **INTEGERS, **dict.fromkeys(WAYS, "float64")}
+STORED = {"str": "string", "float64": "double"}
+"""What Parquet calls a kind, where it is another name."""
 GZIP = 31
 """Tells zlib that a stream is to have the head of gzip, without a time."""
 LEVEL = 6
@@ -114,10 +117,22 @@ def read_cells(
     path = _found(Path(directory))
     read = _read_parquet if path.name == PARQUET else _read_csv
     try:
-        found = list(read(path, wanted, above))
-    except (OSError, ValueError, EOFError, zlib.error):
+        found = pd.concat(read(path, wanted, above), ignore_index=True)
+    except (OSError, ValueError, EOFError, OverflowError, zlib.error):
         raise InvalidInput(f"directory = '{directory}': {path.name} cannot be read") from None
-    return pd.concat(found, ignore_index=True)
+    wrong = found[_impossible(found)]
+    if len(wrong):
+        told = ", ".join(f"{name} = {value}" for name, value in wrong.iloc[0].items())
+        raise InvalidInput(f"directory = '{directory}': {path.name} has no possible cell: {told}")
+    return found
+
+
+def _impossible(cells: pd.DataFrame) -> pd.Series[bool]:
+    """Tell of each cell whether it has no result, place or bounds that there can be."""
+    named = cells["result"].notna() & (cells["result"] != "")
+    placed = (cells[list(INTEGERS)] >= 0).all(axis=1) & (cells["direction"] <= 1)
+    ordered = (cells["lower"] > -math.inf) & (cells["lower"] <= cells["upper"])
+    return ~(named & placed & ordered)
 
 
 def _found(directory: Path) -> Path:
@@ -155,7 +170,7 @@ def _write_parquet(file: BinaryIO, results: Sequence[Result]) -> None:
 def _read_csv(path: Path, wanted: Mapping[str, Any], above: float | None) -> Iterator[pd.DataFrame]:
     import pandas as pd
 
-    for cells in pd.read_csv(path, dtype=KINDS, chunksize=CHUNK):
+    for part, cells in enumerate(pd.read_csv(path, dtype=KINDS, chunksize=CHUNK)):
         if list(cells.columns) != list(COLUMNS):
             raise ValueError(path)
         kept = pd.Series(data=True, index=cells.index)
@@ -163,15 +178,22 @@ def _read_csv(path: Path, wanted: Mapping[str, Any], above: float | None) -> Ite
             kept &= cells[name] == value
         if above is not None:
             kept &= cells["lower"] > above
-        if kept.any() or not cells.index[0]:  # the first part, at least, tells the columns
+        if kept.any() or not part:  # the first part, at least, tells the columns
             yield cells[kept]
 
 
 def _read_parquet(
     path: Path, wanted: Mapping[str, Any], above: float | None
 ) -> Iterator[pd.DataFrame]:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     filters = [(name, "=", value) for name, value in wanted.items()]
     filters += [] if above is None else [("lower", ">", above)]
-    yield pq.read_table(path, columns=list(COLUMNS), filters=filters or None).to_pandas()
+    try:
+        kinds = {field.name: str(field.type) for field in pq.read_schema(path)}
+        if kinds != {name: STORED.get(kind, kind) for name, kind in KINDS.items()}:
+            raise ValueError(path)
+        yield pq.read_table(path, columns=list(COLUMNS), filters=filters or None).to_pandas()
+    except pa.ArrowException as error:
+        raise ValueError(path) from error

@@ -50,12 +50,20 @@ def contradiction(result: Raw) -> str:
 def _of_witnesses(result: Raw) -> str:
     other = result.get("other")
     held = (result["witness"], result.get("clearest"), None if other is None else other["witness"])
-    return next(filter(None, (witness_fault(each) for each in held if each is not None)), "")
+    return next(filter(None, (_of_witness(each) for each in held if each is not None)), "")
+
+
+def _of_witness(witness: Raw) -> str:
+    """Say what is wrong with a witness of a record; its file alone may lack what was measured."""
+    missing = [name for name in ("p1", "p0") if name not in witness]
+    told = f"it has no field '{missing[0]}', which it must have" if missing else ""
+    return witness_fault(witness) or told
 
 
 def _told(result: Raw, claim: Claim) -> Iterator[str]:
     """Yield what is wrong; what comes later may rely on what came before."""
     yield from _unfounded(result)
+    yield from _listed_twice(result)
     for cell in result["per_query"]:
         yield from _miscounted(cell, result["mode"], result["trials"])
         yield from _crooked(cell)
@@ -77,6 +85,18 @@ def _unfounded(result: Raw) -> Iterator[str]:
         yield "was sampled and does not say of how many cells"
     if len(searched.get("keys", searched["how"])) != len(searched["how"]):
         yield "has not as many keys of searches as words for them"
+
+
+def _listed_twice(result: Raw) -> Iterator[str]:
+    """Say which query has two cells; each of the mechanism's own cases begins with a query 0."""
+    cases, seen = 0, set[tuple[Any, ...]]()
+    for cell in result["per_query"]:
+        own, query = cell["group"] == "own", cell["query"]
+        cases += own and query == 0
+        place = (cell["group"], cases if own else cell.get("data"), query, str(cell["point"]))
+        if place in seen:
+            yield f"lists query {query} of its {cell['group']} group twice"
+        seen.add(place)
 
 
 def _miscounted(cell: Raw, mode: str | None, trials: int) -> Iterator[str]:

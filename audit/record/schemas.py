@@ -35,7 +35,7 @@ def read_schema(name: str) -> dict[str, Any]:
 
     Parameters
     ----------
-    name : {"record", "attack", "witness", "theorems"}
+    name : {"record", "attack", "witness", "theorems", "theorem-witness"}
     """
     text = (
         resources.files("dpassay.record")

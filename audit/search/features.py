@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.errors import InvalidInput, is_count, require
+from dpassay.errors import InvalidInput, is_count, is_real, require
 from dpassay.search.values import (
     NUMBER,
     Key,
@@ -144,12 +144,7 @@ def feature_from_json(facts: Any) -> Feature:
 
 def finite(number: Any) -> bool:
     """Whether what was read is a finite number."""
-    if isinstance(number, bool) or not isinstance(number, (int, float)):
-        return False
-    try:
-        return math.isfinite(float(number))
-    except OverflowError:
-        return False
+    return is_real(number) and math.isfinite(number)
 
 
 def _value(feature: Feature, view: View) -> Array:

@@ -9,19 +9,26 @@ codes and the words of a status are those of a run.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from dpassay.errors import InvalidInput
 from dpassay.numerics import lower_number, number, upper_number
+from dpassay.record.files import read_document
+from dpassay.record.schemas import fault
 from dpassay.record.theorems.baseline import SCHEMA
 from dpassay.targets.groups import Progress, silent
 from dpassay.theorems.effort import Effort
-from dpassay.theorems.registry import statements
+from dpassay.theorems.registry import chosen, statements
 from dpassay.theorems.row import Case, Checked, Measured, Row, keeps
 from dpassay.theorems.statement import PAPERS, Statement
 
 WITNESS = "dpassay/theorem-witness/1"
+EFFORT = {"seed", "deep"}
+"""What a witness says of the run that it is of; those of an earlier version say nothing."""
 
 
 def check_rows(
@@ -129,20 +136,62 @@ def _factor(measured: Measured, row: Row) -> float | str | None:
     return number(value / measured.claimed)
 
 
-def make_witness(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the witness of a result of a record, as a file that `dpassay theorem replay` takes."""
-    return {"schema": WITNESS, "id": result["id"], "witness": result["witness"]}
+def make_witness(result: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the witness of a result of a record, as a file that `dpassay theorem replay` takes.
+
+    It says which effort its case belongs to: seed and deep, of the run.
+    """
+    effort = {name: run[name] for name in EFFORT}
+    return {"schema": WITNESS, "id": result["id"], **effort, "witness": result["witness"]}
 
 
-def replayed(row: Row, witness: Mapping[str, Any]) -> dict[str, Any]:
+def read_witness(path: Path) -> tuple[Row, Case, dict[str, Any]]:
+    """Read a file that `make_witness` made.
+
+    Returns
+    -------
+    row : Row
+    case : mapping
+        One of the row's cases at the effort that the file says; by default the usual one.
+    witness : dict
+        The case, and what was measured there.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such file, it is damaged, or its row has no such case.
+    """
+    held = read_document(path, "WITNESS", WITNESS)
+    wrong = fault(held, "theorem-witness")
+    if wrong:
+        raise InvalidInput(f"WITNESS = '{path}': is damaged: {wrong}")
+    try:
+        (row,) = chosen([held["id"]])
+    except InvalidInput as error:
+        raise InvalidInput(f"WITNESS = '{path}': is damaged: {error}") from None
+    effort, wanted = Effort(**{name: held[name] for name in EFFORT & held.keys()}), held["witness"]
+    for case in row.cases(effort):
+        if _same(case, wanted["case"]):
+            return row, case, wanted
+    raise InvalidInput(
+        f"WITNESS = '{path}': is damaged: its case is none of {row.key}; must be one of a run with "
+        f"seed {effort.seed}{' and --deep' if effort.deep else ''}"
+    )
+
+
+def _same(case: Case, other: Mapping[str, Any]) -> bool:
+    """Whether two cases are written alike; a number equals a truth value in Python, not here."""
+    return json.dumps(dict(case), sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def replayed(row: Row, case: Case) -> dict[str, Any]:
     """Measure the case of a witness again.
 
     Returns
     -------
     dict
-        As `witness`, with the numbers of now.
+        As `witness` in its file, with the numbers of now.
     """
-    case = witness["case"]
     again = _measured(row, row.measure(**case), case)
     assert again is not None
     return again

@@ -273,7 +273,7 @@ def test_parameters_and_answers_may_be_lists_and_tables(tmp_path: Path) -> None:
         ),
         (
             MECHANISM + f"claim = {{ epsilon = 1{'0' * 400} }}",
-            "mechanism 1: claim: must be { epsilon = E }, ",
+            "000...: must be { epsilon = E }, ",
         ),
         (MECHANISM + "answers = []", "dpassay.toml, mechanism 1: answers = []: must be a text"),
         (

@@ -31,6 +31,8 @@ CASES = {
     "ledgers": 700,
     "process": 1800,
     "records": 900,
+    "tables": 600,
+    "theorems": 600,
     "witnesses": 1000,
 }
 """How many cases of each target `make test-slow` runs; its file has its name."""

@@ -14,12 +14,11 @@ from dpassay.cli.output.progress import bars
 from dpassay.cli.output.terminal import console, readers_may_leave
 from dpassay.cli.shared import command_of, commit
 from dpassay.config.options import OPTIONS
-from dpassay.errors import InvalidInput, first_line
-from dpassay.record.files import dumps, read_document, witness_file, writable, write_text
+from dpassay.record.files import dumps, witness_file, writable, write_text
 from dpassay.theorems.effort import Effort
 from dpassay.theorems.page import as_json, lines
 from dpassay.theorems.registry import chosen
-from dpassay.theorems.run import WITNESS, check_rows, make_record, make_witness, replayed
+from dpassay.theorems.run import check_rows, make_record, make_witness, read_witness, replayed
 from dpassay.theorems.statement import PAPERS
 
 DESCRIPTION = """The quantitative statements of the three papers, each held against the truth: \
@@ -122,7 +121,7 @@ def _deliver(record: dict[str, Any], directory: Path | None, arguments: Any) -> 
         for result in record["results"]:
             if result["witness"] is not None:
                 path = directory / witness_file(result["id"])
-                write_text(path, dumps(make_witness(result)))
+                write_text(path, dumps(make_witness(result, record["run"])))
     with readers_may_leave():
         if arguments.json:
             sys.stdout.write(dumps(record))
@@ -134,12 +133,7 @@ def _deliver(record: dict[str, Any], directory: Path | None, arguments: Any) -> 
 
 
 def _replay(arguments: argparse.Namespace) -> int:
-    held = read_document(Path(arguments.witness), "WITNESS", WITNESS)
-    try:
-        (row,), witness = chosen([held["id"]]), held["witness"]
-        again = replayed(row, witness)
-    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-        told = f"WITNESS = '{arguments.witness}': is damaged: {first_line(str(error))}"
-        raise InvalidInput(told) from None
+    row, case, witness = read_witness(Path(arguments.witness))
+    again = replayed(row, case)
     sys.stdout.write(dumps({"id": row.key, "again": again, "same": again == witness}))
     return Exit.NOTHING if again == witness else Exit.FAILED
