@@ -325,7 +325,7 @@ def test_what_comes_after_a_failure_is_not_kept_for_those_who_have_left(cluster:
         first.finish(receipts[0])
     first.close()
     for receipt in receipts:
-        while not receipt.asked.ended:
+        while not first.ended(receipt):
             cluster.take()
     assert len(kept) == 1
     assert cluster.under_way == 0
