@@ -147,6 +147,7 @@ EXACT: Final[list[Entry]] = [
         (1 / 2 + 3 * sigma(5)) / 4,
     ),
     (DF + "theorem-5.3-agnostic-step/bound", {"alpha": 0.5, "best": 0.0}, 1 / 2, exp(0.25) / 2),
+    (DF + "theorem-5.3-best/one-point", {"n": 3, "tenths": 5}, 1 / 2, 1 / 4),
     (DF + "lemma-6.4/membership", {"n": 1, "k": 2, "odds": [2, 1], "N": 10}, 16, 0.1 + 0.9 * 4),
     (
         DF + "lemma-6.4-group/printed",
