@@ -210,7 +210,7 @@ ROWS = (
     ),
     Row(
         key=f"{PAPER}/theorem-5.3-best/one-point",
-        checks="thresholds on one point: the best error on a sample, in the mean, against that on P",
+        checks="thresholds on one point: the best error on a sample, in the mean, against P",
         quantity="E[Opt_S(C)]",
         method="exact",
         domain="n in {1, 2, 3, 10, 50}, labels 1 in 0, 10, 30, 50 %",
