@@ -90,6 +90,7 @@ EXACT: Final[list[Entry]] = [
     ),
     (DF + "theorem-4.1-exponent/printed", {"alpha": 0.5}, 1 / 8, 8),
     (DF + "theorem-4.3/coin", {"d": 1, "alpha": 0.5, "epsilon": 1.0}, 1 / 16, 0),
+    (DF + "theorem-4.3/constants", {"alpha": 0.01, "epsilon": 2.6}, 1 / 0.832, 1),
     (DF + "theorem-4.3/constants", {"alpha": 0.01, "epsilon": 1.0}, 1 / 0.32, 3),
     (DF + "theorem-4.3-tail/binomial", {"d": 8, "inverse_epsilon": 1}, 1 / 24, 1 / 8),
     (DF + "lemma-3.1/delta", {"k": 2, "epsilon": 1.0, "delta": 1e-5}, 2 * e * 1e-5, (1 + e) * 1e-5),
@@ -146,6 +147,7 @@ EXACT: Final[list[Entry]] = [
         (1 / 2 + 3 * sigma(5)) / 4,
     ),
     (DF + "theorem-5.3-agnostic-step/bound", {"alpha": 0.5, "best": 0.0}, 1 / 2, exp(0.25) / 2),
+    (DF + "theorem-5.3-best/one-point", {"n": 3, "tenths": 5}, 1 / 2, 1 / 4),
     (DF + "lemma-6.4/membership", {"n": 1, "k": 2, "odds": [2, 1], "N": 10}, 16, 0.1 + 0.9 * 4),
     (
         DF + "lemma-6.4-group/printed",
@@ -200,6 +202,12 @@ EXACT: Final[list[Entry]] = [
     (CV + "section-5-split/solved", SPLIT, -0.0003, 0.03 - split_loss(0.3)),
     (CV + "section-5-split/solved", SPLIT | {"alpha": 5.0}, 0, 0.5 - split_loss(5.0)),
     (CV + "section-6.1-unstable/formula", {"n": 8, "alpha": 1.0}, UNSTABLE, UNSTABLE),
+    (
+        CV + "section-6.1-privacy/standard-deviation",
+        {"n": 1, "l": 3, "alpha": 1.0},
+        1,
+        1 / 4 + log((1 + 2 * exp(1 / 4)) / (2 + exp(1 / 4))) + 1 / sqrt(2),
+    ),
     (CV + "theorem-6/beta2", {"bins": [2], "delta": 0.5, "alpha": 1.0}, 4, 4),
     (CV + "theorem-6-cases/first", {"most": 2}, 4, 4 - 2 / 3),
     (CV + "lemma-1-ratio/as-printed", {"alpha2": 0.1, "beta": 1.0, "gamma": 0.0}, 0.1, 0.2),

@@ -33,7 +33,7 @@ def privacy_cases(effort: Effort) -> Iterator[Case]:
 
 def noise_cases(effort: Effort) -> Iterator[Case]:
     """The same, the case of the findings first."""
-    yield {"n": 3, "l": 2, "alpha": 1.0}
+    yield {"n": 1, "l": 3, "alpha": 1.0}
     yield from privacy_cases(effort)
 
 

@@ -275,6 +275,14 @@ STATEMENTS = (
         kind="tail",
     ),
     Statement(
+        name="theorem-5.3-best",
+        number="proof of Theorem 5.3, the best error",
+        place="section 5",
+        printed="E[Opt_S(C)] <= Opt_P(C)",
+        hypotheses="any class C and n; S drawn from P^n",
+        kind="generalisation",
+    ),
+    Statement(
         name="definition-6.1",
         number="Definition 6.1",
         place="section 6",

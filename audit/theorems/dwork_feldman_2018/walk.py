@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 from scipy.special import log_expit
@@ -179,6 +181,20 @@ def size(N: int) -> Measured:
     return computed(N + 1, len(functions(N, 1)), 0)
 
 
+def best_cases(effort: Effort) -> Iterator[Case]:
+    """Samples of one point, on which both constants are thresholds."""
+    for n, tenths in itertools.product((1, 2, 3, 10, effort.of(50, 500)), (0, 1, 3, 5)):
+        yield {"n": n, "tenths": tenths}
+
+
+def best(n: int, tenths: int) -> Measured:
+    """E[Opt_S] = E[min(K, n - K)]/n, K binomial, against min(p, 1 - p); exact fractions."""
+    p = Fraction(tenths, 10)
+    mean = sum(math.comb(n, k) * p**k * (1 - p) ** (n - k) * min(k, n - k) for k in range(n + 1))
+    value = float(mean / n)
+    return computed(float(min(p, 1 - p)), value, UNIT_ROUNDOFF * value)
+
+
 PAPER = "dwork-feldman-2018"
 ROWS = (
     Row(
@@ -191,6 +207,15 @@ ROWS = (
         measure=overview,
         verdict="refuted",
         derivation="The projected walk of the overview",
+    ),
+    Row(
+        key=f"{PAPER}/theorem-5.3-best/one-point",
+        checks="thresholds on one point: the best error on a sample, in the mean, against P",
+        quantity="E[Opt_S(C)]",
+        method="exact",
+        domain="n in {1, 2, 3, 10, 50}, labels 1 in 0, 10, 30, 50 %",
+        cases=best_cases,
+        measure=best,
     ),
     Row(
         key=f"{PAPER}/section-5-class/at-most",
