@@ -157,9 +157,9 @@ def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
         "To certify 85 % of a claim that is just kept (median; randomised response): guesses at a "
         "single record, guesses of one run about all the answers, --transcripts of one answer, "
         "guesses at a record for the Rényi loss (of order 2, if ε is claimed). '-': no number up "
-        "to ten million, or not planned for such a claim. A guess at a record takes a target model; "
-        "without --models, fresh answers take the place of those that are lacking, up to 100,000 "
-        "about each of the records chosen."
+        "to ten million, or not planned for such a claim. A guess at a record takes a target "
+        "model; without --models, fresh answers take the place of those that are lacking, up to "
+        "100,000 about each of the records chosen."
     )
     needed = plain_table("claim", "one record", "one run", "--transcripts", "Rényi loss")
     for name, each in {_short(row): row["at_the_claim"] for row in rows}.items():
