@@ -24,14 +24,15 @@ from dpassay.attacks.experiment.models import ExperimentData, build_data
 from dpassay.attacks.experiment.planning import fresh_answers, share_of
 from dpassay.attacks.experiment.renyi import concentrated, divergence, renyi_claim
 from dpassay.attacks.experiment.run import Design, Target, experiment
-from dpassay.attacks.experiment.subjects import Points, Protected, View, asked
-from dpassay.attacks.observed import Array, Observed
+from dpassay.attacks.experiment.subjects import Protected, asked
+from dpassay.attacks.observed import Observed
 from dpassay.attacks.scores.registry import ATTACKS
 from dpassay.claims import DP, RDP, zCDP
 from dpassay.data import Labelled
 from dpassay.errors import TargetError
 from dpassay.mechanism import Mechanism
 from dpassay.targets.guard import AuditTarget
+from tests.attacks.toys import Toy
 
 REPETITIONS, ALPHA, CHECKS, WRONG = 1000, 0.05, 9, 72
 """P[Bin(1000, 0.05) > 72] <= 1 % / 9."""
@@ -56,9 +57,8 @@ class Responding(Mechanism):
         self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
     ) -> NDArray[Any]:
         inside = np.isin(queries[:, 0], state)
-        return (rng.random((size, len(queries))) < np.where(inside, 1, -1) * 0.5 + 0.5) == (
-            rng.random((size, len(queries))) < expit(self.loss)
-        )
+        told = rng.random((size, len(queries))) < expit(self.loss)
+        return np.asarray(told == inside).astype(np.int64)
 
 
 def subject(loss: float, budgets: tuple[int, ...] = (1,)) -> Protected:
@@ -158,27 +158,23 @@ def test_nothing_is_asked_for_where_nothing_is_claimed() -> None:
     assert {bound.guesses for bounds in found.certified.values() for bound in bounds} == {8}
 
 
-def test_one_answer_a_call_or_other_than_labels_is_not_asked_again() -> None:
+def test_what_runs_outside_has_coins_of_its_own_or_no_labels_is_not_asked_again() -> None:
     @dataclass(frozen=True)
     class Foreign(Responding):
         foreign: bool = True
 
     told = subject(1.0)
     assert asked_again(told, DP(epsilon=1.0)) == asked(1)
-    foreign = replace(told, target=replace(told.target, mechanism=Foreign(loss=1.0)))
-    assert asked_again(foreign, DP(epsilon=1.0)) is None
 
-    class Other:
-        views: tuple[View, ...] = (asked(1),)
-        key = code = ()
+    @dataclass(frozen=True)
+    class Unseeded(Responding):
+        seeded: bool = False
 
-        def without_copies(self) -> Other:
-            return self
+    for other in (Foreign(loss=1.0), Unseeded(loss=1.0)):
+        same = replace(told, target=replace(told.target, mechanism=other))
+        assert asked_again(same, DP(epsilon=1.0)) is None
 
-        def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
-            raise NotImplementedError
-
-    assert asked_again(Other(), DP(epsilon=1.0)) is None
+    assert asked_again(Toy(tells=1.0), DP(epsilon=1.0)) is None
 
 
 def test_the_number_is_that_of_the_claim_or_what_20_000_answers_are_enough_for() -> None:
