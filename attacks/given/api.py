@@ -88,7 +88,8 @@ def attack(
     records, references, models : int
         Records whose membership is guessed, reference models and target models; see docs/attacks.md
         for how many a claim takes. By default enough target models are trained to see a leak 2.5
-        above the claim.
+        above the claim, and a mechanism is asked for fresh answers about the records with bounds of
+        their own.
     transcripts : int, optional
         A side, of repeated queries of a mechanism that answers labels and has a claim; 0 for none.
         By default what certifies 85 % of a claim that is just kept, 20,000 at least (and 20,000

@@ -28,6 +28,7 @@ from dpassay.attacks.experiment.boundary import (
 )
 from dpassay.attacks.experiment.certified import Rule, certify
 from dpassay.attacks.experiment.cross_fitting import CrossFitted
+from dpassay.attacks.experiment.fresh.planning import fresh_guesses
 from dpassay.attacks.experiment.models import build_data
 from dpassay.attacks.experiment.one_run import (
     guessed_at,
@@ -49,7 +50,7 @@ from dpassay.attacks.repeated.attacked import TRANSCRIPTS, enough_transcripts
 from dpassay.attacks.repeated.run import bounds_of, ladder
 from dpassay.attacks.repeated.transcript_tests import run_tests
 from dpassay.attacks.scores.registry import ATTACKS
-from dpassay.claims import DP
+from dpassay.claims import DP, RDP
 from dpassay.config.options import COMMAND_LINE
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
@@ -246,15 +247,21 @@ def test_the_default_number_of_transcripts_is_what_thirty_claims_take(epsilon: f
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_page_says_what_guesses_certify_by_default(epsilon: float) -> None:
-    """One run and a single record, by the median, of thirty claims."""
+    """One run, a single record and its Rényi loss, by the median, of thirty claims."""
     models, p = default_models(DEFAULT_LOSSES * 6), float(expit(epsilon))
     run, record = shares(1e-3 / 61, VIEWS, len(ATTACKS), 0)[1], share_of(30, 1e-3)
     n = models * PAIRS
     one = largest_rejected(int(binom.median(n, p)), n, m=n, alpha=run)
-    single = guessed(int(binom.median(models, p)), models, delta=0.0, alpha=record)
-    planned = f"{guesses_for(epsilon, alpha=record):,}"
-    assert told(epsilon)[3:] == (str(models), down(one), down(single), planned)
-    assert one >= SHARE * epsilon
+    claims = DP(epsilon=epsilon), RDP(2.0, divergence(p, 2.0))
+    guesses, renyi = (
+        models + fresh_guesses(asked(1), claim, alpha=record, targets=models) for claim in claims
+    )
+    single = guessed(int(binom.median(guesses, p)), guesses, delta=0.0, alpha=record)
+    part = renyi_guessed(int(binom.median(renyi, p)), renyi, order=2.0, alpha=record)
+    part /= divergence(p, 2.0)
+    found = (str(models), down(one), f"{guesses:,}", down(single), f"{renyi:,}", down(part))
+    assert told(epsilon)[3:] == found
+    assert min(one / epsilon, single / epsilon, part) >= SHARE
 
 
 def told(epsilon: float) -> tuple[str, ...]:

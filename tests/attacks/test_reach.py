@@ -157,7 +157,7 @@ def test_targets_that_see_a_leak() -> None:
 def test_a_plain_nearest_neighbour_behind_a_claim_is_broken(tmp_path: Path) -> None:
     """With 32 targets it is guessed every time, and nothing could be said.
 
-    The default takes enough.
+    The default takes enough, and fresh answers.
     """
     words = [
         "attack",
@@ -174,11 +174,17 @@ def test_a_plain_nearest_neighbour_behind_a_claim_is_broken(tmp_path: Path) -> N
     record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
     best = record["subjects"][0]["certified"][0]
     right = best["counts"]["x"] + best["counts"]["n0"] - best["counts"]["y"]
-    assert right == record["run"]["targets"]
+    fresh = best["fresh"]["n1"] + best["fresh"]["n0"]
+    assert right == record["run"]["targets"] + fresh
+    told = (tmp_path / "attack.md").read_text(encoding="utf-8")
+    assert f"{right:,} of {right:,}, {fresh:,} fresh" in told
+    assert f"it guessed {fresh:,} times more, from fresh answers" in told
+    alone = best["counts"]["n1"] - best["fresh"]["n1"] + best["counts"]["n0"] - best["fresh"]["n0"]
+    assert alone == record["run"]["targets"]
     assert best["lower"] == pytest.approx(best["cap"])
     assert FEWEST < record["run"]["targets"] <= MOST
     assert best["detectable"] <= 1 + ABOVE
-    assert "1 claim, 1 BROKEN" in (tmp_path / "attack.md").read_text(encoding="utf-8")
+    assert "1 claim, 1 BROKEN" in told
 
 
 def test_few_targets_could_not_have_seen_it(

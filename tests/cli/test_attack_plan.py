@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from dpassay.attacks.experiment.boundary import guesses_for
+from dpassay.attacks.experiment.boundary import guesses_for, renyi_guesses_for
 from dpassay.attacks.experiment.planning import share_of
 from dpassay.attacks.experiment.reach import guessed, of_guesses
+from dpassay.attacks.experiment.renyi import RenyiClaim, of_renyi
 from dpassay.cli.main import main
 
 
@@ -64,6 +65,34 @@ def test_a_claim_with_delta(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("claim", "promised", "name"),
+    [
+        ("rho=0.5", RenyiClaim(order=None, allowed=0.5), "ρ = 0.5"),
+        ("alpha=2,epsilon=1", RenyiClaim(order=2.0, allowed=1.0), "Rényi loss of order 2 = 1"),
+    ],
+)
+def test_claims_of_zcdp_and_rdp(
+    claim: str, promised: RenyiClaim, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["plan", "--attack", "soft-majority", "--claim", claim]
+    assert main([*words, "--detect", "2", "--json"]) == 0
+    total, seen = json.loads(capsys.readouterr().out)
+    n, alpha = total["models"], share_of(1, 1e-3)
+    assert promised.certified(n, n, alpha) > promised.allowed
+    assert promised.certified(n - 1, n - 1, alpha) <= promised.allowed
+    assert seen["detectable"] <= 2 < of_renyi(promised, seen["models"] // 2, alpha=alpha).detectable
+    assert seen["at_the_claim"]["renyi_models"] == renyi_guesses_for(promised, alpha=alpha)
+    assert main(words) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert [row.startswith(name) for row in rows].count(True) == 6
+
+
+def test_no_ten_million_guesses_certify_a_tiny_claim(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "--attack", "soft-majority", "--claim", "rho=1e-4", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["at_the_claim"]["models"] == 0
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         ("plan", "TARGET is missing: must be exactly one mechanism"),
@@ -79,8 +108,12 @@ def test_a_claim_with_delta(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         ("plan --attack --epsilon 1 --claim epsilon=1", "--epsilon: cannot be combined with"),
         (
-            "plan --attack --claim rho=1",
-            "--claim = 'rho=1': with --attack it must be 'epsilon=E' or 'epsilon=E,delta=D'",
+            "plan --attack --claim mu=1",
+            "--claim = 'mu=1': with --attack it must be 'epsilon=E', 'epsilon=E,delta=D', 'rho=R'",
+        ),
+        (
+            "plan --attack --claim rho=1 --detect 1",
+            "--detect = 1.0: must be a number above the claim of 1",
         ),
         ("plan --attack --epsilon 600", "--epsilon = 600: needs more than 10 million models"),
     ],

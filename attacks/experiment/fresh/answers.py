@@ -23,6 +23,7 @@ from dpassay.attacks.observed import Array
 from dpassay.seeds import stream
 from dpassay.stats.bounds import Counts
 from dpassay.targets.groups import Progress, silent
+from dpassay.trials.threads import one_thread
 
 AT_ONCE = 10_000
 """Answers of a call."""
@@ -99,10 +100,11 @@ def _shares(
 ) -> Array:
     """Return the share of the record's own label in a view, looked at so often (number,)."""
     m, own, point = view.m or 1, int(data.records.y[record]), data.points.X[record : record + 1]
-    state: Any = subject.target.prepare(data.training(coins, 0))
     found, at_once = [np.empty(0)], max(1, AT_ONCE // m)
-    for first in range(0, number, at_once):
-        some = min(at_once, number - first)
-        answers = subject.target.sample(state, point, some * m, rng, "a fixed training set")
-        found.append((answers.reshape(some, m) == own).mean(axis=1))
+    with one_thread():  # as target models are trained
+        state: Any = subject.target.prepare(data.training(coins, 0))
+        for first in range(0, number, at_once):
+            some = min(at_once, number - first)
+            answers = subject.target.sample(state, point, some * m, rng, "a fixed training set")
+            found.append((answers.reshape(some, m) == own).mean(axis=1))
     return np.concatenate(found)

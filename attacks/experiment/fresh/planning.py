@@ -18,11 +18,12 @@ def asked_again(subject: Subject, claim: DP | None) -> View | None:
     """Return the view that fresh answers are asked for in: that of the fewest answers.
 
     None where there are none: without a claim, and of what does not answer labels, makes one answer
-    a call, or runs outside of Python.
+    a call, runs outside of Python, or draws coins of its own, which may be those of its training.
     """
-    if claim is None or not isinstance(subject, Protected) or subject.target.slow:
+    if claim is None or not isinstance(subject, Protected):
         return None
-    return subject.views[0]
+    light = subject.target.seeded and not subject.target.slow
+    return subject.views[0] if light else None
 
 
 def fresh_guesses(view: View, claim: DP, *, alpha: float, targets: int) -> int:
