@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpassay.reports.shared.figures import (
     CLAIM,
@@ -19,6 +20,9 @@ from dpassay.reports.shared.figures import (
 )
 from dpassay.reports.shared.lean import lean
 from dpassay.reports.shared.numbers import plain, value
+
+if TYPE_CHECKING:
+    from matplotlib.axis import Axis
 
 Raw = Mapping[str, Any]
 
@@ -52,6 +56,8 @@ def growth_plot(result: Raw, name: str) -> str:
         axes.loglog(x, claimed * middle[0] / claimed[0], "--", color=CLAIM, label="as printed")
         axes.vlines(x, lower, upper, color=PALETTE["held"][0], linewidth=2)
         axes.loglog(x, middle, "o-", color=PALETTE["held"][0], label="true", markersize=3)
+        _ticks(axes.xaxis, x)
+        _ticks(axes.yaxis, np.concatenate([claimed * middle[0] / claimed[0], middle]))
         axes.set_xlabel(letter)
         axes.grid(visible=True, color=FAINT, alpha=0.25, linewidth=0.6)
         axes.legend(frameon=False, fontsize="small")
@@ -64,6 +70,16 @@ def growth_plot(result: Raw, name: str) -> str:
             description=f"From {x[0]:g} to {x[-1]:g}: {slope}. theorems.json has every point.",
         )
     return lean(svg)
+
+
+def _ticks(axis: Axis, drawn: NDArray[np.float64]) -> None:
+    """Mark powers of ten, and 2 and 5 between them where there are few, as plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    wide = drawn.max() > 30 * drawn.min()
+    axis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _slope(result: Raw) -> str:

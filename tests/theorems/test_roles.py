@@ -42,12 +42,12 @@ def test_statements_are_counted_once_and_apart_from_what_is_none() -> None:
     assert dict(outcomes(record)) == {"hold": 1, "fail": 1, "end": 1, "unknown": 1}
     assert sentences(record) == (
         (
-            "4 statements as printed: 1 hold in all cases looked at, 1 are false, 1 are false only at "
-            "an end of their range, 1 were not refuted as printed."
+            "4 statements as printed: 1 hold in all cases looked at, 1 are false, 1 are false only "
+            "at an end of their range, 1 were not refuted as printed."
         ),
         (
-            "Of 5 refuted checks: 1 of statements as printed, 1 reading, 2 ends of ranges, 1 step of a "
-            "proof."
+            "Of 5 refuted checks: 1 of statements as printed, 1 reading, 2 ends of ranges, 1 step "
+            "of a proof."
         ),
     )
 

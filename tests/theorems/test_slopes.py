@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from dpassay.theorems.row import Measured
 from dpassay.theorems.run import check_rows, make_record
 from dpassay.theorems.slopes import DECADE, WITHIN, series, slope_row, slopes
 
-FACTS = {
+FACTS: dict[str, Any] = {
     "version": "1",
     "packages": {},
     "commit": None,
