@@ -47,9 +47,9 @@ of theorems, where an entry is a row of `dpassay theorem list`:
   refuted    a statement is refuted that was not known to be wrong
   failed     a check failed, or a statement known to be wrong was not refuted
   rose       the true number is nearer to what the statement allows, or further
-             beyond it, by more than the tolerance, and the bounds do not overlap
-  blinder    fewer cases, a search instead of a computation, a weaker verdict, or
-             less power
+             beyond it, by more than the tolerance; the bounds do not overlap
+  blinder    fewer cases, a search, not a computation, a weaker verdict, or less
+             power
   repointed  the check holds another number against the claim
   weakened   the claimed number of the same case allows more than before
   moved      (only reported) the number of a statement known to be wrong moved

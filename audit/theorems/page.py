@@ -15,7 +15,9 @@ Every quantitative statement of the three papers, in their order, with what chec
 `dpassay theorem run` runs the checks, `dpassay theorem list` prints this list. A verdict is what
 comes out at the default effort; `tests/theorems/` computes each again. *Verified*: in all cases of
 a named domain. *Not refuted*: by a sample or a search. *Refuted*: see the linked section of
-[findings](findings.md). This page is made by `python -m dpassay.theorems.page`.
+[findings](findings.md). Rows whose name begins with `slope` hold the growth of a number over a
+decade or more against the printed one; `theorems.html` draws it. This page is made by
+`python -m dpassay.theorems.page`.
 """
 COLUMNS = "| statement | place | kind | printed | check | verdict |\n|---|---|---|---|---|---|"
 

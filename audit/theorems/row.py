@@ -68,6 +68,22 @@ def computed(claimed: float, value: float, error: float) -> Measured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """Numbers along one name of a case, to be drawn.
+
+    Parameters
+    ----------
+    along : str
+        The name.
+    points : tuple of (float, Measured)
+        Its values, each with what was measured there.
+    """
+
+    along: str
+    points: tuple[tuple[float, Measured], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
     """What came of a row.
 
@@ -88,6 +104,8 @@ class Checked:
         The first case that violates the statement: the smallest, as cases are ordered.
     found : Measured or None
         What was measured at the witness.
+    series : Series or None
+        Of a row about growth, the numbers of the worst case.
     """
 
     verdict: Verdict
@@ -97,6 +115,7 @@ class Checked:
     case: Case | None = None
     witness: Case | None = None
     found: Measured | None = None
+    series: Series | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +145,8 @@ class Row:
         What comes out at the default effort; a row's test holds it to this.
     derivation : str
         Section of docs/findings.md, where the statement does not hold as printed.
+    series : callable, optional
+        Of a row about growth: gives the numbers of a case along one of its names.
     """
 
     key: str
@@ -138,6 +159,7 @@ class Row:
     relation: Relation = "at most"
     verdict: Verdict = "verified"
     derivation: str = ""
+    series: Callable[..., Series] | None = None
 
     def __post_init__(self) -> None:
         parts = self.key.split("/")
@@ -185,6 +207,7 @@ class Row:
             case=case,
             witness=violated[0][0] if violated else None,
             found=violated[0][1] if violated else None,
+            series=None if self.series is None else self.series(**case),
         )
 
 

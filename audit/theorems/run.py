@@ -23,7 +23,8 @@ from dpassay.record.theorems.baseline import SCHEMA
 from dpassay.targets.groups import Progress, silent
 from dpassay.theorems.effort import Effort
 from dpassay.theorems.registry import chosen, statements
-from dpassay.theorems.row import Case, Checked, Measured, Row, keeps
+from dpassay.theorems.roles import role_of
+from dpassay.theorems.row import Case, Checked, Measured, Row, Series, keeps
 from dpassay.theorems.statement import PAPERS, Statement
 
 WITNESS = "dpassay/theorem-witness/1"
@@ -99,6 +100,7 @@ def _result(row: Row, checked: Checked) -> dict[str, Any]:
         "relation": row.relation,
         "method": row.method,
         "domain": row.domain,
+        "role": role_of(row),
         "derivation": row.derivation or None,
         "expected": "refuted" if row.verdict == "refuted" else None,
         "verdict": checked.verdict,
@@ -106,6 +108,23 @@ def _result(row: Row, checked: Checked) -> dict[str, Any]:
         "cells": checked.cells,
         "worst": _measured(row, checked.worst, checked.case),
         "witness": _measured(row, checked.found, checked.witness),
+        "series": None if checked.series is None else _series(checked.series),
+    }
+
+
+def _series(series: Series) -> dict[str, Any]:
+    """Write down the numbers of a growth."""
+    return {
+        "along": series.along,
+        "points": [
+            [
+                number(place),
+                number(each.claimed),
+                lower_number(each.lower),
+                upper_number(each.upper),
+            ]
+            for place, each in series.points
+        ],
     }
 
 

@@ -10,6 +10,7 @@ from dpassay.reports import Format
 from dpassay.reports.run.junit import document, element, testcase
 from dpassay.reports.shared.statuses import ERROR, EXPECTED, HELD, INCONCLUSIVE, VERIFIED
 from dpassay.reports.shared.templating import template
+from dpassay.reports.theorems.statements import sentences
 from dpassay.reports.theorems.view import CAVEAT, RowView, headline, rows_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,11 @@ Raw = Mapping[str, Any]
 def to_html(record: Raw) -> str:
     """Write a record as one self-contained page; equal records give equal pages."""
     return template("theorems.html.j2").render(
-        headline=headline(record), rows=rows_of(record), caveat=CAVEAT, run=record["run"]
+        headline=headline(record),
+        sentences=sentences(record),
+        rows=rows_of(record, drawn=True),
+        caveat=CAVEAT,
+        run=record["run"],
     )
 
 
@@ -35,7 +40,8 @@ def to_junit(record: Raw) -> str:
         words = "Nothing was checked." if record["run"]["complete"] else "The run was interrupted."
         alarm = element("error", words, type="incomplete", message=words)
         cases.append(testcase("dpassay.theorem", "the run is complete", alarm))
-    return document("dpassay theorem", cases, f"{headline(record)}. {CAVEAT}")
+    said = " ".join((f"{headline(record)}.", *sentences(record), CAVEAT))
+    return document("dpassay theorem", cases, said)
 
 
 def _case(row: RowView) -> ET.Element:
@@ -54,6 +60,8 @@ def print_rows(record: Raw, console: Console) -> None:
     from rich.text import Text
 
     console.print(Text(headline(record), style="bold"))
+    for line in sentences(record):
+        console.print(Text(line))
     for row in rows_of(record):
         console.print(Text(f"{row.status.symbol} {row.key}: {row.status.word}"))
         numbers = f"{row.quantity}: claimed {row.relation} {row.claimed}, true {row.found}"

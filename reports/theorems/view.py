@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dpassay.reports.shared.numbers import MISSING, clean, plain, plural, value
 from dpassay.reports.shared.statuses import Status, status_of
+from dpassay.reports.theorems.statements import NAMES, role
 
 Raw = Mapping[str, Any]
 
@@ -40,11 +42,13 @@ class RowView:
     found: str
     factor: str
     witness: str
+    role: str
+    plot: str
 
 
-def rows_of(record: Raw) -> tuple[RowView, ...]:
-    """Return the rows, worst first, else in their order."""
-    views = [_view(result) for result in record["results"]]
+def rows_of(record: Raw, *, drawn: bool = False) -> tuple[RowView, ...]:
+    """Return the rows, worst first, else in their order; growth as pictures if asked."""
+    views = [_view(result, drawn=drawn) for result in record["results"]]
     return tuple(sorted(views, key=lambda view: view.status.rank))
 
 
@@ -58,7 +62,7 @@ def headline(record: Raw) -> str:
     return said if record["run"]["complete"] else f"{said}; interrupted"
 
 
-def _view(result: Raw) -> RowView:
+def _view(result: Raw, *, drawn: bool) -> RowView:
     statement, worst = result["statement"], result["worst"]
     return RowView(
         status=status_of(result),
@@ -77,7 +81,18 @@ def _view(result: Raw) -> RowView:
         found=MISSING if worst is None else _between(worst),
         factor=MISSING if worst is None or worst["factor"] is None else _number(worst["factor"]),
         witness=_witness(result["witness"]),
+        role=NAMES[role(result)][0] if role(result) in NAMES else "",
+        plot=_plot(result) if drawn else "",
     )
+
+
+def _plot(result: Raw) -> str:
+    """Draw a growth; empty for rows that are about none."""
+    if result.get("series") is None:
+        return ""
+    from dpassay.reports.theorems.figure import growth_plot
+
+    return growth_plot(result, "plot-" + re.sub(r"[^a-z0-9]+", "-", result["id"]))
 
 
 def _number(recorded: float | str) -> str:

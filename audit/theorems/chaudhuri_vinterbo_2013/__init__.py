@@ -11,5 +11,6 @@ ROW_FILES = (
     "linear_privacy",
     "theorem_4",
     "validation",
+    "rates",
 )
 """Files of this package that have rows."""

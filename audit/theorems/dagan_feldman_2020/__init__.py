@@ -16,5 +16,6 @@ ROW_FILES = (
     "relabelled_subsets",
     "stability",
     "subsampling",
+    "rates",
 )
 """Files of this package that have rows."""

@@ -16,5 +16,6 @@ ROW_FILES = (
     "moments",
     "votes",
     "sizes",
+    "rates",
 )
 """Files of this package that have rows."""
