@@ -28,6 +28,15 @@ REUSED = "noise reused within a batch"
 CANCELS = "noise cancels within a batch"
 REPLAYED = "batches replay the same coins"
 
+WORDS = {
+    REPLAYED: "sessions got two batches that were alike, answer for answer: each batch begins with "
+    "the same coins",
+    REUSED: "batches had both answers on one side of what is usual: answers of a batch share "
+    "coins, and their differences have none",
+    CANCELS: "batches had their answers on opposite sides of what is usual: the noise of a batch "
+    "sums to nothing, and so the sum of its answers has none",
+}
+
 
 def batch_cost(room: int) -> tuple[int, int]:
     """Return how many openings and queries it takes at most."""
@@ -61,22 +70,17 @@ def batch_defects(
         f"batches of {shown(x)} and a point a hair beside it"
     )
     one, other = (_sides([row[k] for row in rows]) for k in range(SIZE))
+    opposite = [not side for side in other]
     tests = (
-        (REPLAYED, [row[:SIZE] for row in rows], [row[SIZE:] for row in rows],
-         "sessions got two batches that were alike, answer for answer: each batch begins with "
-         "the same coins"),
-        (REUSED, one, other,
-         "batches had both answers on one side of what is usual: answers of a batch share coins, "
-         "and their differences have none"),
-        (CANCELS, one, [not side for side in other],
-         "batches had their answers on opposite sides of what is usual: the noise of a batch sums "
-         "to nothing, and so the sum of its answers has none"),
-    )  # fmt: skip
-    for name, first, second, words in tests:
+        (REPLAYED, [row[:SIZE] for row in rows], [row[SIZE:] for row in rows]),
+        (REUSED, one, other),
+        (CANCELS, one, opposite),
+    )
+    for name, first, second in tests:
         chance = pairing_probability(first, second)
         if chance <= alpha / len(tests):
             equal = sum(a == b for a, b in zip(first, second, strict=True))
-            seen = f"{equal} of {SESSIONS} {words}"
+            seen = f"{equal} of {SESSIONS} {WORDS[name]}"
             return [Defect(name=name, seen=seen, probability=chance, again=again)]
     return []
 

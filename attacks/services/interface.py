@@ -45,7 +45,8 @@ REFUSES = re.compile(
 """An exception whose name or text says one of these is a refusal."""
 SPENT = re.compile(r"budget|spent|quota|exhaust", re.IGNORECASE)
 LATER = re.compile(
-    r"\b429\b|\b50[234]\b|rate.?limit|too many requests|throttl|slow down|try again|retry|later|busy",
+    r"\b429\b|\b50[234]\b|rate.?limit|too many requests|throttl|slow down|try again|retry|later"
+    r"|busy",
     re.IGNORECASE,
 )
 """A refusal that says this, and not that something is spent, may end by itself."""
@@ -264,9 +265,7 @@ class Service:
         for pause in PAUSES:
             if not (isinstance(answer, Refusal) and answer.passing):
                 return answer
-            if answer.lost is None and (
-                kind in self._lasting or len(self._lasting) >= MOST_WAITED
-            ):
+            if answer.lost is None and (kind in self._lasting or len(self._lasting) >= MOST_WAITED):
                 return first
             time.sleep(pause)
             self.repeated += 1
