@@ -37,36 +37,36 @@ class Batches(Plain):
         found = np.empty(len(scores), dtype=int)
         for i in session.rng.permutation(len(scores)):
             found[i] = session.rng.random() < 1 / (1 + np.exp(-scores[i]))
-        return found.tolist()
+        return list(found.tolist())
 
 
 class OneCoin(Batches):
     def batch(self, session: Session, scores: Array) -> list[Any]:
-        return (session.rng.random() < 1 / (1 + np.exp(-scores))).astype(int).tolist()
+        return list((session.rng.random() < 1 / (1 + np.exp(-scores))).astype(int).tolist())
 
 
 class OneNoise(Batches):
     def batch(self, session: Session, scores: Array) -> list[Any]:
-        return (scores + session.rng.laplace(scale=4)).tolist()
+        return list((scores + session.rng.laplace(scale=4)).tolist())
 
 
 class ZeroSum(Batches):
     def batch(self, session: Session, scores: Array) -> list[Any]:
         noise = session.rng.laplace(scale=4, size=len(scores))
-        return (scores + noise - noise.mean()).tolist()
+        return list((scores + noise - noise.mean()).tolist())
 
 
 class SameBatch(Batches):
     def batch(self, session: Session, scores: Array) -> list[Any]:
         u = np.random.default_rng([session.key[0], *session.key[1].encode()]).random(len(scores))
-        return (u < 1 / (1 + np.exp(-scores))).astype(int).tolist()
+        return list((u < 1 / (1 + np.exp(-scores))).astype(int).tolist())
 
 
 class NoisyNumbers(Batches):
     """Right."""
 
     def batch(self, session: Session, scores: Array) -> list[Any]:
-        return (scores + session.rng.laplace(scale=4, size=len(scores))).tolist()
+        return list((scores + session.rng.laplace(scale=4, size=len(scores))).tolist())
 
 
 class ScoreSession(Session):
