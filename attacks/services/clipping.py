@@ -54,7 +54,9 @@ def clipping_defects(
     _, change, k, label, up = best
     moved = change.apply(probe.data)
     point = [asked[k]]
-    flipped = Replace(change.index, probe.data.X[change.index], _next(probe.data, change.index))
+    flipped = Replace(
+        change.index, probe.data.X[change.index], next_label(probe.data, change.index)
+    )
     known = _count(probe, probe.data, point, label, "base")
 
     def certified(data: Labelled, side: str) -> float:
@@ -99,7 +101,8 @@ def _tried(
                     yield float(value[0]), change, k, label, up
 
 
-def _next(data: Labelled, i: int) -> int:
+def next_label(data: Labelled, i: int) -> int:
+    """Return the label after that of record i, in the order of their names."""
     labels = np.unique(data.y).tolist()
     return int(labels[(labels.index(int(data.y[i])) + 1) % len(labels)])
 
@@ -109,7 +112,7 @@ def _changes(probe: ProbePoints) -> Iterator[Replace]:
     for i in probe.rng.permutation(len(data))[:RECORDS].tolist():
         for factor in EXTREMES:
             far = factor * np.maximum(np.abs(data.X).max(axis=0), probe.spread)
-            for label in sorted({int(data.y[i]), _next(data, i)}):
+            for label in sorted({int(data.y[i]), next_label(data, i)}):
                 yield Replace(i, far, label)
 
 

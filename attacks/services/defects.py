@@ -25,6 +25,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dpassay.attacks.observed import Array
+from dpassay.attacks.services.batches import batch_cost, batch_defects
 from dpassay.attacks.services.budgets import Defect, budget_cost, budget_defects, room_of
 from dpassay.attacks.services.clipping import clipping_cost, clipping_defects
 from dpassay.attacks.services.control import control, control_cost
@@ -33,6 +34,7 @@ from dpassay.attacks.services.frozen import frozen_cost, frozen_defects
 from dpassay.attacks.services.interface import Service
 from dpassay.attacks.services.probe_points import JITTER, POINTS, ProbePoints, points_cost
 from dpassay.attacks.services.rounding import rounded_defects, rounding_cost
+from dpassay.attacks.services.scores import scores_cost, scores_defects
 from dpassay.attacks.services.streams import (
     CLOCK,
     OPENINGS,
@@ -54,9 +56,10 @@ from dpassay.targets.groups import Progress, silent
 
 ALPHA = 1e-6
 """Error probability of all statistical tests of a probe together."""
-TESTS = 3 * POINTS + 9
+TESTS = 3 * POINTS + 11
 """Statistical tests of a probe at most: three at each point; whether users share coins, and whether
-an answer is one draw; the clock, roundings, replay, birthdays, two of deletion, one of clipping."""
+an answer is one draw; the clock, roundings, replay, batches, birthdays, two of deletion, and one
+each of probabilities and clipping."""
 NO_COINS = "near every record that was asked all answers were alike"
 
 
@@ -169,6 +172,7 @@ def plan_of(
         parts += [("rounded queries", share, rounding_cost(room))] * (room >= 2)
         parts.append(("clock", share, clock_cost(room)))
         parts += [("reopened sessions", share, replay_cost(room))] * (room >= 2)
+        parts += [("batches", share, batch_cost(room))] * (room >= 2)
         parts.append(("seed shared between users", share, shared_cost(room)))
         parts.append(("seeds of few bits", share, few_bits_cost(room, openings)))
     elif not live:
@@ -176,6 +180,7 @@ def plan_of(
     if service.can("delete") and not live:
         parts.append(("deletion", 2 * share, deletion_cost(room)))
     if claimed and not live:
+        parts.append(("probabilities", share, scores_cost()))
         parts.append(("missing clipping", share, clipping_cost(room)))
     return tuple(
         Cost(name=name, alpha=part, openings=cost[0], queries=cost[1]) for name, part, cost in parts
@@ -302,6 +307,8 @@ def _of_coins(
         return found
     if probe.room >= 2:
         found += replay_defects(probe, points[0], share)
+    if not found and not probe.service.says("memoised"):
+        found += batch_defects(probe, points, share, untold)
     return found + few_bits_defects(probe, points, share, openings, untold)
 
 
@@ -328,5 +335,7 @@ def _of_records(
     if claim is None:
         untold.append("missing clipping: no claim was given")
     else:
+        if points:
+            found += scores_defects(probe, points[0], claim, share)
         found += clipping_defects(probe, points, claim, share, untold)
     return found

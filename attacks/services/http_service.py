@@ -23,7 +23,7 @@ SECONDS = 30.0
 """Time for a reply."""
 REPLY = 16 * MIB
 """Of a reply at most."""
-REFUSALS = (403, 429, 503)
+REFUSALS = (403, 429, 502, 503, 504)
 NONE = (404, 405, 501)
 """Statuses of a service that says nothing of what it can."""
 WORDS = ("shared_seed", "one_model", "memoised", "live")
@@ -31,6 +31,10 @@ WORDS = ("shared_seed", "one_model", "memoised", "live")
 
 class Refused(RuntimeError):
     """A query that was turned down, with what was said."""
+
+
+class Lost(TargetError):
+    """A message without a reply; whether it was read is not known."""
 
 
 class _Closing:
@@ -101,14 +105,16 @@ class HttpFactory:
         Raises
         ------
         Refused
-            If the service answers with 403, 429 or 503.
+            If the service answers with 403, 429, 502, 503 or 504.
+        Lost
+            If no reply comes.
         TargetError
             If it fails.
         """
         status, said = self._sent("POST", name, json.dumps(message).encode())
         if status in REFUSALS:
             words = " ".join(said[:300].decode(errors="replace").split())
-            raise Refused(words or f"status {status}")
+            raise Refused(f"status {status}: {words}" if words else f"status {status}")
         return _object(said, name, status)
 
     def _sent(self, method: str, name: str, body: bytes | None = None) -> tuple[int, bytes]:
@@ -128,7 +134,7 @@ class HttpFactory:
                 if kept is not None and again and closed:
                     continue
                 said = " ".join(str(error).split())[:200] or type(error).__name__
-                raise TargetError(f"{name}: the connection failed ({said})") from None
+                raise Lost(f"{name}: the connection failed ({said})") from None
             if len(found) > REPLY:
                 connection.close()
                 raise TargetError(f"{name}: the reply is longer than {REPLY // MIB} MiB")

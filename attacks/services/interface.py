@@ -25,15 +25,15 @@ import inspect
 import math
 import re
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
 import numpy as np
 
 from dpassay.attacks.observed import Array
-from dpassay.attacks.services.http_service import HttpFactory
+from dpassay.attacks.services.http_service import HttpFactory, Lost
 from dpassay.data import Labelled
 from dpassay.errors import MOST_TEXT, InvalidInput, TargetError, is_count, require
 from dpassay.seeds import stream
@@ -45,12 +45,16 @@ REFUSES = re.compile(
 """An exception whose name or text says one of these is a refusal."""
 SPENT = re.compile(r"budget|spent|quota|exhaust", re.IGNORECASE)
 LATER = re.compile(
-    r"\b429\b|\b503\b|rate.?limit|too many requests|throttl|slow down|try again|retry|later|busy",
+    r"\b429\b|\b50[234]\b|rate.?limit|too many requests|throttl|slow down|try again|retry|later"
+    r"|busy",
     re.IGNORECASE,
 )
 """A refusal that says this, and not that something is spent, may end by itself."""
 PAUSES = (0.01, 0.05, 0.2, 0.5, 1.0)
 """Seconds that are waited before a query is asked again that was refused for a moment."""
+MOST_WAITED = 8
+"""Refusals, different in more than numbers, that did not end while they were waited for; after them
+none is waited for."""
 RATE = re.compile(r"rate.?limit|throttl|slow down|try again|retry|later|busy", re.IGNORECASE)
 """A refusal that says this is for a moment, even where it did not end while it was waited."""
 LABELS = (bool, int, float, str)
@@ -67,10 +71,13 @@ class Refusal:
         label.
     passing : bool
         Whether it may be for a moment only.
+    lost : TargetError, optional
+        Where no reply came at all.
     """
 
     text: str
     passing: bool = False
+    lost: TargetError | None = None
 
     @property
     def rate(self) -> bool:
@@ -104,16 +111,7 @@ class Session:
 
         What is refused for a moment only is asked again.
         """
-        answer = self._once(x)
-        if not (isinstance(answer, Refusal) and answer.passing and self._service.patient):
-            return answer
-        for pause in PAUSES:
-            time.sleep(pause)
-            if not isinstance(again := self._once(x), Refusal):
-                self._service.rate_limited = True
-                return again
-        self._service.patient = False  # it does not end: further ones are not waited for
-        return answer
+        return self._service.patiently(lambda: self._once(x))
 
     def _once(self, x: Array) -> Any:
         if self.has("ask"):
@@ -125,11 +123,11 @@ class Session:
 
     def probabilities(self, x: Array) -> Any:
         """Return what it says of all labels at a point (d,), or a `Refusal`."""
-        return self._call("probabilities", x.copy())
+        return self._service.patiently(lambda: self._call("probabilities", x.copy()))
 
     def ask_many(self, points: Array) -> list[Any]:
         """Return the answers to a batch (n, d), without those it refused."""
-        found = self._call("ask_many", points.copy())
+        found = self._service.patiently(lambda: self._call("ask_many", points.copy()))
         if isinstance(found, Refusal):
             return []
         return [answer for answer in found if not isinstance(answer, Refusal)]
@@ -139,10 +137,9 @@ class Session:
         try:
             answer = getattr(self._session, name)(x)
         except (Exception, SystemExit) as error:
-            said = f"{type(error).__name__}: {_text(error)}"
-            passing = bool(LATER.search(said)) and not SPENT.search(said)
-            if passing or REFUSES.search(said):
-                return Refusal(said.replace(self._user, "USER"), passing)
+            refusal = _refusal(error)
+            if refusal is not None:
+                return replace(refusal, text=refusal.text.replace(self._user, "USER"))
             raise TargetError(
                 f"{name} on {self._where} raised {type(error).__name__}", _text(error)
             ) from error
@@ -200,7 +197,8 @@ class Service:
         self.factory, self.name, self.seed = factory, name, seed
         self._users = count()
         self.openings = self.queries = 0
-        self.patient, self.rate_limited = True, False
+        self.repeated = 0
+        self._lasting: set[str] = set()
 
     @property
     def shares_seed(self) -> bool:
@@ -233,12 +231,51 @@ class Service:
         self._run("delete", self.factory.delete, data, seed, i)
 
     def _run(self, name: str, call: Any, *values: Any) -> None:
-        try:
-            call(*values)
-        except (Exception, SystemExit) as error:
-            raise TargetError(
-                f"{name} of {self.name} raised {type(error).__name__}", _text(error)
-            ) from error
+        self._done(lambda: call(*values), f"{name} of {self.name}")
+
+    def _done(self, call: Callable[[], Any], what: str) -> Any:
+        """Return what a call of the factory returns; all it raises is a `TargetError`."""
+
+        def once() -> Any:
+            try:
+                return call()
+            except (Exception, SystemExit) as error:
+                refusal = _refusal(error)
+                if refusal is not None and refusal.passing:
+                    return refusal
+                raise TargetError(f"{what} raised {type(error).__name__}", _text(error)) from error
+
+        found = self.patiently(once)
+        if isinstance(found, Refusal):
+            raise TargetError(f"{what} was refused", found.text)
+        return found
+
+    def patiently(self, call: Callable[[], Any]) -> Any:
+        """Return the reply to a call, which is made again while it is refused for a moment only.
+
+        `repeated` counts the calls that were made again: the service may have read each of them.
+
+        Raises
+        ------
+        TargetError
+            If it fails, or no reply comes.
+        """
+        first = answer = call()
+        kind = re.sub(r"\d+", "#", first.text) if isinstance(first, Refusal) else ""
+        for pause in PAUSES:
+            if not (isinstance(answer, Refusal) and answer.passing):
+                return answer
+            if answer.lost is None and (kind in self._lasting or len(self._lasting) >= MOST_WAITED):
+                return first
+            time.sleep(pause)
+            self.repeated += 1
+            answer = call()
+        if isinstance(answer, Refusal) and answer.lost is not None:
+            raise answer.lost
+        if isinstance(answer, Refusal) and answer.passing:
+            self._lasting.add(kind)  # it does not end: further ones are not waited for
+            return first
+        return answer
 
     def user(self) -> str:
         """Return a name that was not used before."""
@@ -258,10 +295,7 @@ class Service:
         """
         where = f"a session of {self.name}"
         self.openings += 1
-        try:
-            session = self.factory(data, seed, user)
-        except (Exception, SystemExit) as error:
-            raise TargetError(f"{self.name} raised {type(error).__name__}", _text(error)) from error
+        session = self._done(lambda: self.factory(data, seed, user), self.name)
         found = Session(session, user, where, self)
         if not any(map(found.has, ("ask", "probabilities", "ask_many"))):
             raise TargetError(
@@ -286,6 +320,15 @@ def service_of(address: str, *, seed: int) -> Service:
         else load_object(address, "--service")
     )
     return Service(factory, address, seed=seed)
+
+
+def _refusal(error: BaseException) -> Refusal | None:
+    """Return what an exception says of a refusal; None where it is a failure."""
+    said = f"{type(error).__name__}: {_text(error)}"
+    if isinstance(error, Lost):
+        return Refusal(said, passing=True, lost=error)
+    passing = bool(LATER.search(said)) and not SPENT.search(said)
+    return Refusal(said, passing) if passing or REFUSES.search(said) else None
 
 
 def _arguments(call: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from dpassay.attacks.services.defects import probe
+from dpassay.attacks.services.http_service import Lost, Refused
 from dpassay.attacks.services.interface import Refusal, service_of
 from dpassay.cli.main import main
 from dpassay.data import Labelled
@@ -96,3 +98,34 @@ def test_what_is_wrong_is_told_in_one_line(data: Labelled) -> None:
         with pytest.raises(TargetError, match="open: it answered with status 404"):
             service_of(f"{url}/elsewhere", seed=0).open(data, 0, "me")
         assert session.ask(data.X[0]) in (0, 1)
+
+
+def test_a_failure_that_passes_is_asked_again(data: Labelled) -> None:
+    with served(suite.Plain()) as url:
+        service = service_of(url, seed=0)
+        post, messages = service.factory.post, count(1)
+
+        def flaky(name: str, message: Any) -> Any:
+            if (number := next(messages)) % 7 == 0:
+                raise (Refused("status 503: upstream is down") if number % 2 else Lost("no reply"))
+            return post(name, message)
+
+        service.factory.post = flaky
+        for user in ("me", "you", "they", "we", "all", "some", "none"):
+            session = service.open(data, 3, user)
+            assert len(session.transcript([data.X[0]] * 60)) == suite.LIMIT
+        assert service.repeated == (next(messages) - 1) // 7
+        service.factory.post = _lost
+        with pytest.raises(TargetError, match="no reply"):
+            session.ask(data.X[0])
+        service.factory.post = _down
+        with pytest.raises(TargetError, match="was refused"):
+            service.open(data, 3, "me")
+
+
+def _lost(name: str, message: Any) -> Any:
+    raise Lost("no reply")
+
+
+def _down(name: str, message: Any) -> Any:
+    raise Refused("status 503: upstream is down")
