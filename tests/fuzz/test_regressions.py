@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import gzip
 import json
 import sqlite3
 from contextlib import closing
@@ -12,23 +11,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 
-from dpassay.attacks.experiment.vulnerability import read_records
-from dpassay.attacks.given.signal_files import read_signals
 from dpassay.cli.main import main
 from dpassay.csv_files import read_csv
 from dpassay.errors import InvalidInput, is_real
-from dpassay.record.cell_files import KINDS, read_cells
 from dpassay.targets.foreign.protocol import DEEPEST, Malformed, answers_of, error_of, reply_of
 from dpassay.trials.ledger import Ledger
 from tests.fuzz.corpus import RUNS
 from tests.fuzz.mutations import written
 from tests.fuzz.running import CASES
 from tests.fuzz.test_ledgers import NEW, ROWS, VALUE
-from tests.fuzz.test_tables import CELLS, COLUMNS, OF_RECORDS, RECORDS
 
 Capture = pytest.CaptureFixture[str]
 CELL = ("per_query", 0)
@@ -262,6 +255,15 @@ def test_a_witness_of_more_trials_than_a_run_draws_is_refused(here: Path, capsys
     assert "trials.draws = 1000000000000: must be" in capsys.readouterr().err
 
 
+def test_a_claim_with_a_number_of_another_kind_is_refused(here: Path, capsys: Capture) -> None:
+    """`compare` ended with a ValueError."""
+    record = json.loads(Path("errors.json").read_text())
+    record["results"][0]["claim"]["gamma"] = 3
+    written(Path("bad.json"), record)
+    assert main(["compare", "bad.json", "errors.json"]) == 2
+    assert "gamma = 3: must be null in a claim of kind Accuracy" in capsys.readouterr().err
+
+
 CASES_OF_THEOREMS: dict[str, tuple[str, Any, str]] = {
     "no case of the row": ("epsilon", -1.0, "its case is none of"),
     "a truth value": ("r", True, "its case is none of"),
@@ -299,79 +301,6 @@ def test_a_damaged_witness_of_a_theorem_is_refused(
     written(Path("bad.json"), held)
     assert main(["theorem", "replay", "bad.json"]) == 2
     assert f"witness.{place} = " in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("replaced", range(len(COLUMNS)))
-def test_a_cell_that_cannot_be_is_refused(replaced: int, tmp_path: Path) -> None:
-    wrong = ("", -1, -1, 2, -1, 1.5, "")
-    for row in (CELLS[0], [*CELLS[0][:replaced], wrong[replaced], *CELLS[0][replaced + 1 :]]):
-        lines = "\n".join(",".join(map(str, each)) for each in (COLUMNS, row))
-        (tmp_path / "cells.csv.gz").write_bytes(gzip.compress(lines.encode()))
-        if row is CELLS[0]:
-            assert len(read_cells(tmp_path)) == 1
-        else:
-            with pytest.raises(InvalidInput, match="has no possible cell"):
-                read_cells(tmp_path)
-
-
-def test_a_file_of_cells_without_cells_is_read(tmp_path: Path) -> None:
-    (tmp_path / "cells.csv.gz").write_bytes(gzip.compress(",".join(COLUMNS).encode()))
-    assert list(read_cells(tmp_path, pair=1).columns) == list(COLUMNS)
-
-
-@pytest.mark.parametrize("kinds", [{"lower": str}, {"pair": float}])
-def test_a_parquet_file_of_other_kinds_is_refused(kinds: Any, tmp_path: Path) -> None:
-    frame = pd.DataFrame(CELLS, columns=list(COLUMNS)).astype(KINDS).astype(kinds)
-    frame.to_parquet(tmp_path / "cells.parquet", index=False)
-    with pytest.raises(InvalidInput, match=r"cells\.parquet cannot be read"):
-        read_cells(tmp_path, above=0.3)
-
-
-ROW = dict(zip(OF_RECORDS, RECORDS[0], strict=True))
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"record": -1},
-        {"label": -1},
-        {"line": 0},
-        {"right": 9},
-        {"targets": 0},
-        {"alpha": 2},
-        {"alpha": ""},
-        {"loss_certified": -0.5},
-        {"loss_estimate": "nan"},
-        {"view": ""},
-    ],
-)
-def test_a_vulnerability_that_cannot_be_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
-    path = tmp_path / "records.csv.gz"
-    for row, good in ((ROW, True), (ROW | wrong, False)):
-        lines = "\n".join(",".join(map(str, each)) for each in (OF_RECORDS, row.values()))
-        path.write_bytes(gzip.compress(lines.encode()))
-        if good:
-            assert len(read_records(path)) == 1
-        else:
-            with pytest.raises(InvalidInput, match="is damaged in line 2"):
-                read_records(path)
-
-
-def test_a_packed_table_with_a_byte_changed_is_refused(tmp_path: Path) -> None:
-    """`zlib.error` is no `OSError`."""
-    packed = bytearray(gzip.compress(b"subject,view" * 100))
-    packed[10:14] = b"\xff\xff\xff\xff"
-    (tmp_path / "records.csv.gz").write_bytes(packed)
-    with pytest.raises(InvalidInput, match="cannot be read as CSV"):
-        read_records(tmp_path)
-
-
-def test_labels_of_signals_that_are_texts_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "signals.npz"
-    members = np.eye(2, dtype=int)
-    np.savez(path, scores=members * 0.5, membership=members, labels=np.array(["a", "b"]))
-    with pytest.raises(InvalidInput, match="labels = 'of <U1': must be integers >= 0"):
-        read_signals(path)
 
 
 def test_a_value_too_many_is_seen_whatever_ends_lines(tmp_path: Path) -> None:
