@@ -162,7 +162,8 @@ def _labels(labels: Any, e: int) -> NDArray[np.int64]:
     found = np.asarray(labels)
     require(found.shape == (e,), "labels", f"shape {found.shape}", f"of shape ({e},), as records")
     require(found.dtype.kind in "biu", "labels", f"of {found.dtype}", "integers >= 0")
-    require(bool((found >= 0).all()), "labels", f"{found.dtype} from {found.min()}", "integers >= 0")
+    least = found.min()
+    require(bool(least >= 0), "labels", f"{found.dtype} from {least}", "integers >= 0")
     return found.astype(np.int64)
 
 
