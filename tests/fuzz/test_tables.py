@@ -296,3 +296,12 @@ def test_labels_of_signals_that_are_texts_are_refused(tmp_path: Path) -> None:
     np.savez(path, scores=members * 0.5, membership=members, labels=np.array(["a", "b"]))
     with pytest.raises(InvalidInput, match="labels = 'of <U1': must be integers >= 0"):
         read_signals(path)
+
+
+@pytest.mark.parametrize("name", ["scores", "membership"])
+def test_complex_signals_are_refused(name: str, tmp_path: Path) -> None:
+    """Their imaginary part was dropped."""
+    path, members = tmp_path / "signals.npz", np.eye(2)
+    np.savez(path, **{"scores": members * 0.5, "membership": members, name: members + 1j})
+    with pytest.raises(InvalidInput, match=f"{name}: must be"):
+        read_signals(path)
