@@ -649,7 +649,7 @@ def claim_from_json(facts: dict[str, Any], expected: Any = None) -> Claim:
     Raises
     ------
     InvalidInput
-        If the kind is unknown or a number is out of range.
+        If the kind is unknown, a number is out of range, or one belongs to another kind.
     """
     require(facts.get("kind") in KINDS, "claim", facts.get("kind"), f"of kind {', '.join(KINDS)}")
     kind = KINDS[facts["kind"]]
@@ -658,6 +658,9 @@ def claim_from_json(facts: dict[str, Any], expected: Any = None) -> Claim:
         for name, value in facts.items()
         if name in {field.name for field in fields(kind)}
     }
+    others = {field.name for each in KINDS.values() for field in fields(each)} - set(known)
+    for name in sorted(others & facts.keys()):
+        require(facts[name] is None, name, facts[name], f"null in a claim of kind {kind.__name__}")
     if known.get("curve") is not None:
         known["curve"] = curve_from_json(known["curve"])
     return kind(**known, expected=expected)

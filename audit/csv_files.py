@@ -42,6 +42,7 @@ UNPACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, "
 """What opens those that are read line by line too."""
 LOOKED_AT = 2**16
 """Bytes among which there is a line feed, if lines end by it."""
+QUOTED = re.compile(rb'"[^"]*"')
 BLANKS = " \t"
 """A line of nothing else is no record."""
 FILL = (
@@ -231,10 +232,11 @@ def record_lines(path: Path, records: int) -> NDArray[np.int64] | None:
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield each row with the number of the line that it begins in; blank lines are none.
 
-    Lines end as in an editor: by a line feed, or by a carriage return where the file has no other.
+    Lines end as in an editor: by a line feed, or by a carriage return where the file has none but
+    within quotes.
     """
     with UNPACKED.get(path.suffix, Path.open)(path, "rb") as file:
-        end = "\n" if b"\n" in file.read(LOOKED_AT) else ""
+        end = "\n" if b"\n" in QUOTED.sub(b"", file.read(LOOKED_AT)) else ""
         file.seek(0)
         text = io.TextIOWrapper(file, encoding="utf-8-sig", newline=end)
         rows = csv.reader(text, skipinitialspace=True)

@@ -124,9 +124,16 @@ def observed(scores: Array, kind: str) -> Observed:
     )
 
 
+def _real(values: Any) -> Array:
+    """Return a new array of real numbers; raise `TypeError` for complex ones."""
+    if np.iscomplexobj(values):
+        raise TypeError
+    return np.array(values, dtype=float)
+
+
 def _numbers(scores: Any) -> Array:
     try:
-        found = np.array(scores, dtype=float)
+        found = _real(scores)
     except (TypeError, ValueError):
         raise InvalidInput("scores: must be numbers, an array of shape (models, records)") from None
     shape = found.ndim == 2 and found.shape[0] >= 1 and found.shape[1] >= 2
@@ -143,7 +150,7 @@ def _numbers(scores: Any) -> Array:
 
 def _flags(membership: Any, shape: tuple[int, ...]) -> Flags:
     try:
-        found = np.asarray(membership, dtype=float)
+        found = _real(membership)
     except (TypeError, ValueError):
         raise InvalidInput("membership: must be true or false, or 0 and 1") from None
     allowed = f"of shape {shape}, that of scores"
@@ -162,7 +169,8 @@ def _labels(labels: Any, e: int) -> NDArray[np.int64]:
     found = np.asarray(labels)
     require(found.shape == (e,), "labels", f"shape {found.shape}", f"of shape ({e},), as records")
     require(found.dtype.kind in "biu", "labels", f"of {found.dtype}", "integers >= 0")
-    require(bool((found >= 0).all()), "labels", f"from {found.min()} on", "integers >= 0")
+    least = found.min()
+    require(bool(least >= 0), "labels", f"{found.dtype} from {least}", "integers >= 0")
     return found.astype(np.int64)
 
 

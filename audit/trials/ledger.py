@@ -258,7 +258,7 @@ class Ledger:
             self._open().execute("DELETE FROM work")
         except sqlite3.OperationalError as error:
             raise InvalidInput(f"ledger '{self.path}': cannot be emptied ({error})") from None
-        except (sqlite3.Error, LedgerError):
+        except (sqlite3.Error, LedgerError, UnicodeDecodeError):
             self._remove()
 
     def _remove(self) -> None:
@@ -281,7 +281,7 @@ class Ledger:
             raise (error if kind is LedgerError else kind(str(error))) from None
         except sqlite3.OperationalError as error:
             raise kind(f"ledger '{self.path}': cannot be read or written ({error})") from None
-        except (sqlite3.Error, OverflowError):
+        except (sqlite3.Error, OverflowError, UnicodeDecodeError):
             raise kind(f"ledger '{self.path}': is damaged; {self._remedy}") from None
 
 

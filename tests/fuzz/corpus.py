@@ -1,4 +1,5 @@
-"""Valid documents to begin with: a record, cut short, and a witness of every kind of claim."""
+"""Valid documents to begin with: a record, cut short, and a witness of every kind of claim, records
+of attacks, and witnesses of theorems."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.cli.main import main
+from dpassay.theorems.run import make_witness
 from tests.fuzz.mutations import written
 
 RUNS = {
@@ -24,10 +26,17 @@ RUNS = {
     "errors": "projected-walk-risk-tied-by-label --train 10 --queries 1",
 }
 """What a record of each name is made by."""
-ATTACKED = (
-    "soft-majority --epsilon 1 --models 8 --references 8 --records 100 --copies 2 "
-    "--transcripts 200 --budgets 1,2 --attacks lira,loss-threshold"
-)
+SIZES = "--models 8 --references 8 --records 100 --copies 2 --transcripts 200"
+ATTACKS = {
+    "attack": "soft-majority --epsilon 1 --budgets 1,2 --attacks lira,single-record --canaries 9",
+    "renyi-attack": "soft-majority --claim rho=0.5 --budgets 1 --attacks gap",
+}
+THEOREMS = {
+    "exact": "dwork-feldman-2018/section-4.1-soft-majority/privacy",
+    "walk": "dwork-feldman-2018/section-2.2-walk/privacy",
+    "printed": "dwork-feldman-2018/lemma-4.5-2/printed",
+}
+"""Rows that are refuted."""
 
 
 def fill(folder: Path) -> None:
@@ -38,7 +47,12 @@ def fill(folder: Path) -> None:
         record["results"] = [_cut(result) for result in record["results"][:3]]
         written(folder / f"{name}.json", record)
         written(folder / f"{name}.witness.json", record["results"][0]["witness"])
-    written(folder / "attack.json", _shown(["attack", *ATTACKED.split()]))
+    for name, words in ATTACKS.items():
+        written(folder / f"{name}.json", _shown(["attack", *words.split(), *SIZES.split()]))
+    checked = _shown(["theorem", "run", *THEOREMS.values()])
+    results = {result["id"]: result for result in checked["results"]}
+    for name, key in THEOREMS.items():
+        written(folder / f"{name}.theorem.json", make_witness(results[key], checked["run"]))
 
 
 def _shown(words: list[str]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from dpassay.cli.exit_codes import MEANINGS
 from dpassay.cli.main import main
 
 CASES = {
-    "attack_records": 700,
+    "attack_records": 500,
     "baselines": 500,
     "command_line": 1900,
     "configuration": 2200,

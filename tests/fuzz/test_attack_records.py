@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fuzz.corpus import ATTACKS
 from tests.fuzz.mutations import mangled, mutated, written
 from tests.fuzz.reading import nonsense
 from tests.fuzz.running import fuzz, ran
@@ -15,7 +16,7 @@ from tests.fuzz.running import fuzz, ran
 
 def case(rng: random.Random) -> str:
     """Say what commands do wrong with a damaged record of attacks."""
-    good, bad = Path("attack.json"), Path("bad.json")
+    good, bad = Path(f"{rng.choice(sorted(ATTACKS))}.json"), Path("bad.json")
     if rng.random() < 0.1:
         bad.write_text(mangled(good.read_text(), rng), encoding="utf-8", errors="replace")
     else:
@@ -23,9 +24,9 @@ def case(rng: random.Random) -> str:
     report = ["report", "bad.json", "-o", "pages", "--exit-code", "--format"]
     words = rng.choice(
         (
-            ["compare", "attack.json", "bad.json"],
-            ["compare", "bad.json", "attack.json"],
-            ["baseline", "check", "attack.json", "--baseline", "bad.json"],
+            ["compare", str(good), "bad.json"],
+            ["compare", "bad.json", str(good)],
+            ["baseline", "check", str(good), "--baseline", "bad.json"],
             [*report, "md,junit,json"],
         )
     )

@@ -6,6 +6,8 @@ import copy
 import json
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 
 from dpassay.cli.main import main
 from dpassay.csv_files import read_csv
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, is_real
 from dpassay.targets.foreign.protocol import DEEPEST, Malformed, answers_of, error_of, reply_of
 from dpassay.trials.ledger import Ledger
 from tests.fuzz.corpus import RUNS
@@ -210,6 +212,115 @@ def test_an_answer_nested_too_deeply_is_refused(pair: tuple[str, str]) -> None:
 def test_an_error_nested_too_deeply_is_told_all_the_same() -> None:
     found = reply_of(b'{"error": ' + b"[" * 900 + b"]" * 900 + b"}")
     assert len(error_of(found)) <= 80
+
+
+def test_an_interrupted_catalogue_without_results_is_reported(here: Path) -> None:
+    """Ctrl-C before the first result: nothing was written, and the exit code was 3."""
+    record = json.loads(Path("exact.json").read_text())
+    record["results"] = []
+    record["run"] |= {"catalogue": True, "complete": False}
+    written(Path("bad.json"), record)
+    assert main(["report", "bad.json", "-o", "pages", "--exit-code"]) == 130
+
+
+@pytest.mark.parametrize("name", ["p0", "p1"])
+def test_a_witness_of_a_record_says_what_was_measured(
+    name: str, here: Path, capsys: Capture
+) -> None:
+    record = json.loads(Path("errors.json").read_text())
+    del record["results"][0]["witness"][name]
+    written(Path("bad.json"), record)
+    assert main(["report", "bad.json", "-o", "pages"]) == 2
+    assert f"it has no field '{name}', which it must have" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("source", ["scores", "exact", "exhaustive"])
+def test_a_query_that_is_listed_twice_is_refused(source: str, here: Path, capsys: Capture) -> None:
+    record = json.loads(Path(f"{source}.json").read_text())
+    cells = record["results"][0]["per_query"]
+    if cells[0]["group"] == "own":
+        cells[0]["query"] = 1  # one that does not begin another case
+    cells.append(copy.deepcopy(cells[0]))
+    written(Path("bad.json"), record)
+    assert main(["report", "bad.json", "-o", "pages"]) == 2
+    assert "twice" in capsys.readouterr().err
+
+
+def test_a_witness_of_more_trials_than_a_run_draws_is_refused(here: Path, capsys: Capture) -> None:
+    """It would have been drawn again for weeks."""
+    witness = json.loads(Path("labels.witness.json").read_text())
+    witness["trials"]["draws"] = 10**12
+    written(Path("bad.json"), witness)
+    assert main(["replay", "bad.json"]) == 2
+    assert "trials.draws = 1000000000000: must be" in capsys.readouterr().err
+
+
+def test_a_claim_with_a_number_of_another_kind_is_refused(here: Path, capsys: Capture) -> None:
+    """`compare` ended with a ValueError."""
+    record = json.loads(Path("errors.json").read_text())
+    record["results"][0]["claim"]["gamma"] = 3
+    written(Path("bad.json"), record)
+    assert main(["compare", "bad.json", "errors.json"]) == 2
+    assert "gamma = 3: must be null in a claim of kind Accuracy" in capsys.readouterr().err
+
+
+CASES_OF_THEOREMS: dict[str, tuple[str, Any, str]] = {
+    "no case of the row": ("epsilon", -1.0, "its case is none of"),
+    "a truth value": ("r", True, "its case is none of"),
+    "a case without end": ("r", 10**15, "its case is none of"),
+    "a name too many": ("x", 1, "its case is none of"),
+}
+
+
+@pytest.mark.parametrize("name", CASES_OF_THEOREMS)
+def test_a_case_that_no_theorem_has_is_not_measured(name: str, here: Path, capsys: Capture) -> None:
+    key, value, message = CASES_OF_THEOREMS[name]
+    held = json.loads(Path("exact.theorem.json").read_text())
+    held["witness"]["case"][key] = value
+    written(Path("bad.json"), held)
+    assert main(["theorem", "replay", "bad.json"]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("key", ["seed", "deep"])
+def test_a_witness_of_a_theorem_that_does_not_say_its_effort_is_read(key: str, here: Path) -> None:
+    held = json.loads(Path("exact.theorem.json").read_text())
+    del held[key]
+    written(Path("old.json"), held)
+    assert main(["theorem", "replay", "old.json"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("place", "value"), [("factor", "x"), ("alpha", -1), ("case", []), ("lower", None)]
+)
+def test_a_damaged_witness_of_a_theorem_is_refused(
+    place: str, value: Any, here: Path, capsys: Capture
+) -> None:
+    held = json.loads(Path("exact.theorem.json").read_text())
+    held["witness"][place] = value
+    written(Path("bad.json"), held)
+    assert main(["theorem", "replay", "bad.json"]) == 2
+    assert f"witness.{place} = " in capsys.readouterr().err
+
+
+def test_a_value_too_many_is_seen_whatever_ends_lines(tmp_path: Path) -> None:
+    """A line feed within quotes ends no line, where others end by carriage returns."""
+    path = tmp_path / "data.csv"
+    path.write_bytes(b'a,"b\n c"\r1,2,null\r3,4\r')
+    with pytest.raises(InvalidInput, match="has 3 values; must have 2"):
+        read_csv(path)
+
+
+def test_a_number_too_large_for_a_float_is_no_number(here: Path, capsys: Capture) -> None:
+    assert not is_real(10**400)
+    assert is_real(Fraction(1, 3))
+    day = datetime.now(tz=UTC).date()
+    Path("dpassay.toml").write_text(
+        f'[[suppressions]]\nresult = "a"\nkind = "rose"\nreason = "b"\nexpires = {day}\n'
+        f"up_to = 1{'0' * 400}\n"
+    )
+    assert main(["config", "--show"]) == 2
+    assert "up_to = " in capsys.readouterr().err
 
 
 def test_there_are_ten_thousand_cases_and_a_file_for_each_target() -> None:

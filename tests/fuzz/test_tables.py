@@ -223,3 +223,85 @@ def test_damaged_tables_are_refused_or_read(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     fuzz("tables", case)
+
+
+@pytest.mark.parametrize("replaced", range(len(COLUMNS)))
+def test_a_cell_that_cannot_be_is_refused(replaced: int, tmp_path: Path) -> None:
+    wrong = ("", -1, -1, 2, -1, 1.5, "")
+    for row in (CELLS[0], [*CELLS[0][:replaced], wrong[replaced], *CELLS[0][replaced + 1 :]]):
+        lines = "\n".join(",".join(map(str, each)) for each in (COLUMNS, row))
+        (tmp_path / "cells.csv.gz").write_bytes(gzip.compress(lines.encode()))
+        if row is CELLS[0]:
+            assert len(read_cells(tmp_path)) == 1
+        else:
+            with pytest.raises(InvalidInput, match="has no possible cell"):
+                read_cells(tmp_path)
+
+
+def test_a_file_of_cells_without_cells_is_read(tmp_path: Path) -> None:
+    (tmp_path / "cells.csv.gz").write_bytes(gzip.compress(",".join(COLUMNS).encode()))
+    assert list(read_cells(tmp_path, pair=1).columns) == list(COLUMNS)
+
+
+@pytest.mark.parametrize("kinds", [{"lower": str}, {"pair": float}])
+def test_a_parquet_file_of_other_kinds_is_refused(kinds: Any, tmp_path: Path) -> None:
+    frame = pd.DataFrame(CELLS, columns=list(COLUMNS)).astype(KINDS).astype(kinds)
+    frame.to_parquet(tmp_path / "cells.parquet", index=False)
+    with pytest.raises(InvalidInput, match=r"cells\.parquet cannot be read"):
+        read_cells(tmp_path, above=0.3)
+
+
+ROW = dict(zip(OF_RECORDS, RECORDS[0], strict=True))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"record": -1},
+        {"label": -1},
+        {"line": 0},
+        {"right": 9},
+        {"targets": 0},
+        {"alpha": 2},
+        {"alpha": ""},
+        {"loss_certified": -0.5},
+        {"loss_estimate": "nan"},
+        {"view": ""},
+    ],
+)
+def test_a_vulnerability_that_cannot_be_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "records.csv.gz"
+    for row, good in ((ROW, True), (ROW | wrong, False)):
+        lines = "\n".join(",".join(map(str, each)) for each in (OF_RECORDS, row.values()))
+        path.write_bytes(gzip.compress(lines.encode()))
+        if good:
+            assert len(read_records(path)) == 1
+        else:
+            with pytest.raises(InvalidInput, match="is damaged in line 2"):
+                read_records(path)
+
+
+def test_a_packed_table_with_a_byte_changed_is_refused(tmp_path: Path) -> None:
+    """`zlib.error` is no `OSError`."""
+    packed = bytearray(gzip.compress(b"subject,view" * 100))
+    packed[10:14] = b"\xff\xff\xff\xff"
+    (tmp_path / "records.csv.gz").write_bytes(packed)
+    with pytest.raises(InvalidInput, match="cannot be read as CSV"):
+        read_records(tmp_path)
+
+
+def test_labels_of_signals_that_are_texts_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "signals.npz"
+    members = np.eye(2, dtype=int)
+    np.savez(path, scores=members * 0.5, membership=members, labels=np.array(["a", "b"]))
+    with pytest.raises(InvalidInput, match="labels = 'of <U1': must be integers >= 0"):
+        read_signals(path)
+
+
+@pytest.mark.parametrize("name", ["scores", "membership"])
+def test_complex_signals_are_refused(name: str, tmp_path: Path) -> None:
+    """Their imaginary part was dropped."""
+    path, members = tmp_path / "signals.npz", np.eye(2)
+    np.savez(path, **{"scores": members * 0.5, "membership": members, name: members + 1j})
+    with pytest.raises(InvalidInput, match=f"{name}: must be"):
+        read_signals(path)

@@ -46,9 +46,10 @@ def mechanism_pages(record: Raw) -> dict[str, str]:
         return {}
     view = make_view(record)
     groups = make_catalogue(record["results"], briefs(record), view.results).groups
-    beside = zip(groups, (None, *groups[:-1]), (*groups[1:], None), strict=True)
+    beside = (None, *groups, None)
     return {
-        group.page: _page(record, view, group, before, after) for group, before, after in beside
+        group.page: _page(record, view, group, beside[k], beside[k + 2])
+        for k, group in enumerate(groups)
     }
 
 
