@@ -81,16 +81,20 @@ LOOK: dict[Any, Any] = {
 """How figures look; as seaborn's style 'ticks' at the size of a paper."""
 
 WIDTH = 9.6
+COLUMN = 4.6
+"""Width of a picture that a telephone shows whole; wide screens show two side by side."""
 
 
-def axes_in(figure: Figure, box: tuple[float, float, float, float], height: float) -> Axes:
+def axes_in(
+    figure: Figure, box: tuple[float, float, float, float], height: float, across: float = WIDTH
+) -> Axes:
     """Add axes at a place given in inches, so that no text measure moves them."""
     left, bottom, width, tall = box
-    return figure.add_axes((left / WIDTH, bottom / height, width / WIDTH, tall / height))
+    return figure.add_axes((left / across, bottom / height, width / across, tall / height))
 
 
 @contextmanager
-def figure_of(height: float) -> Iterator[Figure]:
+def figure_of(height: float, across: float = WIDTH) -> Iterator[Figure]:
     """Give a figure under our own settings, whatever the user's are."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -100,7 +104,7 @@ def figure_of(height: float) -> Iterator[Figure]:
         warnings.filterwarnings("ignore", message="Glyph")
         mpl.rcdefaults()
         mpl.rcParams.update(LOOK)
-        yield Figure(figsize=(WIDTH, height))
+        yield Figure(figsize=(across, height))
 
 
 def despine(axes: Axes, *, left: bool = False) -> None:
