@@ -302,6 +302,7 @@ def test_labels_of_signals_that_are_texts_are_refused(tmp_path: Path) -> None:
 def test_complex_signals_are_refused(name: str, tmp_path: Path) -> None:
     """Their imaginary part was dropped."""
     path, members = tmp_path / "signals.npz", np.eye(2)
-    np.savez(path, **{"scores": members * 0.5, "membership": members, name: members + 1j})
+    arrays: dict[str, Any] = {"scores": members * 0.5, "membership": members, name: members + 1j}
+    np.savez(path, **arrays)
     with pytest.raises(InvalidInput, match=f"{name}: must be"):
         read_signals(path)
