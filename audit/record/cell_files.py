@@ -100,6 +100,7 @@ def read_cells(
     InvalidInput
         If there is no file of cells, it is none, or pyarrow is needed and missing.
     """
+    import numpy as np
     import pandas as pd
 
     places: dict[str, int | None] = {
@@ -117,8 +118,9 @@ def read_cells(
     path = _found(Path(directory))
     read = _read_parquet if path.name == PARQUET else _read_csv
     try:
-        found = pd.concat(read(path, wanted, above), ignore_index=True)
-    except (OSError, ValueError, EOFError, OverflowError, zlib.error):
+        with np.errstate(invalid="raise"):  # an infinite place is none
+            found = pd.concat(read(path, wanted, above), ignore_index=True)
+    except (OSError, ValueError, EOFError, ArithmeticError, zlib.error):
         raise InvalidInput(f"directory = '{directory}': {path.name} cannot be read") from None
     wrong = found[_impossible(found)]
     if len(wrong):
