@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpassay.reports.shared.figures import (
     CLAIM,
     COLUMN,
@@ -22,7 +19,9 @@ from dpassay.reports.shared.lean import lean
 from dpassay.reports.shared.numbers import plain, value
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.axis import Axis
+    from numpy.typing import NDArray
 
 Raw = Mapping[str, Any]
 
@@ -45,6 +44,8 @@ def growth_plot(result: Raw, name: str) -> str:
     str
         An SVG element for inlining.
     """
+    import numpy as np
+
     along = result["series"]["along"]
     letter = PRINTED.get(along, along)
     x, claimed, lower, upper = np.array(

@@ -319,6 +319,7 @@ FOLDERS = ("audit", "reports")
 OWN = {
     "audit/targets/coupled.py",
     "audit/cli/attack.py",
+    "audit/cli/plan.py",
     "audit/targets/guard.py",
     "audit/config/mechanisms.py",
 }
