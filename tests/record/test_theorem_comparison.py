@@ -16,6 +16,7 @@ from dpassay.cli.main import main
 from dpassay.errors import InvalidInput
 from dpassay.record.files import dumps
 from dpassay.record.schemas import fault
+from dpassay.record.theorems.baseline import read_theorem_record
 from dpassay.record.theorems.compare import compare_theorems
 
 Record = dict[str, Any]
@@ -289,3 +290,36 @@ def test_reports_are_made_from_the_record(folder: Path, capsys: pytest.CaptureFi
 def test_a_tolerance_out_of_range(tolerance: float) -> None:
     with pytest.raises(InvalidInput, match="tolerance"):
         compare_theorems(record(), copy.deepcopy(record()), tolerance=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        (wrong() | {"witness": None}, "is refuted, without a witness"),
+        (row() | {"verdict": "refuted"}, "is refuted, without a witness"),
+        (row() | {"witness": row()["worst"]}, "is verified, with a witness"),
+        (row() | {"worst": None}, "is verified, without numbers"),
+        (row() | {"verdict": "error"}, "is error, with numbers"),
+        (
+            wrong() | {"verdict": "verified", "witness": None},
+            "claimed at most 1.0, and the verdict",
+        ),
+        (wrong() | {"witness": row()["worst"]}, "witness of paper/theorem/row is 0.8 to 0.8"),
+        (wrong(relation="at least"), "claimed at least 1.0, and the verdict refuted"),
+    ],
+)
+def test_a_verdict_that_is_not_that_of_its_numbers(
+    entry: Record, said: str, tmp_path: Path
+) -> None:
+    """`compare` ended with a traceback, or believed it."""
+    path = tmp_path / "theorems.json"
+    path.write_text(dumps(record(entry)), encoding="utf-8")
+    with pytest.raises(InvalidInput, match=f"is damaged: .*{said}"):
+        read_theorem_record(path)
+
+
+@pytest.mark.parametrize("apart", [-1e-9, 0.0, 1e-9])
+def test_numbers_that_a_check_calls_equal_are_verified(apart: float, tmp_path: Path) -> None:
+    path = tmp_path / "theorems.json"
+    path.write_text(dumps(record(row(lower=1 + apart, upper=1 + apart))), encoding="utf-8")
+    assert read_theorem_record(path)["results"][0]["verdict"] == "verified"
