@@ -84,7 +84,7 @@ def frontier_plot(points: Sequence[Point], private: float, majority: float) -> s
     return lean(svg)
 
 
-EXACT, SAMPLED, REFUTED = "computed", "at least (sampled)", "loses more than it claims"
+EXACT, SAMPLED, REFUTED = "computed", "at least (sampled)", "loses more than ε"
 KINDS = {EXACT: ("verified", "o"), SAMPLED: ("held", ">"), REFUTED: ("refuted", "^")}
 
 

@@ -42,7 +42,7 @@ class Point:
         where it was not audited.
     exact : bool
     refuted : bool
-        Whether it loses more than it claims here.
+        Whether it loses more than the ε that it was built for.
     """
 
     name: str
@@ -73,8 +73,8 @@ def points_of(document: Raw) -> tuple[Point, ...]:
 def frontier(points: Sequence[Point]) -> tuple[Point, ...]:
     """Return those that nothing beats: no other is more accurate and loses no more.
 
-    What loses more than it claims, and what was only sampled, is on no frontier: a lower bound does
-    not say how little is lost.
+    What loses more than the ε that was asked for, and what was only sampled, is on no frontier: a
+    lower bound does not say how little is lost.
     """
     known = [(each.loss, -each.accuracy[0], k) for k, each in enumerate(points) if _counts(each)]
     best: list[Point] = []
@@ -96,7 +96,7 @@ def headlines(document: Raw) -> tuple[str, ...]:
     for epsilon in dict.fromkeys(row["epsilon"] for row in document["rows"] if "epsilon" in row):
         held = [each for each in points if each.epsilon == epsilon and not each.refuted]
         if not held:
-            told.append(f"ε = {epsilon:g}: no mechanism keeps what it claims")
+            told.append(f"ε = {epsilon:g}: no mechanism loses at most that")
             continue
         best = held[0]
         told.append(
@@ -114,7 +114,7 @@ def _worst(point: Point) -> str:
 
 
 def warnings(document: Raw) -> tuple[str, ...]:
-    """Say what loses more than it claims, and what failed."""
+    """Say what loses more than the ε that was asked for, and what failed."""
     rows = [row for row in document["rows"] if "epsilon" in row]
     wrong = [row for row in rows if _refuted(row)]
     told = [
@@ -142,7 +142,7 @@ def table_of(document: Raw, costs: Raw) -> Table:
             "be of these data. 'Best guess': chance to tell the worst pair apart by one answer, "
             "50 % if nothing leaks. 'AUC': the better of two membership attacks by one answer per "
             "record; an estimate, beside what chance reaches. "
-            f"Seconds of processor time. {WRONG} loses more than it claims."
+            f"Seconds of processor time. {WRONG} loses more than the budget ε."
         ),
         columns=COLUMNS,
         numeric=(False, True, False, *(True,) * 9),
