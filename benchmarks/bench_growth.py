@@ -76,7 +76,10 @@ def more_pairs(what: str, sizes: tuple[int, ...], queries: int, trials: int) -> 
 
 SERIES = {
     "cells": more_pairs(
-        "pairs, and so cells and records, at 100 queries", (1800, 3300, 6200, 11_600, 21_600), 100, 1000
+        "pairs, and so cells and records, at 100 queries",
+        (1800, 3300, 6200, 11_600, 21_600),
+        100,
+        1000,
     ),
     "trials": grown(
         "trials",
