@@ -15,7 +15,7 @@ from dpassay.laws import Law
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials import cluster_worker
 from dpassay.trials.cluster import Cluster
-from dpassay.trials.hosts import Limits
+from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.written import READ_WRONG, law_from
 
 LawsOf = Callable[[AuditTarget, Datasets, NDArray[np.float64]], Iterator[Law | None]]

@@ -34,7 +34,7 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials.cluster import Cluster
 from dpassay.trials.encoders import Coding
 from dpassay.trials.executors import Executor, ExecutorOptions, executor
-from dpassay.trials.isolated import Isolated
+from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.ledger import Ledger
 from dpassay.trials.tasks import TrialRunner
 from dpassay.trials.threads import one_thread

@@ -30,8 +30,11 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 from dpassay.trials.blocks import Counts, rows_of_calls
 from dpassay.trials.encoders import Labels
-from dpassay.trials.hosts import Hosts, Limits
-from dpassay.trials.isolated import Desk, Isolated, introduced, is_foreign, isolated
+from dpassay.trials.isolation.desk import Desk
+from dpassay.trials.isolation.hosts import Hosts
+from dpassay.trials.isolation.introduce import introduced, is_foreign, isolated
+from dpassay.trials.isolation.limits import Limits
+from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.processes import local
 from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
 from dpassay.trials.wire import Garbled, pack, unpack

@@ -15,7 +15,7 @@ from dpassay.errors import InvalidInput, require
 from dpassay.pairs import replace_one
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
-from dpassay.trials.isolated import Isolated
+from dpassay.trials.isolation.target import Isolated
 
 TRIALS_ONLY = ("budget", "detect", "stop_early", "jobs")
 SEARCHED = ("search", "together", "output", "search_seconds")
