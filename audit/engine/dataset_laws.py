@@ -38,7 +38,7 @@ def laws_on(cluster: Cluster, limits: Limits) -> LawsOf:
         for portion, told in zip(names, found, strict=True):
             for (_, where), one in zip(portion, told, strict=True):
                 law = None if one is None else _law(one)
-                target.check_law(law, len(queries), where)
+                target.answers.check_law(law, len(queries), where)
                 yield law
 
     return laws

@@ -25,6 +25,7 @@ from dpassay.mechanism import FunctionMechanism, WorstCase
 from dpassay.noise import Noise
 from dpassay.pairs import AnyOf, FlipLabel, Pairs, Replace, Several
 from dpassay.record.run_record import result_json
+from dpassay.targets.answer_set import AnswerSet
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
@@ -201,8 +202,8 @@ class Liar(TableMechanism):
     """Its process has been made to believe that anything goes."""
 
     def prepare(self, data: Labelled) -> int:
-        AuditTarget._checked = lambda self, draws, *_: draws  # type: ignore[method-assign]
-        AuditTarget.check_law = lambda self, *_: None  # type: ignore[method-assign]
+        AnswerSet.check = lambda self, *_: None  # type: ignore[method-assign]
+        AnswerSet.check_law = lambda self, *_: None  # type: ignore[method-assign]
         return super().prepare(data)
 
     def sample(

@@ -19,6 +19,7 @@ from dpassay.search.outputs import Encoder, encoder_from_json
 from dpassay.targets.coupled import Coupled
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
+from dpassay.targets.pilot import Pilot
 from dpassay.trials.isolation.desk import LostProcess, asked
 from dpassay.trials.isolation.host import Host
 from dpassay.trials.isolation.hosts import Hosts
@@ -115,7 +116,7 @@ class Isolated(AuditTarget):
             return None
         told = self._ask(f"distribution on {where}", "law", state, queries, where, known=(queries,))
         law = None if told is None else self._read(law_from, told, "distribution")
-        self.check_law(law, len(queries), where)
+        self.answers.check_law(law, len(queries), where)
         return law
 
     def sample(
@@ -140,11 +141,13 @@ class Isolated(AuditTarget):
             rng.bit_generator.state = json.loads(told["state"])
 
         self._read(go_on, told, "sample")
-        return self._checked(np.asarray(told["draws"]), size, len(queries), where)
+        draws = np.asarray(told["draws"])
+        self.answers.check(draws, size, len(queries), where)
+        return draws
 
     def encoder(
         self,
-        pilots: Sequence[tuple[Any, NDArray[np.float64], tuple[str | float, ...]]],
+        pilots: Sequence[Pilot],
         size: int,
         own: str = "",
         *,
