@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpassay.claims import Claim
 from dpassay.data import Labelled, points
 from dpassay.engine.dataset_laws import LawsOf
-from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.domains.multisets import MOST_NUMBERED, multisets
 from dpassay.engine.domains.orbits import CHECKED, OrbitLaws, Worst, facts, orbit_laws
 from dpassay.engine.domains.states import StateLaws

@@ -15,8 +15,8 @@ import pytest
 
 from dpassay.claims import ScoreStability, Stability
 from dpassay.data import Labelled
-from dpassay.engine.alternatives import Answers
-from dpassay.engine.detection import Design, sight
+from dpassay.engine.detection.alternatives import Answers
+from dpassay.engine.detection.design import Design, sight
 from dpassay.engine.evidence import HalfLine
 from dpassay.engine.exact import exact_evidence, group_laws
 from dpassay.engine.exhaustive import Domain

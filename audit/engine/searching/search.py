@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from dpassay.engine.detection.search_rounds import Round
 from dpassay.engine.monte_carlo import Budget
-from dpassay.engine.search_power import Round
 from dpassay.engine.searching.candidates import (
     Candidate,
     Features,
