@@ -16,7 +16,7 @@ import pytest
 from dpassay import audit
 from dpassay.claims import DP, PredictionStability
 from dpassay.data import Labelled
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, TargetError
