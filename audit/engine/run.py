@@ -14,12 +14,12 @@ from typing import Any
 from dpassay.claims import Claim
 from dpassay.engine.apart import apart
 from dpassay.engine.baseline_cells import Raw
+from dpassay.engine.budget import Budget
 from dpassay.engine.dataset_laws import LawsOf, laws_on
 from dpassay.engine.domains.domain import Domain
 from dpassay.engine.evidence import Evidence, Mode
 from dpassay.engine.exact import Laws, exact_evidence, goodness_of_fit, group_laws
 from dpassay.engine.exhaustive import all_laws, exhaustive_evidence
-from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
 from dpassay.engine.sampling import Accepted, OpenExecutor, Sampling
