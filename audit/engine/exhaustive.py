@@ -84,8 +84,10 @@ def exhaustive_evidence(
     cells = [_cell(query, worst, leaks, laws.error) for query, worst in enumerate(found)]
     top = max(cells, key=lambda cell: cell.lower.value)
     error = 0.0 if top.exact is None else top.exact.error
-    reduced = isinstance(laws, OrbitLaws)
-    symmetry = {"symmetry": facts(laws, compared, target.declared_in)} if reduced else {}
+    symmetry, where = dict[str, Any](), str(domain)
+    if isinstance(laws, OrbitLaws):
+        symmetry = {"symmetry": facts(laws, compared, target.declared_in)}
+        where = _through(domain, laws)
     return Evidence(
         mode="exhaustive",
         lower=top.lower,
@@ -99,7 +101,7 @@ def exhaustive_evidence(
         trials=0,
         alpha=0.0,
         searched=_searched(domain, k) | symmetry,
-        domain=_through(domain, laws) if reduced else str(domain),
+        domain=where,
         any_size=any_size(target, claim),
     )
 
