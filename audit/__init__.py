@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dpassay.claims import Stability as Stability
     from dpassay.claims import zCDP as zCDP
     from dpassay.data import Labelled as Labelled
-    from dpassay.engine.exhaustive import Domain as Domain
+    from dpassay.engine.domains.domain import Domain as Domain
     from dpassay.errors import AuditeeError as AuditeeError
     from dpassay.errors import DpassayError as DpassayError
     from dpassay.errors import InvalidInput as InvalidInput
@@ -42,7 +42,7 @@ _WHERE = {
     "GDP": "claims",
     "AuditeeError": "errors",
     "TargetError": "errors",
-    "Domain": "engine.exhaustive",
+    "Domain": "engine.domains.domain",
     "DpassayError": "errors",
     "FiniteLaw": "laws",
     "InvalidInput": "errors",

@@ -11,7 +11,7 @@ from dpassay.adapters import opendp
 from dpassay.claims import Claim
 from dpassay.config.options import BUDGET, CONFIDENCE, MEMORY, SHARD_TIMEOUT
 from dpassay.data import points
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import ModeWanted, Settings

@@ -29,7 +29,7 @@ from dpassay.trials.cluster import Cluster
 from dpassay.trials.cluster_backend import Remote
 from dpassay.trials.encoders import Labels
 from dpassay.trials.executors import Backend, Inline
-from dpassay.trials.hosts import Limits
+from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.processes import forget, local
 from dpassay.trials.tasks import Piece, Shard, Task, TrialRunner
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from dpassay import DP, Answers, audit
-from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.guards import Guards
 from dpassay.engine.testers import patterns
 from dpassay.mechanisms.broken.zoo import specimens

@@ -13,7 +13,7 @@ import pytest
 from _pytest.terminal import TerminalReporter
 from hypothesis import HealthCheck, settings
 
-from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.guards import Guards
 from dpassay.engine.testers import events
 from tests.warm import programs

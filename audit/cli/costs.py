@@ -9,8 +9,8 @@ from typing import Any
 from dpassay.claims import Claim
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.terminal import console, print_json
-from dpassay.engine.exhaustive import Domain
-from dpassay.engine.monte_carlo import Budget
+from dpassay.engine.budget import Budget
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.planning import Cost, cost, draws_needed, ladder, measure
 from dpassay.engine.searching.cost import SearchCost, search_cost
 from dpassay.engine.settings import Settings

@@ -21,7 +21,8 @@ from dpassay.engine.settings import Settings
 from dpassay.errors import TargetError
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
-from dpassay.trials.isolated import Isolated, is_foreign, isolated
+from dpassay.trials.isolation.introduce import is_foreign, isolated
+from dpassay.trials.isolation.target import Isolated
 
 CAN_FORK = "fork" in multiprocessing.get_all_start_methods()
 LONG = 86_400.0

@@ -15,7 +15,7 @@ from dpassay.laws import Law
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials import cluster_worker
 from dpassay.trials.cluster import Cluster
-from dpassay.trials.hosts import Limits
+from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.written import READ_WRONG, law_from
 
 LawsOf = Callable[[AuditTarget, Datasets, NDArray[np.float64]], Iterator[Law | None]]
@@ -38,7 +38,7 @@ def laws_on(cluster: Cluster, limits: Limits) -> LawsOf:
         for portion, told in zip(names, found, strict=True):
             for (_, where), one in zip(portion, told, strict=True):
                 law = None if one is None else _law(one)
-                target.check_law(law, len(queries), where)
+                target.answers.check_law(law, len(queries), where)
                 yield law
 
     return laws

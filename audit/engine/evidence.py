@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim
-from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.early import Stopped
 from dpassay.numerics import half_line_words
 from dpassay.search.patterns import Pattern

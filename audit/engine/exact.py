@@ -9,7 +9,7 @@ import scipy
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim
-from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.evidence import AnySize, Cell, Evidence, Fit
 from dpassay.engine.kinds import leaks_of
 from dpassay.engine.readings import Leaks

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from scipy.special import ndtri
 
 from dpassay.claims import Claim
-from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.budget import Budget
+from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.kinds import kind_of
-from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.testers.interface import Effort
 from dpassay.errors import InvalidInput
 from dpassay.seeds import stream

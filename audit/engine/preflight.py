@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from dpassay.claims import Claim
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.relations import within

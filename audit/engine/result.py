@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dpassay.claims import Claim
-from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.early import Stopped
 from dpassay.engine.evidence import Evidence, Mode
 from dpassay.engine.verdicts import Verdict, apart

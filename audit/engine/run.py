@@ -14,11 +14,12 @@ from typing import Any
 from dpassay.claims import Claim
 from dpassay.engine.apart import apart
 from dpassay.engine.baseline_cells import Raw
+from dpassay.engine.budget import Budget
 from dpassay.engine.dataset_laws import LawsOf, laws_on
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.evidence import Evidence, Mode
 from dpassay.engine.exact import Laws, exact_evidence, goodness_of_fit, group_laws
-from dpassay.engine.exhaustive import Domain, all_laws, exhaustive_evidence
-from dpassay.engine.monte_carlo import Budget
+from dpassay.engine.exhaustive import all_laws, exhaustive_evidence
 from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
 from dpassay.engine.sampling import Accepted, OpenExecutor, Sampling
@@ -34,7 +35,7 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials.cluster import Cluster
 from dpassay.trials.encoders import Coding
 from dpassay.trials.executors import Executor, ExecutorOptions, executor
-from dpassay.trials.isolated import Isolated
+from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.ledger import Ledger
 from dpassay.trials.tasks import TrialRunner
 from dpassay.trials.threads import one_thread

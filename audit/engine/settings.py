@@ -19,10 +19,10 @@ from dpassay.config.options import (
     SHARD_TIMEOUT,
     is_address,
 )
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.trials.executors import Kind
-from dpassay.trials.hosts import Limits
+from dpassay.trials.isolation.limits import Limits
 
 ModeWanted = Literal["auto", "exact", "exhaustive", "monte-carlo"]
 DETECT = 1.5

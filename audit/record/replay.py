@@ -43,8 +43,8 @@ from dpassay.targets.resolve import Answers, resolve
 from dpassay.trials.blocks import draw
 from dpassay.trials.encoders import Bins, Coding, Labels, Rounded
 from dpassay.trials.executors import ExecutorOptions, executor
-from dpassay.trials.hosts import Limits
-from dpassay.trials.isolated import introduced
+from dpassay.trials.isolation.introduce import introduced
+from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.kept import Matches
 from dpassay.trials.tasks import Task, TrialRunner
 from dpassay.trials.threads import one_thread

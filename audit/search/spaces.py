@@ -14,9 +14,11 @@ from dpassay.data import Labelled, Values, numbers
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.relations import REPLACE_ONE, answers_relation
 from dpassay.search.proposals import answers, records, scalars
+from dpassay.search.proposals.first_records import first_records
 from dpassay.search.proposals.proposal import Proposal, Space, mixed
 from dpassay.search.proposals.shrinking_records import smaller_records
 from dpassay.search.proposals.shrinking_values import smaller_answers, smaller_scalars
+from dpassay.search.proposals.varied_records import varied_records
 from dpassay.search.tables import Tables
 
 SHOWN = 5
@@ -248,11 +250,11 @@ class Records(Space):
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Own records changed, small datasets, datasets on the boundary; see `Space.first`."""
-        return mixed(self._maker.first(rng), most)
+        return mixed(first_records(self._maker, rng), most)
 
     def more(self, best: Sequence[Proposal], rng: np.random.Generator, most: int) -> list[Proposal]:
         """Other records and queries; see `Space.more`."""
-        return mixed(self._maker.more(best, rng), most, best)
+        return mixed(varied_records(self._maker, best, rng), most, best)
 
     def smaller(self, found: Proposal) -> Iterator[Proposal]:
         """Fewer records, fewer queries, simpler points; see `Space.smaller`."""

@@ -23,9 +23,11 @@ from dpassay.rows.giving_away import giving_away
 from dpassay.rows.reading import code, rows_of
 from dpassay.rows.rows import Rows
 from dpassay.search.proposals import rows as proposals
+from dpassay.search.proposals.first_rows import first_rows
 from dpassay.search.proposals.neighbours import Neighbours
 from dpassay.search.proposals.proposal import Proposal, Space, mixed
 from dpassay.search.proposals.shrinking_rows import smaller_rows
+from dpassay.search.proposals.varied_rows import varied_rows
 
 SHOWN = 5
 """Columns that are named."""
@@ -157,11 +159,11 @@ class Tables(Space):
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Own rows changed, small datasets, values on one side only; see `Space.first`."""
-        return mixed(self._maker.first(rng), most)
+        return mixed(first_rows(self._maker, rng), most)
 
     def more(self, best: Sequence[Proposal], rng: np.random.Generator, most: int) -> list[Proposal]:
         """Other rows and queries; see `Space.more`."""
-        return mixed(self._maker.more(best, rng), most, best)
+        return mixed(varied_rows(self._maker, best, rng), most, best)
 
     def smaller(self, found: Proposal) -> Iterator[Proposal]:
         """Fewer rows, fewer queries, plainer cells; see `Space.smaller`."""

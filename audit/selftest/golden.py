@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpassay.api import audit
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.run import assay
 from dpassay.engine.settings import ModeWanted, Settings
 from dpassay.pairs import replace_one

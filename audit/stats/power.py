@@ -112,7 +112,7 @@ def detectable(
 
     The alternative is the `tight` pair, the claim's own worst face, or an event that is rarer;
     nothing is screened. What a whole audit would see, and through what events, is
-    `dpassay.engine.detection.smallest_seen`.
+    `dpassay.engine.detection.design.smallest_seen`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A mechanism behind a guard.
+"""What is audited: a mechanism with its claims, called behind a guard.
 
 Whatever it does wrong comes out as one `TargetError` that says what and where.
 """
@@ -6,10 +6,9 @@ Whatever it does wrong comes out as one `TargetError` that says what and where.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,42 +17,26 @@ from numpy.typing import NDArray
 from dpassay.claims import KINDS, Claim
 from dpassay.data import points
 from dpassay.errors import (
-    Failed,
     InvalidInput,
     TargetError,
     as_real,
-    first_line,
     is_count,
     is_real,
     require,
-    told,
 )
-from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
+from dpassay.laws import Law
 from dpassay.mechanism import FunctionMechanism, Mechanism, Reachable, WorstCase, offers
 from dpassay.pairs import Change, one_by_one
-from dpassay.search.declared import Output, fails
-from dpassay.search.outputs import Encoder, fit_encoder
+from dpassay.search.declared import Output
+from dpassay.search.outputs import Encoder
 from dpassay.search.proposals.proposal import Space
-from dpassay.seeds import stream
 from dpassay.targets.adapter import full, given, is_trainer
-from dpassay.targets.draws import as_bytes, as_draws
+from dpassay.targets.answer_set import AnswerSet
+from dpassay.targets.draws import as_draws
+from dpassay.targets.faults import guarded
+from dpassay.targets.pilot import Pilot, fitted
 
 T = TypeVar("T")
-PROBABILITY = (
-    "if it is a probability, draw the label with it, or audit the number itself with "
-    "numbers=(0, 1), --answers 0..1"
-)
-NUMBERS = "declare the range of numbers with numbers=(least, greatest), --answers LEAST..GREATEST"
-LABELS = "declare other labels with labels=(-1, 1), --answers=-1,1"
-NAMES = "answer labels by their number, 0, 1, ... in sorted order"
-TABLE = "data.X are its features, data.y its labels"
-COPIED = (
-    "writes into what it is given, which is read-only; copy it first: data = data.copy(), of "
-    "records X = data.X.copy()"
-)
-"""What is said of answers and calls that new users often make."""
-FEW = 8
-"""So many labels are few."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -93,16 +76,7 @@ class AuditTarget:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mechanism", full(self.mechanism))
-        numbers = self.mechanism.numbers
-        labels = _labels(self.mechanism.labels) if numbers is None else ()
-        if numbers is not None:
-            known = (
-                isinstance(numbers, tuple)
-                and len(numbers) == 2
-                and as_real(numbers[0]) < as_real(numbers[1])
-            )
-            require(known, "numbers", numbers, "(least, greatest), the least below the greatest")
-            numbers = as_real(numbers[0]), as_real(numbers[1])
+        answers = AnswerSet.of(self.mechanism)
         require(
             isinstance(self.claims, tuple) and len(self.claims) > 0,
             "claims",
@@ -113,9 +87,9 @@ class AuditTarget:
             allowed = f"a {', '.join(f'{kind}(...)' for kind in KINDS)}"
             meant = f"; did you mean DP(epsilon={claim})?" if is_real(claim) else ""
             require(isinstance(claim, Claim), "claim", claim, f"{allowed}{meant}")
-            self._check_claim(claim, numbers)
-        object.__setattr__(self, "numbers", numbers)
-        object.__setattr__(self, "labels", labels)
+            self._check_claim(claim, answers.numbers)
+        object.__setattr__(self, "numbers", answers.numbers)
+        object.__setattr__(self, "labels", answers.labels)
 
     def _check_claim(self, claim: Claim, numbers: tuple[float, float] | None) -> None:
         """Raise `InvalidInput` if a claim cannot be about such answers."""
@@ -131,6 +105,11 @@ class AuditTarget:
     def given(self) -> Any:
         """The object as the user gave it."""
         return given(self.mechanism)
+
+    @property
+    def answers(self) -> AnswerSet:
+        """What it may answer, unless its answers are free."""
+        return AnswerSet(labels=self.labels, numbers=self.numbers)
 
     @property
     def seeded(self) -> bool:
@@ -307,24 +286,8 @@ class AuditTarget:
         law = self._guard(
             "distribution", where, lambda: self.mechanism.distribution(state, queries)
         )
-        self.check_law(law, len(queries), where)
+        self.answers.check_law(law, len(queries), where)
         return law
-
-    def check_law(self, law: Any, queries: int, where: str) -> None:
-        """Raise `TargetError` if what a mechanism declares is no law of its answers."""
-        kinds = (FiniteLaw,) if self.numbers is None else (PointLaw, NoiseLaw)
-        if law is not None and not isinstance(law, kinds):
-            known = " or a ".join(kind.__name__ for kind in kinds)
-            raise TargetError(
-                f"distribution on {where} returned {type(law).__name__}; expected a {known}, or "
-                "None"
-            )
-        expected = (queries, len(self.labels) or 1)
-        if law is not None and law.table.shape != expected:
-            raise TargetError(
-                f"distribution on {where} has shape {law.table.shape}; expected (queries, labels) "
-                f"= {expected}"
-            )
 
     def sample(
         self,
@@ -354,7 +317,8 @@ class AuditTarget:
         draws = self._guard(
             "sample", where, lambda: np.asarray(self.mechanism.sample(state, queries, size, rng))
         )
-        return self._checked(draws, size, len(queries), where)
+        self.answers.check(draws, size, len(queries), where)
+        return draws
 
     @property
     def slow(self) -> bool:
@@ -387,105 +351,14 @@ class AuditTarget:
 
     def encoder(
         self,
-        pilots: Sequence[tuple[Any, NDArray[np.float64], tuple[str | float, ...]]],
+        pilots: Sequence[Pilot],
         size: int,
         own: str = "",
         *,
         failures: bool = False,
     ) -> Encoder:
-        """Fit the encoder of its answers on a pilot.
-
-        Parameters
-        ----------
-        pilots : sequence of (dataset, queries, key)
-            Where it is asked, with the key of the random stream of each.
-        size : int
-            Trials of each.
-        own : str
-            Digest of a dataset on which it must not fail every time; empty if there is none.
-        failures : bool
-            Whether a run may raise an exception, also if the pilot does not show one.
-        """
-        drawn, failed = [], list[TargetError]()
-        for data, queries, key in pilots:
-            where = "a pilot dataset"
-            try:
-                found = self.sample(self.prepare(data), queries, size, stream(*key), where)
-            except TargetError as error:  # a dataset that it does not take; the search passes it
-                if error.undeclared:
-                    raise
-                failed.append(error)
-            else:
-                if data.digest == own:
-                    self._check_failures([found], "the data given")
-                drawn += list(found.T) if self.by_query else [found]
-        if not drawn:
-            raise failed[0]
-        self._check_failures(drawn, "every pilot dataset")
-        bits = bool(getattr(self.mechanism, "bits", False))
-        return self._guard(
-            "sample",
-            "a pilot dataset",
-            lambda: fit_encoder(
-                drawn, bits=bits, output=self.output, failures=failures or any(map(fails, drawn))
-            ),
-        )
-
-    def _check_failures(self, drawn: Sequence[NDArray[Any]], where: str) -> None:
-        """Raise `TargetError` if every run raised an exception."""
-        if any(each.dtype.kind != "O" for each in drawn):
-            return
-        answers = [answer for each in drawn for answer in each.ravel().tolist()]
-        if answers and all(isinstance(answer, Failed) for answer in answers):
-            first = answers[0]
-            hint = self._hint(first.kind, first_line(first.detail))
-            raise TargetError(
-                f"sample on {where} raised {first.kind}{hint} in every run", first.detail
-            )
-
-    def _checked(self, draws: NDArray[Any], size: int, queries: int, where: str) -> NDArray[Any]:
-        """Return the answers of a mechanism, if they are what it may answer."""
-        expected = (size, queries)
-        if draws.shape != expected:
-            nothing = draws.shape == () and draws.item() is None
-            found = "None" if nothing else f"shape {draws.shape}"
-            raise TargetError(
-                f"sample on {where} returned {found}; expected (size, queries) = {expected}"
-                f"{'; has it a return statement?' if nothing else _turned(draws.shape, expected)}"
-            )
-        if draws.dtype.kind not in "biuf":
-            names = f"; {NAMES}" if draws.dtype.kind in "US" and self.numbers is None else ""
-            raise TargetError(
-                f"sample on {where} returned an array of {draws.dtype}; expected "
-                f"{self._answers()}{names}"
-            )
-        if self.numbers is None:
-            known = _among(draws, self.labels)
-        else:
-            low, high = self.numbers
-            known = np.isfinite(draws) & (draws >= low) & (draws <= high)
-        if not known.all():
-            trial, query = np.argwhere(~known)[0]
-            value = draws[trial, query].item()
-            what = f"{value!r} in trial {trial} at query {query}"
-            raise TargetError(
-                f"sample on {where} returned {what}; expected {self._answers()}"
-                f"{self._declared(value)}"
-            )
-        return draws
-
-    def _declared(self, value: float) -> str:
-        """Say how an answer would be declared that is none of those declared."""
-        if not math.isfinite(value):
-            return ""
-        if self.numbers is not None:
-            return "; declare a range that holds every answer"
-        return f"; {LABELS if value == int(value) else PROBABILITY if 0 < value < 1 else NUMBERS}"
-
-    def _answers(self) -> str:
-        if self.numbers is None:
-            return f"one of {self.labels}"
-        return f"a finite number in [{self.numbers[0]:g}, {self.numbers[1]:g}]"
+        """Fit the encoder of its answers on a pilot; see `dpassay.targets.pilot.fitted`."""
+        return fitted(self, pilots, size, own, failures=failures)
 
     def worst_cases(self) -> tuple[WorstCase, ...]:
         """Return the pairs that the mechanism itself names."""
@@ -508,57 +381,4 @@ class AuditTarget:
         return self._guard("reachable", "its states", self.mechanism.reachable)
 
     def _guard(self, method: str, where: str, call: Callable[[], T]) -> T:
-        try:
-            with np.errstate():  # what it does to NumPy's handling of errors is undone
-                return call()
-        except TargetError:
-            raise
-        except (Exception, SystemExit, GeneratorExit) as error:
-            detail = told(error)
-            hint = self._hint(type(error).__name__, first_line(detail))
-            raise TargetError(
-                f"{method} on {where} raised {type(error).__name__}{hint}", detail
-            ) from error
-
-    def _hint(self, kind: str, line: str) -> str:
-        """Say what was done wrong, of what is often done wrong."""
-        if kind == "ValueError" and "read-only" in line:
-            return f" ({self.name} {COPIED})"
-        return f" ({TABLE})" if "'Labelled' object" in line else ""
-
-
-def _turned(shape: tuple[int, ...], expected: tuple[int, int]) -> str:
-    """Say what was perhaps done to the shape of answers."""
-    if shape == expected[::-1]:
-        return "; transpose it"
-    if shape in ((), (expected[1],)):
-        return "; return a row for each of `size` runs, all drawn anew"
-    return "; return a column for each query" if shape == (expected[0],) else ""
-
-
-def _among(draws: NDArray[Any], labels: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Return where an answer is a label; `np.isin` takes longer where these are few.
-
-    One for all where none can be anything else.
-    """
-    if draws.dtype.kind == "b" and {0, 1} <= set(labels):
-        return np.ones((1, 1), dtype=bool)
-    if len(labels) > FEW:
-        return np.isin(draws, labels)
-    draws = as_bytes(draws)
-    known: NDArray[np.bool_] = draws == labels[0]
-    for label in labels[1:]:
-        known |= draws == label
-    return known
-
-
-def _labels(said: Any) -> tuple[int, ...]:
-    """Return labels as plain integers."""
-    labels = tuple(said) if isinstance(said, Iterable) else ()
-    known = (
-        len(labels) >= 2
-        and all(isinstance(label, Integral) for label in labels)
-        and len(set(labels)) == len(labels)
-    )
-    require(known, "labels", said, "at least two integers, all different")
-    return tuple(int(label) for label in labels)
+        return guarded(self.name, method, where, call)

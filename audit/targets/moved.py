@@ -88,7 +88,10 @@ MOVED = {
     "vc": "shared.vc",
 }
 """Old name and new one, both below `dpassay.mechanisms`."""
-_OTHERS = {"dpassay.selftest.known": "dpassay.rehearsal"}
+_OTHERS = {
+    "dpassay.mechanism.function": "dpassay.mechanism",
+    "dpassay.selftest.known": "dpassay.rehearsal",
+}
 _BEFORE = {
     f"dpassay.mechanisms.{new}": f"dpassay.mechanisms.{old}" for old, new in MOVED.items()
 } | _OTHERS

@@ -21,8 +21,8 @@ from typing import Any, Self
 
 from dpassay.errors import ClusterError, InvalidInput, TargetError
 from dpassay.trials import cluster_worker
-from dpassay.trials.hosts import UNLIMITED, Limits
-from dpassay.trials.isolated import Isolated
+from dpassay.trials.isolation.limits import UNLIMITED, Limits
+from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.ledger import installed
 from dpassay.trials.portable import loaded, portable
 from dpassay.trials.wire import Garbled, unpack

@@ -13,8 +13,8 @@ from dpassay.errors import ClusterError, TargetError
 from dpassay.trials import cluster_worker
 from dpassay.trials.blocks import Counts
 from dpassay.trials.cluster import Asked, Cluster
-from dpassay.trials.hosts import Limits
-from dpassay.trials.isolated import Isolated
+from dpassay.trials.isolation.limits import Limits
+from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.processes import Keep, forget, twice
 from dpassay.trials.tasks import Shard, ShardResult, TrialRunner
 from dpassay.trials.written import INLINE, READ_WRONG, shard_result_from

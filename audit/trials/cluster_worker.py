@@ -17,8 +17,10 @@ from typing import Any, Literal
 
 from dpassay.claims import Claim
 from dpassay.errors import DpassayError, TargetError
-from dpassay.trials.hosts import Host, Hosts, Limits, Lost
-from dpassay.trials.isolated import Desk, LostProcess, asked
+from dpassay.trials.isolation.desk import Desk, LostProcess, asked
+from dpassay.trials.isolation.host import Host
+from dpassay.trials.isolation.hosts import Hosts
+from dpassay.trials.isolation.limits import Limits, Lost
 from dpassay.trials.ledger import PACKAGES, installed
 from dpassay.trials.pool import desk_of
 from dpassay.trials.portable import read

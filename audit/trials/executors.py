@@ -19,8 +19,8 @@ from dpassay.errors import TargetError
 from dpassay.trials.blocks import Counts, joined
 from dpassay.trials.cluster import Cluster
 from dpassay.trials.cluster_backend import Remote
-from dpassay.trials.hosts import Limits
-from dpassay.trials.isolated import Isolated
+from dpassay.trials.isolation.limits import Limits
+from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.ledger import Key, Ledger, block_key, code_of, dataset_key
 from dpassay.trials.pace import Pace
 from dpassay.trials.processes import local

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpassay.errors import DpassayError, TargetError, told
-from dpassay.trials.hosts import UNLIMITED, Host, Hosts, Lost, Overtime, Unsent, wait
+from dpassay.trials.isolation.host import Host, wait
+from dpassay.trials.isolation.hosts import Hosts
+from dpassay.trials.isolation.limits import UNLIMITED, Lost, Overtime, Unsent
 from dpassay.trials.threads import one_thread
 from dpassay.trials.written import INLINE
 
@@ -22,7 +24,7 @@ class Question:
     operation : str
     arguments : tuple
     known : tuple
-        See `dpassay.trials.hosts.Host.ask`.
+        See `dpassay.trials.isolation.host.Host.ask`.
     """
 
     operation: str

@@ -11,8 +11,11 @@ from dataclasses import dataclass, field
 
 from dpassay.claims import Claim
 from dpassay.trials.blocks import Counts, where
-from dpassay.trials.hosts import Hosts, Limits
-from dpassay.trials.isolated import Desk, Isolated, shared_by
+from dpassay.trials.isolation.desk import Desk
+from dpassay.trials.isolation.hosts import Hosts
+from dpassay.trials.isolation.introduce import shared_by
+from dpassay.trials.isolation.limits import Limits
+from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.pool import Pool, Question
 from dpassay.trials.tasks import Brief, Shard, ShardResult, TrialRunner, span
 from dpassay.trials.written import READ_WRONG, shard_result_from
@@ -45,7 +48,7 @@ class Local:
     brief : Brief
         What the shards are about.
     part : Claim or None
-        See `dpassay.trials.isolated.Isolated.part`.
+        See `dpassay.trials.isolation.target.Isolated.part`.
     keep : callable
         Called in this process.
     jobs : int

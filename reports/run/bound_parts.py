@@ -279,7 +279,7 @@ CAPPED = (
     "other answers together would leak more, for numbers at one half"
 )
 """Whence the frequency is that the smallest leak seen belongs to; see
-`dpassay.engine.detection.sight`."""
+`dpassay.engine.detection.design.sight`."""
 
 
 def _rarer(curve: Sequence[tuple[float, float | str | None]]) -> str:

@@ -12,8 +12,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpassay.engine.alternatives import allowed, answers_of, move_of, through_event
-from dpassay.engine.detection import Design, Frontier, sight, smallest_seen, usual_frequency
+from dpassay.engine.detection.alternatives import allowed, answers_of, move_of, through_event
+from dpassay.engine.detection.design import Design, sight, smallest_seen, usual_frequency
+from dpassay.engine.detection.frontier import Frontier
 from dpassay.engine.wording import seen_words
 from dpassay.stats.lower_bounds import Method, largest_rejecting
 from dpassay.stats.power import POWER, Screening, detectable, tight_pair

@@ -92,7 +92,7 @@ def test_probabilities_too_small_for_a_float_are_not_lost() -> None:
 
 
 def test_a_domain_that_is_too_small_to_show_it_does_not_verify_a_false_claim() -> None:
-    from dpassay.engine.exhaustive import Domain
+    from dpassay.engine.domains.domain import Domain
 
     walk = ProjectedWalk(epsilon=1.0, T=8)
     result = audit(walk, claim=DP(epsilon=0.9), mode="exhaustive", domain=Domain(n=3, points=1))

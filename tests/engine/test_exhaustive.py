@@ -14,7 +14,7 @@ import pytest
 
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
-from dpassay.engine.exhaustive import MAX_DATASETS, Domain
+from dpassay.engine.domains.domain import MAX_DATASETS, Domain
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from dpassay import DP, Domain, Pairs, PointLaw, PredictionStability, Stability, audit, replace_one
 from dpassay.claims import Claim, claim_from_json
 from dpassay.data import Labelled
+from dpassay.engine.budget import Budget
 from dpassay.engine.evidence import HalfLine
-from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings

@@ -13,8 +13,8 @@ from scipy.stats import binom
 
 from dpassay.claims import DP
 from dpassay.data import Labelled
+from dpassay.engine.budget import Budget
 from dpassay.engine.evidence import Cell, Evidence
-from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.planning import Speed, cost
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay

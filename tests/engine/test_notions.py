@@ -8,7 +8,7 @@ import pytest
 
 from dpassay.api import audit
 from dpassay.claims import DP, Stability
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings

@@ -12,9 +12,9 @@ import pytest
 
 from dpassay.claims import DP, Claim, PredictionStability, Stability
 from dpassay.cli.main import main
-from dpassay.engine.alternatives import answers_of
-from dpassay.engine.detection import Design, is_seen, smallest_seen, usual_frequency
-from dpassay.engine.monte_carlo import Budget
+from dpassay.engine.budget import Budget
+from dpassay.engine.detection.alternatives import answers_of
+from dpassay.engine.detection.design import Design, is_seen, smallest_seen, usual_frequency
 from dpassay.engine.planning import draws_needed, ladder
 from dpassay.engine.preflight import check
 from dpassay.engine.run import assay

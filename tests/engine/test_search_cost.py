@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpassay import DP, Answers, audit
-from dpassay.engine.monte_carlo import Budget
+from dpassay.engine.budget import Budget
 from dpassay.engine.searching.cost import search_cost
 from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.guard import AuditTarget

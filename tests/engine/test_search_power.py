@@ -10,9 +10,11 @@ import pytest
 from scipy.special import ndtri
 
 from dpassay import audit
-from dpassay.engine import search_power
-from dpassay.engine.alternatives import event_at
-from dpassay.engine.search_power import Round, SearchDesign, needed, search_sight, spreads
+from dpassay.engine.detection.alternatives import event_at
+from dpassay.engine.detection.search_design import SearchDesign, search_sight, smallest_found
+from dpassay.engine.detection.search_laws import Label
+from dpassay.engine.detection.search_rehearsal import NORMAL, Rehearsal, spreads
+from dpassay.engine.detection.search_rounds import Round, needed
 from dpassay.search.worth import Goal
 from dpassay.stats.lower_bounds import largest_rejecting
 from dpassay.stats.power import counts_near, detectable, power_of
@@ -53,7 +55,7 @@ def test_the_curve_of_a_search_is_monotone_and_deterministic() -> None:
     assert list(points) == sorted(points, reverse=True)
     assert list(leaks) == sorted(leaks)
     assert 1 < leaks[0] < 1.3 < leaks[2] < leaks[-1] == math.inf
-    search_power.smallest_found.cache_clear()
+    smallest_found.cache_clear()
     needed.cache_clear()
     assert search_sight(FEW, None).detectable == sight.detectable
 
@@ -86,12 +88,12 @@ def test_where_counts_are_large_a_normal_law_gives_the_power(
 ) -> None:
     n, promised = 400_000, 0.15
     design = replace(DESIGN, scale=scale, promised=promised, n=n, alpha=alpha)
-    rehearsal = search_power._Rehearsal(design, search_power._Label(design, 0.2, 2))
+    rehearsal = Rehearsal(design, Label(design, 0.2, 2))
     error = scale.spread(p1, event_at(p1, promised, scale)) / math.sqrt(n)
     for apart in (0.0, 1.0, 2.0):
         leak = promised + error * (apart - float(ndtri(alpha)))
         p0 = event_at(p1, leak, scale)
-        assert n * min(p0, p1, 1 - p1) > search_power.NORMAL
+        assert n * min(p0, p1, 1 - p1) > NORMAL
         x = counts_near(p1, n)
         y = largest_rejecting("stouffer", x, n, allowed=scale.allowed(promised), alpha=alpha)
         power = power_of(p1, p0, x, y, n)
@@ -115,9 +117,9 @@ def test_many_ranks_are_those_of_the_search(scale: Scale) -> None:
     each = [scale.spread(*pair) for pair in zip(p1, p0, strict=True)]
     assert spreads(scale, p1, p0) == pytest.approx(each)
     goal = Goal(scale, 0.5, 1000, 0.01)
-    laws = search_power._Label(DESIGN, 0.5, 2)
+    laws = Label(DESIGN, 0.5, 2)
     design = replace(DESIGN, scale=scale, promised=0.5, n=1000)
-    many = search_power._Rehearsal(design, laws)._z(counts[:, 0], counts[:, 1], 400)
+    many = Rehearsal(design, laws)._z(counts[:, 0], counts[:, 1], 400)
     assert many == pytest.approx([goal.power_z(x, y, 400, 400) for x, y in counts.tolist()])
 
 

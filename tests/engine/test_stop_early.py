@@ -18,10 +18,10 @@ from scipy.stats import binom
 from dpassay.api import audit
 from dpassay.claims import DP, GDP, PredictionStability, Stability
 from dpassay.data import Labelled
+from dpassay.engine.budget import Budget
 from dpassay.engine.early import Stopped, lots
 from dpassay.engine.evidence import Evidence
 from dpassay.engine.guards import Guards
-from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpassay.claims import DP, Claim, PredictionStability, Stability
-from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.evidence import Cell, Evidence, Fit, Mode
 from dpassay.engine.settings import Settings
 from dpassay.engine.verdicts import FIT_ALARM, decide

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from dpassay.claims import Stability
-from dpassay.engine.exhaustive import Domain, domain_laws
+from dpassay.engine.domains.domain import Domain
+from dpassay.engine.domains.every_dataset import domain_laws
 from dpassay.engine.result import Result
 from dpassay.targets.groups import silent
 from dpassay.targets.resolve import resolve

@@ -13,7 +13,7 @@ import pytest
 
 from dpassay.api import audit
 from dpassay.data import Labelled
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.result import Result
 from dpassay.engine.settings import ModeWanted
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority

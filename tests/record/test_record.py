@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.data import Labelled, load, split
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings

@@ -15,11 +15,11 @@ import pytest
 
 from dpassay.claims import ScoreStability, Stability
 from dpassay.data import Labelled
-from dpassay.engine.alternatives import Answers
-from dpassay.engine.detection import Design, sight
+from dpassay.engine.detection.alternatives import Answers
+from dpassay.engine.detection.design import Design, sight
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.evidence import HalfLine
 from dpassay.engine.exact import exact_evidence, group_laws
-from dpassay.engine.exhaustive import Domain
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.laws import FiniteLaw

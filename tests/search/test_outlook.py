@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from dpassay.search.coded import Base
 from dpassay.search.features import Feature
-from dpassay.search.outlook import EDGES, MISSING, Base, Outlook, outlook
+from dpassay.search.grid import EDGES, MISSING
+from dpassay.search.outlook import Outlook, outlook
 from dpassay.search.outputs import fit_encoder
 from dpassay.search.worth import Goal
 from dpassay.stats.scales import Difference, Ratio, Scale, Shift

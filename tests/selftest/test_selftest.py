@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import binom
 
 from dpassay.claims import DP, Stability
-from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.testers import events
 from dpassay.laws import bernoulli_law
 from dpassay.seeds import stream

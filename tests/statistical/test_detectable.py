@@ -20,8 +20,9 @@ from scipy.stats import binom
 
 from dpassay.claims import DP, GDP, Claim, PredictionStability, Stability
 from dpassay.data import Labelled, points
-from dpassay.engine.alternatives import answers_of, move_of
-from dpassay.engine.detection import Design, DetectionCurve, smallest_seen
+from dpassay.engine.detection.alternatives import answers_of, move_of
+from dpassay.engine.detection.curve import DetectionCurve
+from dpassay.engine.detection.design import Design, smallest_seen
 from dpassay.engine.guards import Guards
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay

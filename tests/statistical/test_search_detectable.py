@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from dpassay import audit
-from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.guards import Guards
 from dpassay.engine.result import Result
 from dpassay.engine.testers import patterns

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpassay.api import audit
 from dpassay.claims import DP, Claim, ScoreStability, claim_from_json
 from dpassay.data import Labelled
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from dpassay.data import Labelled
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings

@@ -26,7 +26,7 @@ from dpassay.trials.cluster import Cluster
 from dpassay.trials.cluster_backend import Remote
 from dpassay.trials.cluster_local import own_workers
 from dpassay.trials.encoders import Labels
-from dpassay.trials.hosts import Limits
+from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.ledger import Ledger
 from dpassay.trials.tasks import Piece, Shard, ShardResult, Task, TrialRunner
 from tests.cli.test_resume import alive

@@ -35,8 +35,9 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK, blocks, draw
 from dpassay.trials.encoders import Labels
 from dpassay.trials.executors import ExecutorOptions, executor
-from dpassay.trials.hosts import Limits
-from dpassay.trials.isolated import StandIn, introduced
+from dpassay.trials.isolation.introduce import introduced
+from dpassay.trials.isolation.limits import Limits
+from dpassay.trials.isolation.target import StandIn
 from dpassay.trials.ledger import Ledger
 from dpassay.trials.pace import LONGEST, MOMENT, Pace
 from dpassay.trials.tasks import (

@@ -19,8 +19,11 @@ import numpy as np
 import pytest
 
 from dpassay.data import Labelled
-from dpassay.trials import hosts
-from dpassay.trials.hosts import GIB, Host, Hosts, Limits, Lost, Overtime, Unsent, wait
+from dpassay.trials.isolation.child import GIB
+from dpassay.trials.isolation.host import Host, wait
+from dpassay.trials.isolation.hosts import Hosts
+from dpassay.trials.isolation.limits import Limits, Lost, Overtime, Unsent
+from dpassay.trials.isolation.printed import CHUNK, SHOWN, Said
 from dpassay.trials.wire import HEAD, MARK, Garbled, length, pack, unpack
 
 Act = Callable[..., Any]
@@ -273,15 +276,15 @@ def test_what_it_prints_is_collected_line_by_line(
     told = one.said.lines()
     assert told[:2] == ["again (1,000 times)", "line 0 (50 times)"]
     assert told[-1] == "... and 550 more lines"
-    assert len(told) == hosts.SHOWN + 1
+    assert len(told) == SHOWN + 1
     assert capfd.readouterr() == ("", "")
 
 
 def test_an_endless_line_takes_no_memory() -> None:
-    said = hosts.Said()
+    said = Said()
     for _ in range(5):
-        said.hear(b"x" * hosts.CHUNK)
-    assert len(said._rest) <= hosts.CHUNK
+        said.hear(b"x" * CHUNK)
+    assert len(said._rest) <= CHUNK
 
 
 def test_several_are_opened_as_they_are_needed_and_new_ones_for_those_that_are_lost(

@@ -16,7 +16,7 @@ import pytest
 from dpassay import audit
 from dpassay.claims import DP, PredictionStability
 from dpassay.data import Labelled
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, TargetError
@@ -25,13 +25,17 @@ from dpassay.mechanism import FunctionMechanism, WorstCase
 from dpassay.noise import Noise
 from dpassay.pairs import AnyOf, FlipLabel, Pairs, Replace, Several
 from dpassay.record.run_record import result_json
+from dpassay.targets.answer_set import AnswerSet
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 from dpassay.trials.blocks import Counts, rows_of_calls
 from dpassay.trials.encoders import Labels
-from dpassay.trials.hosts import Hosts, Limits
-from dpassay.trials.isolated import Desk, Isolated, introduced, is_foreign, isolated
+from dpassay.trials.isolation.desk import Desk
+from dpassay.trials.isolation.hosts import Hosts
+from dpassay.trials.isolation.introduce import introduced, is_foreign, isolated
+from dpassay.trials.isolation.limits import Limits
+from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.processes import local
 from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
 from dpassay.trials.wire import Garbled, pack, unpack
@@ -198,8 +202,8 @@ class Liar(TableMechanism):
     """Its process has been made to believe that anything goes."""
 
     def prepare(self, data: Labelled) -> int:
-        AuditTarget._checked = lambda self, draws, *_: draws  # type: ignore[method-assign]
-        AuditTarget.check_law = lambda self, *_: None  # type: ignore[method-assign]
+        AnswerSet.check = lambda self, *_: None  # type: ignore[method-assign]
+        AnswerSet.check_law = lambda self, *_: None  # type: ignore[method-assign]
         return super().prepare(data)
 
     def sample(

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dpassay.data import Labelled
-from dpassay.trials.hosts import Host, Limits
+from dpassay.trials.isolation.host import Host
+from dpassay.trials.isolation.limits import Limits
 
 
 def desk(operation: str, arguments: tuple[Any, ...], objects: dict[int, Any]) -> Any:

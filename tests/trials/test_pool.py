@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from dpassay.errors import InvalidInput, TargetError
-from dpassay.trials import hosts
+from dpassay.trials.isolation.host import OPEN
 from dpassay.trials.pool import in_order
 
 
 @pytest.fixture(autouse=True)
 def nobody_stays() -> Any:
     yield
-    assert not list(hosts._hosts), "a process was left behind"
+    assert not list(OPEN), "a process was left behind"
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])

@@ -35,8 +35,9 @@ from dpassay.targets.resolve import (
     resolve,
     sized,
 )
-from dpassay.trials.hosts import Limits
-from dpassay.trials.isolated import Isolated, StandIn, introduced
+from dpassay.trials.isolation.introduce import introduced
+from dpassay.trials.isolation.limits import Limits
+from dpassay.trials.isolation.target import Isolated, StandIn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

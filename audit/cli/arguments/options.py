@@ -9,13 +9,13 @@ from dpassay.config.load import Config
 from dpassay.config.options import COMMAND_LINE, OPTIONS
 from dpassay.csv_files import shown
 from dpassay.data import BUILT_IN, Labelled, Table, load, split
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, require
 from dpassay.pairs import replace_one
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
-from dpassay.trials.isolated import Isolated
+from dpassay.trials.isolation.target import Isolated
 
 TRIALS_ONLY = ("budget", "detect", "stop_early", "jobs")
 SEARCHED = ("search", "together", "output", "search_seconds")

@@ -25,70 +25,19 @@ labels are read pair by pair. With few different rows no pair is read twice.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import tee
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.data import Labelled
-from dpassay.engine.dataset_laws import LawsOf
+from dpassay.engine.domains.leak_reader import Ids, Reader, every_pair, outermost
 from dpassay.engine.domains.multisets import Counts, Numbering, multisets, sorted_records
-from dpassay.engine.domains.states import StateLaws
-from dpassay.engine.domains.symmetries import AT_ONCE, Canonical, Element, Symmetries
-from dpassay.engine.exact import check_alike
+from dpassay.engine.domains.symmetries import AT_ONCE, Canonical, Symmetries
+from dpassay.engine.domains.worst import Worst
 from dpassay.engine.readings import Leaks
-from dpassay.errors import TargetError
 from dpassay.laws import Law
-from dpassay.seeds import stream
 from dpassay.stats.bounds import Computed
-from dpassay.targets.groups import Progress
-from dpassay.targets.guard import AuditTarget
-
-CHECKED = 10_000
-"""Representatives at most whose law is held against that of a reordered and a moved dataset."""
-FEW_LAWS = 2_500
-"""Of so few different rows every leak that was read is kept."""
-
-Ids = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Worst:
-    """The worst pair at one query.
-
-    Parameters
-    ----------
-    loss : Computed
-    choice, other : tuple of int
-        Two neighbouring datasets, as record numbers.
-    rows : tuple of array
-        What their laws have in the table at this query.
-    """
-
-    loss: Computed
-    choice: tuple[int, ...]
-    other: tuple[int, ...]
-    rows: tuple[NDArray[np.float64], NDArray[np.float64]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
-    """Different rows of laws, each kept once."""
-
-    known: dict[bytes, int] = field(default_factory=dict)
-    each: list[NDArray[np.float64]] = field(default_factory=list)
-
-    def ids(self, table: NDArray[np.float64]) -> list[int]:
-        """Return the number of each row, a new one if it was not met before."""
-        return [self._id(row) for row in table + 0.0]  # no -0.0
-
-    def _id(self, row: NDArray[np.float64]) -> int:
-        found = self.known.setdefault(row.tobytes(), len(self.each))
-        if found == len(self.each):
-            self.each.append(row)
-        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -139,7 +88,7 @@ class OrbitLaws:
         compared : int
             Leaks that were read.
         """
-        reader = _Reader(leaks, self.rows, self.error)
+        reader = Reader(leaks, self.rows, self.error)
         points = self.group.points
         best = np.full(points, -np.inf)
         found: dict[int, tuple[Counts, Counts, Counts]] = {}
@@ -149,7 +98,7 @@ class OrbitLaws:
             outwards = outwards - self.rows[:, 0]  # log-odds
         for cores in self._cores(k, len(added)):
             ids = self._filled(cores, added)
-            for pair in _outermost(ids, outwards) if few else _every_pair(ids):
+            for pair in outermost(ids, outwards) if few else every_pair(ids):
                 certain = reader.certain(*(np.take_along_axis(ids, each, 1) for each in pair))
                 one, other = (np.broadcast_to(each, certain.shape) for each in pair)
                 certain[one == other] = -np.inf  # the dataset itself
@@ -204,228 +153,6 @@ class OrbitLaws:
         loss = leaks.loss(row, row0, self.error)
         computed = Computed(value=float(loss.value), error=float(loss.error), least=leaks.least)
         return Worst(loss=computed, choice=choices[0], other=choices[1], rows=(row, row0))
-
-
-@dataclass(slots=True, eq=False)
-class _Reader:
-    """Reads the leak of pairs of rows; with few rows, of every pair once."""
-
-    leaks: Leaks
-    rows: NDArray[np.float64]
-    error: float
-    highest: float = -np.inf
-    compared: int = 0
-    _kept: NDArray[np.float64] | None = None
-
-    @property
-    def seen(self) -> tuple[float, int]:
-        """The most that a leak can be, and how many were read."""
-        return self.highest, self.compared
-
-    def certain(self, one: Ids, other: Ids) -> NDArray[np.float64]:
-        """Return the leaks from rows to rows, by their numbers, less the numerical error."""
-        keys = one * len(self.rows) + other
-        if len(self.rows) > FEW_LAWS:
-            different, places = np.unique(keys, return_inverse=True)
-            read: NDArray[np.float64] = self._read(different)[places.reshape(keys.shape)]
-            return read
-        if self._kept is None:
-            self._kept = np.full(len(self.rows) ** 2, np.nan)
-        new = keys[np.isnan(self._kept[keys])]
-        if new.size:
-            different = np.unique(new)
-            self._kept[different] = self._read(different)
-        kept: NDArray[np.float64] = self._kept[keys]
-        return kept
-
-    def _read(self, keys: Ids) -> NDArray[np.float64]:
-        found = np.empty(len(keys))
-        for part in _portions(len(keys), self.rows.shape[1] * len(keys)):
-            one, other = np.divmod(keys[part], len(self.rows))
-            loss = self.leaks.loss(self.rows[one], self.rows[other], self.error)
-            self.highest = max(self.highest, float(np.max(loss.value + loss.error)))
-            found[part] = loss.certain
-        self.compared += len(keys)
-        return found
-
-
-def _outermost(ids: Ids, outwards: NDArray[np.float64]) -> Iterator[tuple[Ids, Ids]]:
-    """Yield the fillings with the least and the greatest law of each core at each query.
-
-    Both ways, shape (cores, 2, points). Where all laws are equal these are two fillings all the
-    same.
-    """
-    places = outwards[ids]
-    least, greatest = places.argmin(axis=1), places.argmax(axis=1)
-    greatest = np.where(least == greatest, ids.shape[1] - 1, greatest)
-    yield np.stack([least, greatest], axis=1), np.stack([greatest, least], axis=1)
-
-
-def _every_pair(ids: Ids) -> Iterator[tuple[Ids, Ids]]:
-    """Yield all pairs of fillings, a portion at a time, shape (1, pairs, 1)."""
-    ways = ids.shape[1]
-    for part in _portions(ways**2, ids.size * ways):
-        one, other = np.divmod(np.arange(part.start, part.stop), ways)
-        yield one[None, :, None], other[None, :, None]
-
-
-def _portions(length: int, numbers: int) -> Iterator[slice]:
-    """Cut a length so that the numbers that go with it are at most about `AT_ONCE` at a time."""
-    width = max(1, length * AT_ONCE // max(1, numbers))
-    for start in range(0, length, width):
-        yield slice(start, min(length, start + width))
-
-
-def orbit_laws(
-    target: AuditTarget,
-    n: int,
-    group: Symmetries,
-    places: NDArray[np.float64],
-    seed: int,
-    progress: Progress,
-    laws_of: LawsOf | None = None,
-) -> OrbitLaws:
-    """Compute the law of every representative, and check what the mechanism declares on them.
-
-    Parameters
-    ----------
-    target : AuditTarget
-        It declares that its records are exchangeable, and the symmetries.
-    n : int
-        Records in a dataset.
-    group : Symmetries
-    places : array (points, sides)
-        The points, which are also the queries.
-    seed : int
-        Of the datasets that are checked.
-    progress : callable
-    laws_of : callable, optional
-        Computes the laws of the representatives elsewhere, but not those for the check; they are
-        computed here by default.
-
-    Raises
-    ------
-    TargetError
-        If it has no exact law, or the check finds that what it declares is false.
-    """
-    numbering = Numbering.of(2 * group.points, n)
-    numbers = group.representatives(n, numbering)
-    assert len(numbers) == group.orbits(n), "Burnside's lemma"
-    laws, rows = _Laws(StateLaws(target, places), places), _Rows()
-    ids = np.empty((len(numbers), group.points), dtype=np.int32)
-    every, again = tee(_datasets(numbering, numbers, n))
-    datasets = map(laws.dataset, again)
-    each = laws.laws.each(datasets) if laws_of is None else laws_of(target, datasets, places)
-    for i, (records, law) in enumerate(zip(every, each, strict=True)):
-        ids[i] = rows.ids(laws.taken(law, records).table)
-        if i % 256 == 255 or i + 1 == len(numbers):
-            progress("representatives", i + 1, len(numbers))
-    exchanged = np.arange(len(rows.each))
-    if any(each.exchanged for each in group.elements):
-        exchanged = np.array(rows.ids(np.stack(rows.each)[:, ::-1]))
-        exchanged = np.array(rows.ids(np.stack(rows.each)[:, ::-1]))  # of those that are new, too
-    assert laws.first is not None
-    checked = _chosen(len(numbers), seed)
-    found = OrbitLaws(
-        n=n,
-        group=group,
-        numbering=numbering,
-        numbers=numbers,
-        ids=ids,
-        rows=np.stack(rows.each),
-        exchanged=exchanged,
-        error=laws.error,
-        law=laws.first,
-        checked=len(checked),
-    )
-    _check(found, laws, checked, seed, progress)
-    return found
-
-
-@dataclass(slots=True, eq=False)
-class _Laws:
-    """Laws of datasets given by their records, all of one kind."""
-
-    laws: StateLaws
-    places: NDArray[np.float64]
-    first: Law | None = None
-    error: float = 0.0
-
-    def dataset(self, records: list[int]) -> tuple[Labelled, str]:
-        """Return the dataset with these records in this order, and its name in messages."""
-        numbers = np.array(records)
-        return Labelled(self.places[numbers // 2], numbers % 2), f"the dataset {tuple(records)}"
-
-    def of(self, records: list[int]) -> Law:
-        """Return the law of the dataset with these records in this order."""
-        return self.taken(self.laws.of(*self.dataset(records)), records)
-
-    def taken(self, law: Law | None, records: list[int]) -> Law:
-        """Take note of the law of a dataset."""
-        where = f"the dataset {tuple(records)}"
-        if law is None:
-            raise TargetError(f"it has no exact law for {where}; use mode monte-carlo")
-        self.first = self.first or law
-        check_alike(self.first, law, where)
-        self.error = max(self.error, law.error)
-        return law
-
-
-def _datasets(numbering: Numbering, numbers: NDArray[np.int64], n: int) -> Iterator[list[int]]:
-    """Yield the sorted records of multisets."""
-    portion = max(1, AT_ONCE // len(numbering.table))
-    for start in range(0, len(numbers), portion):
-        yield from map(sorted_records, numbering.counts(numbers[start : start + portion], n))
-
-
-def _chosen(representatives: int, seed: int) -> NDArray[np.int64]:
-    """Return which representatives are checked: all, or so many at random."""
-    if representatives <= CHECKED:
-        return np.arange(representatives)
-    rng = stream(seed, "symmetry", "chosen")
-    return np.sort(rng.choice(representatives, size=CHECKED, replace=False))
-
-
-def _check(
-    found: OrbitLaws, laws: _Laws, chosen: NDArray[np.int64], seed: int, progress: Progress
-) -> None:
-    """Raise `TargetError` if a representative in a random order, or moved, has another law.
-
-    Each is also taken in descending order, as far from its own as can be.
-    """
-    rng, group = stream(seed, "symmetry", "checked"), found.group
-    datasets = _datasets(found.numbering, found.numbers[chosen], found.n)
-    alone = len(group.elements) == 1 and not group.whole
-    still = Element(tuple(range(group.points)))
-    for done, (i, records) in enumerate(zip(chosen.tolist(), datasets, strict=True), 1):
-        here = found.rows[found.ids[i]]
-        shuffled = rng.permutation(records).tolist()
-        for order in (records[::-1], shuffled):
-            if not _alike(here, laws.of(order), still, found.error):
-                raise TargetError(
-                    "declares exchangeable records, but has different laws on the datasets "
-                    f"{tuple(records)} and {tuple(order)} (numbers of records)"
-                )
-        if not alone:
-            element = group.drawn(rng)
-            moved = element.of_records[shuffled].tolist()
-            if not _alike(here, laws.of(moved), element, found.error):
-                raise TargetError(
-                    f"declares the symmetries {', '.join(group.keys)}, but its law does not move "
-                    f"along from the dataset {tuple(records)} to {tuple(moved)} (numbers of "
-                    "records)"
-                )
-        if done % 256 == 0 or done == len(chosen):
-            progress("symmetry checks", done, len(chosen))
-
-
-def _alike(here: NDArray[np.float64], there: Law, element: Element, error: float) -> bool:
-    """Whether a law, moved back, is equal within the numerical errors."""
-    table = there.table[list(element.to)]
-    table = table[:, ::-1] if element.exchanged else table
-    with np.errstate(invalid="ignore"):
-        near = np.abs(table - here) <= error + there.error
-    return bool((near | (table == here)).all())
 
 
 def facts(laws: OrbitLaws, compared: int, declared: str) -> dict[str, Any]:

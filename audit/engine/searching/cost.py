@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.engine.monte_carlo import Budget
+from dpassay.engine.budget import Budget
 from dpassay.engine.searching.drawing import PILOT, PILOTS
 from dpassay.engine.searching.evidence import CHECKED
 from dpassay.engine.searching.search import (

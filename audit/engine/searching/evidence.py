@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dpassay.claims import Claim
+from dpassay.engine.budget import Budget
 from dpassay.engine.evidence import Evidence
-from dpassay.engine.monte_carlo import Budget, monte_carlo_evidence, screen
+from dpassay.engine.monte_carlo import monte_carlo_evidence
 from dpassay.engine.sampling import OpenExecutor
+from dpassay.engine.screening import screen
 from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Drawing
 from dpassay.engine.searching.search import LEAST, Search

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.engine.monte_carlo import Budget
-from dpassay.engine.search_power import Round
+from dpassay.engine.budget import Budget
+from dpassay.engine.detection.search_rounds import Round
 from dpassay.engine.searching.candidates import (
     Candidate,
     Features,
@@ -29,8 +29,9 @@ from dpassay.engine.searching.candidates import (
 from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Bases, Drawing
 from dpassay.errors import TargetError
+from dpassay.search.coded import Base
 from dpassay.search.events import choose_pattern, settled
-from dpassay.search.outlook import Base, Outlook, outlook
+from dpassay.search.outlook import Outlook, outlook
 from dpassay.search.outputs import Encoder
 from dpassay.search.proposals.proposal import Space
 from dpassay.search.worth import Goal

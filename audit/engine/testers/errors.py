@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from dpassay.claims import Accuracy
-from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.readings import ErrorLeaks, Leaks
 from dpassay.engine.testers.interface import Effort, Recorded
 from dpassay.errors import InvalidInput

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from dpassay.claims import Claim
-from dpassay.engine.alternatives import Answers, answers_of, half_line_masks
-from dpassay.engine.detection import Design, DetectionCurve, is_seen, sight, usual_frequency
+from dpassay.engine.detection.alternatives import Answers, answers_of, half_line_masks
+from dpassay.engine.detection.curve import DetectionCurve
+from dpassay.engine.detection.design import Design, is_seen, sight, usual_frequency
 from dpassay.engine.early import Gamble
 from dpassay.engine.evidence import Event, HalfLine
 from dpassay.engine.readings import LabelLeaks, Leaks, NoiseLeaks

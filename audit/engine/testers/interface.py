@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.early import Gamble
 from dpassay.engine.evidence import Event
 from dpassay.engine.readings import Leaks

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dpassay.claims import PredictionStability
-from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.evidence import Event
 from dpassay.engine.readings import Leaks, ValueLeaks
 from dpassay.engine.testers.interface import Certified, Drawn, Effort, Looked, Recorded

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.detection.curve import DetectionCurve
+from dpassay.engine.detection.search_design import SearchDesign, search_sight
+from dpassay.engine.detection.search_rounds import Round
 from dpassay.engine.evidence import Event
-from dpassay.engine.search_power import Round, SearchDesign, search_sight
 from dpassay.engine.testers.events import Events, Tests
 from dpassay.engine.testers.interface import Looked
 from dpassay.search.patterns import Pattern

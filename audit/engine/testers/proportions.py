@@ -13,7 +13,7 @@ import scipy
 from numpy.typing import NDArray
 
 from dpassay.claims import ScoreStability
-from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.early import Gamble
 from dpassay.engine.evidence import Event
 from dpassay.engine.readings import LabelLeaks, Leaks

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpassay.data import Values
 from dpassay.pairs import Shift
+from dpassay.search.proposals.families import varied
 from dpassay.search.proposals.proposal import Proposal, pick, proposal, root
 
 Vector = NDArray[np.float64]
@@ -89,7 +90,7 @@ class Maker:
     def more(self, best: Sequence[Proposal], rng: np.random.Generator) -> list[Iterator[Proposal]]:
         """Return the families that are made from the best proposals so far."""
         makers = (self._crossed, self._stepped, self._scaled, self._sparser, self._reordered)
-        return [self._varied(make, best, rng) for make in makers]
+        return varied(makers, best, rng)
 
     def _pattern(self, name: str, move: Callable[[int, int], Vector]) -> Iterator[Proposal]:
         """Make one pattern from every base; the answer that stands out is the first, the last."""
@@ -169,20 +170,6 @@ class Maker:
         by = self._some_moved(rng)
         by *= np.array(FRACTIONS)[rng.integers(len(FRACTIONS), size=self.size)]
         return by
-
-    def _varied(
-        self,
-        make: Callable[[Proposal, Sequence[Proposal], np.random.Generator], Proposal | None],
-        best: Sequence[Proposal],
-        rng: np.random.Generator,
-    ) -> Iterator[Proposal]:
-        """Vary the best proposals in turns, for ever."""
-        while best:
-            for each in best:
-                if (found := make(each, best, rng)) is not None:
-                    yield found
-                else:
-                    yield each  # nothing new; whoever takes it knows it already
 
     def _crossed(
         self, found: Proposal, best: Sequence[Proposal], rng: np.random.Generator

@@ -81,8 +81,8 @@ class Neighbours:
         whose = np.flatnonzero(values[:, group] == values[place, group])
         if self.relation == ADD_REMOVE_USER:
             removed = Edit(removed=tuple(whose.tolist()), relation=ADD_REMOVE_USER)
-            return _with(values, place, _kept(new, group, values[place, group])), removed
-        theirs = _kept(new, group, values[place, group])
+            return _with(values, place, with_cell(new, group, values[place, group])), removed
+        theirs = with_cell(new, group, values[place, group])
         changed = [int(each) for each in whose if (values[each] != theirs).any()]
         if not changed:
             return None
@@ -125,7 +125,8 @@ def _with(values: Coded, place: int, row: NDArray[np.float64]) -> Coded:
     return found
 
 
-def _kept(row: NDArray[np.float64], column: int, cell: float) -> NDArray[np.float64]:
+def with_cell(row: NDArray[np.float64], column: int, cell: float) -> NDArray[np.float64]:
+    """Return a row with another cell in one of its columns."""
     found = row.copy()
     found[column] = cell
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpassay.data import Values
 from dpassay.pairs import ReplaceValue
+from dpassay.search.proposals.families import varied
 from dpassay.search.proposals.proposal import Proposal, pick, proposal, root, spread
 
 Numbers = NDArray[np.float64]
@@ -97,7 +98,7 @@ class Maker:
             self._resized,
             self._moved,
         )
-        return [self._varied(make, best, rng) for make in makers]
+        return varied(makers, best, rng)
 
     def _by_size(self) -> list[int]:
         """Sizes as they are tried: the smallest, the largest, and those between."""
@@ -201,18 +202,6 @@ class Maker:
                     yield values, int(rng.integers(size)), pick(rng, self.marks)
 
         return self._maybe("random numbers", pairs())
-
-    def _varied(
-        self,
-        make: Callable[[Proposal, Sequence[Proposal], np.random.Generator], Proposal | None],
-        best: Sequence[Proposal],
-        rng: np.random.Generator,
-    ) -> Iterator[Proposal]:
-        """Vary the best proposals in turns, for ever."""
-        while best:
-            for each in best:
-                found = make(each, best, rng)
-                yield each if found is None else found
 
     def _crossed(
         self, found: Proposal, best: Sequence[Proposal], rng: np.random.Generator

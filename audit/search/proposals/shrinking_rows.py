@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.rows.columns import Coded
+from dpassay.search.proposals.families import frozen
 from dpassay.search.proposals.neighbours import Parts
 from dpassay.search.proposals.proposal import Proposal, root
-from dpassay.search.proposals.rows import Maker, frozen
+from dpassay.search.proposals.rows import Maker
 from dpassay.search.proposals.shrinking import Candidate, Complexity, simplest_first, stretches
 
 MOST_ALONE = 32

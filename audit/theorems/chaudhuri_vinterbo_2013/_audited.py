@@ -6,7 +6,7 @@ from typing import Any
 
 from dpassay.api import audit
 from dpassay.claims import DP
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.targets.resolve import resolve
 from dpassay.theorems.row import Measured
 

@@ -11,17 +11,12 @@ import pytest
 
 from dpassay.claims import DP, GDP, RDP, Stability, zCDP
 from dpassay.data import Labelled
-from dpassay.engine.domains import orbits
-from dpassay.engine.domains.orbits import orbit_laws
+from dpassay.engine.domains import declared, leak_reader, orbits
+from dpassay.engine.domains.domain import WHOLE, Domain
+from dpassay.engine.domains.every_dataset import DomainLaws, domain_laws
+from dpassay.engine.domains.representatives import orbit_laws
 from dpassay.engine.domains.symmetries import group_of
-from dpassay.engine.exhaustive import (
-    WHOLE,
-    Domain,
-    DomainLaws,
-    all_laws,
-    domain_laws,
-    exhaustive_evidence,
-)
+from dpassay.engine.exhaustive import all_laws, exhaustive_evidence
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.engine.wording import SYMMETRIES
@@ -89,8 +84,9 @@ def test_between_the_outermost_laws_nothing_leaks_more(score: Any, claim: Any) -
 def test_many_laws_are_read_without_a_memory(
     labels: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(orbits, "FEW_LAWS", 1)
-    monkeypatch.setattr(orbits, "AT_ONCE", 500)
+    monkeypatch.setattr(leak_reader, "FEW_LAWS", 1)
+    for module in (leak_reader, orbits):
+        monkeypatch.setattr(module, "AT_ONCE", 500)
     target = target_of(Symmetric(score=by_place, labels=labels, relation="replace-2"))
     laws = compare(target, Domain(n=3, points=3))
     assert len(laws.rows) == 19
@@ -167,7 +163,7 @@ def test_what_was_covered_is_said() -> None:
 
 
 def test_no_more_than_some_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(orbits, "CHECKED", 30)
+    monkeypatch.setattr(declared, "CHECKED", 30)
     laws = reduced(target_of(Symmetric()), Domain(n=3, points=3))
     assert (len(laws.numbers), laws.checked) == (math.comb(8, 3), 30)
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from dpassay import DP, Answers, InvalidInput, Scalars, audit
+from dpassay.engine.detection.search_design import SearchDesign
 from dpassay.engine.result import Result
-from dpassay.engine.search_power import SearchDesign
 from dpassay.engine.searching import deadline
 from dpassay.engine.searching import search as searched
 from dpassay.engine.searching.deadline import Deadline

@@ -13,7 +13,7 @@ import pytest
 
 from dpassay.claims import DP
 from dpassay.data import Labelled
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.objective_perturbation import ObjectivePerturbation

@@ -18,7 +18,7 @@ from scipy.stats import gamma as gamma_law
 from dpassay.api import audit
 from dpassay.claims import DP, ScoreStability
 from dpassay.data import Labelled, points
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.errors import InvalidInput
 from dpassay.laws import NoiseLaw
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.line_loss import most_on_the_line, worst_pair

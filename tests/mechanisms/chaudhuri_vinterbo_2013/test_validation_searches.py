@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.targets.resolve import resolve

@@ -19,8 +19,8 @@ from scipy.stats import binom
 from dpassay.api import audit
 from dpassay.claims import Stability
 from dpassay.data import Labelled, points
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.exact import any_size, both_directions, group_laws, readable
-from dpassay.engine.exhaustive import Domain
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput

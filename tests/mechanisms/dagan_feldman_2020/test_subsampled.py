@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from dpassay.api import audit
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.exact import any_size, two_sided
-from dpassay.engine.exhaustive import Domain
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput

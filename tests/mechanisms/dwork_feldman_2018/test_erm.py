@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpassay.api import audit
 from dpassay.data import Labelled, points
-from dpassay.engine.exhaustive import Domain
+from dpassay.engine.domains.domain import Domain
 from dpassay.errors import InvalidInput
 from dpassay.mechanisms.dwork_feldman_2018.erm import ERM
 from dpassay.mechanisms.dwork_feldman_2018.losses import SHARP

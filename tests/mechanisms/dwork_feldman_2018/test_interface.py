@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from dpassay.api import audit
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
+from dpassay.engine.domains.domain import Domain
 from dpassay.engine.exact import any_size, two_sided
-from dpassay.engine.exhaustive import Domain
 from dpassay.errors import DpassayError, InvalidInput
 from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanisms.dwork_feldman_2018.interface import (

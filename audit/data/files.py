@@ -1,0 +1,139 @@
+"""A labelled data set from a CSV file: its label column, and features made of the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpassay.csv_files import check_features, nameless, read_csv, record_lines, shown
+from dpassay.data.built_in import BUILT_IN
+from dpassay.data.datasets import Labelled
+from dpassay.data.table import Table, table_of
+from dpassay.errors import InvalidInput, near
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def table_of_file(
+    source: str, target: str | None, slice_by: str | None, *, missing: bool, real: bool | None
+) -> Table:
+    """Read a CSV file; see `dpassay.data.loading.load`."""
+    import pandas as pd
+
+    path = _existing(source)
+    sliced = slice_by if slice_by not in (None, target) else False
+    frame = read_csv(path, missing=missing or sliced)
+    target = _label_column(target, [str(name) for name in frame.columns], path)
+    features = frame.drop(columns=[target])
+    if not missing:
+        features = features.dropna(axis=1)  # the column that is sliced by may have gaps
+    if features.shape[1] == 0:
+        raise InvalidInput(
+            f"--data = '{path}': has no column but '{target}'; must have at least one feature"
+        )
+    features = filled(features)
+    check_features(path, features)
+    lines, label = record_lines(path, len(frame)), frame[target]
+    if label.isna().any():
+        line = int(lines[int(np.argmax(label.isna()))]) if lines is not None else 0
+        raise InvalidInput(f"--data = '{path}': line {line}: column '{target}' is missing")
+    real = _is_real(label, target, said=real)
+    labels, codes = np.unique(label if real else label.astype(str), return_inverse=True)
+    return table_of(
+        Labelled(pd.get_dummies(features, dtype=float).to_numpy(dtype=float), codes),
+        _columns(features),
+        lines,
+        labels.astype(float) if real else None,
+        kind="file",
+        name=str(path),
+        target=target,
+        labels=["a number"] if real else [str(name) for name in labels],
+    )
+
+
+def _existing(source: str) -> Path:
+    path = Path(source)
+    try:
+        wrong = "" if path.is_file() else _no_file(source)
+    except OSError as error:  # a name too long for a file
+        wrong = f"cannot be read ({error.strerror})"
+    if wrong:
+        raise InvalidInput(f"--data = '{source}': {wrong}")
+    return path
+
+
+def _label_column(target: str | None, names: list[str], path: Path) -> str:
+    if target is None:
+        raise InvalidInput(
+            "--label is missing: must name the column of --data that holds the label, one of "
+            f"{shown(names)}"
+        )
+    if target not in names:
+        raise InvalidInput(
+            f"--label = '{target}': no such column in '{path}'; {_which(target, names)}"
+        )
+    return target
+
+
+def _is_real(label: pd.Series[Any], target: str, *, said: bool | None) -> bool:
+    """Whether a label is a real number: as said, else where some of its values are not whole."""
+    if said is None:
+        return label.dtype.kind == "f" and bool((label % 1 != 0).any())
+    if said and label.dtype.kind not in "iuf":
+        raise InvalidInput(f"--label = '{target}': must be a column of numbers with --task numbers")
+    return said
+
+
+def filled(features: pd.DataFrame) -> pd.DataFrame:
+    """Return features without missing values, the code of a record being its own alone.
+
+    A missing number becomes 0, with a column that says so, a missing text a category of its own.
+    """
+    gone = [name for name in features.columns if features[name].isna().any()]
+    found = features.copy() if gone else features
+    for name in gone:
+        if features[name].dtype.kind in "iufb":
+            found[f"{name} is missing"] = features[name].isna().astype(float)
+            found[name] = features[name].fillna(0)
+        else:
+            found[name] = features[name].astype(object).fillna("(missing)")
+    return found
+
+
+def _no_file(source: str) -> str:
+    """Say what a name is that is no file, and which file was perhaps meant."""
+    path = Path(source)
+    beside = {each.stem: each for each in path.parent.glob("*.csv")}
+    if close := near(path.stem, beside, likeness=0.75):
+        return f"no such file; did you mean '{path.with_name(beside[close].name)}'?"
+    kind = "is a folder; " if source and path.is_dir() else ""
+    kind = "is an address, download it first; " if "://" in source else kind
+    return f"{kind}must be an existing CSV file, or '{BUILT_IN}'"
+
+
+def _which(target: str, names: list[str]) -> str:
+    """Say which column was meant, or which ones there are."""
+    if close := near(target, names):
+        return f"did you mean '{close}'?"
+    bare = "; is the header line missing?" if nameless(names) else ""
+    return f"it has {shown(names)}{bare}"
+
+
+def _columns(features: pd.DataFrame) -> dict[str, tuple[int, ...]]:
+    """Where `pd.get_dummies` puts each column.
+
+    Those that it leaves as they are first, then the others, each in its order.
+    """
+    import pandas as pd
+
+    texts = list(features.select_dtypes(include=["object", "string", "category"]).columns)
+    widths = {name: 1 for name in features.columns if name not in texts}
+    widths |= {name: pd.get_dummies(features[[name]]).shape[1] for name in texts}
+    ends = np.cumsum(list(widths.values())).tolist()
+    return {
+        str(name): tuple(range(end - width, end))
+        for (name, width), end in zip(widths.items(), ends, strict=True)
+    }

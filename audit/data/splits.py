@@ -1,0 +1,106 @@
+"""The split of a data set into training records, a pool and query points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.data.datasets import Labelled
+from dpassay.data.table import Table
+from dpassay.errors import InvalidInput, require
+from dpassay.seeds import stream
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Lines:
+    """Lines of a file in which the records of a split begin, the first line being 1.
+
+    Parameters
+    ----------
+    train, pool : array (n,), array (m,)
+        In the order of the records.
+    """
+
+    train: NDArray[np.int64]
+    pool: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Split:
+    """A table cut into training records, a pool of replacements and held-out query points.
+
+    The three do not overlap.
+
+    Parameters
+    ----------
+    train, pool : Labelled
+        The base dataset S, and the records that may replace one of its own.
+    queries : array (q, d)
+        Points at which predictions are asked: held-out ones, and those of the first training
+        records where that was wanted.
+    source : dict
+        The table's source with the sizes and the seed that make this split again.
+    lines : Lines, optional
+        Where the records stand in the file; None where they come from none.
+    """
+
+    train: Labelled
+    pool: Labelled
+    queries: NDArray[np.float64]
+    source: dict[str, Any]
+    lines: Lines | None = None
+
+
+def split(table: Table, *, train: int, queries: int, seed: int, train_queries: int = 0) -> Split:
+    """Cut a table at random, by a permutation that depends on the seed alone.
+
+    Parameters
+    ----------
+    table : Table
+        At least 3 records.
+    train, queries : int
+        At most so many training records and query points, >= 1; of a small table at most 70 % and
+        10 % are used. Up to `train` of the remaining records make the pool.
+    seed : int
+        Root seed of the run.
+    train_queries : int
+        At most so many training records, the first ones, whose points are asked at besides, >= 0.
+
+    Returns
+    -------
+    Split
+    """
+    n = len(table.data)
+    require(train >= 1, "--train", train, "an integer >= 1")
+    require(queries >= 1, "--queries", queries, "an integer >= 1")
+    require(train_queries >= 0, "--train-queries", train_queries, "an integer >= 0")
+    if n < 3:
+        raise InvalidInput(
+            f"--data = '{table.source['name']}': has {n} record{'' if n == 1 else 's'}; must have "
+            "at least 3 records: one to train on, one to replace it, one to query"
+        )
+    queries = min(queries, max(1, n // 10))
+    train = min(train, max(1, 7 * n // 10), n - queries - 1)
+    order = stream(seed, "split", table.source["sha256"]).permutation(n)
+    asked, trained, pool = (
+        order[:queries],
+        order[queries : queries + train],
+        order[queries + train :][:train],
+    )
+    sizes = {"seed": seed, "train": train, "pool": len(pool), "queries": queries}
+    train_queries = min(train_queries, train)
+    if train_queries:
+        sizes["train_queries"] = train_queries
+    held_out = table.data.X[np.concatenate([asked, trained[:train_queries]])]
+    held_out.flags.writeable = False
+    lines = table.lines
+    return Split(
+        train=table.data.take(trained),
+        pool=table.data.take(pool),
+        queries=held_out,
+        source=table.source | {"split": sizes},
+        lines=None if lines is None else Lines(train=lines[trained], pool=lines[pool]),
+    )

@@ -1,0 +1,131 @@
+"""The budget of one result: how many trials screen and certify it, and where alpha goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from scipy.special import ndtri
+
+from dpassay.claims import Claim
+from dpassay.engine.early import lots
+from dpassay.stats.alpha import Spending
+from dpassay.stats.health import ALARM
+from dpassay.targets.groups import Group
+from dpassay.targets.guard import AuditTarget
+
+LEAST_SCREENING = 100
+SURE = 1.645
+"""A standard normal variable is above minus this with probability 0.95."""
+HALF_LINES = 4
+"""The half-lines of a number err as so many independent events do, about."""
+FIRST = 16
+"""The first part of a screening in two parts is so many times smaller than the whole."""
+FINALISTS = 4
+"""So many cells are certified at least, if there are so many pairs; one per query where there are
+more queries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """How much is spent on one result.
+
+    Parameters
+    ----------
+    draws : int
+        Certification trials per side and finalist; the screening of all pairs together costs as
+        much again at most, and a tenth of it where there is next to nothing to choose.
+    alpha : float
+        Error probability of the result.
+    alarm : float
+        Probability that the guards of the result fail by chance, at most.
+    stop_early : bool
+        Whether a claim may be refuted before all certification trials are drawn.
+    events : int
+        About so many events that err independently are looked at in a pair.
+    """
+
+    draws: int
+    alpha: float
+    alarm: float = ALARM
+    stop_early: bool = False
+    events: int = 2
+
+    @property
+    def lots(self) -> tuple[int, ...]:
+        """Into what lots the certification trials are cut."""
+        return lots(self.draws, early=self.stop_early)
+
+    def about(self, claim: Claim) -> Budget:
+        """Return what is spent on a claim; one about means runs on, nothing proven stops it."""
+        return replace(self, stop_early=self.stop_early and claim.stops_early)
+
+    def of(self, target: AuditTarget) -> Budget:
+        """Return what is spent on a mechanism: as many events as it has labels."""
+        return replace(self, events=len(target.labels) if target.numbers is None else HALF_LINES)
+
+    def finalists(self, groups: tuple[Group, ...]) -> int:
+        """Pairs that are certified per query."""
+        return max(1, -(-FINALISTS // sum(len(group.queries) for group in groups)))
+
+    def screening(self, groups: tuple[Group, ...]) -> int:
+        """Screening trials per dataset.
+
+        As many as choosing takes, but no more than make all of them about as many as the
+        certification trials. A leak that n trials at error probability a refute with a probability
+        of 0.95 lies (z_a + z_.05) standard errors above the claim. In s trials these are less by
+        the factor sqrt(s / n), and must exceed the highest of all other events that just keep the
+        claim, at about the quantile q of as many as there are for each finalist: hence
+
+            s / n = ((q + z_.05) / (z_a + z_.05))^2,
+
+        a tenth where there are two events of few pairs. It is about where the trials of the whole
+        audit are fewest for the same `detectable` (docs/statistics.md has them).
+        """
+        queries, pairs = (
+            sum(len(group.queries) for group in groups),
+            sum(len(group.pairs) for group in groups),
+        )
+        finalists = self.finalists(groups)
+        rivals = max(2.0, self.events * pairs / min(finalists, pairs))
+        cells = queries * min(finalists, pairs)
+        lead, needed = (-float(ndtri(share)) for share in (1 / rivals, self.alpha / cells))
+        part = ((lead + SURE) / (max(lead, needed) + SURE)) ** 2
+        most = min(1.0, queries * finalists / pairs)
+        return max(min(LEAST_SCREENING, self.draws), int(self.draws * min(part, most)))
+
+    def screening_of(self, groups: tuple[Group, ...]) -> tuple[int, ...]:
+        """Screening trials per dataset of each group.
+
+        More where a direction was learned, since all it has is one pair.
+        """
+        least = self.screening(groups)
+        return tuple(
+            max(least, self.draws // 4) if group.kind == "learned" else least for group in groups
+        )
+
+    def screening_lots(self, groups: tuple[Group, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Screening trials per dataset of each group: of the first part, and of the rest.
+
+        There are two parts where trials may end early and every pair is certified anyway. Then the
+        screening chooses events and directions alone, and its first part finds gross leaks; a first
+        round of looks at the certification costs nothing, as its trials are drawn in any case.
+        """
+        whole, each = self.screening_of(groups), self.finalists(groups)
+        first = tuple(max(LEAST_SCREENING, n // FIRST) for n in whole)
+        split = len(self.lots) > 1 and all(len(group.pairs) <= each for group in groups)
+        if not (split and all(n < most for n, most in zip(first, whole, strict=True))):
+            return whole, ()
+        return first, tuple(most - n for n, most in zip(first, whole, strict=True))
+
+    def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
+        """Where alpha goes."""
+        each = self.finalists(groups)
+        cells = sum(min(each, len(group.pairs)) * len(group.queries) for group in groups)
+        return Spending(
+            alpha=self.alpha,
+            cells=cells,
+            queries=sum(len(group.queries) for group in groups),
+            profiled=profiled,
+            looks=len(self.lots),
+            rounds=2 if self.screening_lots(groups)[1] else 1,
+        )

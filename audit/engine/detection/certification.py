@@ -1,0 +1,107 @@
+"""A certification before it is drawn: about the leak that it shows, its tests and their power."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+from scipy.special import ndtr, ndtri
+
+from dpassay.engine.detection.alternatives import event_at
+from dpassay.engine.detection.frontier import Frontier
+from dpassay.stats.combined import BETA_SHARE
+from dpassay.stats.lower_bounds import Method, choose
+from dpassay.stats.power import LARGEST, POWER, counts_near, power_of
+from dpassay.stats.scales import Scale
+
+RARE = 0.005
+"""Events that are chosen less often than that count as not refuted."""
+
+
+class Certification(Protocol):
+    """What a certification depends on.
+
+    Attributes
+    ----------
+    scale : Scale
+        How a leak is measured.
+    promised : float
+        The claimed leak.
+    n : int
+        Trials per side.
+    alpha : float
+        Error probability of the bound.
+    """
+
+    @property
+    def scale(self) -> Scale: ...  # noqa: D102
+    @property
+    def promised(self) -> float: ...  # noqa: D102
+    @property
+    def n(self) -> int: ...  # noqa: D102
+    @property
+    def alpha(self) -> float: ...  # noqa: D102
+
+
+def errors_needed(design: Certification) -> float:
+    """By how many standard errors of one trial a leak must exceed the claim to be refuted."""
+    return float(ndtri(POWER) - ndtri(design.alpha)) / math.sqrt(design.n)
+
+
+def leak_about(design: Certification, p1: float, errors: float) -> float:
+    """About the leak through an event of a frequency that exceeds the claim by so many errors.
+
+    The asymptotic form of STATISTICS, section 6.
+    """
+    leak, most = design.promised, min(LARGEST, design.scale.most)
+    for _ in range(5):
+        p0 = max(event_at(p1, leak, design.scale), 0.5 / design.n)
+        leak = min(most, design.promised + errors * design.scale.spread(p1, p0))
+    return leak
+
+
+def methods_near(
+    design: Certification, p1: float, p0: float, draws: int, *, labels: int, off: float
+) -> set[Method]:
+    """Return the tests that are chosen at the counts to be expected, and so many deviations off.
+
+    Parameters
+    ----------
+    design : Certification
+    p1, p0 : float
+        Probabilities of the event.
+    draws : int
+        Trials per side that choose the test.
+    labels : int
+        Answers that are counted.
+    off : float
+    """
+    x, y = draws * p1, draws * p0
+    off_x, off_y = off * math.sqrt(x * (1 - p1)), off * math.sqrt(y * (1 - p0))
+    near = [(x, y), (x + off_x, y), (x - off_x, y), (x, y + off_y), (x, y - off_y)]
+    counts = {(min(draws, max(0, round(a))), min(draws, max(0, round(b)))) for a, b in near}
+    return {
+        choose(a, b, draws, design.n, labels=labels, scale=design.scale, alpha=design.alpha)
+        for a, b in counts
+    }
+
+
+def power_by(design: Certification, method: Method, p1: float, p0: float) -> float:
+    """Probability that a test refutes the claim, from the binomial laws."""
+    allowed = design.scale.allowed(design.promised)
+    limit = Frontier.of(method, allowed, design.n, design.alpha)
+    x = counts_near(p1, design.n)
+    return power_of(p1, p0, x, limit.at(x), design.n)
+
+
+def normal_power(design: Certification, p1: float, p0: float) -> float:
+    """Power of Stouffer's test where its two counts are as good as normal.
+
+    The asymptotic form of STATISTICS, section 6, with the larger of the standard errors at the
+    leak and at what is claimed: within 0.015 of the power from the binomial laws.
+    """
+    scale = design.scale
+    allowed = event_at(p1, design.promised, scale)
+    error = max(scale.spread(p1, p0), scale.spread(p1, allowed)) / math.sqrt(design.n)
+    apart = (float(scale.between(p1, p0)) - design.promised) / error
+    return float(ndtr(apart + ndtri(design.alpha * (1 - BETA_SHARE))))

@@ -1,0 +1,125 @@
+"""Exhaustive mode dataset by dataset: the law of each, and the worst of all pairs of neighbours."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.engine.dataset_laws import LawsOf
+from dpassay.engine.domains.domain import Domain
+from dpassay.engine.domains.states import StateLaws
+from dpassay.engine.domains.worst import Worst
+from dpassay.engine.exact import check_alike
+from dpassay.engine.readings import Leaks
+from dpassay.errors import TargetError
+from dpassay.laws import Law
+from dpassay.stats.bounds import Computed
+from dpassay.targets.groups import Progress
+from dpassay.targets.guard import AuditTarget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DomainLaws:
+    """Laws of every dataset of a domain at every query.
+
+    Parameters
+    ----------
+    table : array (R, ..., R, q, K)
+        One axis per record of the dataset, R = 2 x points; then the query, and what `Law.table`
+        has.
+    error : float
+        Bound on the numerical error of each entry.
+    law : Law
+        That of the first dataset: what the table means.
+    """
+
+    table: NDArray[np.float64]
+    error: float
+    law: Law
+
+    def worst(self, leaks: Leaks, k: int) -> tuple[list[Worst], float, int]:
+        """Find the worst neighbours of each query; see `OrbitLaws.worst`."""
+        found, highest = _search(self, leaks, k)
+        return found, highest, 0
+
+
+def domain_laws(
+    target: AuditTarget, domain: Domain, progress: Progress, laws_of: LawsOf | None = None
+) -> DomainLaws:
+    """Compute the law of every dataset of the domain at every query."""
+    sizes, queries = (len(domain.records),) * domain.n, domain.queries
+    table = np.empty((*sizes, len(domain.places), len(target.labels) or 1))
+    first: Law | None = None
+    error, total = 0.0, int(np.prod(sizes))
+    choices, again = itertools.tee(itertools.product(*map(range, sizes)))
+    datasets = ((domain.dataset(choice), f"the dataset {choice}") for choice in again)
+    here = StateLaws(target, queries)
+    laws = here.each(datasets) if laws_of is None else laws_of(target, datasets, queries)
+    for done, (choice, law) in enumerate(zip(choices, laws, strict=True)):
+        where = f"the dataset {choice}"
+        if law is None:
+            raise TargetError(f"it has no exact law for {domain}; use mode monte-carlo")
+        first = first or law
+        check_alike(first, law, where)
+        table[choice], error = law.table, max(error, law.error)
+        if done % 256 == 255 or done + 1 == total:
+            progress("datasets", done + 1, total)
+    assert first is not None
+    return DomainLaws(table=table, error=error, law=first)
+
+
+def _search(laws: DomainLaws, leaks: Leaks, k: int) -> tuple[list[Worst], float]:
+    """Return the worst pair per query, and the most that any loss of the domain can be.
+
+    Every ordered pair of datasets that differ in k records or fewer differs along k axes of the
+    table, so for each k axes each slice is compared with all slices and both directions are
+    covered.
+    """
+    *sizes, queries, columns = laws.table.shape
+    worst: dict[int, Worst] = {}
+    highest = -np.inf
+    for axes in itertools.combinations(range(len(sizes)), k):
+        values = list(itertools.product(range(sizes[0]), repeat=k))
+        others = tuple(sizes[k:])
+        table = np.moveaxis(laws.table, axes, range(k)).reshape(
+            len(values), *others, queries, columns
+        )
+        for one, given in enumerate(values):
+            loss = leaks.loss(np.broadcast_to(table[one], table.shape), table, laws.error)
+            highest = max(highest, float(np.max(loss.value + loss.error)))
+            certain = loss.certain.copy()
+            certain[one] = -np.inf  # the dataset itself
+            for query in range(queries):
+                other, *place = (
+                    int(i)
+                    for i in np.unravel_index(np.argmax(certain[..., query]), certain.shape[:-1])
+                )
+                cell = (other, *place, query)
+                found = Computed(
+                    value=float(loss.value[cell]), error=float(loss.error[cell]), least=leaks.least
+                )
+                if (
+                    query not in worst
+                    or found.value - found.error > worst[query].loss.value - worst[query].loss.error
+                ):
+                    choice, neighbour = (
+                        _filled(axes, each, place) for each in (given, values[other])
+                    )
+                    worst[query] = Worst(
+                        loss=found,
+                        choice=choice,
+                        other=neighbour,
+                        rows=(laws.table[choice][query], laws.table[neighbour][query]),
+                    )
+    return [worst[query] for query in range(queries)], highest
+
+
+def _filled(axes: tuple[int, ...], values: tuple[int, ...], others: list[int]) -> tuple[int, ...]:
+    """Return a dataset's record numbers from those at some places and all others in order."""
+    given, left = dict(zip(axes, values, strict=True)), iter(others)
+    return tuple(
+        given[place] if place in given else next(left) for place in range(len(axes) + len(others))
+    )

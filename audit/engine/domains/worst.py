@@ -1,0 +1,29 @@
+"""The worst pair at a query, whichever way it was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.stats.bounds import Computed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worst:
+    """The worst pair at one query.
+
+    Parameters
+    ----------
+    loss : Computed
+    choice, other : tuple of int
+        Two neighbouring datasets, as record numbers.
+    rows : tuple of array
+        What their laws have in the table at this query.
+    """
+
+    loss: Computed
+    choice: tuple[int, ...]
+    other: tuple[int, ...]
+    rows: tuple[NDArray[np.float64], NDArray[np.float64]]

@@ -1,0 +1,168 @@
+"""A plain function as a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.claims import Claim
+from dpassay.data import Values
+from dpassay.errors import Failed
+from dpassay.mechanism.base import Mechanism
+from dpassay.rows.handing import Handed
+from dpassay.rows.rows import Rows
+
+if TYPE_CHECKING:
+    from dpassay.search.declared import Output
+
+
+ORDER = ("data", "queries", "size", "rng")
+"""What a function is called with, or some of it."""
+
+
+class OwnCoins:
+    """A function of a dataset alone, which makes one run a call with coins of its own.
+
+    A subclass defines `__call__(data)`. Nobody can seed it: see `Mechanism.seeded`.
+    """
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionMechanism(Mechanism):
+    """A plain function as a mechanism.
+
+    All its coins are drawn inside the call, nothing is prepared.
+
+    Parameters
+    ----------
+    function : callable
+        `function(data, queries, size, rng)` returns answers of shape (size, q): `size` independent
+        runs at q queries, with randomness from `rng` alone.
+    claims : tuple of Claim
+        What it promises.
+    labels : tuple of int
+        What it may answer; empty if it answers real numbers.
+    numbers : tuple of float, optional
+        Least and greatest real number that it may answer, infinite where there is no limit.
+    takes : tuple of str
+        Which of `ORDER` it is called with. One without `size` is run once a call; one without
+        `queries` releases the same whatever is asked.
+    named : tuple of str
+        Which of these are passed by name, as they are keyword-only.
+    free : bool
+        See `Mechanism`.
+    together : int
+        Coordinates of a query point where the answers at several of them are one output: a row of
+        `queries` then holds these points one after the other. 0 where every answer is its own.
+    bits : bool
+        Whether events of the low bits of its numbers are looked for too (Mironov 2012).
+    output : Output, optional
+        What one run returns, see `dpassay.search.declared`; a pilot shows it by default.
+    seeded : bool
+        See `Mechanism`.
+    """
+
+    function: Callable[..., Any]
+    claims: tuple[Claim, ...]
+    labels: tuple[int, ...] = (0, 1)
+    numbers: tuple[float, float] | None = None
+    takes: tuple[str, ...] = ORDER
+    named: tuple[str, ...] = ()
+    free: bool = False
+    together: int = 0
+    bits: bool = False
+    output: Output | None = None
+    seeded: bool = True
+
+    @property
+    def without_query(self) -> bool:
+        """Whether the function is asked nothing."""
+        return "queries" not in self.takes
+
+    def prepare(self, data: Any) -> Any:
+        """Return what the function is handed: numbers, records, or rows as the user gave them."""
+        if isinstance(data, Rows):
+            return Handed(data.form, data.values)
+        return data.values if isinstance(data, Values) else data
+
+    def sample(
+        self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> Any:
+        """Call the function: once, or once a trial if it makes one run a call."""
+        answer = self._bound(state, queries, rng)
+        answers = self._answers(answer, size, len(queries))
+        if self.free:
+            return answers
+        found = np.asarray(answers)
+        return found.reshape(size, 1) if self.without_query and found.shape == (size,) else found
+
+    def _bound(
+        self, state: Any, queries: NDArray[np.float64], rng: np.random.Generator
+    ) -> Callable[[int], Any]:
+        """Return what makes so many runs; each call hands over data of its own."""
+        asked = queries.reshape(-1, self.together) if self.together else queries
+        rows = isinstance(state, Handed)
+        points = Handed(state.form.of_queries, asked) if rows and not self.without_query else None
+
+        def answer(size: int) -> Any:
+            given = {
+                "data": state.fresh() if rows else state,
+                "queries": asked if points is None else points.fresh(),
+                "size": size,
+                "rng": rng,
+            }
+            more = {name: given[name] for name in self.takes if name in self.named}
+            one = (given[name] for name in self.takes if name not in self.named)
+            return self.function(*one, **more)
+
+        return answer
+
+    def _answers(self, answer: Callable[[int], Any], size: int, queries: int) -> Any:
+        if "size" not in self.takes:
+            return self._each(lambda: answer(1), size, queries)
+        try:
+            return answer(size)
+        except Exception as error:
+            if not self.free or isinstance(error, MemoryError):
+                raise
+            failed, one = self._failed(error, queries), lambda: _only(answer(1))
+            answers = [failed] if size == 1 else self._each(one, size, queries)
+            # to redraw only calls that failed would count too few failures: all or none
+            if any(each is not answers[0] for each in answers) or answers[0] != failed:
+                raise
+            return answers
+
+    def _each(self, answer: Callable[[], Any], size: int, queries: int) -> list[Any]:
+        """Make runs one by one; where answers are free, an exception is an answer."""
+        if not self.free:
+            return [answer() for _ in range(size)]
+        found, told = [], dict[type, Any]()
+        for _ in range(size):
+            try:
+                found.append(answer())
+            except MemoryError:
+                raise
+            except Exception as error:  # noqa: BLE001  (what is not ours may do anything)
+                kind = type(error)
+                if kind not in told:  # to write down a traceback takes long
+                    told[kind] = self._failed(error, queries)
+                found.append(told[kind])
+        return found
+
+    def _failed(self, error: Exception, queries: int) -> Any:
+        """Return what stands for the answer of a run that raised an exception."""
+        failed = Failed.of(error)
+        return failed if self.without_query or self.together else (failed,) * queries
+
+
+def _only(answers: Any) -> Any:
+    """Return the answer of a call that made one run."""
+    if len(answers) != 1:
+        raise ValueError(f"returned {len(answers)} answers; expected `size` = 1")
+    return answers[0]

@@ -1,0 +1,165 @@
+"""What a mechanism may answer, and whether its answers and laws are of that kind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.errors import TargetError, as_real, require
+from dpassay.laws import FiniteLaw, NoiseLaw, PointLaw
+from dpassay.mechanism import Mechanism
+from dpassay.targets.draws import as_bytes
+
+PROBABILITY = (
+    "if it is a probability, draw the label with it, or audit the number itself with "
+    "numbers=(0, 1), --answers 0..1"
+)
+NUMBERS = "declare the range of numbers with numbers=(least, greatest), --answers LEAST..GREATEST"
+LABELS = "declare other labels with labels=(-1, 1), --answers=-1,1"
+NAMES = "answer labels by their number, 0, 1, ... in sorted order"
+"""What is said of answers that new users often give."""
+FEW = 8
+"""So many labels are few."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerSet:
+    """What a mechanism may answer: labels, or real numbers.
+
+    Parameters
+    ----------
+    labels : tuple of int
+        At least two, all different; empty where it answers numbers.
+    numbers : tuple of float or None
+        The least and the greatest, infinite where there is no limit; None where it answers labels.
+    """
+
+    labels: tuple[int, ...]
+    numbers: tuple[float, float] | None
+
+    @classmethod
+    def of(cls, mechanism: Mechanism) -> Self:
+        """Return what a mechanism declares.
+
+        Raises
+        ------
+        InvalidInput
+            If that is neither a range of numbers nor a set of labels.
+        """
+        numbers = mechanism.numbers
+        if numbers is None:
+            return cls(labels=_labels(mechanism.labels), numbers=None)
+        known = (
+            isinstance(numbers, tuple)
+            and len(numbers) == 2
+            and as_real(numbers[0]) < as_real(numbers[1])
+        )
+        require(known, "numbers", numbers, "(least, greatest), the least below the greatest")
+        return cls(labels=(), numbers=(as_real(numbers[0]), as_real(numbers[1])))
+
+    def __str__(self) -> str:
+        if self.numbers is None:
+            return f"one of {self.labels}"
+        return f"a finite number in [{self.numbers[0]:g}, {self.numbers[1]:g}]"
+
+    def check(self, draws: NDArray[Any], size: int, queries: int, where: str) -> None:
+        """Raise `TargetError` if trials, shape (size, queries), are none."""
+        _check_shape(draws, (size, queries), where)
+        if draws.dtype.kind not in "biuf":
+            names = f"; {NAMES}" if draws.dtype.kind in "US" and self.numbers is None else ""
+            raise TargetError(
+                f"sample on {where} returned an array of {draws.dtype}; expected {self}{names}"
+            )
+        known = self._holds(draws)
+        if not known.all():
+            trial, query = np.argwhere(~known)[0]
+            value = draws[trial, query].item()
+            what = f"{value!r} in trial {trial} at query {query}"
+            raise TargetError(
+                f"sample on {where} returned {what}; expected {self}{self._declared(value)}"
+            )
+
+    def check_law(self, law: Any, queries: int, where: str) -> None:
+        """Raise `TargetError` if what a mechanism declares is no law of such answers."""
+        kinds = (FiniteLaw,) if self.numbers is None else (PointLaw, NoiseLaw)
+        if law is not None and not isinstance(law, kinds):
+            known = " or a ".join(kind.__name__ for kind in kinds)
+            raise TargetError(
+                f"distribution on {where} returned {type(law).__name__}; expected a {known}, or "
+                "None"
+            )
+        expected = (queries, len(self.labels) or 1)
+        if law is not None and law.table.shape != expected:
+            raise TargetError(
+                f"distribution on {where} has shape {law.table.shape}; expected (queries, labels) "
+                f"= {expected}"
+            )
+
+    def _holds(self, draws: NDArray[Any]) -> NDArray[np.bool_]:
+        if self.numbers is None:
+            return _among(draws, self.labels)
+        low, high = self.numbers
+        known: NDArray[np.bool_] = np.isfinite(draws) & (draws >= low) & (draws <= high)
+        return known
+
+    def _declared(self, value: float) -> str:
+        """Say how an answer would be declared that is none of those declared."""
+        if not math.isfinite(value):
+            return ""
+        if self.numbers is not None:
+            return "; declare a range that holds every answer"
+        return f"; {LABELS if value == int(value) else PROBABILITY if 0 < value < 1 else NUMBERS}"
+
+
+def _check_shape(draws: NDArray[Any], expected: tuple[int, int], where: str) -> None:
+    if draws.shape == expected:
+        return
+    nothing = draws.shape == () and draws.item() is None
+    found = "None" if nothing else f"shape {draws.shape}"
+    raise TargetError(
+        f"sample on {where} returned {found}; expected (size, queries) = {expected}"
+        f"{'; has it a return statement?' if nothing else _turned(draws.shape, expected)}"
+    )
+
+
+def _turned(shape: tuple[int, ...], expected: tuple[int, int]) -> str:
+    """Say what was perhaps done to the shape of answers."""
+    if shape == expected[::-1]:
+        return "; transpose it"
+    if shape in ((), (expected[1],)):
+        return "; return a row for each of `size` runs, all drawn anew"
+    return "; return a column for each query" if shape == (expected[0],) else ""
+
+
+def _among(draws: NDArray[Any], labels: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return where an answer is a label; `np.isin` takes longer where these are few.
+
+    One for all where none can be anything else.
+    """
+    if draws.dtype.kind == "b" and {0, 1} <= set(labels):
+        return np.ones((1, 1), dtype=bool)
+    if len(labels) > FEW:
+        return np.isin(draws, labels)
+    draws = as_bytes(draws)
+    known: NDArray[np.bool_] = draws == labels[0]
+    for label in labels[1:]:
+        known |= draws == label
+    return known
+
+
+def _labels(said: Any) -> tuple[int, ...]:
+    """Return labels as plain integers."""
+    labels = tuple(said) if isinstance(said, Iterable) else ()
+    known = (
+        len(labels) >= 2
+        and all(isinstance(label, Integral) for label in labels)
+        and len(set(labels)) == len(labels)
+    )
+    require(known, "labels", said, "at least two integers, all different")
+    return tuple(int(label) for label in labels)

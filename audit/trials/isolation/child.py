@@ -1,0 +1,138 @@
+"""The new process of a host: how it is settled, and how it answers."""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import io
+import math
+import os
+import pickle
+import random
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpassay.errors import told
+from dpassay.trials.isolation.limits import Limits
+from dpassay.trials.wire import HEAD, length, pack
+
+BROKEN = 70
+"""Exit code of a host that could not go on, whatever its user's code has done to it."""
+GIB = 1 << 30
+
+
+Answering = Callable[[str, tuple[Any, ...], dict[int, Any]], Any]
+"""Answers what a host is asked: the operation, its arguments, the objects that are kept."""
+
+
+def live(
+    desk: Answering,
+    connection: socket.socket,
+    pipe: int,
+    objects: dict[int, Any],
+    drop: list[int],
+    parent: int,
+    limits: Limits,
+    *,
+    bare: bool,
+) -> None:
+    """Be the new process of a host, until the parent is gone.
+
+    Parameters
+    ----------
+    desk : callable
+    connection : socket
+        From which it is asked, and to which it answers.
+    pipe : int
+        What it prints goes there.
+    objects : dict
+        Those that it has from the start.
+    drop : list of int
+        Files of the parent that are closed here.
+    parent : int
+        The process with which it dies.
+    limits : Limits
+    bare : bool
+        Whether all other open files are closed too.
+    """
+    os.setpgid(0, 0)
+    _die_with(parent)
+    for file in drop:
+        os.close(file)
+    _print_into(pipe)
+    if bare:
+        os.closerange(3, connection.fileno())
+        os.closerange(connection.fileno() + 1, 4096)
+    faulthandler.disable()
+    _limit(limits.memory)
+    # forks must not share the coins of a mechanism that wrongly takes them from there
+    np.random.seed()  # noqa: NPY002
+    random.seed()
+    _serve(desk, connection, objects)
+
+
+def _die_with(parent: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        if os.getppid() != parent:
+            os._exit(BROKEN)
+
+
+def _print_into(pipe: int) -> None:
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((nothing, 0), (pipe, 1), (pipe, 2)):
+        os.dup2(source, target)
+    os.close(pipe)
+    sys.stdin = os.fdopen(0, closefd=False)
+    sys.stdout = sys.stderr = os.fdopen(1, "w", buffering=1, errors="replace", closefd=False)
+
+
+def _limit(memory: float) -> None:
+    """Allow so many GiB on top of what the process has; only Linux keeps to it."""
+    if sys.platform == "linux" and memory < math.inf:
+        taken = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        most = taken + round(memory * GIB)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+
+
+def _serve(desk: Answering, connection: socket.socket, objects: dict[int, Any]) -> None:
+    """Answer until the parent is gone."""
+    stream, own = connection.makefile("rb"), os.getpid()
+    while head := stream.read(HEAD.size):
+        content = io.BytesIO(stream.read(length(head)))
+        objects |= _unpickled(content, objects)
+        operation, arguments, forget = _unpickled(content, objects)
+        for key in forget:
+            objects.pop(key, None)
+        try:
+            answer = pack(HEAD.unpack(head)[1], {"answer": desk(operation, arguments, objects)})
+        except BaseException as error:  # noqa: BLE001  (nobody presses Ctrl-C here)
+            answer = pack(
+                HEAD.unpack(head)[1], {"raised": type(error).__name__, "told": _told(error)}
+            )
+        if os.getpid() != own:
+            os._exit(0)  # a mechanism has forked and come back twice
+        connection.sendall(answer)
+
+
+def _told(error: BaseException) -> str:
+    try:
+        return told(error)
+    except BaseException:  # noqa: BLE001  (what it is asked may be to say what it is)
+        return type(error).__name__
+
+
+def _unpickled(content: io.BytesIO, objects: dict[int, Any]) -> Any:
+    """Read what the parent has sent, and nobody else can have."""
+    unpickler = pickle.Unpickler(content)  # noqa: S301
+    unpickler.persistent_load = objects.__getitem__  # type: ignore[method-assign]
+    return unpickler.load()

@@ -1,0 +1,49 @@
+"""What processes have printed: the first different lines, each with its number."""
+
+from __future__ import annotations
+
+CHUNK = 1 << 20
+SHOWN = 10
+"""So many different lines of what a host has printed are told at most."""
+LONGEST_LINE = 300
+
+
+class Said:
+    """What hosts have printed: the first different lines, each with its number."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, int] = {}
+        self._more = 0
+        self._rest = b""
+
+    def hear(self, text: bytes) -> None:
+        """Take in some of it."""
+        *lines, self._rest = (self._rest + text).split(b"\n")
+        self._rest = self._rest[-CHUNK:]
+        for line in lines:
+            self._count(line)
+
+    def _count(self, raw: bytes, number: int = 1) -> None:
+        line = raw[:LONGEST_LINE].decode(errors="replace").rstrip()
+        if not line:
+            return
+        if line in self._lines or len(self._lines) < SHOWN:
+            self._lines[line] = self._lines.get(line, 0) + number
+        else:
+            self._more += number
+
+    def take(self, other: Said) -> None:
+        """Add what another host has printed, and leave it nothing."""
+        for line, number in other._lines.items():
+            self._count(line.encode(), number)
+        self._count(other._rest)
+        self._more += other._more
+        other._lines, other._more, other._rest = {}, 0, b""
+
+    def lines(self) -> list[str]:
+        """Return what is told of it."""
+        told = [
+            line if number == 1 else f"{line} ({number:,} times)"
+            for line, number in self._lines.items()
+        ]
+        return [*told, f"... and {self._more:,} more lines"] if self._more else told

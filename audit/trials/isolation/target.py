@@ -1,0 +1,257 @@
+"""Isolated targets: their mechanism runs in another process, what it answers is checked here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.claims import Claim
+from dpassay.errors import TargetError
+from dpassay.laws import Law
+from dpassay.mechanism import Mechanism, Reachable, WorstCase, offers
+from dpassay.pairs import Change
+from dpassay.search.outputs import Encoder, encoder_from_json
+from dpassay.targets.coupled import Coupled
+from dpassay.targets.groups import Group
+from dpassay.targets.guard import AuditTarget
+from dpassay.targets.pilot import Pilot
+from dpassay.trials.isolation.desk import LostProcess, asked
+from dpassay.trials.isolation.host import Host
+from dpassay.trials.isolation.hosts import Hosts
+from dpassay.trials.isolation.limits import Lost
+from dpassay.trials.isolation.objects import Handle
+from dpassay.trials.written import (
+    READ_WRONG,
+    law_from,
+    reachable_from,
+    worst_case_from,
+)
+
+T = TypeVar("T")
+
+
+class StandIn(Mechanism):
+    """Stands where a mechanism would that is only in another process.
+
+    It has what that has, and does nothing.
+    """
+
+    def __init__(self, has: Mapping[str, Any]) -> None:
+        for name, value in has.items():
+            setattr(self, name, value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Isolated(AuditTarget):
+    """A target whose mechanism is only called in another process.
+
+    Parameters
+    ----------
+    name, target, parameters, mechanism, claims
+        See `AuditTarget`; the mechanism may be a `StandIn`.
+    hosts : Hosts
+        Where it is called.
+    there : object
+        The mechanism that they have; `mechanism` unless that is made of it for a claim about
+        scores.
+    code : list of str, optional
+        Digests of its code, if they cannot be had here.
+    lost : list of str
+        Why it is not called any more, if it is not.
+    """
+
+    hosts: Hosts
+    there: object
+    code: list[str] | None = None
+    lost: list[str] = field(default_factory=list)
+
+    @property
+    def part(self) -> Claim | None:
+        """The claim about scores for which the mechanism there is only a trainer."""
+        mechanism: object = self.mechanism
+        return (
+            mechanism.claim
+            if isinstance(mechanism, Coupled) and mechanism is not self.there
+            else None
+        )
+
+    def check(self, data: Any) -> None:
+        """Raise `InvalidInput` if the mechanism says that it can never take these data."""
+        if not offers(self.mechanism, "check"):
+            return
+        try:
+            self._ask("check", "check", data, known=(data,))
+        except TargetError:
+            return  # the next call says it
+
+    def prepare(self, data: Any) -> Any:
+        """Return what stands for the state of a dataset."""
+        return self._state("prepare on the base dataset", "prepare", data, known=(data,))
+
+    def neighbour(self, data: Any, state: Any, change: Change) -> Any:
+        """Return what stands for the state of the changed dataset."""
+        return self._state(
+            f"prepare on the neighbour with {change}",
+            "neighbour",
+            data,
+            state,
+            change,
+            known=(data,),
+        )
+
+    def scratch(self, data: Any, change: Change) -> Any:
+        """Return what stands for the state of the changed dataset, prepared without `update`."""
+        return self._state(
+            f"prepare on the neighbour with {change}", "scratch", data, change, known=(data,)
+        )
+
+    def law(self, state: Any, queries: NDArray[np.float64], where: str) -> Law | None:
+        """Return the exact law at the queries; None where this dataset has none."""
+        if not self.has_law:
+            return None
+        told = self._ask(f"distribution on {where}", "law", state, queries, where, known=(queries,))
+        law = None if told is None else self._read(law_from, told, "distribution")
+        self.answers.check_law(law, len(queries), where)
+        return law
+
+    def sample(
+        self,
+        state: Any,
+        queries: NDArray[np.float64],
+        size: int,
+        rng: np.random.Generator,
+        where: str,
+    ) -> NDArray[Any]:
+        """Return `size` trials, shape (size, q).
+
+        Each of them one of `labels`, or a finite number in the range `numbers`.
+
+        The generator goes on as it did in the other process.
+        """
+        told = self._ask(
+            f"sample on {where}", "sample", state, queries, size, rng, where, known=(queries,)
+        )
+
+        def go_on(told: Mapping[str, Any]) -> None:
+            rng.bit_generator.state = json.loads(told["state"])
+
+        self._read(go_on, told, "sample")
+        draws = np.asarray(told["draws"])
+        self.answers.check(draws, size, len(queries), where)
+        return draws
+
+    def encoder(
+        self,
+        pilots: Sequence[Pilot],
+        size: int,
+        own: str = "",
+        *,
+        failures: bool = False,
+    ) -> Encoder:
+        """Fit the encoder of its answers on a pilot, in the other process."""
+        told = self._ask("sample on a pilot dataset", "encoder", list(pilots), size, own, failures)
+        return self._read(lambda text: encoder_from_json(json.loads(text)), told, "sample")
+
+    def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
+        """Say what an answer at a query stands for.
+
+        Empty where the mechanism does not say, or its process is gone.
+        """
+        if not offers(self.mechanism, "answer_words"):
+            return ""
+        try:
+            return str(self._ask("answer_words", "answer_words", answer, query, known=(query,)))
+        except TargetError:
+            return ""
+
+    def worst_cases(self) -> tuple[WorstCase, ...]:
+        """Return the pairs that the mechanism itself names."""
+        if not self.has_worst_cases:
+            return ()
+        told = self._ask("pairs", "worst_cases")
+        return self._read(lambda cases: tuple(map(worst_case_from, cases)), told, "pairs")
+
+    def reachable(self) -> Reachable | None:
+        """Return the reachable states, where the mechanism knows them."""
+        told = self._ask("reachable", "reachable") if self.has_reachable else None
+        return None if told is None else self._read(reachable_from, told, "reachable")
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates of the vector that it releases; 0 where it releases none."""
+        if self.numbers is None or not offers(self.mechanism, "towards"):
+            return 0
+        return self._read(int, self._ask("dimension", "dimension"), "dimension")
+
+    def symmetries(self, sides: tuple[int, ...]) -> tuple[str, ...]:
+        """Return how a domain with these sides may be relabelled, as the mechanism declares."""
+        offered = offers(self.mechanism, "symmetries")
+        return tuple(self._ask("symmetries", "symmetries", sides)) if offered else ()
+
+    def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
+        """Return the queries that ask for the released vector's coordinates along directions.
+
+        They are read-only.
+        """
+        return self._checked_directions(
+            self._ask("towards", "towards", directions, columns), len(directions), columns
+        )
+
+    def check_unchanged(self, groups: tuple[Group, ...]) -> None:
+        """Raise `TargetError` if the mechanism has written into a dataset that it was lent."""
+        bases = [group.pairs.base for group in groups]
+        self._ask(
+            "its datasets",
+            "check_unchanged",
+            bases,
+            [group.digest for group in groups],
+            known=bases,
+        )
+
+    def portable(self) -> bytes:
+        """Return the mechanism for other machines; see `dpassay.trials.portable`."""
+        told = self._ask("sending it to a cluster", "portable")
+        return self._read(lambda found: bytes(found.tobytes()), told, "portable")
+
+    def _state(self, what: str, operation: str, *arguments: Any, known: Iterable[Any]) -> Handle:
+        state = self._host(what).keep()
+        self._ask(what, operation, state.key, *arguments, known=known)
+        return state
+
+    def check_not_lost(self) -> None:
+        """Raise `TargetError` if its process was lost: another one may have built another thing."""
+        if self.lost:
+            raise TargetError(self.lost[0])
+
+    def _host(self, what: str) -> Host:
+        self.check_not_lost()
+        try:
+            return self.hosts.first()
+        except Lost as error:
+            raise TargetError(f"{what}: {error}") from None
+
+    def _ask(self, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
+        """Have something done in the other process.
+
+        If that is lost over it, nothing more is asked of it.
+        """
+        try:
+            return asked(self._host(what), what, operation, self.part, *arguments, known=known)
+        except LostProcess as error:
+            self.lost.append(error.cause)
+            raise
+
+    @staticmethod
+    def _read(read: Callable[[Any], T], told: Any, method: str) -> T:
+        try:
+            return read(told)
+        except READ_WRONG as error:
+            raise TargetError(
+                f"{method} returned something that cannot be read ({type(error).__name__})",
+                str(error),
+            ) from None
