@@ -14,7 +14,8 @@ from dpassay.config.options import OPTIONS
 from dpassay.config.suppressions import Suppression
 from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput
-from dpassay.record.compare import Change, Comparison, entry_key, renamings
+from dpassay.record.comparison.changes import Change, Comparison
+from dpassay.record.comparison.entries import entry_key, renamings
 from dpassay.record.files import exists
 from dpassay.record.run_record import read_record
 from dpassay.targets.guard import AuditTarget

@@ -25,7 +25,8 @@ from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.pairs import FlipLabel
 from dpassay.record.baseline import acceptable, judge, read_baseline, whole
-from dpassay.record.compare import ALPHA, NEWS, REGRESSIONS, Comparison, compare
+from dpassay.record.compare import compare
+from dpassay.record.comparison.changes import ALPHA, NEWS, REGRESSIONS, Comparison
 from dpassay.record.files import dumps
 from dpassay.record.rebound import bounds_at_alpha, upper_at_alpha
 from dpassay.record.run_record import result_json
