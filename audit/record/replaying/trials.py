@@ -42,10 +42,10 @@ def drawn_here(case: Case, state: Any, neighbour: Any) -> Tallied:
 
     def counted(state: Any, side: Change | None, part: Mapping[str, Any]) -> Tally:
         size, phase = int(part["draws"]), part["phase"]
-        every = draw(
+        every: Tally = draw(
             case.subject, state, case.place, side, size, case.coding, phase=phase, seed=seed
-        )
-        return every[case.query]
+        )[case.query]
+        return every
 
     def tally(parts: RawParts) -> tuple[Tally, Tally]:
         one, other = (
