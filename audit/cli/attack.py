@@ -45,10 +45,10 @@ from dpassay.cli.arguments.parser import (
     codes,
     examples,
 )
-from dpassay.cli.attack_gate import accepted_rules
 from dpassay.cli.attacked import asked_of, at_losses, base_learner, own_targets
 from dpassay.cli.corners import ALL, corners_action
 from dpassay.cli.exit_codes import EVERY, of_attack
+from dpassay.cli.gate.rules import accepted_rules
 from dpassay.cli.output.progress import announce, bars
 from dpassay.cli.output.terminal import console
 from dpassay.cli.service import service_action

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 from dpassay.cli.arguments.in_force import in_force
 from dpassay.cli.arguments.parser import Parser, add_option, examples
-from dpassay.cli.compare import CODES, KINDS, add_estimates, add_pages, deliver
+from dpassay.cli.compare import CODES, KINDS, add_estimates, add_pages
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.records import of_attacks, of_theorems, run_record
+from dpassay.cli.gate.actions import accept, check, require_estimates
+from dpassay.cli.gate.kinds import RUNS, kind_of
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput
-from dpassay.record.baseline import Judged, acceptable, judge, moved, read_baseline, whole
-from dpassay.record.compare import compare
-from dpassay.record.files import dumps, exists, writable, write_text
+from dpassay.record.baseline import moved
+from dpassay.record.files import dumps, exists, write_text
 from dpassay.record.history import revisions
-from dpassay.record.kept import replace_baseline
-from dpassay.record.run_record import is_record, read_record
+from dpassay.record.run_record import read_record
 from dpassay.targets.source import defined_at
 
 DESCRIPTION = (
@@ -68,18 +66,18 @@ def add_arguments(command: Parser) -> None:
     actions = command.add_subparsers(
         dest="action", metavar="accept|check|move", required=True, parser_class=Parser
     )
-    accept = actions.add_parser("accept", help="make a record the baseline")
-    accept.describe(
+    accepting = actions.add_parser("accept", help="make a record the baseline")
+    accepting.describe(
         "Make a record the baseline.",
         examples(("dpassay baseline accept", "accept the record of the last run")),
     )
-    check = actions.add_parser("check", help="compare a record with the baseline")
+    checking = actions.add_parser("check", help="compare a record with the baseline")
     text = (
         "Compare a record with the baseline. Suppressions in the configuration let regressions "
         "pass."
     )
-    check.describe(text, f"{CHECKED}\n{KINDS}\n{CODES}")
-    for each in (accept, check):
+    checking.describe(text, f"{CHECKED}\n{KINDS}\n{CODES}")
+    for each in (accepting, checking):
         each.add_argument(
             "record",
             nargs="?",
@@ -89,9 +87,9 @@ def add_arguments(command: Parser) -> None:
             ),
         )
         add_option(each, "baseline", shown=SHOWN)
-    add_option(check, "tolerance")
-    add_estimates(check)
-    add_pages(check, "folder of the run's record, if configured")
+    add_option(checking, "tolerance")
+    add_estimates(checking)
+    add_pages(checking, "folder of the run's record, if configured")
     history = actions.add_parser("history", help="draw what was accepted over time")
     history.describe(
         "Draw leak ÷ claim of every result at every version of the baseline that git knows, with "
@@ -121,64 +119,11 @@ def action(arguments: argparse.Namespace) -> int:
     if arguments.action == "history":
         return _history(Path(config.baseline), Path(arguments.page))
     said = arguments.record or str(Path(config.out or "report") / "record.json")
-    if arguments.record is not None and of_attacks(said):
-        from dpassay.cli import attack_gate
-
-        act = attack_gate.accept if arguments.action == "accept" else attack_gate.check
-        return act(arguments, config)
-    if getattr(arguments, "estimates", False):
-        raise InvalidInput("--estimates: has an effect on records of `dpassay attack` alone")
-    if arguments.record is not None and of_theorems(said):
-        from dpassay.cli.theorem import gate
-
-        act_on = gate.accept if arguments.action == "accept" else gate.check
-        return act_on(arguments, config)
-    baseline, (place, record) = Path(config.baseline), run_record(said)
-    whole(record, place)
+    kind = RUNS if arguments.record is None else kind_of(said)
+    require_estimates(kind, arguments)
     if arguments.action == "accept":
-        return _accept(record, place, baseline)
-    return _check(record, place, baseline, config, arguments)
-
-
-def _accept(record: dict[str, object], place: Path, baseline: Path) -> int:
-    """Make a record the baseline, and say which of its results no baseline excuses."""
-    replace_baseline(baseline, acceptable(record, place), is_record, "a record")
-    results: list[dict[str, object]] = record["results"]  # type: ignore[assignment]
-    for result in results:
-        if result["verdict"] == "refuted" and result["expected"] != "refuted":
-            sys.stderr.write(
-                f"dpassay: {result['id']} is refuted: no baseline excuses that, only a "
-                "suppression does\n"
-            )
-    number = "1 result" if len(results) == 1 else f"{len(results)} results"
-    sys.stdout.write(f"{baseline}: {number} of {place}; keep it with your code\n")
-    return Exit.NOTHING
-
-
-def _check(
-    record: dict[str, object],
-    place: Path,
-    baseline: Path,
-    config: Config,
-    arguments: argparse.Namespace,
-) -> int:
-    """Hold a record against the baseline."""
-    old = read_baseline(baseline, record)
-    today = datetime.now(tz=UTC).date()
-    comparison = compare(old, record, tolerance=config.tolerance)
-    judged = judge(comparison, config.suppressions, today, baseline)
-    folder = arguments.pages or config.out
-    if folder is not None:
-        _comment(record, judged, Path(folder))
-    return deliver(judged, place, folder, as_json=arguments.json)
-
-
-def _comment(record: dict[str, object], judged: Judged, folder: Path) -> None:
-    """Write the comment on a pull request again, now with the difference to the baseline."""
-    from dpassay.reports.run.pipeline.comment import to_comment
-
-    writable(folder)
-    write_text(folder / "comment.md", to_comment(record, judged.as_json()))
+        return accept(kind, said, config)
+    return check(kind, said, config, arguments)
 
 
 def _history(baseline: Path, page: Path) -> int:

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
 from typing import Any
 
 from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.output.terminal import console, readers_may_leave
-from dpassay.cli.records import of_attacks, of_theorems, run_record
-from dpassay.config.options import OPTIONS
-from dpassay.errors import InvalidInput
-from dpassay.record.baseline import Judged, comparable
-from dpassay.record.compare import compare
-from dpassay.record.files import dumps, writable, write_text
+from dpassay.cli.gate.actions import compare_records, require_estimates
+from dpassay.cli.gate.kinds import kind_of
 
 DESCRIPTION = """Compare a record with an older one, entry by entry. All bounds are computed \
 again, with one error
@@ -102,43 +95,6 @@ def add_pages(command: Any, shown: str) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Hold one record against another."""
-    if of_attacks(arguments.new, "NEW"):
-        from dpassay.cli.attack_gate import compare_records
-
-        return compare_records(arguments)
-    if arguments.estimates:
-        raise InvalidInput("--estimates: has an effect on records of `dpassay attack` alone")
-    if of_theorems(arguments.new, "NEW"):
-        from dpassay.cli.theorem.gate import compare_records as compare_rows
-
-        return compare_rows(arguments)
-    (old_path, old), (new_path, new) = (
-        run_record(arguments.old, "OLD"),
-        run_record(arguments.new, "NEW"),
-    )
-    comparable(old, new, old_path, new_path)
-    tolerance = OPTIONS["tolerance"].default if arguments.tolerance is None else arguments.tolerance
-    comparison = compare(old, new, tolerance=tolerance)
-    judged = Judged(comparison=comparison, open=comparison.regressions)
-    return deliver(judged, new_path, arguments.pages, as_json=arguments.json)
-
-
-def deliver(judged: Judged, place: Path, pages: str | None, *, as_json: bool) -> int:
-    """Print and write what was found, and choose the exit code."""
-    from dpassay.reports.run.comparisons import print_comparison, to_junit, to_markdown
-
-    if pages is not None:
-        directory = Path(pages)
-        writable(directory)
-        write_text(directory / "comparison.xml", to_junit(judged.as_json(), place.parent))
-        write_text(directory / "comparison.json", dumps(judged.as_json()))
-        write_text(directory / "comparison.md", to_markdown(judged.as_json(), place.parent))
-    with readers_may_leave():
-        if as_json:
-            sys.stdout.write(dumps(judged.as_json()))
-        else:
-            print_comparison(judged.as_json(), place.parent, console())
-        sys.stdout.flush()
-    if judged.open:
-        return Exit.REFUTED
-    return Exit.INCONCLUSIVE if judged.comparison.blind else Exit.NOTHING
+    kind = kind_of(arguments.new, "NEW")
+    require_estimates(kind, arguments)
+    return compare_records(kind, arguments)

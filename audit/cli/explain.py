@@ -6,8 +6,8 @@ import argparse
 
 from dpassay.cli.arguments.parser import Parser, examples
 from dpassay.cli.exit_codes import Exit
+from dpassay.cli.gate.kinds import RUNS, record_of
 from dpassay.cli.output.terminal import console
-from dpassay.cli.records import run_record
 
 DESCRIPTION = (
     "Explain one result of a record: its claim, witness, counts and bound, and the command that "
@@ -38,6 +38,6 @@ def action(arguments: argparse.Namespace) -> int:
     """Explain one result of a record."""
     from dpassay.reports.run.terminal import print_explanation
 
-    _, record = run_record(arguments.record)
+    _, record = record_of(RUNS, arguments.record)
     print_explanation(record, arguments.id, console())
     return Exit.NOTHING

@@ -7,25 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.errors import InvalidInput
-from dpassay.record.attack_record import SCHEMA as ATTACK_SCHEMA
-from dpassay.record.attack_record import is_attack_record, read_attack_record
 from dpassay.record.files import schema_at, witness_file
-from dpassay.record.kept import require_schema
-from dpassay.record.run_record import SCHEMA, read_record
-from dpassay.record.theorems.baseline import is_theorem_record, read_theorem_record
-from dpassay.record.witness import is_witness, read_witness
+from dpassay.record.witness import read_witness
 
-RUN, ATTACK, THEOREMS = ("record.json", "run.json"), ("attack.json",), ("theorems.json",)
-"""Files of the folders of a run, an attack and a run of theorems; run.json is what an earlier
-version wrote."""
-OTHERS = {
-    "dpassay/attack/": "is of `dpassay attack`; must be a record of `dpassay run`",
-    "dpassay/comparison/": "is a comparison; must be a record of `dpassay run`",
-    "dpassay/selftest/": "is of `dpassay selftest`; must be a record of `dpassay run`",
-    "dpassay/theorem-comparison/": "is a comparison; must be a record of `dpassay run`",
-    "dpassay/theorems/": "is of `dpassay theorem run`; must be a record of `dpassay run`",
-}
-"""What a file of another schema is."""
+RUN = ("record.json", "run.json")
+"""Files of the folder of a run; run.json is what an earlier version wrote."""
 
 
 def located(text: str, argument: str = "RECORD", names: tuple[str, ...] = RUN) -> Path:
@@ -64,75 +50,6 @@ def located(text: str, argument: str = "RECORD", names: tuple[str, ...] = RUN) -
     )
 
 
-def run_record(text: str, argument: str = "RECORD") -> tuple[Path, dict[str, Any]]:
-    """Return the file of a run's record, and the record.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none, or it cannot be read; the message says what the file is instead.
-    """
-    path = located(text, argument)
-    return path, _read(read_record, path, argument)
-
-
-def any_record(text: str) -> tuple[dict[str, Any], str]:
-    """Return a record of any kind, and of what it is: "" of a run, "attacks" or "theorems".
-
-    Raises
-    ------
-    InvalidInput
-        As `run_record` does.
-    """
-    path = located(text, names=(*RUN, *ATTACK, *THEOREMS))
-    if is_attack_record(path):
-        return read_attack_record(path), "attacks"
-    if is_theorem_record(path):
-        return read_theorem_record(path), "theorems"
-    return _read(read_record, path, "RECORD"), ""
-
-
-def attack_record(text: str, argument: str = "RECORD") -> tuple[Path, dict[str, Any]]:
-    """Return the file of a record of attacks, and the record.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none, or it cannot be read; the message says what the file is instead.
-    """
-    path = located(text, argument, (*ATTACK, *RUN))
-    require_schema(path, argument, ATTACK_SCHEMA, "dpassay attack")
-    return path, read_attack_record(path, argument)
-
-
-def theorem_record(text: str, argument: str = "RECORD") -> tuple[Path, dict[str, Any]]:
-    """Return the file of a record of theorems, and the record.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none, or it cannot be read; the message says what the file is instead.
-    """
-    path = located(text, argument, (*THEOREMS, *RUN, *ATTACK))
-    return path, read_theorem_record(path, argument)
-
-
-def of_theorems(text: str, argument: str = "RECORD") -> bool:
-    """Whether a name stands for a record of theorems; not if it stands for nothing."""
-    try:
-        return is_theorem_record(located(text, argument, (*RUN, *ATTACK, *THEOREMS)))
-    except InvalidInput:
-        return False
-
-
-def of_attacks(text: str, argument: str = "RECORD") -> bool:
-    """Whether a name stands for a record of attacks; not if it stands for nothing."""
-    try:
-        return is_attack_record(located(text, argument, (*RUN, *ATTACK)))
-    except InvalidInput:
-        return False
-
-
 def witness(text: str) -> dict[str, Any]:
     """Return a witness.
 
@@ -151,35 +68,6 @@ def witness(text: str) -> dict[str, Any]:
     if schema_at(path).startswith("dpassay/record/"):
         raise InvalidInput(f"WITNESS = '{text}': is a record; {_witnesses(path.parent)}")
     return read_witness(path)
-
-
-def _read(read: Callable[[Path, str], dict[str, Any]], path: Path, argument: str) -> dict[str, Any]:
-    """Read a record; of a file that is none, say what it is."""
-    try:
-        return read(path, argument)
-    except InvalidInput:
-        if told := _other(path):
-            raise InvalidInput(f"{argument} = '{path}': {told}") from None
-        raise
-
-
-def _other(path: Path) -> str:
-    """Say what a file is that is no record of a run; empty where nobody can tell."""
-    schema = schema_at(path)
-    if is_witness(path):
-        return f"is a witness; did you mean `dpassay replay {path}`?"
-    if schema == SCHEMA:
-        return ""
-    kind, _, version = schema.rpartition("/")
-    if kind == SCHEMA.rpartition("/")[0] and version.isdecimal():
-        later = int(version) > int(SCHEMA.rpartition("/")[2])
-        what = "a later dpassay; update yours" if later else "an earlier dpassay; run it again"
-        return f"is of schema {schema}, of {what} (must be {SCHEMA})"
-    beside = path.with_name(RUN[0])
-    if not schema and path.suffix != ".json" and beside.is_file():
-        return f"is no record; did you mean '{beside}'?"
-    known = (told for begins, told in OTHERS.items() if schema.startswith(begins))
-    return next(known, f"is of schema {schema:.40}; must be of {SCHEMA}" if schema else "")
 
 
 def _elsewhere(path: Path, names: tuple[str, ...]) -> str:

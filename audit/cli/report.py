@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dpassay.cli.arguments.parser import Parser, examples
-from dpassay.cli.exit_codes import Exit, of_attack, of_run
-from dpassay.cli.records import any_record
+from dpassay.cli.exit_codes import Exit
+from dpassay.cli.gate.kinds import RUNS, any_record
 from dpassay.config.values import listed
 from dpassay.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from dpassay.reports import Format
 
 DESCRIPTION = (
     "Write reports from a record of `dpassay run`, `dpassay attack` or `dpassay theorem run`."
@@ -78,33 +73,18 @@ def action(arguments: argparse.Namespace) -> int:
     """Make reports from a record of an audit, of attacks, or of theorems."""
     from dpassay import reports
 
-    record, of = any_record(arguments.record)
-    known = _formats(of)
-    asked = ",".join(known) if of and arguments.format == REPORTS else arguments.format
+    kind, record = any_record(arguments.record)
+    known, whole = kind.formats(), arguments.format == REPORTS and kind is not RUNS
+    asked = ",".join(known) if whole else arguments.format
     formats = [str(word).strip() for word in listed(asked)]
     if not set(formats) <= set(known):
-        kind = f" for a record of {of}" if of else ""
+        of = "" if kind is RUNS else f" for {kind.noun}"
         raise InvalidInput(
-            f"--format = '{arguments.format}': must be a list of {', '.join(known)}{kind}"
+            f"--format = '{arguments.format}': must be a list of {', '.join(known)}{of}"
         )
     reports.write(record, formats, Path(arguments.out), known)
     for word in formats:
         sys.stderr.write(f"{word}: {Path(arguments.out) / known[word].filename}\n")
     if not arguments.exit_code:
         return Exit.NOTHING
-    decide = of_attack if of == "attacks" else of_run
-    return decide(record, allow_inconclusive=arguments.allow_inconclusive)
-
-
-def _formats(of: str) -> Mapping[str, Format]:
-    """Return the reports of a kind of record, as `any_record` names it."""
-    from dpassay import reports
-    from dpassay.reports.attack import pages as attacks
-    from dpassay.reports.theorems import pages as theorems
-
-    every: dict[str, Mapping[str, Format]] = {
-        "": reports.FORMATS,
-        "attacks": attacks.FORMATS,
-        "theorems": theorems.FORMATS,
-    }
-    return every[of]
+    return kind.code(record, allow_inconclusive=arguments.allow_inconclusive)

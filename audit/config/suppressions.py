@@ -11,7 +11,7 @@ from dpassay.config.mechanisms import known
 from dpassay.errors import InvalidInput, is_real, require
 
 KINDS = ("refuted", "failed", "vanished", "repointed", "weakened", "rose", "blinder")
-"""Kinds of regressions; see `dpassay.record.compare.REGRESSIONS`."""
+"""Kinds of regressions; see `dpassay.record.comparison.changes.REGRESSIONS`."""
 SIZED = ("refuted", "rose", "blinder")
 """Those that are larger or smaller."""
 LONGEST = timedelta(days=366)
@@ -33,7 +33,8 @@ class Suppression:
     expires : date
         The last day on which it is let pass.
     up_to : float or None
-        The largest `dpassay.record.compare.Change.size` that is let pass; any by default.
+        The largest size of a `dpassay.record.comparison.changes.Change` that is let pass; any by
+        default.
     """
 
     result: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from dpassay.attacks.experiment.mechanisms import claim_of
 from dpassay.data import Table, points
 from dpassay.engine.settings import Settings
 from dpassay.errors import DpassayError, require
-from dpassay.frontier.accuracy import baselines, interval, private_accuracy
+from dpassay.frontier.accuracy import BASELINES, baselines, interval, private_accuracy
 from dpassay.frontier.entries import ENTRIES, USUAL, parameters
 from dpassay.frontier.leak import NOT_AUDITED, Leak, leak_of
 from dpassay.frontier.membership import Ground, Membership, ground_of, of_learner, of_mechanism
@@ -63,6 +64,15 @@ class Wanted:
             require(name in ENTRIES, "NAME", name, f"one of {', '.join(ENTRIES)}")
         require(self.splits >= 2, "--splits", self.splits, "an integer >= 2")
 
+    @property
+    def rows(self) -> tuple[dict[str, Any], ...]:
+        """Name, and loss of a mechanism, of each row that is asked for, in their order."""
+        losses = itertools.product(self.names, self.epsilons)
+        return (
+            *({"name": name} for name in BASELINES),
+            *({"name": name, "epsilon": epsilon} for name, epsilon in losses),
+        )
+
 
 def compared(
     table: Table, wanted: Wanted, progress: Progress = silent
@@ -87,18 +97,16 @@ def compared(
     without = [baselines(split) for split in splits]
     yield from _unprotected(without, ground, wanted)
     best = np.array([each["non-private"] for each in without])
-    total = len(wanted.names) * len(wanted.epsilons)
-    for place, (entry, epsilon) in enumerate(
-        (entry, epsilon) for entry in wanted.names for epsilon in wanted.epsilons
-    ):
-        yield _row(entry, epsilon, splits, best, ground, wanted)
-        progress("mechanisms", place + 1, total)
+    private = wanted.rows[len(BASELINES) :]
+    for place, row in enumerate(private):
+        yield _row(row, splits, best, ground, wanted)
+        progress("mechanisms", place + 1, len(private))
 
 
 def _unprotected(
     without: Sequence[dict[str, float]], ground: Ground, wanted: Wanted
 ) -> Iterator[tuple[dict[str, Any], dict[str, float]]]:
-    for name in ("non-private", "majority"):
+    for name in BASELINES:
         values = np.array([each[name] for each in without])
         row: dict[str, Any] = {"name": name, "accuracy": _told(values)}
         if name == "non-private" and wanted.attack:
@@ -107,14 +115,13 @@ def _unprotected(
 
 
 def _row(
-    entry: str,
-    epsilon: float,
+    asked: dict[str, Any],
     splits: Sequence[Split],
     best: Any,
     ground: Ground,
     wanted: Wanted,
 ) -> tuple[dict[str, Any], dict[str, float]]:
-    row: dict[str, Any] = {"name": entry, "epsilon": epsilon}
+    row, entry, epsilon = dict(asked), asked["name"], asked["epsilon"]
     try:
         targets = [_target(entry, epsilon, len(split.train), split) for split in splits]
         values, seed = [], wanted.settings.seed

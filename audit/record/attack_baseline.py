@@ -6,20 +6,13 @@ compared with itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from dpassay.errors import InvalidInput
-from dpassay.record.attack_record import (
-    SCHEMA,
-    UNEXAMINED,
-    UNSEEN,
-    read_attack_record,
-    told_of_claims,
-)
-from dpassay.record.files import exists
-from dpassay.record.kept import require_same, require_schema
+from dpassay.record.attack_record import BROKEN, UNEXAMINED, UNSEEN, told_of_claims
+from dpassay.record.kept import require_same
 
 Raw = Mapping[str, Any]
 
@@ -33,24 +26,12 @@ CURVES: dict[str, Any] = {"roc": {"fpr": [0.0], "tpr": [0.0]}, "tpr_per_target":
 """What is never compared, as short as it may be."""
 
 
-def whole_attack(record: Raw, path: Path, argument: str = "RECORD") -> None:
-    """Make sure that a record of attacks holds a finished experiment.
-
-    Raises
-    ------
-    InvalidInput
-        If it was interrupted, or nothing was attacked.
-    """
-    if not record["run"]["complete"]:
-        raise InvalidInput(
-            f"{argument} = '{path}': is of an interrupted attack; give its command again with the "
-            "same --out to finish it"
-        )
-    if not record["subjects"] and "service" not in record["run"]:
-        raise InvalidInput(f"{argument} = '{path}': nothing was attacked in it")
+def entries(record: Raw) -> int:
+    """Return how many subjects were attacked; a service counts as one."""
+    return len(record["subjects"]) or int("service" in record["run"])
 
 
-def comparable_attacks(old: Raw, new: Raw, path: Path, argument: str = "OLD") -> None:
+def require_same_experiment(old: Raw, new: Raw, path: Path, argument: str = "baseline") -> None:
     """Make sure that two records of attacks are of the same experiment.
 
     Raises
@@ -69,41 +50,14 @@ def comparable_attacks(old: Raw, new: Raw, path: Path, argument: str = "OLD") ->
         )
 
 
-def read_attack_baseline(path: Path, argument: str = "baseline") -> dict[str, Any]:
-    """Read a baseline of attacks.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none, or it is no sound record of a finished attack.
-    """
-    if not exists(path):
-        raise InvalidInput(
-            f"{argument} = '{path}': does not exist; create it with `dpassay baseline accept "
-            "attack/attack.json`"
-        )
-    require_schema(path, argument, SCHEMA, "dpassay attack")
-    record = read_attack_record(path, argument)
-    whole_attack(record, path, argument)
-    return record
+def failed(record: Raw) -> list[str]:
+    """Return the names of what could not be attacked."""
+    every = (*record["subjects"], *record["repeated"])
+    return [each["name"] for each in every if each.get("error")]
 
 
-def acceptable_attack(record: Raw, path: Path) -> dict[str, Any]:
-    """Return a record of attacks as it is kept for a baseline: without curves.
-
-    Raises
-    ------
-    InvalidInput
-        If something failed: so nothing could be compared with it.
-    """
-    failed = [
-        each["name"] for each in (*record["subjects"], *record["repeated"]) if each.get("error")
-    ]
-    if failed:
-        raise InvalidInput(
-            f"RECORD = '{path}': {failed[0]} could not be attacked; so nothing could be compared "
-            "with it"
-        )
+def without_curves(record: Raw) -> dict[str, Any]:
+    """Return a record as it is kept for a baseline: without curves, which are never compared."""
     subjects = [
         subject | {"outcomes": [each | CURVES | {"slices": []} for each in subject["outcomes"]]}
         for subject in record["subjects"]
@@ -111,7 +65,14 @@ def acceptable_attack(record: Raw, path: Path) -> dict[str, Any]:
     return dict(record) | {"subjects": subjects}
 
 
-def unseen(record: Raw) -> list[str]:
-    """Return whose claims the attacks could not have broken, so that no gate can fail for them."""
+def unexcused(record: Raw) -> Iterator[str]:
+    """Say what no baseline excuses, and which claims no attack could have broken."""
     told = told_of_claims(record)
-    return [name for name, word in told.items() if word in (UNSEEN, UNEXAMINED)]
+    for name, word in told.items():
+        if word == BROKEN:
+            yield f"the claim of {name} is broken: no baseline excuses that"
+    for each in record["defects"]:
+        yield f"{each.get('name')}: no baseline excuses that defect"
+    for name, word in told.items():
+        if word in (UNSEEN, UNEXAMINED):
+            yield f"the claim of {name} {word}: no leak can fail the gate by breaking it"

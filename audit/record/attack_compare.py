@@ -9,7 +9,6 @@ merely estimated is news, unless it is asked for.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from dpassay.errors import is_real, require
@@ -25,31 +24,30 @@ from dpassay.record.attack_record import (
     rungs_of,
     told_of_claims,
 )
-from dpassay.record.compare import ALPHA, TOLERANCE, Change, Comparison, Kind, RiseLimit
+from dpassay.record.comparison.changes import (
+    ALPHA,
+    TOLERANCE,
+    Change,
+    Comparison,
+    Kind,
+    RiseLimit,
+    entry_by_entry,
+    require_tolerance,
+)
 
 Raw = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttackComparison(Comparison):
-    """A record of attacks held against an older one; entries are subjects and services."""
-
-    def as_json(self) -> dict[str, Any]:
-        """Everything, for programs."""
-        # super() knows no class that slots have made anew
-        return Comparison.as_json(self) | {"schema": "dpassay/attack-comparison/1"}
-
-
 def compare_attacks(
     old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = ALPHA, strict: bool = False
-) -> AttackComparison:
+) -> Comparison:
     """Hold a record of attacks against an older one of the same experiment.
 
     Parameters
     ----------
     old, new : mapping
         Of schema `dpassay/attack/1`, of the same data, seed and records; see
-        `dpassay.record.attack_baseline.comparable`.
+        `dpassay.record.attack_baseline.comparable_attacks`.
     tolerance : float
         A loss may rise by this part of what is claimed of it before anything is said.
     alpha : float
@@ -61,46 +59,40 @@ def compare_attacks(
 
     Returns
     -------
-    AttackComparison
+    Comparison
+        Entries are subjects and services.
 
     Raises
     ------
     InvalidInput
         If tolerance is out of range.
     """
-    require(
-        is_real(tolerance) and 0 <= tolerance <= 1, "tolerance", tolerance, "a number in [0, 1]"
-    )
+    require_tolerance(tolerance)
     require(is_real(alpha) and 0 < alpha <= 0.25, "alpha", alpha, "a number in (0, 0.25]")
     before, after = _entries(old), _entries(new)
-    changes: list[Change] = list(_defects(old, new))
-    unchanged, rises = [], []
-    for name, entry in after.items():
-        found = list(_own(name, entry))
-        if name not in before:
-            found.append(_change(name, "new", f"was not attacked before; {_said(entry)}"))
-        else:
-            found += _standing(name, before[name], entry)
-            counted = counted_again(before[name], entry, tolerance, alpha)
-            found += _risen(name, counted, alpha)
-            found += _estimated(name, before[name], entry, strict=strict)
-            if counted.of:
-                rises.append((entry, _limit(name, counted)))
-        changes += found
-        unchanged += [] if found else [name]
-    changes += [
-        _change(name, "vanished", f"is not attacked any more; {_said(entry)}")
-        for name, entry in before.items()
-        if name not in after
-    ]
-    changes.sort(key=lambda change: not change.is_regression)
-    claimed = [limit for entry, limit in rises if entry["told"] is not None]
-    return AttackComparison(
-        changes=tuple(changes),
-        unchanged=tuple(unchanged),
+    again = {
+        name: counted_again(before[name], entry, tolerance, alpha)
+        for name, entry in after.items()
+        if name in before
+    }
+
+    def both(one: Raw, other: Raw) -> Iterator[Change]:
+        name = other["name"]
+        yield from _own(other)
+        yield from _standing(name, one, other)
+        yield from _risen(name, again[name], alpha)
+        yield from _estimated(name, one, other, strict=strict)
+
+    changes, unchanged = entry_by_entry(before, after, both=both, new=_new, gone=_gone)
+    rises = {name: _limit(name, counted) for name, counted in again.items() if counted.of}
+    claimed = [limit for name, limit in rises.items() if after[name]["told"] is not None]
+    return Comparison(
+        changes=(*_defects(old, new), *changes),
+        unchanged=unchanged,
         tolerance=tolerance,
         alpha=alpha,
-        rise_limits=tuple(claimed or [limit for _, limit in rises]),
+        rise_limits=tuple(claimed or rises.values()),
+        schema="dpassay/attack-comparison/1",
     )
 
 
@@ -115,7 +107,10 @@ def _entries(record: Raw) -> dict[str, dict[str, Any]]:
     if "service" in record["run"] and not found:
         found[record["run"]["service"]] = {"subject": None, "repeated": None}
     service = told.get(record["run"].get("service", ""))
-    return {name: entry | {"told": told.get(name, service)} for name, entry in found.items()}
+    return {
+        name: entry | {"name": name, "told": told.get(name, service)}
+        for name, entry in found.items()
+    }
 
 
 def _defects(old: Raw, new: Raw) -> Iterator[Change]:
@@ -128,8 +123,18 @@ def _defects(old: Raw, new: Raw) -> Iterator[Change]:
         yield _change(f"{service}: {each.get('name')}", "refuted", words)
 
 
-def _own(name: str, entry: Raw) -> Iterator[Change]:
+def _new(entry: Raw) -> Iterator[Change]:
+    yield from _own(entry)
+    yield _change(entry["name"], "new", f"was not attacked before; {_said(entry)}")
+
+
+def _gone(entry: Raw) -> Change:
+    return _change(entry["name"], "vanished", f"is not attacked any more; {_said(entry)}")
+
+
+def _own(entry: Raw) -> Iterator[Change]:
     """What is to be said whatever was before: a broken claim, a failure."""
+    name = entry["name"]
     if entry["told"] == BROKEN:
         subject, repeated = entry["subject"], entry["repeated"]
         bounds = [] if subject is None or subject["error"] is not None else list(broken(subject))

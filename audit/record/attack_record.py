@@ -11,6 +11,7 @@ from typing import Any
 
 from dpassay.errors import InvalidInput
 from dpassay.record.files import read_json, schema_at
+from dpassay.record.kept import require_schema
 from dpassay.record.schemas import fault, read_schema
 
 SCHEMA = "dpassay/attack/1"
@@ -53,7 +54,7 @@ def is_attack_record(path: Path) -> bool:
 
 
 def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
-    """Read a record that `is_attack_record`.
+    """Read a record of attacks.
 
     Parameters
     ----------
@@ -64,11 +65,12 @@ def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
     Raises
     ------
     InvalidInput
-        If it is damaged.
+        If the file is no such record, or damaged.
     """
     # the bounds are computed again, which takes numpy; the exit codes import this file
     from dpassay.record.attack_contradictions import contradiction
 
+    require_schema(path, argument, SCHEMA, "dpassay attack")
     record: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
     wrong = fault(record, "attack") or _untold(record) or contradiction(record)
     if wrong:

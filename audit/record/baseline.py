@@ -14,9 +14,8 @@ from dpassay.config.options import OPTIONS
 from dpassay.config.suppressions import Suppression
 from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput
-from dpassay.record.compare import Change, Comparison, entry_key, renamings
-from dpassay.record.files import exists
-from dpassay.record.run_record import read_record
+from dpassay.record.comparison.changes import Change, Comparison
+from dpassay.record.comparison.entries import entry_key, renamings
 from dpassay.targets.guard import AuditTarget
 
 Raw = Mapping[str, Any]
@@ -141,24 +140,7 @@ def _named(each: Suppression) -> str:
     return f"{each.kind} of {each.result}"
 
 
-def whole(record: Raw, path: Path, argument: str = "RECORD") -> None:
-    """Make sure that a record holds a finished run.
-
-    Raises
-    ------
-    InvalidInput
-        If the run was interrupted, or nothing was audited.
-    """
-    if not record["run"]["complete"]:
-        raise InvalidInput(
-            f"{argument} = '{path}': is of an interrupted run; finish it with `dpassay run "
-            "--resume`"
-        )
-    if not record["results"]:
-        raise InvalidInput(f"{argument} = '{path}': nothing was audited in it")
-
-
-def differing(old: Raw, new: Raw) -> str:
+def _differing(old: Raw, new: Raw) -> str:
     """Say how the data of a record differ from those of an older one.
 
     The empty text if they do not.
@@ -167,17 +149,15 @@ def differing(old: Raw, new: Raw) -> str:
     return "" if before == after else _differs(before, after)
 
 
-def comparable(old: Raw, new: Raw, old_path: Path, new_path: Path) -> None:
+def require_comparable(old: Raw, new: Raw, old_path: Path, new_path: Path) -> None:
     """Make sure that two records can be held against each other.
 
     Raises
     ------
     InvalidInput
-        If one is not of a finished run, or they are of different data.
+        If they are of different data.
     """
-    whole(old, old_path, "OLD")
-    whole(new, new_path, "NEW")
-    differs = differing(old, new)
+    differs = _differing(old, new)
     if differs:
         raise InvalidInput(f"OLD = '{old_path}': cannot be compared with {new_path}: {differs}")
 
@@ -202,20 +182,8 @@ def cells_of(baseline: Raw) -> Callable[[AuditTarget, Claim], Sequence[Raw]]:
     )
 
 
-def acceptable(record: Raw, path: Path) -> dict[str, Any]:
-    """Return a record as it is kept for a baseline: without curves, which are never compared.
-
-    Raises
-    ------
-    InvalidInput
-        If an entry failed: so nothing could be compared with it.
-    """
-    failed = [result["id"] for result in record["results"] if result["verdict"] == "error"]
-    if failed:
-        raise InvalidInput(
-            f"RECORD = '{path}': {failed[0]} could not be audited; so nothing could be compared "
-            "with it"
-        )
+def without_curves(record: Raw) -> dict[str, Any]:
+    """Return a record as it is kept for a baseline: without curves, which are never compared."""
     results = [
         result | {"per_query": [cell | {"profile": None} for cell in result["per_query"]]}
         for result in record["results"]
@@ -223,26 +191,25 @@ def acceptable(record: Raw, path: Path) -> dict[str, Any]:
     return dict(record) | {"results": results}
 
 
-def read_baseline(path: Path, record: Raw) -> dict[str, Any]:
-    """Read the baseline that a record is to be held against.
+def require_current(baseline: Raw, record: Raw, path: Path) -> None:
+    """Make sure that a record can be held against a baseline.
+
+    Parameters
+    ----------
+    baseline, record : mapping
+    path : Path
+        Where the baseline lies, for messages.
 
     Raises
     ------
     InvalidInput
-        If there is none, it is not of a finished run, or it is stale: of other data, or of other
-        mechanisms altogether.
+        If the baseline is stale: of other data, or of other mechanisms altogether.
     """
-    if not exists(path):
-        raise InvalidInput(
-            f"baseline = '{path}': does not exist; create it with `dpassay baseline accept`"
-        )
-    baseline = read_record(path, "baseline")
-    whole(baseline, path, "baseline")
     again = (
         "look at the new record, then run `dpassay baseline accept --baseline "
         f"{shlex.quote(str(path))}`"
     )
-    differs = differing(baseline, record)
+    differs = _differing(baseline, record)
     if differs:
         raise InvalidInput(f"baseline = '{path}': is stale: {differs}; {again}")
     if not {result["mechanism"] for result in baseline["results"]} & {
@@ -258,7 +225,6 @@ def read_baseline(path: Path, record: Raw) -> dict[str, Any]:
             f"baseline = '{path}': is stale: it holds none of the mechanisms of the record; "
             f"{renamed or again}"
         )
-    return baseline
 
 
 def move_command(old: str, new: str, path: Path) -> str:

@@ -1,14 +1,14 @@
-"""What baselines of attacks and of theorems have in common: their schema, and the same facts."""
+"""What baselines of several kinds have in common: a schema, the same facts, what none excuses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
 from dpassay.errors import InvalidInput
-from dpassay.record.files import dumps, exists, schema_at, write_text
+from dpassay.record.files import schema_at
 
 Raw = Mapping[str, Any]
 
@@ -56,22 +56,11 @@ def require_same(
             )
 
 
-def replace_baseline(
-    baseline: Path, record: Raw, is_one: Callable[[Path], bool], kind: str
-) -> None:
-    """Write a baseline; a file that is none of its kind is not replaced.
-
-    Raises
-    ------
-    InvalidInput
-        If there is such a file, or the baseline cannot be written.
-    """
-    if exists(baseline) and not is_one(baseline):
-        raise InvalidInput(
-            f"--baseline = '{baseline}': is not {kind}, so it is not replaced; move it away, or "
-            "name another file"
-        )
-    write_text(baseline, dumps(record), "--baseline")
+def refuted(record: Raw) -> Iterator[str]:
+    """Say which results of a record are refuted, but for those that are known to be wrong."""
+    for result in record["results"]:
+        if result["verdict"] == "refuted" != result["expected"]:
+            yield f"{result['id']} is refuted: no baseline excuses that, only a suppression does"
 
 
 def _short(value: object) -> str:

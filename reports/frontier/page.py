@@ -33,17 +33,25 @@ def to_html(document: Raw, costs: Raw) -> str:
     str
         The page; equal arguments give equal pages, byte by byte.
     """
-    reached = {
-        row["name"]: row["accuracy"]["mean"] for row in document["rows"] if "epsilon" not in row
-    }
     return template("frontier.html.j2").render(
         headlines=headlines(document),
         warnings=warnings(document),
         caveat=CAVEAT,
-        plot=frontier_plot(points_of(document), reached["non-private"], reached["majority"]),
+        plot=_plot(document),
         table=table_of(document, costs),
         document=document,
     )
+
+
+def _plot(document: Raw) -> str:
+    """Draw what was measured; nothing if that was interrupted before the first mechanism."""
+    points = points_of(document)
+    if not points and not document["complete"]:
+        return ""
+    reached = {
+        row["name"]: row["accuracy"]["mean"] for row in document["rows"] if "epsilon" not in row
+    }
+    return frontier_plot(points, reached["non-private"], reached["majority"])
 
 
 def print_comparison(document: Raw, costs: Raw, console: Console) -> None:

@@ -90,20 +90,27 @@ def _counts(point: Point) -> bool:
 
 def headlines(document: Raw) -> tuple[str, ...]:
     """Say for each loss which mechanism is the most accurate, and what that costs."""
-    points, private = points_of(document), _row(document, "non-private")
-    reached = private["accuracy"]["mean"]
-    told = []
-    for epsilon in dict.fromkeys(row["epsilon"] for row in document["rows"] if "epsilon" in row):
-        held = [each for each in points if each.epsilon == epsilon and not each.refuted]
-        if not held:
-            told.append(f"ε = {epsilon:g}: no mechanism loses at most that")
-            continue
-        best = held[0]
-        told.append(
-            f"ε = {epsilon:g}: {best.name} answers {_percent(best.accuracy[0])} right, "
-            f"{100 * (reached - best.accuracy[0]):.1f} points behind no privacy; {_worst(best)}"
-        )
-    return tuple(told)
+    losses = dict.fromkeys(row["epsilon"] for row in document["rows"] if "epsilon" in row)
+    if not losses:
+        return ("Nothing was compared: interrupted",)
+    short = {row.get("epsilon") for row in document["missing"]}
+    return tuple(
+        f"ε = {epsilon:g}: {_best(document, epsilon)}"
+        f"{'; the comparison is incomplete' if epsilon in short else ''}"
+        for epsilon in losses
+    )
+
+
+def _best(document: Raw, epsilon: float) -> str:
+    """Say which mechanism is the most accurate at a loss."""
+    held = [each for each in points_of(document) if each.epsilon == epsilon and not each.refuted]
+    if not held:
+        return "no mechanism loses at most that"
+    best, reached = held[0], _row(document, "non-private")["accuracy"]["mean"]
+    return (
+        f"{best.name} answers {_percent(best.accuracy[0])} right, "
+        f"{100 * (reached - best.accuracy[0]):.1f} points behind no privacy; {_worst(best)}"
+    )
 
 
 def _worst(point: Point) -> str:
@@ -114,7 +121,7 @@ def _worst(point: Point) -> str:
 
 
 def warnings(document: Raw) -> tuple[str, ...]:
-    """Say what loses more than the ε that was asked for, and what failed."""
+    """Say what is missing, what loses more than the ε that was asked for, and what failed."""
     rows = [row for row in document["rows"] if "epsilon" in row]
     wrong = [row for row in rows if _refuted(row)]
     told = [
@@ -122,7 +129,19 @@ def warnings(document: Raw) -> tuple[str, ...]:
         f"{written(_number(row['leak']['anywhere']), 3, DOWN)}: do not use it at this budget"
         for row in wrong
     ]
-    return (*told, *(f"{row['name']}: error: {clean(_why(row))}" for row in rows if _why(row)))
+    failed = [f"{row['name']}: error: {clean(_why(row))}" for row in rows if _why(row)]
+    return (*_missing(document), *told, *failed)
+
+
+def _missing(document: Raw) -> tuple[str, ...]:
+    """Say that a comparison was interrupted, and which rows it has not."""
+    if document["complete"]:
+        return ()
+    names = ", ".join(
+        f"{row['name']} at ε = {row['epsilon']:g}" if "epsilon" in row else row["name"]
+        for row in document["missing"]
+    )
+    return (f"The comparison was interrupted and is incomplete. Missing: {names}.",)
 
 
 def table_of(document: Raw, costs: Raw) -> Table:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpassay.numerics import UP, percent, written
 from dpassay.reports.run.junit import document, element, testcase
@@ -37,7 +38,6 @@ SYMBOLS = {
 }
 """A shape for each kind of change, so that nothing hangs on colour."""
 OF_RUNS = "dpassay/comparison/1"
-OF_THEOREMS = "dpassay/theorem-comparison/1"
 LIMIT = 200_000
 """Bytes of Markdown at most, so that a report and a comparison go into one step summary."""
 
@@ -48,14 +48,10 @@ def headline(comparison: Raw) -> str:
     open_ = sum(
         (change["id"], change["kind"]) not in excused for change in comparison["regressions"]
     )
-    noun = "regression" if _schema(comparison) == OF_THEOREMS else "privacy regression"
+    noun = _words(comparison).noun
     said = plural(open_, noun) if open_ else _none_shown(comparison, noun)
     let_pass = f", {len(comparison['suppressed'])} suppressed" if comparison["suppressed"] else ""
     return f"{said}{let_pass}; {plural(len(comparison['unchanged']), 'entry')} unchanged"
-
-
-def _schema(comparison: Raw) -> str:
-    return str(comparison.get("schema", OF_RUNS))
 
 
 def _none_shown(comparison: Raw, noun: str) -> str:
@@ -231,16 +227,9 @@ def commands_of(change: Raw, comparison: Raw, folder: Path) -> tuple[str, ...]:
     remedy = comparison.get("remedies", {}).get(change["id"])
     if remedy is not None and change["renamed"] is not None:
         return (remedy, "dpassay run")
-    schema, named = _schema(comparison), shlex.quote(change["id"])
-    if schema not in (OF_RUNS, OF_THEOREMS) or change["kind"] in ("vanished", "new"):
+    if change["kind"] in ("vanished", "new"):
         return ()
-    if schema == OF_THEOREMS:
-        replayed = f"replay {shlex.quote(str(folder / change['replay']))}"
-        return (f"dpassay theorem {replayed if change['replay'] else f'run {named}'}",)
-    explain = f"dpassay explain {named} --record {shlex.quote(str(folder / 'record.json'))}"
-    file, space, trust = change["replay"].partition(" ")
-    again = f"dpassay replay {shlex.quote(str(folder / file))}{space}{trust}"
-    return (again,) if file else (explain,)
+    return _words(comparison).commands(change, folder)
 
 
 def _section(change: Raw, comparison: Raw, folder: Path) -> str:
@@ -258,7 +247,7 @@ def _section(change: Raw, comparison: Raw, folder: Path) -> str:
 
 
 def _notes(comparison: Raw) -> tuple[str, ...]:
-    how = (_how_rows if _schema(comparison) == OF_THEOREMS else _how_leaks)(comparison)
+    how = _words(comparison).how(comparison)
     return (
         *(f"Suppression {note}." for note in comparison["notes"]),
         *map(seen, comparison["rise_limits"]),
@@ -266,10 +255,40 @@ def _notes(comparison: Raw) -> tuple[str, ...]:
     )
 
 
-def _how_leaks(comparison: Raw) -> str:
+class Words(NamedTuple):
+    """How a comparison of one kind of record is told.
+
+    Parameters
+    ----------
+    noun : str
+        What a regression is called.
+    commands : callable
+        What shows a change again; takes it and the folder of the new record.
+    how : callable
+        How numbers were compared, in a sentence.
+    """
+
+    noun: str
+    commands: Callable[[Raw, Path], tuple[str, ...]]
+    how: Callable[[Raw], str]
+
+
+def _replay_or_explain(change: Raw, folder: Path) -> tuple[str, ...]:
+    record = shlex.quote(str(folder / "record.json"))
+    explain = f"dpassay explain {shlex.quote(change['id'])} --record {record}"
+    file, space, trust = change["replay"].partition(" ")
+    again = f"dpassay replay {shlex.quote(str(folder / file))}{space}{trust}"
+    return (again,) if file else (explain,)
+
+
+def _replay_or_run(change: Raw, folder: Path) -> tuple[str, ...]:
+    replayed = f"replay {shlex.quote(str(folder / change['replay']))}"
+    run = f"run {shlex.quote(change['id'])}"
+    return (f"dpassay theorem {replayed if change['replay'] else run}",)
+
+
+def _recomputed(cells: str, comparison: Raw) -> str:
     probability = percent(1 - 2 * comparison["alpha"])
-    of_runs = _schema(comparison) == OF_RUNS
-    cells = "cells certified" if of_runs else "the same guesses or events counted"
     return (
         "The bounds of both records were recomputed at one error probability. Each statement "
         f"that an entry's leak rose or fell, at {cells} in both records, holds with "
@@ -277,7 +296,7 @@ def _how_leaks(comparison: Raw) -> str:
     )
 
 
-def _how_rows(comparison: Raw) -> str:
+def _as_they_are(comparison: Raw) -> str:
     sampled = (
         f" of sampled ones each bound holds with {percent(1 - comparison['alpha'])}, and a rise "
         "within the bounds may have been missed."
@@ -286,3 +305,21 @@ def _how_rows(comparison: Raw) -> str:
         "Computed numbers were compared as they are, at the worst case of either record"
         f"{';' + sampled if comparison['alpha'] else '.'}"
     )
+
+
+WORDS = {
+    OF_RUNS: Words(
+        "privacy regression", _replay_or_explain, partial(_recomputed, "cells certified")
+    ),
+    "dpassay/attack-comparison/1": Words(
+        "privacy regression",
+        lambda _change, _folder: (),
+        partial(_recomputed, "the same guesses or events counted"),
+    ),
+    "dpassay/theorem-comparison/1": Words("regression", _replay_or_run, _as_they_are),
+}
+"""By the schema of the comparison, as records of each kind have one of their own."""
+
+
+def _words(comparison: Raw) -> Words:
+    return WORDS[comparison.get("schema", OF_RUNS)]

@@ -184,54 +184,20 @@ def test_another_target_under_the_old_name_is_red(
     assert main(["baseline", "check"]) == 0
 
 
-def test_records_that_cannot_be_held_against_each_other(
+def test_a_record_of_other_data_is_never_a_pass(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = json.loads(Path("dpassay-baseline.json").read_text(encoding="utf-8"))
-    for name, damage in (
-        ("cut", {"run": made["run"] | {"complete": False}}),
-        ("empty", {"results": []}),
-    ):
-        Path(f"{name}.json").write_text(json.dumps(made | damage), encoding="utf-8")
-    assert main([*QUICK, "--seed", "7", "--out", "other"]) == 0
-    for old, new, said in (
-        ("empty.json", "empty.json", "OLD = 'empty.json': nothing was audited"),
-        ("dpassay-baseline.json", "cut.json", "NEW = 'cut.json': is of an interrupted run"),
-        (
-            "dpassay-baseline.json",
-            "other/record.json",
-            "its data have seed = 1, those of the record 7",
-        ),
-    ):
-        capsys.readouterr()
-        assert main(["compare", old, new]) == 2
-        assert said in capsys.readouterr().err
-    assert main(["baseline", "check", "--baseline", "cut.json"]) == 2
-    assert "baseline = 'cut.json': is of an interrupted run" in capsys.readouterr().err
-
-
-def test_a_missing_or_stale_baseline_never_passes(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["baseline", "check", "--baseline", "none.json"]) == 2
-    assert "does not exist" in capsys.readouterr().err
     assert main([*QUICK, "--seed", "2", "--out", "other"]) == 0
     capsys.readouterr()
-    assert main(["baseline", "check", "other/record.json"]) == 2
-    error = capsys.readouterr().err
-    assert "is stale: its data have seed = 1, those of the record 2" in error
-    assert error.count("\n") == 1
-    (project / "dpassay-baseline.json").write_text("{", encoding="utf-8")
-    assert main(["baseline", "check"]) == 2
-
-
-def test_accepting_a_refuted_claim_excuses_nothing(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    audited(project, 1.8)
-    assert main(["baseline", "accept"]) == 0
-    assert "no baseline excuses that" in capsys.readouterr().err
-    assert main(["baseline", "check"]) == 1
+    for words, said in (
+        (["compare", "dpassay-baseline.json"], "OLD = 'dpassay-baseline.json': cannot be compared"),
+        (["baseline", "check"], "baseline = 'dpassay-baseline.json': is stale"),
+    ):
+        assert main([*words, "other/record.json"]) == 2
+        error = capsys.readouterr().err
+        assert said in error
+        assert "its data have seed = 1, those of the record 2" in error
+        assert error.count("\n") == 1
 
 
 def test_compare_takes_records_and_baselines(
@@ -265,13 +231,9 @@ def test_where_pages_go_does_not_change_which_record_is_read(project: Path) -> N
         assert "refuted" in (project / "pages" / "comparison.md").read_text(encoding="utf-8")
 
 
-def test_what_is_no_record_is_not_replaced(
+def test_a_baseline_that_cannot_be_written_is_named(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    source = (project / "weakened.py").read_text(encoding="utf-8")
-    assert main(["baseline", "accept", "--baseline", "weakened.py"]) == 2
-    assert "--baseline = 'weakened.py': is not a record" in capsys.readouterr().err
-    assert (project / "weakened.py").read_text(encoding="utf-8") == source
     assert main(["baseline", "accept", "--baseline", "weakened.py/x"]) == 2
     assert "--baseline = 'weakened.py/x': cannot be written" in capsys.readouterr().err
     assert main(["baseline", "accept"]) == 0

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.record.compare import renamings
+from dpassay.record.comparison.entries import renamings
 from dpassay.record.files import dumps
 from dpassay.record.run_record import read_record
 from tests.cli import rewritten

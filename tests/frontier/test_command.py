@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dpassay.cli.main import main
+from dpassay.frontier import run as running
+from dpassay.frontier.splits import Split
 
 WORDS = ["compare-mechanisms", "projected-walk", "private-knn", "--splits", "2", "-q"]
 
@@ -20,11 +24,68 @@ def test_table_page_and_document(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert len(document["rows"]) == 2 + 4
     assert document["command"].startswith("dpassay compare-mechanisms projected-walk")
     assert "costs" not in document
+    assert document["complete"] is True
+    assert document["missing"] == []
     assert set(json.loads((tmp_path / "costs.json").read_text(encoding="utf-8"))) == {
         *("non-private", "majority"),
         *("projected-walk 0.5", "projected-walk 1", "private-knn 0.5", "private-knn 1"),
     }
     assert "<svg" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("at", "done", "headline"),
+    [
+        ("non-private", [], "Nothing was compared: interrupted"),
+        ("projected-walk", ["non-private", "majority"], "Nothing was compared: interrupted"),
+        (
+            "private-knn",
+            ["non-private", "majority", "projected-walk", "projected-walk"],
+            "; the comparison is incomplete",
+        ),
+    ],
+)
+def test_an_interrupted_comparison_keeps_what_is_done_and_names_what_is_missing(
+    at: str,
+    done: list[str],
+    headline: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    accurate, alone = running.private_accuracy, running.baselines
+
+    def of_mechanism(entry: str, *rest: Any) -> float:
+        if entry == at:
+            signal.raise_signal(signal.SIGINT)
+        return accurate(entry, *rest)
+
+    def of_baselines(split: Split) -> dict[str, float]:
+        if at == "non-private":
+            signal.raise_signal(signal.SIGINT)
+        return alone(split)
+
+    monkeypatch.setattr(running, "private_accuracy", of_mechanism)
+    monkeypatch.setattr(running, "baselines", of_baselines)
+    words = [*WORDS, "--epsilon", "0.5,1", "--no-membership", "--out", str(tmp_path)]
+    assert main(words) == 130
+    document = json.loads((tmp_path / "frontier.json").read_text(encoding="utf-8"))
+    assert document["complete"] is False
+    assert [row["name"] for row in document["rows"]] == done
+    asked = [("non-private", None), ("majority", None)]
+    asked += [(name, loss) for name in ("projected-walk", "private-knn") for loss in (0.5, 1.0)]
+    missing = [(row["name"], row.get("epsilon")) for row in document["missing"]]
+    assert missing == asked[len(done) :]
+    assert set(json.loads((tmp_path / "costs.json").read_text(encoding="utf-8"))) == {
+        name if loss is None else f"{name} {loss:g}" for name, loss in asked[: len(done)]
+    }
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    for text in (" ".join(capsys.readouterr().out.split()), page):
+        assert headline in text
+        assert "The comparison was interrupted and is incomplete. Missing: " in text
+        assert all(name in text for name, _ in missing)
+        assert text.count("private-knn at ε = ") == 2
+    assert ("<svg" in page) == ("projected-walk" in done)
 
 
 def test_wrong_words(capsys: pytest.CaptureFixture[str]) -> None:

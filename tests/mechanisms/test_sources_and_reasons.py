@@ -429,9 +429,12 @@ def test_votes_before_the_flip_are_those_of_the_pair(r: int) -> None:
     assert case.reason == f"{ones} of the {r} predictions are 1, and one more becomes 1"
 
 
-def test_a_union_of_intervals_is_0_left_of_its_first_end() -> None:
-    (claim,) = resolve("projected-walk-error", {"k": 1}).claims
-    assert claim.unit.endswith("union of intervals with at most 1 end, 0 left of the first")
+@pytest.mark.parametrize("name", ["projected-walk-error", "projected-walk-risk"])
+def test_a_union_of_intervals_is_0_left_of_its_first_end(name: str) -> None:
+    """Thr_(N, 1) of section 5 are the thresholds: k counts ends, not intervals."""
+    for k, ends in ((1, "1 end"), (2, "2 ends")):
+        unit = resolve(name, {"k": k}).claims[0].unit
+        assert f"union of intervals with at most {ends}, 0 left of the first" in unit
 
 
 def test_last_labels_that_decide_a_walk_are_equal() -> None:

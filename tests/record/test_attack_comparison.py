@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,67 +11,14 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from dpassay.attacks.experiment.certified import Rule
-from dpassay.attacks.experiment.record import make_attack_record
-from dpassay.attacks.experiment.run import Design, Target, experiment
-from dpassay.attacks.scores.loss_threshold import LossThreshold
-from dpassay.claims import DP
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.main import main
-from dpassay.record.attack_baseline import CURVES, acceptable_attack
+from dpassay.record.attack_baseline import CURVES, without_curves
 from dpassay.record.attack_compare import compare_attacks
 from dpassay.record.attack_counts import counted_again
 from dpassay.record.files import dumps
 from dpassay.record.schemas import fault
-from tests.attacks.toys import Toy, floor
-
-Record = dict[str, Any]
-FACTS: dict[str, Any] = {
-    "adversary": "nat-minq",
-    "attribute": None,
-    "background": 0,
-    "canaries": [],
-    "command": "dpassay attack toy",
-    "commit": None,
-    "complete": True,
-    "confidence": 0.95,
-    "data": {"kind": "builtin", "name": "toy"},
-    "learner": "tree",
-    "planted": None,
-    "poisoned": [],
-    "records": 8,
-    "references": 16,
-    "seed": 0,
-    "slice_by": None,
-    "targets": 300,
-    "test": 8,
-}
-
-
-def attacked(
-    tells: float,
-    old: Record | None = None,
-    *,
-    epsilon: float | None = 3.0,
-    models: int = 300,
-    seed: int = 0,
-    name: str = "toy",
-) -> Record:
-    """A record about a toy, which counts the guesses of an old one again."""
-    again: dict[str, tuple[Rule, ...]] = {}
-    for each in [] if old is None else old["subjects"][0]["certified"]:
-        again[each["view"]] = (*again.get(each["view"], ()), Rule(**each["rule"]))
-    target = Target(
-        name="toy",
-        subject=Toy(tells=tells, name=name),
-        claim=None if epsilon is None else DP(epsilon=epsilon),
-        again=again,
-    )
-    data = floor(seed)
-    design = Design(references=16, targets=models)
-    found = list(experiment([target], data, {"loss-threshold": LossThreshold()}, design))
-    record = make_attack_record(FACTS | {"targets": models}, data.records, found)
-    return dict(json.loads(dumps(record)))
+from tests.record.made_attacks import Record, attacked
 
 
 @pytest.fixture(scope="module")
@@ -267,7 +213,7 @@ def test_subjects_and_claims_that_change(old: Record) -> None:
 
 
 def test_a_baseline_is_a_sound_record_without_its_curves(old: Record) -> None:
-    kept = acceptable_attack(old, Path("attack.json"))
+    kept = without_curves(old)
     assert fault(kept, "attack") == fault(old, "attack") == ""
     assert kept["subjects"][0]["outcomes"][0]["roc"] == CURVES["roc"]
     assert not compare_attacks(kept, old).changes
@@ -287,27 +233,6 @@ def flat(text: str) -> str:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def test_accept_and_check_by_command(
-    old: Record, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write(folder, "", old)
-    check = ["baseline", "check", "attack.json", "-o", "out"]
-    assert main(check) == Exit.USAGE
-    assert "does not exist; create it with `dpassay baseline accept" in capsys.readouterr().err
-    assert main(["baseline", "accept", "attack.json"]) == Exit.NOTHING
-    assert "dpassay-attack-baseline.json: 1 subject" in capsys.readouterr().out
-    assert main(check) == Exit.NOTHING
-    write(folder, "", attacked(0.85, old))
-    assert main(check) == Exit.REFUTED
-    assert '"kind": "rose"' in (folder / "out/comparison.json").read_text()
-    assert 'type="rose"' in (folder / "out/comparison.xml").read_text()
-    assert "guesses at record" in (folder / "out/comparison.md").read_text()
-    (folder / "base.json").write_text(dumps(old))
-    capsys.readouterr()
-    assert main(["compare", "base.json", "attack.json", "--json"]) == Exit.REFUTED
-    assert json.loads(capsys.readouterr().out)["schema"] == "dpassay/attack-comparison/1"
 
 
 def test_what_is_accepted_though_it_could_not_be_broken_is_said(
@@ -368,12 +293,3 @@ def test_hostile_baselines_are_refused_in_one_line(
     assert told.out == ""
     assert main(["compare", "base.json", "attack.json"]) == Exit.USAGE
     assert len(capsys.readouterr().err.splitlines()) == 1
-
-
-def test_a_baseline_of_runs_is_not_replaced_by_attacks(
-    old: Record, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write(folder, '{"schema": "dpassay/record/3"}', old)
-    assert main(["baseline", "accept", "attack.json", "--baseline", "base.json"]) == Exit.USAGE
-    assert "is not a record of attacks, so it is not replaced" in capsys.readouterr().err
-    assert "dpassay/record/3" in (folder / "base.json").read_text()

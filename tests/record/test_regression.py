@@ -5,7 +5,6 @@ Every kind of regression, and every kind of difference that is none.
 
 from __future__ import annotations
 
-import copy
 import itertools
 from dataclasses import replace
 from datetime import date
@@ -24,115 +23,31 @@ from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.pairs import FlipLabel
-from dpassay.record.baseline import acceptable, judge, read_baseline, whole
-from dpassay.record.compare import ALPHA, NEWS, REGRESSIONS, Comparison, compare
-from dpassay.record.files import dumps
+from dpassay.record.baseline import judge, require_current, without_curves
+from dpassay.record.compare import compare
+from dpassay.record.comparison.changes import ALPHA, NEWS, REGRESSIONS, Comparison
 from dpassay.record.rebound import bounds_at_alpha, upper_at_alpha
 from dpassay.record.run_record import result_json
 from tests.core.toys import Sampled, flip_group, target_of
+from tests.record.made_runs import (
+    REFUTED,
+    SEARCHED,
+    WITNESS,
+    Record,
+    at,
+    claim,
+    exact,
+    record,
+    sampled,
+)
 
-Record = dict[str, Any]
 Points = NDArray[np.float64]
-
-CLAIM = {
-    "kind": "DP", "epsilon": 1.0, "delta": 0.0, "gamma": None, "beta1": None, "beta2": None,
-    "relation": "replace-one", "unit": "single prediction", "coins": "all fresh",
-    "source": "a test", "status": "own",
-}  # fmt: skip
-N = 10_000
-PLACE = {
-    "group": "data",
-    "data": "5ca1ab1e",
-    "query": 0,
-    "point": None,
-    "pair": 3,
-    "change": "label of record 3 flipped",
-}
-CELL = PLACE | {"direction": "S to S'", "event": [1], "histograms": None}
-WITNESS: Record = {
-    "target": "api:predict",
-    "labels": [0, 1],
-    "words": "a pair",
-    "data": {"kind": "memory"},
-}
-SEARCHED = {"pairs": 10, "queries": 1, "cells": 20, "how": ["by hand"], "certified_cells": 1}
-
-
-def sampled(x: int = 6500, y: int = 3500, *, n: int = N, name: str = "m", **fields: Any) -> Record:
-    """Return a sampled result with x and y of n in the event.
-
-    ln(6500 / 3500) = .619 at the claim 1.
-    """
-    cell = CELL | {
-        "method": "stouffer",
-        "counts": {"x": x, "n1": n, "y": y, "n0": n},
-        "profile": {"epsilon": [0.0]},
-    }
-    base = {
-        "id": f"{name}.own.monte-carlo",
-        "mechanism": name,
-        "parameters": {"r": 5},
-        "claim": dict(CLAIM),
-        "verdict": "not refuted",
-        "reason": "a reason",
-        "expected": None,
-        "mode": "monte-carlo",
-        "lower": 0.5,
-        "upper": 0.7,
-        "exact": None,
-        "detectable": 1.2,
-        "confidence": 0.999,
-        "searched": dict(SEARCHED),
-        "witness": WITNESS,
-        "per_query": [cell],
-    }
-    return copy.deepcopy(base | fields)
-
-
-def exact(value: float = 0.6, *, name: str = "m", **fields: Any) -> Record:
-    """Return a result whose law was computed."""
-    computed: Record = {
-        "mode": "exact",
-        "exact": value,
-        "lower": value,
-        "upper": value,
-        "detectable": 1.0,
-        "confidence": 1,
-    }
-    cell = CELL | {
-        "method": "exact",
-        "counts": None,
-        "profile": None,
-        "lower": value,
-        "upper": value,
-        "exact": value,
-    }
-    return sampled(name=name, per_query=[cell], **(computed | fields))
-
-
-def at(result: Record, **place: Any) -> Record:
-    """Return a result whose cell lies elsewhere."""
-    return result | {"per_query": [cell | place for cell in result["per_query"]]}
-
-
-def record(*results: Record, **run: Any) -> Record:
-    facts = {
-        "complete": True,
-        "data": {"name": "a", "split": {"seed": 0}},
-        "confidence": 0.999,
-    } | run
-    return {"schema": "dpassay/record/1", "run": facts, "results": list(results)}
 
 
 def kinds(old: Record, new: Record, **options: Any) -> list[str]:
     return [change.kind for change in compare(record(old), record(new), **options).changes]
 
 
-def claim(**numbers: Any) -> Record:
-    return CLAIM | numbers
-
-
-REFUTED: Record = {"verdict": "refuted", "reason": "the loss is at least 1.3; the claim allows 1"}
 REGRESSED = {
     "a claim is refuted": (sampled(), sampled(7500, 2000, **REFUTED), ["refuted", "rose"]),
     "refuted already": (
@@ -581,80 +496,23 @@ def test_a_suppression_holds_up_to_a_size(old: Record, new: Record, kind: str, s
     assert "does not hold any more" in short.notes[0]
 
 
-def test_a_baseline_that_is_missing_or_stale_is_an_error(tmp_path: Path) -> None:
-    path, new = tmp_path / "baseline.json", record(sampled())
-    with pytest.raises(InvalidInput, match="does not exist"):
-        read_baseline(path, new)
-    path.write_text("{}")
-    with pytest.raises(InvalidInput, match="must be a file of schema"):
-        read_baseline(path, new)
-    for old, said in (
+@pytest.mark.parametrize(
+    ("old", "said"),
+    [
         (
             record(sampled(), data={"name": "a", "split": {"seed": 1}}),
             "seed = 1, those of the record 0",
         ),
         (record(sampled(), data=None), "one of the two was made with data"),
         (record(sampled(name="other")), "none of the mechanisms"),
-    ):
-        path.write_text(dumps(full(old)))
-        with pytest.raises(InvalidInput, match="is stale.*" + said):
-            read_baseline(path, new)
-    for old, said in (
-        (record(sampled(), complete=False), "is of an interrupted run"),
-        (record(), "nothing was audited"),
-    ):
-        path.write_text(dumps(full(old)))
-        with pytest.raises(InvalidInput, match="^baseline = .*" + said):
-            read_baseline(path, new)
-    path.write_text(dumps(full(new)))
-    assert read_baseline(path, new)["results"][0]["id"] == "m.own.monte-carlo"
+    ],
+)
+def test_a_baseline_of_other_data_or_mechanisms_is_stale(old: Record, said: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^baseline = 'b.json': is stale.*{said}"):
+        require_current(old, record(sampled()), Path("b.json"))
 
 
-def full(made: Record) -> Record:
-    """Return a record with every field that one must have."""
-    run = {
-        "version": "0",
-        "packages": {},
-        "command": "",
-        "seed": 0,
-        "profile": "quick",
-        "budget": 0,
-        "catalogue": False,
-    }
-    absent = {"alpha": 0.001, "trials": N} | dict.fromkeys(("error", "spending", "any_size", "fit"))
-    cell = {
-        "group": "data",
-        "pair": 0,
-        "change": "",
-        "direction": "S to S'",
-        "event": [],
-        "p1": 0.5,
-        "p0": 0.5,
-        "alpha": 0.001,
-    }
-    cell |= {"lower": 0.5, "upper": 0.7} | dict.fromkeys(("point", "exact", "estimate"))
-    results = [
-        absent
-        | each
-        | {
-            "per_query": [cell | one | {"profile": None} for one in each["per_query"]],
-            "witness": None,
-        }
-        for each in made["results"]
-    ]
-    return made | {"run": run | {"commit": None} | made["run"], "results": results}
-
-
-def test_what_cannot_be_held_against_is_not_accepted() -> None:
-    path = Path("record.json")
-    for bad, said in (
-        (record(sampled(), complete=False), "interrupted"),
-        (record(), "nothing was audited"),
-    ):
-        with pytest.raises(InvalidInput, match=said):
-            whole(bad, path)
-    with pytest.raises(InvalidInput, match="could not be audited"):
-        acceptable(record(sampled(verdict="error")), path)
-    kept = acceptable(record(sampled()), path)
+def test_a_baseline_is_a_record_without_its_curves() -> None:
+    kept = without_curves(record(sampled()))
     assert kept["results"][0]["per_query"][0]["profile"] is None
     assert compare(kept, record(sampled())).changes == ()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -18,70 +16,7 @@ from dpassay.record.files import dumps
 from dpassay.record.schemas import fault
 from dpassay.record.theorems.baseline import read_theorem_record
 from dpassay.record.theorems.compare import compare_theorems
-
-Record = dict[str, Any]
-
-
-def row(name: str = "row", **changed: Any) -> Record:
-    """A row that is verified; `worst` has a factor of 0.8."""
-    measured = {
-        "case": {"n": 2},
-        "claimed": 1.0,
-        "lower": 0.8,
-        "upper": 0.8,
-        "factor": 0.8,
-        "alpha": 0.0,
-        "detectable": None,
-    }
-    kept: Record = {
-        "id": f"paper/theorem/{name}",
-        "statement": {
-            "paper": "Paper",
-            "number": "Theorem 1",
-            "place": "page 1",
-            "printed": "x <= 1",
-            "hypotheses": "none",
-            "kind": "utility",
-        },
-        "checks": "that x <= 1",
-        "quantity": "x",
-        "relation": "at most",
-        "method": "exact",
-        "domain": "n = 1, 2",
-        "derivation": None,
-        "expected": None,
-        "verdict": "verified",
-        "reason": "it holds",
-        "cells": 2,
-        "worst": measured,
-        "witness": None,
-    }
-    worst = {name: changed.pop(name) for name in tuple(changed) if name in measured}
-    return kept | {"worst": measured | worst} | changed
-
-
-def wrong(**changed: Any) -> Record:
-    """A row that is refuted by its only case."""
-    found = row(lower=1.2, upper=1.2, factor=1.2, **changed)
-    return found | {"verdict": "refuted", "witness": found["worst"]} | changed
-
-
-def known(**changed: Any) -> Record:
-    """A row that is known to be wrong, and is."""
-    return wrong(expected="refuted", derivation="Somewhere", **changed)
-
-
-def record(*rows: Record, **facts: Any) -> Record:
-    run: Record = {
-        "version": "1",
-        "packages": {},
-        "commit": None,
-        "seed": 0,
-        "deep": False,
-        "command": "dpassay theorem run",
-        "complete": True,
-    }
-    return {"schema": "dpassay/theorems/1", "run": run | facts, "results": list(rows or [row()])}
+from tests.record.made_theorems import Record, known, record, row, wrong
 
 
 def kinds(old: Record, new: Record, **said: Any) -> dict[str, str]:
@@ -184,52 +119,18 @@ def put(name: str, held: Record) -> str:
     return name
 
 
-def test_accept_and_check_by_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    put("theorems.json", record(row(), known(name="wrong")))
-    check = ["baseline", "check", "theorems.json", "-o", "out"]
-    assert main(check) == Exit.USAGE
-    assert "does not exist; create it with `dpassay baseline accept" in capsys.readouterr().err
-    assert main(["baseline", "accept", "theorems.json"]) == Exit.NOTHING
-    told = capsys.readouterr()
-    assert "dpassay-theorem-baseline.json: 2 rows of theorems.json" in told.out
-    assert told.err == ""
-    assert main(check) == Exit.NOTHING
-    assert capsys.readouterr().out.startswith("No regression shown; 2 entries unchanged\n")
+def test_a_refuted_row_is_told_with_what_shows_it_again(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put("dpassay-theorem-baseline.json", record(row(), known(name="wrong")))
     put("theorems.json", record(wrong(), known(name="wrong")))
-    assert main(check) == Exit.REFUTED
+    assert main(["baseline", "check", "theorems.json", "-o", "out"]) == Exit.REFUTED
     said = " ".join(capsys.readouterr().out.split())
     assert "dpassay theorem replay witnesses/paper%2Ftheorem%2Frow.json" in said
     assert "dpassay theorem run paper/theorem/row" in said
     (failure, rose) = ET.parse(folder / "out/comparison.xml").findall(".//failure")
     assert (failure.get("type"), rose.get("type")) == ("refuted", "rose")
     assert "is refuted: it holds" in (folder / "out/comparison.md").read_text("utf-8")
-
-
-def test_a_suppression_lets_pass_what_rose(folder: Path) -> None:
-    put("dpassay-theorem-baseline.json", record(row()))
-    put("theorems.json", record(row(lower=0.9, upper=0.9)))
-    assert main(["baseline", "check", "theorems.json"]) == Exit.REFUTED
-    (folder / "dpassay.toml").write_text(
-        '[[suppressions]]\nresult = "paper/theorem/row"\nkind = "rose"\nreason = "known"\n'
-        f"expires = {datetime.now(tz=UTC).date()}\n"
-    )
-    assert main(["baseline", "check", "theorems.json"]) == Exit.NOTHING
-
-
-def test_compare_by_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    put("old.json", record(row()))
-    (folder / "new").mkdir()
-    put("new/theorems.json", record(row(lower=0.9, upper=0.9)))
-    assert main(["compare", "old.json", "new", "--json"]) == Exit.REFUTED
-    found = json.loads(capsys.readouterr().out)
-    assert found["schema"] == "dpassay/theorem-comparison/1"
-    assert main(["compare", "old.json", "new", "--tolerance", "0.2"]) == Exit.NOTHING
-
-
-def test_what_no_baseline_excuses_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    put("theorems.json", record(wrong()))
-    assert main(["baseline", "accept", "theorems.json"]) == Exit.NOTHING
-    assert "paper/theorem/row is refuted: no baseline excuses that" in capsys.readouterr().err
 
 
 def audits() -> Record:
@@ -239,7 +140,6 @@ def audits() -> Record:
 BAD: dict[str, tuple[Record, Record, str]] = {
     "an audit as OLD": (audits(), record(), "OLD = 'old.json': is of schema dpassay/record/1"),
     "an audit as NEW": (record(), audits(), "OLD = 'old.json': is of `dpassay theorem run`"),
-    "interrupted": (record(), record(complete=False), "NEW = 'new.json': is of an interrupted"),
     "deep": (record(deep=True), record(), "has deep = True, the record False"),
     "no row in common": (record(row("a")), record(row("b")), "it has none of the rows"),
     "twice": (record(), record(row(), row()), "results has paper/theorem/row twice"),
@@ -258,20 +158,6 @@ def test_what_cannot_be_compared(
     told = capsys.readouterr().err
     assert expected in told
     assert told.count("\n") == 1
-
-
-def test_a_failed_check_is_no_baseline(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    put("theorems.json", record(row(verdict="error", worst=None)))
-    assert main(["baseline", "accept", "theorems.json"]) == Exit.USAGE
-    assert "paper/theorem/row could not be checked" in capsys.readouterr().err
-
-
-def test_another_file_is_not_replaced(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    put("theorems.json", record())
-    put("kept.json", audits())
-    said = ["baseline", "accept", "theorems.json", "--baseline", "kept.json"]
-    assert main(said) == Exit.USAGE
-    assert "is not a record of theorems, so it is not replaced" in capsys.readouterr().err
 
 
 def test_reports_are_made_from_the_record(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

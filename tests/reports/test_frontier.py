@@ -43,6 +43,8 @@ def row(name: str, accuracy: float, loss: float, **more: Any) -> dict[str, Any]:
 
 DOCUMENT: dict[str, Any] = {
     "schema": "dpassay/frontier/1",
+    "complete": True,
+    "missing": [],
     "command": "dpassay compare-mechanisms",
     "data": {"name": "made", "records": 500},
     "splits": 3,
@@ -73,6 +75,17 @@ def test_the_headline_names_the_best_that_keeps_its_claim() -> None:
         "▲ wrong at ε = 1 loses 2.5: do not use it at this budget",
         "broken: error: ValueError was <raised>",
     )
+
+
+def test_what_is_missing_is_said_first_and_qualifies_the_headline_of_its_loss() -> None:
+    two = {"rows": [*DOCUMENT["rows"], row("good", 0.9, 0.9) | {"epsilon": 2.0}]}
+    cut = DOCUMENT | two | {"complete": False, "missing": [{"name": "late", "epsilon": 2.0}]}
+    one, other = headlines(cut)
+    assert one == headlines(DOCUMENT)[0]
+    assert other.endswith("loses exactly 0.9; the comparison is incomplete")
+    said = "The comparison was interrupted and is incomplete. Missing: late at ε = 2."
+    assert warnings(cut) == (said, *warnings(DOCUMENT))
+    assert f"<p>{said}</p>" in to_html(cut, {})
 
 
 def test_the_table_is_sorted_and_says_how_a_loss_is_known() -> None:

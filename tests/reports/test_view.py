@@ -272,34 +272,6 @@ def test_view_needs_nothing_but_the_record(small: Record) -> None:
     assert make_view(json.loads(json.dumps(small))) == make_view(small)
 
 
-def test_a_notion_known_at_the_audited_cells_only_is_a_lower_bound() -> None:
-    from dpassay.engine.run import assay
-    from dpassay.engine.settings import Settings
-    from dpassay.record.run_record import make_record
-    from dpassay.targets.resolve import resolve
-
-    targets = [resolve("soft-majority", {"r": 3}), resolve("example61-noisy-max", {"n": 20})]
-    facts: dict[str, Any] = {
-        "confidence": 0.999,
-        "seed": 0,
-        "profile": "default",
-        "command": "",
-        "catalogue": True,
-    }
-    facts |= {"complete": True, "data": None, "budget": 0, "commit": None}
-    view = make_view(make_record(facts, assay(targets, None, Settings(mode="exact"))))
-    assert view.notions is not None
-    row = {
-        each[0]: dict(zip(view.notions.columns, each, strict=True)) for each in view.notions.rows
-    }
-    assert not row["soft-majority"]["γ"].startswith("≥")  # of datasets of any size
-    assert row["example61-noisy-max"]["γ"].startswith("≥ ")
-    (score,) = (each for each in view.results if each.claim.startswith("β"))
-    told = " ".join(text for part in score.parts for text in part.texts)
-    assert "A random string is bad with probability at most 8.89e-16" in told
-    assert "the answer 1 has probability" not in told
-
-
 def test_a_sampler_without_coins_was_held_against_values_not_tested() -> None:
     from dpassay.api import audit
     from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged

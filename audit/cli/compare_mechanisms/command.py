@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
@@ -80,21 +80,28 @@ def action(arguments: argparse.Namespace) -> int:
     directory = None if config.out is None else Path(config.out)
     if directory is not None:
         writable(directory)
-    rows, costs, complete = list[dict[str, Any]](), dict[str, dict[str, float]](), True
-    try:
-        with bars(quiet=arguments.quiet) as progress, redirect_stdout(sys.stderr):
-            for row, cost in compared(table, wanted, progress):
-                rows.append(row)
-                costs[_key(row)] = cost
-    except KeyboardInterrupt:
-        complete = False
-    if len(rows) < 2:
-        return Exit.INTERRUPTED
+    found = _found(table, wanted, quiet=arguments.quiet)
+    rows = [row for row, _ in found]
     document = _document(rows, table, wanted, arguments)
-    _deliver(document, costs, directory, arguments)
-    if not complete:
+    _deliver(document, {_key(row): cost for row, cost in found}, directory, arguments)
+    if not document["complete"]:
         return Exit.INTERRUPTED
     return Exit.FAILED if any("error" in row for row in rows) else Exit.NOTHING
+
+
+def _found(
+    table: Table, wanted: Wanted, *, quiet: bool
+) -> list[tuple[dict[str, Any], dict[str, float]]]:
+    """Return rows and their costs; what is done stays when the rest is interrupted."""
+    found = []
+    with (
+        suppress(KeyboardInterrupt),
+        bars(quiet=quiet) as progress,
+        redirect_stdout(sys.stderr),
+    ):
+        for each in compared(table, wanted, progress):
+            found.append(each)  # noqa: PERF402  # a list of all would be lost
+    return found
 
 
 def wanted_of(arguments: argparse.Namespace, config: Config) -> Wanted:
@@ -132,7 +139,10 @@ def _document(
     rows: list[dict[str, Any]], table: Table, wanted: Wanted, arguments: argparse.Namespace
 ) -> dict[str, Any]:
     split = split_of(str(table.source["name"]), table.data, 0, seed=wanted.settings.seed)
+    missing = wanted.rows[len(rows) :]
     return {
+        "complete": not missing,
+        "missing": list(missing),
         "schema": SCHEMA,
         "command": command_of(arguments.words),
         "data": table.source | {"records": len(table.data)},

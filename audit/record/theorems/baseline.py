@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.errors import InvalidInput
-from dpassay.record.files import exists, read_json, schema_at
+from dpassay.record.files import read_json, schema_at
 from dpassay.record.kept import require_same, require_schema
 from dpassay.record.schemas import fault
 
@@ -103,22 +103,7 @@ def _misjudged(held: Raw, relation: str, *, refuted: bool) -> bool:
     return beyond != refuted and not (beyond and math.isclose(true, claimed, rel_tol=EQUAL))
 
 
-def whole_theorems(record: Raw, path: Path, argument: str = "RECORD") -> None:
-    """Make sure that a record of theorems holds a finished run.
-
-    Raises
-    ------
-    InvalidInput
-        If it was interrupted, or nothing was checked.
-    """
-    where = f"{argument} = '{path}'"
-    if not record["run"]["complete"]:
-        raise InvalidInput(f"{where}: is of an interrupted run; run `dpassay theorem run` again")
-    if not record["results"]:
-        raise InvalidInput(f"{where}: nothing was checked in it")
-
-
-def comparable_theorems(old: Raw, new: Raw, path: Path, argument: str = "OLD") -> None:
+def require_same_depth(old: Raw, new: Raw, path: Path, argument: str = "baseline") -> None:
     """Make sure that two records of theorems went equally deep and have a row in common.
 
     Raises
@@ -135,37 +120,3 @@ def comparable_theorems(old: Raw, new: Raw, path: Path, argument: str = "OLD") -
     mine, theirs = ({each["id"] for each in record["results"]} for record in (old, new))
     if not mine & theirs:
         raise InvalidInput(f"{where}: is stale: it has none of the rows of the record; {again}")
-
-
-def read_theorem_baseline(path: Path, argument: str = "baseline") -> dict[str, Any]:
-    """Read a baseline of theorems.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none, or it is no sound record of a finished run.
-    """
-    if not exists(path):
-        raise InvalidInput(
-            f"{argument} = '{path}': does not exist; create it with `dpassay baseline accept "
-            "theorems/theorems.json`"
-        )
-    record = read_theorem_record(path, argument)
-    whole_theorems(record, path, argument)
-    return record
-
-
-def acceptable_theorems(record: Raw, path: Path) -> None:
-    """Make sure that a record can be a baseline.
-
-    Raises
-    ------
-    InvalidInput
-        If a check failed: so nothing could be compared with it.
-    """
-    failed = [result["id"] for result in record["results"] if result["verdict"] == "error"]
-    if failed:
-        raise InvalidInput(
-            f"RECORD = '{path}': {failed[0]} could not be checked; so nothing could be compared "
-            "with it"
-        )

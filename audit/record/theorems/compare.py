@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from dpassay.errors import is_real, require
 from dpassay.numerics import written
-from dpassay.record.compare import TOLERANCE, Change, Comparison, Kind
+from dpassay.record.comparison.changes import (
+    TOLERANCE,
+    Change,
+    Comparison,
+    Kind,
+    entry_by_entry,
+    require_tolerance,
+)
 from dpassay.record.files import witness_file
 
 Raw = Mapping[str, Any]
@@ -27,17 +33,7 @@ WORDED = ("printed", "hypotheses", "number", "place")
 """Texts of a statement."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TheoremComparison(Comparison):
-    """A record of theorems held against an older one; entries are rows."""
-
-    def as_json(self) -> dict[str, Any]:
-        """Everything, for programs."""
-        # super() knows no class that slots have made anew
-        return Comparison.as_json(self) | {"schema": "dpassay/theorem-comparison/1"}
-
-
-def compare_theorems(old: Raw, new: Raw, *, tolerance: float = TOLERANCE) -> TheoremComparison:
+def compare_theorems(old: Raw, new: Raw, *, tolerance: float = TOLERANCE) -> Comparison:
     """Hold a record of theorems against an older one.
 
     Parameters
@@ -49,36 +45,26 @@ def compare_theorems(old: Raw, new: Raw, *, tolerance: float = TOLERANCE) -> The
 
     Returns
     -------
-    TheoremComparison
-        Its `alpha` is the largest error probability of a bound of either record, 0 if all numbers
-        were computed: bounds are compared as they were recorded.
+    Comparison
+        Entries are rows. Its `alpha` is the largest error probability of a bound of either record,
+        0 if all numbers were computed: bounds are compared as they were recorded.
 
     Raises
     ------
     InvalidInput
         If tolerance is out of range.
     """
-    require(
-        is_real(tolerance) and 0 <= tolerance <= 1, "tolerance", tolerance, "a number in [0, 1]"
-    )
+    require_tolerance(tolerance)
     before, after = ({each["id"]: each for each in record["results"]} for record in (old, new))
-    changes = [
-        change
-        for name, row in after.items()
-        for change in (_changes(before[name], row, tolerance) if name in before else _of_new(row))
-    ]
-    changes += [
-        _change(row, "vanished", f"is not checked any more; it was {row['verdict']}")
-        for name, row in before.items()
-        if name not in after
-    ]
-    said = {change.id for change in changes}
-    changes.sort(key=lambda change: not change.is_regression)
-    return TheoremComparison(
-        changes=tuple(changes),
-        unchanged=tuple(name for name in after if name not in said),
+    changes, unchanged = entry_by_entry(
+        before, after, both=partial(_changes, tolerance=tolerance), new=_of_new, gone=_gone
+    )
+    return Comparison(
+        changes=changes,
+        unchanged=unchanged,
         tolerance=tolerance,
         alpha=max(map(_alpha, (*before.values(), *after.values()))),
+        schema="dpassay/theorem-comparison/1",
     )
 
 
@@ -89,6 +75,10 @@ def _alpha(row: Raw) -> float:
 def _of_new(row: Raw) -> Iterator[Change]:
     yield from _own(row)
     yield _change(row, "new", f"was not checked before; it is {row['verdict']}")
+
+
+def _gone(row: Raw) -> Change:
+    return _change(row, "vanished", f"is not checked any more; it was {row['verdict']}")
 
 
 def _own(row: Raw) -> Iterator[Change]:

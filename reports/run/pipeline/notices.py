@@ -59,7 +59,7 @@ def notices(record: Raw) -> tuple[Notice, ...]:
     record : mapping
         Valid under `dpassay.record.run_record.record_schema`.
     """
-    from dpassay.record.compare import entry_keys
+    from dpassay.record.comparison.entries import entry_keys
 
     results = record["results"]
     every = zip(results, briefs(record), entry_keys(results), strict=True)

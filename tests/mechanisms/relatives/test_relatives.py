@@ -191,6 +191,7 @@ def test_it_is_no_claim_about_all_datasets_and_says_who_the_neighbour_is() -> No
     assert results[0].claim.expected == "refuted"
     assert "leads by 25 of 25 votes" in results[0].claim.unit
     assert "claimed for such datasets only" in results[0].claim.coins
+    assert "tested here on all datasets" in results[0].claim.coins
     assert "may leak" in results[0].claim.coins
     assert dependent_epsilon(0.5, 2, 25, 1e-3) != dependent_epsilon(0.5, 2, 23, 1e-3)
 

@@ -1,0 +1,118 @@
+"""What `dpassay baseline` and `dpassay compare` do with records, of whichever kind they are."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dpassay.cli.exit_codes import Exit
+from dpassay.cli.gate.kind import RecordKind
+from dpassay.cli.gate.kinds import record_of
+from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.config.load import Config
+from dpassay.config.options import OPTIONS
+from dpassay.errors import InvalidInput
+from dpassay.record.baseline import Judged, judge
+from dpassay.record.files import dumps, exists, writable, write_text
+
+
+def accept(kind: RecordKind, text: str, config: Config) -> int:
+    """Make a record the baseline, and say what of it no baseline excuses.
+
+    Parameters
+    ----------
+    kind : RecordKind
+    text : str
+        The record's file or folder.
+    config : Config
+
+    Raises
+    ------
+    InvalidInput
+        If it is no sound record of a finished run, or the baseline's file is none of its kind.
+    """
+    place, record = record_of(kind, text)
+    kind.require_whole(record, place)
+    held, path = kind.acceptable(record, place), kind.baseline_in(config)
+    if exists(path) and not kind.is_one(path):
+        raise InvalidInput(
+            f"--baseline = '{path}': is not {kind.noun}, so it is not replaced; move it away, or "
+            "name another file"
+        )
+    write_text(path, dumps(held), "--baseline")
+    for line in kind.unexcused(record):
+        sys.stderr.write(f"dpassay: {line}\n")
+    sys.stdout.write(f"{path}: {kind.number(record)} of {place}; keep it with your code\n")
+    return Exit.NOTHING
+
+
+def check(kind: RecordKind, text: str, config: Config, arguments: argparse.Namespace) -> int:
+    """Hold a record against the baseline; parameters are those of `accept`, and what was asked.
+
+    Raises
+    ------
+    InvalidInput
+        If one of them is no sound record of a finished run, or the baseline is stale.
+    """
+    place, record = record_of(kind, text)
+    kind.require_whole(record, place)
+    path = kind.baseline_in(config)
+    old = kind.accepted(path)
+    kind.current(old, record, path)
+    comparison = kind.compare(old, record, config.tolerance, arguments.estimates)
+    judged = judge(comparison, config.suppressions, datetime.now(tz=UTC).date(), path)
+    configured = None if config.out is None else str(place.parent)
+    folder = arguments.pages or (config.out if kind.configured else configured)
+    if folder is not None:
+        kind.beside(record, judged, Path(folder))
+    return deliver(judged, place, folder, as_json=arguments.json)
+
+
+def compare_records(kind: RecordKind, arguments: argparse.Namespace) -> int:
+    """Hold one record against another.
+
+    Raises
+    ------
+    InvalidInput
+        If one of them is no sound record of a finished run, or they cannot be compared.
+    """
+    (old_path, old), (new_path, new) = (
+        record_of(kind, arguments.old, "OLD"),
+        record_of(kind, arguments.new, "NEW"),
+    )
+    kind.require_whole(old, old_path, "OLD")
+    kind.require_whole(new, new_path, "NEW")
+    kind.comparable(old, new, old_path, new_path)
+    tolerance = OPTIONS["tolerance"].default if arguments.tolerance is None else arguments.tolerance
+    comparison = kind.compare(old, new, tolerance, arguments.estimates)
+    judged = Judged(comparison=comparison, open=comparison.regressions)
+    return deliver(judged, new_path, arguments.pages, as_json=arguments.json)
+
+
+def require_estimates(kind: RecordKind, arguments: argparse.Namespace) -> None:
+    """Raise `InvalidInput` if estimates are to count where there are none."""
+    if getattr(arguments, "estimates", False) and not kind.estimates:
+        raise InvalidInput("--estimates: has an effect on records of `dpassay attack` alone")
+
+
+def deliver(judged: Judged, place: Path, pages: str | None, *, as_json: bool) -> int:
+    """Print and write what was found, and choose the exit code."""
+    from dpassay.reports.run.comparisons import print_comparison, to_junit, to_markdown
+
+    if pages is not None:
+        directory = Path(pages)
+        writable(directory)
+        write_text(directory / "comparison.xml", to_junit(judged.as_json(), place.parent))
+        write_text(directory / "comparison.json", dumps(judged.as_json()))
+        write_text(directory / "comparison.md", to_markdown(judged.as_json(), place.parent))
+    with readers_may_leave():
+        if as_json:
+            sys.stdout.write(dumps(judged.as_json()))
+        else:
+            print_comparison(judged.as_json(), place.parent, console())
+        sys.stdout.flush()
+    if judged.open:
+        return Exit.REFUTED
+    return Exit.INCONCLUSIVE if judged.comparison.blind else Exit.NOTHING
