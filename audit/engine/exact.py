@@ -29,6 +29,8 @@ from dpassay.trials.encoders import Bins, Coding, Labels
 
 FIT_DRAWS = 2000
 CELL_COLUMNS = ("group", "pair", "query", "direction", "loss", "lower", "upper")
+PLACES_AT_ONCE = 1 << 18
+"""Pairs times queries whose leaks are computed together, so that what this needs does not grow."""
 POINT_DRAWS = 10
 POINT_ROUNDING = 1e-9
 """Predictions without coins are drawn so often, and must agree with the law up to this part of
@@ -153,14 +155,14 @@ def exact_evidence(
             direction, pair = np.unravel_index(np.argmax(certain[:, :, query]), (2, pairs))
             cells.append(_cell(leaks, law, loss, (g, int(direction), int(pair), query), most))
         for name, column in zip(
-            ("direction", "pair", "query"), np.indices(loss.value.shape), strict=True
+            ("direction", "pair", "query"), np.indices(loss.value.shape, np.int32), strict=True
         ):
             columns[name].append(column.ravel())
-        columns["group"].append(np.full(loss.value.size, g))
+        columns["group"].append(np.full(loss.value.size, g, np.int32))
         upper = _no_more_than(most, loss.value, loss.error)
         bounds = {
             "loss": loss.value,
-            "lower": np.maximum(loss.certain, leaks.least),
+            "lower": np.maximum(certain, leaks.least),
             "upper": upper,
         }
         for name, values in bounds.items():
@@ -182,7 +184,7 @@ def exact_evidence(
         searched=searched(groups),
         any_size=any_size(target, claim),
         fit=fit,
-        table={name: np.concatenate(parts) for name, parts in columns.items()},
+        table={name: np.concatenate(columns.pop(name)) for name in CELL_COLUMNS},
     )
 
 
@@ -197,9 +199,16 @@ def readable(target: AuditTarget, claim: Claim, law: Law) -> Leaks:
 
 
 def both_directions(law: Laws, leaks: Leaks) -> Loss:
-    """Leak of every cell of a group, leading indices (direction, pair, query)."""
-    base = np.broadcast_to(law.base, law.neighbours.shape)
-    return leaks.loss(np.stack([base, law.neighbours]), np.stack([law.neighbours, base]), law.error)
+    """Leak of every cell of a group, leading indices (direction, pair, query); no events."""
+    shape = (2, *law.neighbours.shape[:2])
+    value, error = np.empty(shape), np.empty(shape)
+    step = max(1, PLACES_AT_ONCE // shape[2])
+    for begin in range(0, shape[1], step):
+        there = law.neighbours[begin : begin + step]
+        here = np.broadcast_to(law.base, there.shape)
+        found = leaks.loss(np.stack([here, there]), np.stack([there, here]), law.error)
+        value[:, begin : begin + step], error[:, begin : begin + step] = found.value, found.error
+    return Loss(value=value, event=np.zeros((*shape, 0), dtype=bool), error=error)
 
 
 def any_size(target: AuditTarget, claim: Claim) -> AnySize | None:

@@ -213,7 +213,7 @@ class Result:
     def to_frame(self) -> pd.DataFrame:
         """All cells as a table: group, pair, query, direction, and the leak or its bounds.
 
-        Direction 0 is from S to S'.
+        Direction 0 is from S to S'. Of what is `measured` beside a claim no cells are kept.
         """
         import pandas as pd
 

@@ -259,11 +259,11 @@ def _excess(found: Evidence) -> tuple[bool, float]:
 def _both_notions(target: AuditTarget, hold: Holder) -> Holder:
     """Hold laws of labels against a claim, and measure the notion that it is not about.
 
-    That once for all its claims.
+    That once for all its claims; of its cells only the worst is wanted.
     """
     if target.numbers is not None:
         return hold
-    measure = cache(hold)
+    measure = cache(lambda claim: replace(hold(claim), table={}))
 
     def both(claim: Claim) -> Evidence:
         other = claim.beside()

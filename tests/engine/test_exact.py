@@ -15,7 +15,16 @@ from scipy.stats import binom
 
 from dpassay.api import audit
 from dpassay.claims import DP
-from dpassay.engine.exact import both_directions, goodness_of_fit, group_laws, readable, two_sided
+from dpassay.engine import exact
+from dpassay.engine.exact import (
+    Laws,
+    both_directions,
+    goodness_of_fit,
+    group_laws,
+    readable,
+    two_sided,
+)
+from dpassay.engine.readings import LabelLeaks
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
@@ -48,6 +57,25 @@ def test_both_directions_by_hand() -> None:
     assert loss.shape == (2, 1, 2)
     np.testing.assert_allclose(loss[0], math.log(0.9 / 0.5), atol=1e-12)
     np.testing.assert_allclose(loss[1], math.log(0.5 / 0.1), atol=1e-12)
+
+
+@pytest.mark.parametrize("places", [1, 7, 12, 100])
+def test_pairs_taken_together_or_apart_leak_the_same(
+    places: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    base, neighbours = (rng.dirichlet(np.ones(3), size) for size in (4, (5, 4)))
+    law = FiniteLaw(p=base)
+    laws = Laws(base=np.log(base), neighbours=np.log(neighbours), error=1e-9, law=law)
+    leaks = LabelLeaks(claim=DP(epsilon=1.0), labels=(0, 1, 2))
+    monkeypatch.setattr(exact, "PLACES_AT_ONCE", places)
+    found = both_directions(laws, leaks)
+    for pair, query in np.ndindex(5, 4):
+        sides = laws.base[query], laws.neighbours[pair, query]
+        for direction in (0, 1):
+            alone = leaks.loss(sides[direction], sides[1 - direction], 1e-9)
+            assert found.value[direction, pair, query] == alone.value
+            assert found.error[direction, pair, query] == alone.error
 
 
 @pytest.mark.parametrize("table", [LOPSIDED, LOPSIDED[::-1]])
