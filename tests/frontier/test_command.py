@@ -11,6 +11,7 @@ import pytest
 
 from dpassay.cli.main import main
 from dpassay.frontier import run as running
+from dpassay.frontier.accuracy import baselines, private_accuracy
 from dpassay.frontier.splits import Split
 
 WORDS = ["compare-mechanisms", "projected-walk", "private-knn", "--splits", "2", "-q"]
@@ -53,17 +54,15 @@ def test_an_interrupted_comparison_keeps_what_is_done_and_names_what_is_missing(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    accurate, alone = running.private_accuracy, running.baselines
-
     def of_mechanism(entry: str, *rest: Any) -> float:
         if entry == at:
             signal.raise_signal(signal.SIGINT)
-        return accurate(entry, *rest)
+        return private_accuracy(entry, *rest)
 
     def of_baselines(split: Split) -> dict[str, float]:
         if at == "non-private":
             signal.raise_signal(signal.SIGINT)
-        return alone(split)
+        return baselines(split)
 
     monkeypatch.setattr(running, "private_accuracy", of_mechanism)
     monkeypatch.setattr(running, "baselines", of_baselines)
@@ -72,7 +71,7 @@ def test_an_interrupted_comparison_keeps_what_is_done_and_names_what_is_missing(
     document = json.loads((tmp_path / "frontier.json").read_text(encoding="utf-8"))
     assert document["complete"] is False
     assert [row["name"] for row in document["rows"]] == done
-    asked = [("non-private", None), ("majority", None)]
+    asked: list[tuple[str, float | None]] = [("non-private", None), ("majority", None)]
     asked += [(name, loss) for name in ("projected-walk", "private-knn") for loss in (0.5, 1.0)]
     missing = [(row["name"], row.get("epsilon")) for row in document["missing"]]
     assert missing == asked[len(done) :]

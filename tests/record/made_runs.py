@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from dpassay.record.compare import compare
+
 Record = dict[str, Any]
 
 CLAIM = {
@@ -137,3 +139,8 @@ def full(made: Record) -> Record:
         for each in made["results"]
     ]
     return made | {"run": run | {"commit": None} | made["run"], "results": results}
+
+
+def kinds(old: Record, new: Record, **options: Any) -> list[str]:
+    """Return the kinds of what is different between two records of one result."""
+    return [change.kind for change in compare(record(old), record(new), **options).changes]

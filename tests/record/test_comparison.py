@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.stats import binom
 
 from dpassay.claims import DP, Claim, PredictionStability, Stability
 from dpassay.errors import InvalidInput
@@ -76,3 +78,23 @@ def test_the_largest_error_probability_gives_bounds(method: Method) -> None:
         < math.log(3.5)
         < upper_at_alpha(cell, DP(epsilon=1.0), 0.25)
     )
+
+
+def test_the_upper_bound_covers_event_complement_and_both_directions() -> None:
+    """Non-coverage of the largest of the four leaks, counted exactly for a small n.
+
+    Over all count pairs.
+    """
+    n, alpha, p1, p0 = 30, 0.05, 0.7, 0.2
+    true = max(np.log(p1 / p0), np.log((1 - p0) / (1 - p1)))
+    weights = np.outer(binom.pmf(range(n + 1), n, p1), binom.pmf(range(n + 1), n, p0))
+    missed = 0.0
+    for x, y in np.argwhere(weights > 1e-5).tolist():
+        cell = {
+            "query": 0,
+            "method": "fisher",
+            "counts": {"x": x, "n1": n, "y": y, "n0": n},
+            "histograms": None,
+        }
+        missed += weights[x, y] * (upper_at_alpha(cell, DP(epsilon=1.0), alpha) < true)
+    assert missed + 1e-5 * (n + 1) ** 2 <= alpha

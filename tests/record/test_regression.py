@@ -5,30 +5,18 @@ Every kind of regression, and every kind of difference that is none.
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import replace
-from datetime import date
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from dpassay.claims import DP
-from dpassay.config.suppressions import KINDS, Suppression
-from dpassay.data import Labelled
-from dpassay.engine.run import assay
-from dpassay.engine.settings import Settings
+from dpassay.config.suppressions import KINDS
 from dpassay.errors import InvalidInput
-from dpassay.pairs import FlipLabel
-from dpassay.record.baseline import judge, require_current, without_curves
 from dpassay.record.compare import compare
-from dpassay.record.comparison.changes import ALPHA, NEWS, REGRESSIONS, Comparison
-from dpassay.record.rebound import bounds_at_alpha, upper_at_alpha
-from dpassay.record.run_record import result_json
-from tests.core.toys import Sampled, flip_group, target_of
+from dpassay.record.comparison.changes import ALPHA, NEWS, REGRESSIONS
+from dpassay.record.rebound import bounds_at_alpha
 from tests.record.made_runs import (
     REFUTED,
     SEARCHED,
@@ -37,15 +25,12 @@ from tests.record.made_runs import (
     at,
     claim,
     exact,
+    kinds,
     record,
     sampled,
 )
 
 Points = NDArray[np.float64]
-
-
-def kinds(old: Record, new: Record, **options: Any) -> list[str]:
-    return [change.kind for change in compare(record(old), record(new), **options).changes]
 
 
 REGRESSED = {
@@ -346,173 +331,3 @@ def test_a_run_with_another_mechanism_gives_the_same_comparison(tmp_path: Path) 
     assert bounds_at_alpha(one["results"][0], read, ALPHA) == bounds_at_alpha(
         shared[0], read, ALPHA
     )
-
-
-@pytest.mark.slow
-def test_a_rise_that_is_none_is_rarely_called_one() -> None:
-    """Exact acceptance region.
-
-    At leaks that are equal, P[rose or fell] <= 4 alpha, here with alpha = .05 and no tolerance.
-    """
-    rng, runs = np.random.default_rng(20261121), 300
-    alarms = 0
-    for _ in range(runs):
-        (x, y), (v, w) = (rng.binomial(1000, (0.6, 0.3)) for _ in range(2))
-        alarms += bool(
-            kinds(
-                sampled(int(x), int(y), n=1000),
-                sampled(int(v), int(w), n=1000),
-                tolerance=0.0,
-                alpha=0.05,
-            )
-        )
-    assert alarms <= binom.ppf(0.99, runs, 4 * 0.05)
-    seen = sum(
-        bool(
-            kinds(
-                sampled(300, 150, n=500), sampled(*map(int, rng.binomial(500, (0.8, 0.15))), n=500)
-            )
-        )
-        for _ in range(50)
-    )
-    assert seen >= 45  # ln(.6/.3) = .69 against ln(.8/.15) = 1.67: it can fail
-
-
-class Influential(Sampled):
-    """Coins that lean by the label of record 57, at query 0 alone.
-
-    A loss of .22 that the screening finds often, not always.
-    """
-
-    def prepare(self, data: Labelled) -> int:
-        return int(data.y[57])
-
-    def sample(
-        self, state: int, queries: Points, size: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        p = np.full(len(queries), 0.5)
-        p[0] += 0.055 if state else -0.055
-        return (rng.random((size, len(queries))) < p).astype(np.int64)
-
-
-@pytest.mark.slow
-def test_one_law_screened_differently_never_rises() -> None:
-    """Ten quick runs: no pair may be red.
-
-    Some bound of one of them fails with probability at most 10 * 2 alpha = .002.
-    """
-    data = flip_group(records=100, queries=5, changes=tuple(FlipLabel(i) for i in range(100)))
-    target = target_of(Influential(table=((0.5, 0.5), (0.5, 0.5))), name="m")
-    made = [
-        record(*(result_json(result, 0.999) for result in assay([target], data, settings)))
-        for settings in (
-            Settings(mode="monte-carlo", seed=seed, budget=5000, executor="inline")
-            for seed in range(10)
-        )
-    ]
-    certified = {each["results"][0]["per_query"][0]["pair"] for each in made}
-    assert len(certified) > 1
-    found = [
-        change.kind
-        for one, other in itertools.permutations(made, 2)
-        for change in compare(one, other).changes
-    ]
-    # the same pairs were `rose` when the largest bounds were held against each other
-    assert set(found) == {"elsewhere"}
-
-
-def test_the_upper_bound_covers_event_complement_and_both_directions() -> None:
-    """Non-coverage of the largest of the four leaks, counted exactly for a small n.
-
-    Over all count pairs.
-    """
-    n, alpha, p1, p0 = 30, 0.05, 0.7, 0.2
-    true = max(np.log(p1 / p0), np.log((1 - p0) / (1 - p1)))
-    weights = np.outer(binom.pmf(range(n + 1), n, p1), binom.pmf(range(n + 1), n, p0))
-    missed = 0.0
-    for x, y in np.argwhere(weights > 1e-5).tolist():
-        cell = {
-            "query": 0,
-            "method": "fisher",
-            "counts": {"x": x, "n1": n, "y": y, "n0": n},
-            "histograms": None,
-        }
-        missed += weights[x, y] * (upper_at_alpha(cell, DP(epsilon=1.0), alpha) < true)
-    assert missed + 1e-5 * (n + 1) ** 2 <= alpha
-
-
-SUPPRESSED = Suppression(
-    result="m.own.monte-carlo", kind="rose", reason="looked at", expires=date(2026, 11, 30)
-)
-
-
-def regressed() -> Comparison:
-    return compare(record(sampled()), record(sampled(7000, 3000)))
-
-
-def test_a_suppression_lets_pass_until_its_day() -> None:
-    on_the_day, after = (
-        judge(regressed(), [SUPPRESSED], day) for day in (date(2026, 11, 30), date(2026, 12, 1))
-    )
-    assert on_the_day.open == ()
-    assert on_the_day.as_json()["suppressed"][0]["reason"] == "looked at"
-    assert [change.kind for change in after.open] == ["rose"]
-    assert after.notes == ("expired on 2026-11-30: rose of m.own.monte-carlo",)
-
-
-@pytest.mark.parametrize("other", [{"kind": "blinder"}, {"result": "n.own.monte-carlo"}])
-def test_a_suppression_lets_nothing_else_pass(other: Record) -> None:
-    each = replace(SUPPRESSED, **other)
-    found = judge(regressed(), [each], date(2026, 11, 21))
-    assert len(found.open) == 1
-    assert "not needed any more" in found.notes[0]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "kind", "size"),
-    [
-        (sampled(), sampled(7000, 3000), "rose", 0.77),
-        (sampled(), sampled(7500, 2000, lower=1.3, **REFUTED), "refuted", 1.3),
-        (sampled(), sampled(searched=SEARCHED | {"pairs": 9}), "blinder", 1.13),
-        (sampled(), sampled(650, 350, n=1000), "blinder", 1.48),
-        (exact(), exact(searched=SEARCHED | {"pairs": 9}), "blinder", 1.0),
-    ],
-)
-def test_a_suppression_holds_up_to_a_size(old: Record, new: Record, kind: str, size: float) -> None:
-    found, today = compare(record(old), record(new)), date(2026, 11, 21)
-    held, enough, short = (
-        next(change for change in each.let_pass if change[0].kind == kind)
-        if each.let_pass
-        else each
-        for each in (
-            judge(found, [replace(SUPPRESSED, result=new["id"], kind=kind, up_to=up_to)], today)
-            for up_to in (None, 1.05 * size, 0.9 * size)
-        )
-    )
-    assert isinstance(held, tuple)
-    assert isinstance(enough, tuple)
-    assert not isinstance(short, tuple)
-    assert kind in [change.kind for change in short.open]
-    assert "does not hold any more" in short.notes[0]
-
-
-@pytest.mark.parametrize(
-    ("old", "said"),
-    [
-        (
-            record(sampled(), data={"name": "a", "split": {"seed": 1}}),
-            "seed = 1, those of the record 0",
-        ),
-        (record(sampled(), data=None), "one of the two was made with data"),
-        (record(sampled(name="other")), "none of the mechanisms"),
-    ],
-)
-def test_a_baseline_of_other_data_or_mechanisms_is_stale(old: Record, said: str) -> None:
-    with pytest.raises(InvalidInput, match=f"^baseline = 'b.json': is stale.*{said}"):
-        require_current(old, record(sampled()), Path("b.json"))
-
-
-def test_a_baseline_is_a_record_without_its_curves() -> None:
-    kept = without_curves(record(sampled()))
-    assert kept["results"][0]["per_query"][0]["profile"] is None
-    assert compare(kept, record(sampled())).changes == ()

@@ -45,7 +45,7 @@ def _run(result: Record) -> Record:
 def example(of: str) -> Example:
     if of == "runs":
         broken: Record = dict.fromkeys(("lower", "upper", "detectable", "searched"))
-        bounds = {"lower": 1.1, "upper": 1.6}
+        bounds: Record = {"lower": 1.1, "upper": 1.6}
         return Example(
             kind=RUNS,
             entry="m.own.monte-carlo",
