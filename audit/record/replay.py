@@ -15,7 +15,7 @@ from scipy.special import logsumexp
 
 from dpassay.changes import Change, change_from_json, changed_lines
 from dpassay.claims import Claim, claim_from_json
-from dpassay.config.options import CONFIDENCE
+from dpassay.config.profiles import CONFIDENCE
 from dpassay.data import Dataset, Labelled, Values, load, points, split
 from dpassay.engine.apart import CAN_FORK
 from dpassay.engine.exact import check_alike, readable
