@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from dpassay.adapters import opendp
 from dpassay.claims import Claim
-from dpassay.config.options import BUDGET, CONFIDENCE, MEMORY, SHARD_TIMEOUT
+from dpassay.config.profiles import BUDGET, CONFIDENCE, MEMORY, SHARD_TIMEOUT
 from dpassay.data import points
 from dpassay.engine.domains.domain import Domain
 from dpassay.engine.result import Result

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpassay.api import audit
-from dpassay.config.options import CONFIDENCE
+from dpassay.config.profiles import CONFIDENCE
 from dpassay.engine.result import Result
 from dpassay.engine.verdicts import apart
 from dpassay.engine.wording import through_words

@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 
 from dpassay import DP, Answers, Scalars, Tables, audit, zCDP
-from dpassay.config.options import CONFIDENCE
+from dpassay.config.profiles import CONFIDENCE
 from dpassay.engine.result import Result
 from dpassay.errors import DpassayError
 from dpassay.reports.run.found import found_lines

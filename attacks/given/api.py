@@ -22,7 +22,8 @@ from dpassay.attacks.given.tabular import Tabular, tabular
 from dpassay.attacks.repeated.attacked import attack_repeatedly, can_be_repeated
 from dpassay.attacks.scores.registry import ATTACKS
 from dpassay.claims import DP, GDP, Claim, Stability
-from dpassay.config.options import COMMAND_LINE, CONFIDENCE
+from dpassay.config.options import COMMAND_LINE
+from dpassay.config.profiles import CONFIDENCE
 from dpassay.data import BUILT_IN, Labelled, Table, digest, filled, load
 from dpassay.errors import InvalidInput, TargetError, is_count, require
 from dpassay.mechanism import FunctionMechanism

@@ -13,7 +13,7 @@ from dpassay.attacks.given.predictions import Task, task_of
 from dpassay.attacks.given.result import AttackResult
 from dpassay.attacks.given.tabular import Tabular, joined, tabular
 from dpassay.attacks.observed import Array, Flags, Observed
-from dpassay.config.options import CONFIDENCE
+from dpassay.config.profiles import CONFIDENCE
 from dpassay.data import digest
 from dpassay.errors import InvalidInput, TargetError, is_count, require, told
 from dpassay.seeds import stream

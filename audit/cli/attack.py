@@ -54,8 +54,8 @@ from dpassay.cli.output.terminal import console
 from dpassay.cli.service import service_action
 from dpassay.cli.shared import command_of, commit, deliver_attacks
 from dpassay.cli.signals import GO_WITH, signals_action
+from dpassay.config.attack_options import ATTACK_KEYS
 from dpassay.config.load import Config
-from dpassay.config.options import ATTACK_KEYS
 from dpassay.engine.preflight import check
 from dpassay.engine.run import opened_cluster
 from dpassay.engine.settings import Settings

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.config.mechanisms import Configured, configured, known
-from dpassay.config.options import COMMAND_LINE, OPTIONS, PROFILES
+from dpassay.config.options import COMMAND_LINE, OPTIONS
+from dpassay.config.profiles import PROFILES
 from dpassay.config.suppressions import Suppression, suppressions
 from dpassay.errors import InvalidInput, require
 

@@ -12,6 +12,7 @@ import re
 import sys
 from typing import Any
 
+from dpassay.config.attack_options import OF_ATTACKS
 from dpassay.config.option import (
     Option,
     address,
@@ -19,41 +20,19 @@ from dpassay.config.option import (
     declared,
     number,
     one_of,
-    several,
     sides,
     space,
     switch,
     text,
 )
+from dpassay.config.profiles import BUDGET, CONFIDENCE, MEMORY, PROFILES, SHARD_TIMEOUT
 from dpassay.errors import is_count
 
-CONFIDENCE = 0.999
-"""Of a whole run, by default."""
-BUDGET = 20_000
-"""Certification trials per side and finalist, by default."""
-SHARD_TIMEOUT = 60.0
-"""Seconds that a step of a user's code may take, by default."""
-MEMORY = 4.0
-"""GiB that a process of a user's code may take, by default."""
 MOST_BUDGET = 10**10
 """More trials would never end."""
 MOST_JOBS = 1024
 MOST_MEMORY = 2.0**20
 """GiB; nobody has more."""
-
-PROFILES: dict[str, dict[str, Any]] = {
-    "quick": {
-        "train": 100,
-        "queries": 5,
-        "train_queries": 5,
-        "neighbours": "one+flip",
-        "budget": BUDGET,
-    },
-    "default": {"train": 400, "queries": 20, "neighbours": "one+flip", "budget": BUDGET},
-    "deep": {"train": 1000, "queries": 50, "neighbours": "one+flip", "budget": 200_000},
-}
-"""Sizes of everything that the user did not size. `quick` sees 1.5 times a claim of 1 through
-answers of probability 0.4."""
 MODES = ("auto", "exact", "exhaustive", "monte-carlo")
 NEIGHBOURS = ("one", "flip", "one+flip", "all")
 EXECUTORS = ("inline", "local", "dask")
@@ -232,8 +211,6 @@ OPTIONS: dict[str, Option] = {
     )
 }
 """Every option that a file or the environment may set."""
-
-_EPSILON = number("epsilon", lambda value: 0 < value <= 700, "a number in (0, 700]", help="")
 _OF_RUN = (
     count("n", 1, shown="none", help="records in a dataset, for --mode exhaustive"),
     sides(
@@ -262,142 +239,6 @@ _OF_RUN = (
         help="memory limit for a process of your code, on Linux",
     ),
 )
-_OF_ATTACKS = (
-    one_of(
-        "against",
-        ("base", "mechanism"),
-        shown="both",
-        metavar="WHICH",
-        help="attack only the unprotected base learner, or only mechanisms",
-    ),
-    several(
-        "epsilon",
-        _EPSILON,
-        "numbers in (0, 700]",
-        default=(0.1, 0.5, 1.0, 2.0, 8.0),
-        shown="0.1,0.5,1,2,8",
-        help="claimed losses of a single answer; with --service the one claim, if any",
-    ),
-    text(
-        "service",
-        shown="none",
-        metavar="M:F",
-        help="module:factory of a service of your own, to attack instead of mechanisms",
-    ),
-    one_of(
-        "task",
-        ("classes", "numbers"),
-        shown="numbers if the label has values that are not whole",
-        metavar="WHAT",
-        help="what is predicted: one of some classes, or a number",
-    ),
-    text(
-        "signals",
-        shown="none",
-        metavar="FILE",
-        help="what models that are already trained showed at records, to attack instead: arrays "
-        "scores and membership (.npz), or a line per model and record (.csv)",
-    ),
-    one_of(
-        "signal",
-        ("probability", "logit", "loss"),
-        shown="what the file says, or the range of the scores tells",
-        metavar="KIND",
-        help="what the scores of --signals are: probability, logit or loss of the own label",
-    ),
-    count(
-        "transcripts",
-        0,
-        shown="20000, or what the claim takes; of a service 1000",
-        help="transcripts per side for repeated queries of the worst pair; 0 for none",
-    ),
-    several(
-        "budgets",
-        count("answers", 1, help=""),
-        "integers >= 1",
-        default=(1, 8),
-        shown="1,8",
-        help="numbers of answers that the attacker gets about each record",
-    ),
-    several(
-        "attacks", text("attack", help=""), "names", shown="all", help="attacks to run, by name"
-    ),
-    count("records", 2, default=400, help="records whose membership is guessed"),
-    count("references", 4, default=64, help="models that the attacker trains"),
-    count(
-        "models",
-        2,
-        shown="from 32 to 256: enough to see a leak 2.5 above each claim and to certify 85 % of "
-        "each in one run, of those that 256 are enough for; and fresh answers about the chosen "
-        "records, to certify 85 % of the claim of one answer",
-        help="target models, and no fresh answers; see dpassay plan --attack",
-    ),
-    count("copies", 0, default=8, help="noisy copies of each record"),
-    number(
-        "noise",
-        lambda value: 0 <= value < float("inf"),
-        "a finite number >= 0",
-        default=0.1,
-        metavar="PART",
-        help="noise of a copy, in standard deviations of its column",
-    ),
-    count("canaries", 0, default=0, help="records replaced by canaries, reported separately"),
-    one_of(
-        "planted",
-        ("labels", "features"),
-        default="labels",
-        metavar="WHAT",
-        help="what is random in a canary: its label or its features",
-    ),
-    one_of(
-        "adversary",
-        ("nat-minq", "nat-miaq", "pois-minq", "pois-miaq", "all"),
-        default="nat-minq",
-        metavar="WHO",
-        help="nat (natural data) or pois (poison in every training set); minq (asks about the "
-        "records themselves) or miaq (at points chosen on reference models); all: each in turn, "
-        "and one table",
-    ),
-    count(
-        "poisoned", 0, shown="20, at most half", help="records surrounded by poison, with pois-..."
-    ),
-    one_of(
-        "poison_labels",
-        ("other", "balanced"),
-        default="other",
-        metavar="WHICH",
-        help="labels of the poison: another one than the record's, or both in balance, so that the "
-        "record decides a vote of its K nearest",
-    ),
-    count(
-        "poison",
-        0,
-        shown="2, or 25 where balanced",
-        metavar="K",
-        help="poisoned copies around each of these records",
-    ),
-    text(
-        "attribute",
-        shown="none",
-        metavar="COLUMN",
-        help=(
-            "guess which of two values this column has, instead of membership: a column name, its "
-            "number, or label"
-        ),
-    ),
-    text(
-        "slice_by",
-        shown="none",
-        metavar="COLUMN",
-        help="tell records apart by this column: its categories, or quarters of its numbers",
-    ),
-    text(
-        "cache",
-        shown="the folder of --out",
-        metavar="DIR",
-        help="folder that keeps the answers of trained models; empty it when your own code changes",
-    ),
-)
 _OF_COMPARISONS = (
     count("splits", 2, default=5, help="random cuts of the data; intervals are over them"),
     switch(
@@ -408,8 +249,6 @@ _OF_COMPARISONS = (
     ),
 )
 COMMAND_LINE: dict[str, Option] = {
-    option.key: option for option in (*_OF_RUN, *_OF_ATTACKS, *_OF_COMPARISONS)
+    option.key: option for option in (*_OF_RUN, *OF_ATTACKS, *_OF_COMPARISONS)
 }
 """Every option of `run`, `attack` and `compare-mechanisms` that the command line alone may set."""
-ATTACK_KEYS = tuple(option.key for option in _OF_ATTACKS)
-"""Those of `attack`."""

@@ -74,14 +74,7 @@ def split(table: Table, *, train: int, queries: int, seed: int, train_queries: i
     Split
     """
     n = len(table.data)
-    require(train >= 1, "--train", train, "an integer >= 1")
-    require(queries >= 1, "--queries", queries, "an integer >= 1")
-    require(train_queries >= 0, "--train-queries", train_queries, "an integer >= 0")
-    if n < 3:
-        raise InvalidInput(
-            f"--data = '{table.source['name']}': has {n} record{'' if n == 1 else 's'}; must have "
-            "at least 3 records: one to train on, one to replace it, one to query"
-        )
+    _check(table, train, queries, train_queries)
     queries = min(queries, max(1, n // 10))
     train = min(train, max(1, 7 * n // 10), n - queries - 1)
     order = stream(seed, "split", table.source["sha256"]).permutation(n)
@@ -104,3 +97,15 @@ def split(table: Table, *, train: int, queries: int, seed: int, train_queries: i
         source=table.source | {"split": sizes},
         lines=None if lines is None else Lines(train=lines[trained], pool=lines[pool]),
     )
+
+
+def _check(table: Table, train: int, queries: int, train_queries: int) -> None:
+    n = len(table.data)
+    require(train >= 1, "--train", train, "an integer >= 1")
+    require(queries >= 1, "--queries", queries, "an integer >= 1")
+    require(train_queries >= 0, "--train-queries", train_queries, "an integer >= 0")
+    if n < 3:
+        raise InvalidInput(
+            f"--data = '{table.source['name']}': has {n} record{'' if n == 1 else 's'}; must have "
+            "at least 3 records: one to train on, one to replace it, one to query"
+        )

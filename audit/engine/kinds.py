@@ -10,8 +10,8 @@ from typing import Any
 
 from dpassay.claims import DP, GDP, Accuracy, Claim, PredictionStability, ScoreStability, Stability
 from dpassay.engine.readings import Leaks
+from dpassay.engine.testers.about_events import AboutEvents
 from dpassay.engine.testers.errors import AboutErrors
-from dpassay.engine.testers.events import AboutEvents
 from dpassay.engine.testers.interface import Kind
 from dpassay.engine.testers.means import AboutMeans
 from dpassay.engine.testers.proportions import AboutStrings

@@ -8,17 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpassay.claims import Claim
-from dpassay.config.options import (
-    BUDGET,
-    CONFIDENCE,
-    EXECUTORS,
-    MEMORY,
-    MODES,
-    MOST_BUDGET,
-    MOST_JOBS,
-    SHARD_TIMEOUT,
-    is_address,
-)
+from dpassay.config.options import EXECUTORS, MODES, MOST_BUDGET, MOST_JOBS, is_address
+from dpassay.config.profiles import BUDGET, CONFIDENCE, MEMORY, SHARD_TIMEOUT
 from dpassay.engine.domains.domain import Domain
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.trials.executors import Kind

@@ -19,11 +19,12 @@ from dpassay.search.features import Feature
 from dpassay.search.outlook import Outlook
 from dpassay.search.outputs import Encoder
 from dpassay.search.patterns import Pattern
-from dpassay.search.rules import AT_LEAST, BELOW, Condition, OneOf, Score, Threshold
-from dpassay.search.scan import Rows, neat
-from dpassay.search.smoothing import Smooth, credible, smooth
+from dpassay.search.rules import AT_LEAST, Condition, OneOf, Score, Threshold
+from dpassay.search.scan import Rows
+from dpassay.search.seen import Seen, look, looked
+from dpassay.search.thresholds import curve_of, moved, smoothed
 from dpassay.search.values import NUMBER, OTHER
-from dpassay.search.views import Array, Mask
+from dpassay.search.views import Array
 from dpassay.search.worth import Goal
 from dpassay.stats.scales import Scale
 
@@ -40,8 +41,6 @@ TAUGHT = 10_000
 """No more outputs of a side propose: of more, structure shows hardly better."""
 SELECTING = 30_000
 """No more choose among what is proposed; all of them set the threshold of what is chosen."""
-SMOOTH_CAUTION = 0.5
-"""The caution where a threshold is set by smoothed counts; see `Goal.worth`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,22 +113,22 @@ def choose_pattern(
     simple = [each for each in seen if each.candidate.effort == 0][:SMOOTHED]
     others = [each for each in seen if each.candidate.effort > 0][:SMOOTHED]
     best = _simplest(
-        [_smoothed(each, select, goal) for each in simple + others], encoder.looks, goal
+        [smoothed(each, select, goal) for each in simple + others], encoder.looks, goal
     )
     best = _settled(best, untaught() if best.learned else _rows(one, other), select, goal)
     best = _simplest([best, *_alone(best, select, goal)], encoder.looks, goal)
     return _choice(_pattern(encoder, best.candidate.rule), best, goal)
 
 
-def _proposed(encoder: Encoder, learn: Rows, select: Rows, goal: Goal) -> list[_Seen]:
+def _proposed(encoder: Encoder, learn: Rows, select: Rows, goal: Goal) -> list[Seen]:
     """Return what one part proposes as the other sees it, the best first."""
     candidates = propose(learn, encoder.looks, goal)
     if not candidates:
         candidates = [Candidate((Threshold(0, AT_LEAST, 0.0),), 0, -math.inf)]
-    return sorted(_looked(candidates, select, goal), key=lambda seen: -seen.worth)
+    return sorted(looked(candidates, select, goal), key=lambda seen: -seen.worth)
 
 
-def _choice(pattern: Pattern, best: _Seen, goal: Goal) -> Choice:
+def _choice(pattern: Pattern, best: Seen, goal: Goal) -> Choice:
     """Say what is to be expected; the bound, unlike the margin, is right for tiny counts too."""
     expected, error = goal.expected(*best.counts), goal.error(*best.counts)
     known = 0 < error < math.inf
@@ -174,114 +173,7 @@ def _parted(
     return some(0, taught), some(taught, taught + selecting), lambda: some(taught, None)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Seen:
-    """A candidate on rows that did not propose it.
-
-    Parameters
-    ----------
-    candidate : Candidate
-    x, y : float
-        Counts on the side on which it is likelier and on the other; smoothed or not.
-    likelier, other : bool arrays
-        Where it held.
-    worth : float
-    """
-
-    candidate: Candidate
-    x: float
-    y: float
-    likelier: Mask
-    other: Mask
-    worth: float
-
-    @property
-    def m1(self) -> int:
-        """Outputs on the side on which it is likelier."""
-        return len(self.likelier)
-
-    @property
-    def m0(self) -> int:
-        """Outputs on the other side."""
-        return len(self.other)
-
-    @property
-    def counts(self) -> tuple[float, float, int, int]:
-        """Both counts, and out of how many."""
-        return self.x, self.y, self.m1, self.m0
-
-    @property
-    def learned(self) -> bool:
-        """Whether it is a score, which knows the outputs that taught it."""
-        return isinstance(self.candidate.rule, Score)
-
-    @property
-    def named(self) -> bool:
-        """Whether it names values rather than a threshold."""
-        rule = self.candidate.rule
-        return not isinstance(rule, Score) and isinstance(rule[0], OneOf)
-
-    def error(self, best: _Seen, goal: Goal) -> float:
-        """Return the standard error of the difference of two leaks on the same rows."""
-        a, b = goal.slopes(*self.counts), goal.slopes(*best.counts)
-        if self.candidate.direction == best.candidate.direction:
-            pairs = [(self.likelier, a[0], best.likelier, b[0])]
-            pairs += [(self.other, a[1], best.other, b[1])]
-        else:
-            pairs = [(self.likelier, a[0], best.other, -b[1])]
-            pairs += [(self.other, -a[1], best.likelier, b[0])]
-        variance = sum(
-            float(np.var(one * slope - other * steep)) / len(one)
-            for one, slope, other, steep in pairs
-        )
-        return math.sqrt(variance)
-
-
-def _looked(candidates: Sequence[Candidate], rows: Rows, goal: Goal) -> list[_Seen]:
-    """Look where candidates hold."""
-    held = [(each.holds(rows.one), each.holds(rows.other)) for each in candidates]
-    held = [
-        pair[::-1] if each.direction else pair for each, pair in zip(candidates, held, strict=True)
-    ]
-    sizes = [[len(one), len(other)] for one, other in held]
-    counts = [[int(one.sum()), int(other.sum())] for one, other in held]
-    worth = goal.worth(*np.transpose(counts), *np.transpose(sizes)).tolist()
-    return [
-        _Seen(each, x, y, one, other, value)
-        for each, (one, other), (x, y), value in zip(candidates, held, counts, worth, strict=True)
-    ]
-
-
-def _look(candidate: Candidate, rows: Rows, goal: Goal) -> _Seen:
-    """Look where one candidate holds."""
-    return _looked([candidate], rows, goal)[0]
-
-
-def _curve(candidate: Candidate, rows: Rows, *, fine: bool = False) -> Smooth | None:
-    """Smooth the counts along the number that a candidate's last threshold parts."""
-    if candidate.threshold is None:
-        return None
-    return smooth(candidate.axis(rows.one), candidate.axis(rows.other), fine=fine)
-
-
-def _smoothed(seen: _Seen, rows: Rows, goal: Goal, curve: Smooth | None = None) -> _Seen:
-    """Smooth a candidate's counts along its number, where what was counted allows it.
-
-    They are half counted and half smoothed: ramps cut off what still rises in the tails.
-    """
-    curve = _curve(seen.candidate, rows) if curve is None else curve
-    threshold = seen.candidate.threshold
-    x, y = seen.x, seen.y
-    if curve is not None and threshold is not None:
-        near = curve.beyond(threshold.at, below=threshold.side == BELOW)
-        near = near[::-1] if seen.candidate.direction else near
-        if credible(x, near[0], seen.m1) and credible(y, near[1], seen.m0):
-            x, y = (x + near[0]) / 2, (y + near[1]) / 2
-    worth = float(goal.worth(x, y, seen.m1, seen.m0))
-    return replace(seen, x=x, y=y, worth=worth)
-
-
-def _simplest(seen: Sequence[_Seen], looks: Sequence[Feature], goal: Goal) -> _Seen:
+def _simplest(seen: Sequence[Seen], looks: Sequence[Feature], goal: Goal) -> Seen:
     """Return the best of the simplest that cost little against the best of all.
 
     Or no more than chance may account for: `CHANCE` standard errors of the difference. Among those
@@ -311,22 +203,10 @@ def _simplest(seen: Sequence[_Seen], looks: Sequence[Feature], goal: Goal) -> _S
     return max(good, key=lambda each: each.worth + SAME * abs(most) * each.named)
 
 
-def _settled(seen: _Seen, rows: Rows, select: Rows, goal: Goal) -> _Seen:
+def _settled(seen: Seen, rows: Rows, select: Rows, goal: Goal) -> Seen:
     """Set the last threshold by smoothed counts of many rows."""
-    moved = _moved(seen.candidate, rows, goal, _curve(seen.candidate, rows))
-    return seen if moved is None else _smoothed(_look(moved, select, goal), select, goal)
-
-
-def _moved(candidate: Candidate, rows: Rows, goal: Goal, curve: Smooth | None) -> Candidate | None:
-    """Return a candidate with its last threshold where smoothed counts of rows are worth most."""
-    if curve is None:
-        return None
-    before = _look(candidate, rows, goal)
-    if _smoothed(before, rows, goal, curve).x == before.x:
-        return None
-    threshold, direction = _best(curve, rows, goal, candidate)
-    axis = np.concatenate([candidate.axis(rows.one), candidate.axis(rows.other)])
-    return candidate.moved(neat(threshold, axis), direction)
+    set_anew = moved(seen.candidate, rows, goal, curve_of(seen.candidate, rows))
+    return seen if set_anew is None else smoothed(look(set_anew, select, goal), select, goal)
 
 
 def settled(choice: Choice, one: Array, other: Array, goal: Goal) -> Choice:
@@ -347,10 +227,10 @@ def settled(choice: Choice, one: Array, other: Array, goal: Goal) -> Choice:
     """
     rule, rows = choice.pattern.rule, _rows(one, other)
     old = Candidate(rule, choice.direction, choice.expected)
-    curve = _curve(old, rows, fine=True)
-    moved = _moved(old, rows, goal, curve) or old
-    seen = _smoothed(_look(moved, rows, goal), rows, goal, curve)
-    return _choice(replace(choice.pattern, rule=moved.rule), seen, goal)
+    curve = curve_of(old, rows, fine=True)
+    new = moved(old, rows, goal, curve) or old
+    seen = smoothed(look(new, rows, goal), rows, goal, curve)
+    return _choice(replace(choice.pattern, rule=new.rule), seen, goal)
 
 
 def _rows(one: Array, other: Array) -> Rows:
@@ -358,38 +238,13 @@ def _rows(one: Array, other: Array) -> Rows:
     return Rows(one.T, other.T, len(one), len(other))
 
 
-def _alone(seen: _Seen, rows: Rows, goal: Goal) -> list[_Seen]:
+def _alone(seen: Seen, rows: Rows, goal: Goal) -> list[Seen]:
     """Return each of two conditions by itself."""
     rule = seen.candidate.rule
     if isinstance(rule, Score) or len(rule) == 1:
         return []
     singles = [replace(seen.candidate, rule=(condition,)) for condition in rule]
-    return [_smoothed(_look(each, rows, goal), rows, goal) for each in singles]
-
-
-def _best(curve: Smooth, rows: Rows, goal: Goal, old: Candidate) -> tuple[Threshold, int]:
-    """Return the threshold of the highest worth by smoothed counts, and its direction.
-
-    The last of two conditions keeps its side and direction.
-    """
-    found = []
-    for side in (AT_LEAST, BELOW):
-        x, y = (
-            (curve.all_x - curve.x, curve.all_y - curve.y) if side == BELOW else (curve.x, curve.y)
-        )
-        for direction in (0, 1):
-            counts = (y, x, rows.m0, rows.m1) if direction else (x, y, rows.m1, rows.m0)
-            worth = goal.worth(*counts, caution=SMOOTH_CAUTION)
-            best = int(worth.argmax())
-            found.append((float(worth[best]), Threshold(0, side, float(curve.at[best])), direction))
-    if old.effort == 1 and old.threshold is not None:
-        found = [
-            each
-            for each in found
-            if each[1].side == old.threshold.side and each[2] == old.direction
-        ]
-    _, threshold, direction = max(found, key=lambda each: each[0])
-    return threshold, direction
+    return [smoothed(look(each, rows, goal), rows, goal) for each in singles]
 
 
 def _pattern(encoder: Encoder, rule: tuple[Condition, ...] | Score) -> Pattern:

@@ -5,7 +5,6 @@ It is given bytes and answers bytes: no answer is unpickled here.
 
 from __future__ import annotations
 
-import logging
 import pickle
 import queue
 import sys
@@ -13,7 +12,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
@@ -21,15 +20,13 @@ from typing import Any, Self
 
 from dpassay.errors import ClusterError, InvalidInput, TargetError
 from dpassay.trials import cluster_worker
+from dpassay.trials.cluster_client import check_installed, connected
 from dpassay.trials.isolation.limits import UNLIMITED, Limits
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.ledger import installed
 from dpassay.trials.portable import loaded, portable
 from dpassay.trials.wire import Garbled, unpack
 
-EXTRA = "pip install 'dpassay[dask]'"
-CONNECT = 10.0
-"""Seconds for a scheduler to answer."""
 AHEAD = 4
 """Portions of work that are under way for each thread of the cluster."""
 LEAST = 16
@@ -92,7 +89,7 @@ class Cluster:
         self._began, self._hinted = time.monotonic(), False
         self._client: Any = None
         self._found = ""
-        _distributed()
+        check_installed()
         if scheduler is not None:
             self._client = self._connected(scheduler)
 
@@ -239,23 +236,11 @@ class Cluster:
         return self._client.submit(function, *arguments, key=key, pure=False)
 
     def _connected(self, scheduler: Any) -> Any:
-        distributed = _distributed()
-        self._stack.enter_context(_quiet())
         try:
-            return self._stack.enter_context(
-                distributed.Client(
-                    scheduler,
-                    timeout=CONNECT,
-                    set_as_default=False,
-                    deserializers=["dask", "msgpack"],
-                )
-            )
-        except (OSError, ValueError, TypeError, ImportError) as error:
+            return self._stack.enter_context(connected(scheduler, self._scheduler))
+        except InvalidInput:
             self._stack.close()
-            said = " ".join(str(error).split()) or type(error).__name__
-            raise InvalidInput(
-                f"scheduler = '{self._scheduler}': no Dask scheduler answers there ({said})"
-            ) from None
+            raise
 
     def take(self) -> None:
         """Hand on the answers that are there; wait a moment if there are none."""
@@ -378,30 +363,6 @@ class Cluster:
 
     def __str__(self) -> str:
         return f"Dask cluster '{self._scheduler}'" if self._scheduler else "local Dask cluster"
-
-
-def _distributed() -> Any:
-    try:
-        import distributed
-    except ImportError as error:
-        raise InvalidInput(
-            f"executor = 'dask': requires the extra 'dask' ({error}); {EXTRA}"
-        ) from None
-    return distributed
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Say nothing of what Dask logs: what matters is told in one line."""
-    logger = logging.getLogger("distributed")
-    levels = [(handler, handler.level) for handler in logger.handlers]
-    for handler, _ in levels:
-        handler.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for handler, level in levels:
-            handler.setLevel(level)
 
 
 def _nothing(told: Any) -> None:

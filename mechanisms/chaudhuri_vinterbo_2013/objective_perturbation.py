@@ -47,7 +47,7 @@ class ObjectivePerturbation(Scored):
     Parameters
     ----------
     n, alpha, lambda_, loss, h, d, feature_scale, g, m, delta, lambdas, release, edges, tolerance
-        See `Perturbation`.
+        See `LinearTraining`.
     oplr : bool
         Whether the extra term is taken off alpha, so that alpha is the loss of the whole.
 

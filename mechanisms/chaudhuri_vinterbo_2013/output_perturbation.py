@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputPerturbation(Scored):
-    """Algorithm 4; parameters as for `Perturbation`."""
+    """Algorithm 4; parameters as for `LinearTraining`."""
 
     release: str = "vector"
 

@@ -34,7 +34,7 @@ THEOREM: Final = "Chaudhuri and Vinterbo 2013, Theorem 4"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored(Perturbation, LinearTrainer):
-    """A trainer T = (G, F) with its score; parameters as for `Perturbation`."""
+    """A trainer T = (G, F) with its score; parameters as for `LinearTraining`."""
 
     @property
     def score_claims(self) -> tuple[Claim, ...]:

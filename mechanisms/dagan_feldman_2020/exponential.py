@@ -27,18 +27,11 @@ from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import check_binary
-from dpassay.mechanisms.shared.classes import (
-    MOST_FUNCTIONS,
-    RULES,
-    Functions,
-    Halfspaces,
-    HypothesisClass,
-    Intervals,
-    Points,
-    Rule,
-    Thresholds,
-    class_of,
-)
+from dpassay.mechanisms.shared.classes import class_of
+from dpassay.mechanisms.shared.function_class import MOST_FUNCTIONS, Functions
+from dpassay.mechanisms.shared.hypothesis_class import RULES, HypothesisClass, Points, Rule
+from dpassay.mechanisms.shared.line_classes import Intervals, Thresholds
+from dpassay.mechanisms.shared.plane_classes import Halfspaces
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Change, FlipLabel
 
@@ -68,9 +61,9 @@ class Exponential(Mechanism):
     epsilon : float
         Privacy parameter, in nats; finite and > 0. Relation: replace-one.
     H : {"thresholds", "intervals", "corners", "halfspaces", "functions"} or HypothesisClass
-        The class; see `dpassay.mechanisms.shared.classes`. Where it is infinite, one h is taken for
-        each of its labellings of the public grid G of `points` numbers (per side) from `low` to
-        `high`.
+        The class; see `dpassay.mechanisms.shared.hypothesis_class`. Where it is infinite, one h is
+        taken for each of its labellings of the public grid G of `points` numbers (per side) from
+        `low` to `high`.
     points : int
         Points of G, or of the domain {1, ..., points} (per side) of "halfspaces" and
         "functions"; >= 1.

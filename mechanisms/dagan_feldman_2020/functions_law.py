@@ -23,7 +23,8 @@ from scipy.special import log_expit
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable
 from dpassay.mechanisms.dagan_feldman_2020.subsets import Gathered
-from dpassay.mechanisms.shared.classes import Functions, Points, Rule
+from dpassay.mechanisms.shared.function_class import Functions
+from dpassay.mechanisms.shared.hypothesis_class import Points, Rule
 from dpassay.numerics import UNIT_ROUNDOFF
 
 MOST_RECORDS = 500

@@ -44,15 +44,9 @@ from dpassay.mechanisms.dagan_feldman_2020.relabelling import (
     labellings_of,
 )
 from dpassay.mechanisms.shared.blocks import check_binary
-from dpassay.mechanisms.shared.classes import (
-    RULES,
-    HypothesisClass,
-    Labels,
-    Points,
-    Rule,
-    Thresholds,
-    class_of,
-)
+from dpassay.mechanisms.shared.classes import class_of
+from dpassay.mechanisms.shared.hypothesis_class import RULES, HypothesisClass, Labels, Points, Rule
+from dpassay.mechanisms.shared.line_classes import Thresholds
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import FlipLabel, Replace
 

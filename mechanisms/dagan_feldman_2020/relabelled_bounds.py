@@ -11,7 +11,8 @@ import math
 
 from scipy.special import expit
 
-from dpassay.mechanisms.shared.classes import HypothesisClass, Thresholds
+from dpassay.mechanisms.shared.hypothesis_class import HypothesisClass
+from dpassay.mechanisms.shared.line_classes import Thresholds
 
 NET = 4 * math.exp(6)
 """Lemma 10's factor."""

@@ -22,7 +22,8 @@ from scipy.special import expit
 
 from dpassay.data import Labelled
 from dpassay.mechanisms.dagan_feldman_2020.random_sums import chances_by_value
-from dpassay.mechanisms.shared.classes import HypothesisClass, Labels, Points, Rule, after, column
+from dpassay.mechanisms.shared.hypothesis_class import HypothesisClass, Labels, Points, Rule, column
+from dpassay.mechanisms.shared.line_classes import after
 from dpassay.numerics import UNIT_ROUNDOFF
 
 Counts = NDArray[np.int64]

@@ -16,19 +16,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dpassay.mechanisms.dagan_feldman_2020.subsets import Gathered
-from dpassay.mechanisms.shared.classes import (
-    Corners,
-    Functions,
-    Halfspaces,
-    HypothesisClass,
-    Intervals,
-    Labels,
-    Points,
-    Rule,
-    Thresholds,
-    after,
-    gap_ends,
-)
+from dpassay.mechanisms.shared.function_class import Functions
+from dpassay.mechanisms.shared.hypothesis_class import HypothesisClass, Labels, Points, Rule
+from dpassay.mechanisms.shared.line_classes import Intervals, Thresholds, after, gap_ends
+from dpassay.mechanisms.shared.plane_classes import Corners, Halfspaces
 
 Drawer = Callable[[NDArray[np.int64], np.random.Generator], Labels]
 """From the points that T hits, shape (trials, n'), and coins to labels of the queries, shape

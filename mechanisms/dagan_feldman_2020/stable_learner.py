@@ -59,17 +59,11 @@ from dpassay.mechanisms.dagan_feldman_2020.subsets import (
 )
 from dpassay.mechanisms.dagan_feldman_2020.threshold_law import threshold_law
 from dpassay.mechanisms.shared.blocks import check_binary
-from dpassay.mechanisms.shared.classes import (
-    RULES,
-    Functions,
-    Halfspaces,
-    HypothesisClass,
-    Labels,
-    Points,
-    Rule,
-    Thresholds,
-    class_of,
-)
+from dpassay.mechanisms.shared.classes import class_of
+from dpassay.mechanisms.shared.function_class import Functions
+from dpassay.mechanisms.shared.hypothesis_class import RULES, HypothesisClass, Labels, Points, Rule
+from dpassay.mechanisms.shared.line_classes import Thresholds
+from dpassay.mechanisms.shared.plane_classes import Halfspaces
 from dpassay.mechanisms.shared.vc import cover, exponential_size, net_size
 
 MOST_REMEMBERED = 50_000

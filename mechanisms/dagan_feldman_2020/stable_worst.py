@@ -20,7 +20,9 @@ from dpassay.data import Labelled
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.dagan_feldman_2020.subsets import columns_of
-from dpassay.mechanisms.shared.classes import Functions, Halfspaces, HypothesisClass, Points, Rule
+from dpassay.mechanisms.shared.function_class import Functions
+from dpassay.mechanisms.shared.hypothesis_class import HypothesisClass, Points, Rule
+from dpassay.mechanisms.shared.plane_classes import Halfspaces
 from dpassay.pairs import Replace
 from dpassay.stats.divergence import Loss, label_difference, privacy_loss
 

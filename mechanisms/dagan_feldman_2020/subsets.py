@@ -18,15 +18,10 @@ from numpy.typing import NDArray
 
 from dpassay.data import Labelled
 from dpassay.laws import FiniteLaw
-from dpassay.mechanisms.shared.classes import (
-    Corners,
-    Functions,
-    Halfspaces,
-    HypothesisClass,
-    Intervals,
-    Points,
-    Thresholds,
-)
+from dpassay.mechanisms.shared.function_class import Functions
+from dpassay.mechanisms.shared.hypothesis_class import HypothesisClass, Points
+from dpassay.mechanisms.shared.line_classes import Intervals, Thresholds
+from dpassay.mechanisms.shared.plane_classes import Corners, Halfspaces
 from dpassay.numerics import UNIT_ROUNDOFF
 
 MOST_SETS = 10_000

@@ -31,7 +31,6 @@ refusals it knew before.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, Literal
@@ -44,11 +43,15 @@ from dpassay.data import Labelled, points
 from dpassay.errors import DpassayError, is_count, is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase, prepared
+from dpassay.mechanisms.dwork_feldman_2018.adversaries import ADVERSARIES, BATCH, Itinerary
+from dpassay.mechanisms.dwork_feldman_2018.composition import (
+    advanced_composition,
+    optimal_composition,
+)
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.mechanisms.shared.bases import SINGLE, base_of, dp_claims
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Change
-from dpassay.stats.divergence import privacy_loss
 from dpassay.targets.adapter import full
 
 MOST_PREDICTIONS = 10
@@ -141,53 +144,6 @@ class PredictionInterface:
                 self._mechanism.sample(self._state, query, 1, self._rng)
             )[0, 0].item()
             return answer
-
-
-BATCH = "batch"
-ADVERSARIES: dict[str, Callable[[tuple[int, ...]], int]] = {
-    "repeat": lambda answers: 0,  # noqa: ARG005  (every adversary is shown the answers)
-    "sweep": len,
-    BATCH: len,
-    "adaptive": lambda answers: answers.count(0) - answers.count(1),
-}
-"""The next query, as a number of steps from the first one, given the answers so far."""
-
-
-class Itinerary:
-    """All the points at which an adversary may ask, for given first queries.
-
-    It remembers the last ones, which it knows again by identity, and returns the same array: so
-    does the base's learner.
-
-    Parameters
-    ----------
-    steps : int array (s,)
-        How many steps each is away from the first query.
-    step : float
-        What one step adds to each feature.
-    """
-
-    __slots__ = ("_asked", "_moves", "_queries")
-
-    def __init__(self, steps: NDArray[np.int64], step: float) -> None:
-        self._moves = steps * step
-        self._queries: NDArray[np.float64] | None = None
-        self._asked: NDArray[np.float64] | None = None
-
-    def of(self, queries: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the points, shape (s q, d).
-
-        All those of the first number of steps, then of the second, and so on.
-        """
-        if not self._moves.any():
-            return queries
-        if self._asked is None or self._queries is not queries:
-            asked = (queries + self._moves[:, None, None]).reshape(-1, queries.shape[1])
-            asked.flags.writeable = False
-            if queries.flags.writeable:  # somebody may change them in place and ask again
-                return asked
-            self._queries, self._asked = queries, asked
-        return self._asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -308,14 +264,9 @@ class Interface(Mechanism):
         return (*printed, *self._corrected(sound))
 
     def _printed(self, claim: DP) -> list[Claim]:
-        basic, advanced = (
-            self.m * claim.epsilon,
-            advanced_composition(claim.epsilon, self.m, self.delta_prime),
-        )
-        delta, cited = (
-            self.m * claim.delta,
-            f"{claim.source}; {DEFINITION}: that of Dwork and Roth 2014",
-        )
+        basic, delta = self.m * claim.epsilon, self.m * claim.delta
+        advanced = advanced_composition(claim.epsilon, self.m, self.delta_prime)
+        cited = f"{claim.source}; {DEFINITION}: that of Dwork and Roth 2014"
         found: list[Claim] = [self._composed(claim, basic, delta, f"{cited}, Theorem 3.16")]
         if advanced < basic and delta + self.delta_prime < 1:
             found.append(
@@ -324,17 +275,12 @@ class Interface(Mechanism):
         return found
 
     def _corrected(self, claim: DP) -> tuple[Claim, ...]:
-        least = (
-            optimal_composition(claim.epsilon, self.m, self.delta_prime)
-            if claim.delta == 0
-            else 0.0
-        )
-        if least == 0:
+        if claim.delta != 0:
             return ()
+        least = optimal_composition(claim.epsilon, self.m, self.delta_prime)
         source = f"{claim.source}; docs/findings.md, 'Composition: the interface'"
-        return (
-            replace(self._composed(claim, least, self.delta_prime, source), status="corrected"),
-        )
+        composed = self._composed(claim, least, self.delta_prime, source)
+        return (replace(composed, status="corrected"),) if least else ()
 
     def _composed(self, claim: DP, epsilon: float, delta: float, source: str) -> DP:
         unit = f"transcript of {self.m} predictions"
@@ -373,20 +319,11 @@ class Interface(Mechanism):
         """
         transcripts = np.zeros((size, len(queries)), dtype=np.int64)
         asked = self.itinerary.of(queries)
-        together = (
-            self.predictor.sample(state.predictor, asked, size, rng)
-            if self.adversary == BATCH
-            else None
-        )
         for i, places in enumerate(self.places):
-            drawn = (
-                self.predictor.sample(state.predictor, asked, size, rng)
-                if together is None
-                else together
-            )
-            answers = np.take_along_axis(
-                drawn.reshape(size, -1, len(queries)), places[transcripts][:, None], axis=1
-            )[:, 0]
+            if i == 0 or self.adversary != BATCH:
+                drawn = self.predictor.sample(state.predictor, asked, size, rng)
+            grid = drawn.reshape(size, -1, len(queries))
+            answers = np.take_along_axis(grid, places[transcripts][:, None], axis=1)[:, 0]
             transcripts += answers.astype(np.int64) << i
         return transcripts
 
@@ -453,56 +390,3 @@ class Interface(Mechanism):
             law=self._along(states.law, np.zeros_like(self.places)),
             argument=states.argument + repeated,
         )
-
-
-def advanced_composition(epsilon: float, m: int, delta_prime: float) -> float:
-    """Return sqrt(2 m ln(1 / delta')) epsilon + m epsilon (e^epsilon - 1).
-
-    Theorem 3.20 of Dwork and Roth (2014).
-
-    Parameters
-    ----------
-    epsilon : float
-        Loss of each answer in nats, > 0 and at most 700.
-    m : int
-        Number of answers, >= 1.
-    delta_prime : float
-        In (0, 1); it is added to delta.
-
-    Returns
-    -------
-    float
-        In nats.
-    """
-    return math.sqrt(2 * m * math.log(1 / delta_prime)) * epsilon + m * epsilon * math.expm1(
-        epsilon
-    )
-
-
-def optimal_composition(epsilon: float, m: int, delta_prime: float) -> float:
-    """Least e for which m answers, each epsilon-private, are (e, delta')-private.
-
-    However adaptively they are asked.
-
-    It is what m answers of randomised response lose, of which every other answer can be made; see
-    docs/findings.md, 'Composition: the interface', and Kairouz, Oh and Viswanath (2015) for
-    algorithms that answer anything.
-
-    Parameters
-    ----------
-    epsilon, m, delta_prime
-        As for `advanced_composition`; at most m epsilon = 700.
-
-    Returns
-    -------
-    float
-        In nats, rounded up; 0 where delta' alone is enough.
-    """
-    right = np.arange(m + 1)
-    ways = np.array([math.log(math.comb(m, k)) for k in right.tolist()])
-    scale = m * np.logaddexp(0.0, epsilon)
-    loss = privacy_loss(
-        ways + right * epsilon - scale, ways + (m - right) * epsilon - scale, delta_prime
-    )
-    slack = 8 * UNIT_ROUNDOFF * (1 + m * epsilon)
-    return 0.0 if loss.value == 0 else float(loss.value + loss.error + slack)

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.mechanisms.shared.classes import HypothesisClass, Rule, class_of
+from dpassay.mechanisms.shared.classes import class_of
+from dpassay.mechanisms.shared.hypothesis_class import HypothesisClass, Rule
 
 
 class ClassERM:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.errors import is_count, is_real, require
-from dpassay.mechanisms.shared.classes import HypothesisClass, Labels, Points
+from dpassay.mechanisms.shared.hypothesis_class import HypothesisClass, Labels, Points
 
 LARGEST_SAMPLE = 10**9
 """No larger sample is looked for."""

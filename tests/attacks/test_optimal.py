@@ -14,7 +14,7 @@ from dpassay.attacks.repeated.adaptive import best_strategy, composition, privac
 from dpassay.attacks.repeated.optimal import ceiling, compositions, optimal
 from dpassay.errors import InvalidInput
 from dpassay.laws import bernoulli_law
-from dpassay.mechanisms.dwork_feldman_2018.interface import (
+from dpassay.mechanisms.dwork_feldman_2018.composition import (
     advanced_composition,
     optimal_composition,
 )

@@ -12,7 +12,8 @@ import pytest
 
 from dpassay.config.load import LISTS, Config, load_config
 from dpassay.config.mechanisms import Configured
-from dpassay.config.options import OPTIONS, PROFILES
+from dpassay.config.options import OPTIONS
+from dpassay.config.profiles import PROFILES
 from dpassay.config.template import CONFIG_TEXT, EXAMPLE_TEXT
 from dpassay.errors import InvalidInput
 

@@ -13,7 +13,7 @@ from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.data import Labelled, points
 from dpassay.engine.exact import any_size
-from dpassay.mechanisms.dwork_feldman_2018.interface import (
+from dpassay.mechanisms.dwork_feldman_2018.composition import (
     advanced_composition,
     optimal_composition,
 )

@@ -17,14 +17,9 @@ from dpassay.data import Labelled
 from dpassay.engine.exact import any_size
 from dpassay.mechanisms.dagan_feldman_2020.functions_law import hit_and_missed
 from dpassay.mechanisms.dagan_feldman_2020.stable_learner import StableLearner
-from dpassay.mechanisms.shared.classes import (
-    Halfspaces,
-    Intervals,
-    Labels,
-    Points,
-    Rule,
-    Thresholds,
-)
+from dpassay.mechanisms.shared.hypothesis_class import Labels, Points, Rule
+from dpassay.mechanisms.shared.line_classes import Intervals, Thresholds
+from dpassay.mechanisms.shared.plane_classes import Halfspaces
 from dpassay.mechanisms.shared.vc import cover, exponential_size, is_net, net_probability, net_size
 from dpassay.targets.resolve import resolve
 from tests.docs.test_findings import PAGE

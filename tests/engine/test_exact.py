@@ -65,8 +65,8 @@ def test_pairs_taken_together_or_apart_leak_the_same(
 ) -> None:
     rng = np.random.default_rng(0)
     base, neighbours = (rng.dirichlet(np.ones(3), size) for size in (4, (5, 4)))
-    law = FiniteLaw(p=base)
-    laws = Laws(base=np.log(base), neighbours=np.log(neighbours), error=1e-9, law=law)
+    law = FiniteLaw(log_p=np.log(base), error=1e-9)
+    laws = Laws(base=law.log_p, neighbours=np.log(neighbours), error=1e-9, law=law)
     leaks = LabelLeaks(claim=DP(epsilon=1.0), labels=(0, 1, 2))
     monkeypatch.setattr(exact, "PLACES_AT_ONCE", places)
     found = both_directions(laws, leaks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from dataclasses import dataclass
 
 from scipy.special import ndtr, ndtri
 
@@ -18,10 +18,11 @@ RARE = 0.005
 """Events that are chosen less often than that count as not refuted."""
 
 
-class Certification(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certification:
     """What a certification depends on.
 
-    Attributes
+    Parameters
     ----------
     scale : Scale
         How a leak is measured.
@@ -33,14 +34,10 @@ class Certification(Protocol):
         Error probability of the bound.
     """
 
-    @property
-    def scale(self) -> Scale: ...  # noqa: D102
-    @property
-    def promised(self) -> float: ...  # noqa: D102
-    @property
-    def n(self) -> int: ...  # noqa: D102
-    @property
-    def alpha(self) -> float: ...  # noqa: D102
+    scale: Scale
+    promised: float
+    n: int
+    alpha: float
 
 
 def errors_needed(design: Certification) -> float:

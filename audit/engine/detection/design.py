@@ -17,35 +17,26 @@ from dpassay.engine.detection.alternatives import (
     worst_frequency,
 )
 from dpassay.engine.detection.audits import Audits
+from dpassay.engine.detection.certification import Certification
 from dpassay.engine.detection.curve import DetectionCurve, two_digits
 from dpassay.stats.power import LARGEST, POWER, Screening
-from dpassay.stats.scales import Ratio, Scale
+from dpassay.stats.scales import Ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Design:
+class Design(Certification):
     """All that what an audit would see depends on; fixed before anything is certified.
 
     Parameters
     ----------
-    scale : Scale
-        How a leak is measured.
-    promised : float
-        The claimed leak.
+    scale, promised, n, alpha
+        See `Certification`.
     answers : Answers
         What is counted.
-    n : int
-        Certification trials per side.
-    alpha : float
-        Error probability of a cell's bound.
     screening : Screening
     """
 
-    scale: Scale
-    promised: float
     answers: Answers
-    n: int
-    alpha: float
     screening: Screening
 
     def smallest(self, frequency: float) -> float:

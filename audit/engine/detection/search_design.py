@@ -10,29 +10,23 @@ from dpassay.engine.detection.alternatives import (
     shifts_for,
     worst_frequency,
 )
+from dpassay.engine.detection.certification import Certification
 from dpassay.engine.detection.curve import DetectionCurve, two_digits
 from dpassay.engine.detection.search_laws import Label, Laws, Noise
 from dpassay.engine.detection.search_rehearsal import Rehearsal
 from dpassay.engine.detection.search_rounds import Round
 from dpassay.search.worth import Goal
 from dpassay.stats.power import LARGEST
-from dpassay.stats.scales import Scale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchDesign:
+class SearchDesign(Certification):
     """All that what a search would see depends on; known before anything is certified.
 
     Parameters
     ----------
-    scale : Scale
-        How a leak is measured.
-    promised : float
-        The claimed leak.
-    n : int
-        Certification trials per side.
-    alpha : float
-        Error probability of the bound.
+    scale, promised, n, alpha
+        See `Certification`.
     rounds : tuple of Round
     pilot : int
         Trials per side that choose the test.
@@ -40,10 +34,6 @@ class SearchDesign:
         Whether there are numbers in the answers, whose noise may move.
     """
 
-    scale: Scale
-    promised: float
-    n: int
-    alpha: float
     rounds: tuple[Round, ...]
     pilot: int
     numbers: bool

@@ -78,43 +78,45 @@ def _search(laws: DomainLaws, leaks: Leaks, k: int) -> tuple[list[Worst], float]
     table, so for each k axes each slice is compared with all slices and both directions are
     covered.
     """
-    *sizes, queries, columns = laws.table.shape
+    *sizes, queries, _ = laws.table.shape
     worst: dict[int, Worst] = {}
     highest = -np.inf
+    values = list(itertools.product(range(sizes[0]), repeat=k))
     for axes in itertools.combinations(range(len(sizes)), k):
-        values = list(itertools.product(range(sizes[0]), repeat=k))
-        others = tuple(sizes[k:])
-        table = np.moveaxis(laws.table, axes, range(k)).reshape(
-            len(values), *others, queries, columns
-        )
+        table = _along(laws.table, axes)
         for one, given in enumerate(values):
             loss = leaks.loss(np.broadcast_to(table[one], table.shape), table, laws.error)
             highest = max(highest, float(np.max(loss.value + loss.error)))
             certain = loss.certain.copy()
             certain[one] = -np.inf  # the dataset itself
             for query in range(queries):
-                other, *place = (
-                    int(i)
-                    for i in np.unravel_index(np.argmax(certain[..., query]), certain.shape[:-1])
-                )
+                seen = certain[..., query]
+                other, *place = (int(i) for i in np.unravel_index(np.argmax(seen), seen.shape))
                 cell = (other, *place, query)
                 found = Computed(
                     value=float(loss.value[cell]), error=float(loss.error[cell]), least=leaks.least
                 )
-                if (
-                    query not in worst
-                    or found.value - found.error > worst[query].loss.value - worst[query].loss.error
-                ):
-                    choice, neighbour = (
-                        _filled(axes, each, place) for each in (given, values[other])
-                    )
-                    worst[query] = Worst(
-                        loss=found,
-                        choice=choice,
-                        other=neighbour,
-                        rows=(laws.table[choice][query], laws.table[neighbour][query]),
-                    )
+                if query not in worst or _certain(found) > _certain(worst[query].loss):
+                    choices = [_filled(axes, each, place) for each in (given, values[other])]
+                    worst[query] = _worst(laws, query, found, *choices)
     return [worst[query] for query in range(queries)], highest
+
+
+def _along(table: NDArray[np.float64], axes: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return a table with some axes in front, as one."""
+    front = np.moveaxis(table, axes, range(len(axes)))
+    return front.reshape(-1, *front.shape[len(axes) :])
+
+
+def _certain(loss: Computed) -> float:
+    return loss.value - loss.error
+
+
+def _worst(
+    laws: DomainLaws, query: int, loss: Computed, choice: tuple[int, ...], other: tuple[int, ...]
+) -> Worst:
+    rows = laws.table[choice][query], laws.table[other][query]
+    return Worst(loss=loss, choice=choice, other=other, rows=rows)
 
 
 def _filled(axes: tuple[int, ...], values: tuple[int, ...], others: list[int]) -> tuple[int, ...]:

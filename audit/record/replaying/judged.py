@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dpassay.changes import changed_lines
-from dpassay.config.options import CONFIDENCE
+from dpassay.config.profiles import CONFIDENCE
 from dpassay.engine.kinds import kind_of
 from dpassay.engine.testers.interface import Recorded
 from dpassay.engine.verdicts import apart

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammaln
 
-from dpassay.mechanisms.dwork_feldman_2018.interface import advanced_composition
+from dpassay.mechanisms.dwork_feldman_2018.composition import advanced_composition
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.stats.divergence import privacy_loss
 from dpassay.theorems.effort import Effort

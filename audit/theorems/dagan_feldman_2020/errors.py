@@ -14,7 +14,8 @@ from dpassay.data import Labelled
 from dpassay.mechanisms.dagan_feldman_2020.relabelled import Relabelled
 from dpassay.mechanisms.dagan_feldman_2020.relabelling import Line
 from dpassay.mechanisms.dagan_feldman_2020.stable_learner import StableLearner
-from dpassay.mechanisms.shared.classes import Thresholds, class_of
+from dpassay.mechanisms.shared.classes import class_of
+from dpassay.mechanisms.shared.line_classes import Thresholds
 from dpassay.mechanisms.shared.vc import is_net, labellings, net_probability, net_size
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.seeds import stream

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from dpassay.mechanisms.dagan_feldman_2020.relabelled_bounds import NET
 from dpassay.mechanisms.dagan_feldman_2020.relabelling import RealisableLearner, chances_of
-from dpassay.mechanisms.shared.classes import HypothesisClass, Labels, Points, class_of
+from dpassay.mechanisms.shared.classes import class_of
+from dpassay.mechanisms.shared.hypothesis_class import HypothesisClass, Labels, Points
 from dpassay.mechanisms.shared.vc import is_net
 from dpassay.theorems.effort import Effort
 from dpassay.theorems.row import Case, Measured, Relation, Row, computed

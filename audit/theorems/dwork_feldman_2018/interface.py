@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dpassay.mechanisms.dwork_feldman_2018.interface import (
+from dpassay.mechanisms.dwork_feldman_2018.composition import (
     advanced_composition,
     optimal_composition,
 )

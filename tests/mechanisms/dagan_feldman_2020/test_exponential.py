@@ -22,7 +22,7 @@ from dpassay.mechanisms.dagan_feldman_2020.exponential import (
     sharp_excess,
     worst_excess,
 )
-from dpassay.mechanisms.shared.classes import Halfspaces
+from dpassay.mechanisms.shared.plane_classes import Halfspaces
 from dpassay.pairs import Replace
 from dpassay.targets.resolve import resolve
 from tests.mechanisms.dagan_feldman_2020 import twin_exponential as twin

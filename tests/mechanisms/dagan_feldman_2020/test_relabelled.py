@@ -26,7 +26,9 @@ from dpassay.mechanisms.dagan_feldman_2020.random_sums import (
 )
 from dpassay.mechanisms.dagan_feldman_2020.relabelled import Relabelled
 from dpassay.mechanisms.dagan_feldman_2020.relabelling import Line, chances_of
-from dpassay.mechanisms.shared.classes import Functions, Intervals, Rule, Thresholds, column
+from dpassay.mechanisms.shared.function_class import Functions
+from dpassay.mechanisms.shared.hypothesis_class import Rule, column
+from dpassay.mechanisms.shared.line_classes import Intervals, Thresholds
 from tests.mechanisms.dagan_feldman_2020 import twin_exponential as twin
 from tests.mechanisms.dagan_feldman_2020.lemmas_10_11 import worst
 from tests.mechanisms.exhausted import compare

@@ -23,7 +23,8 @@ from dpassay.mechanisms.dagan_feldman_2020.threshold_law import (
     quadrature_error,
     threshold_law,
 )
-from dpassay.mechanisms.shared.classes import RULES, Functions, Labels, Points, Rule
+from dpassay.mechanisms.shared.function_class import Functions
+from dpassay.mechanisms.shared.hypothesis_class import RULES, Labels, Points, Rule
 from tests.mechanisms.dagan_feldman_2020 import twin_stable_learner as twin
 
 LINE: list[tuple[int, ...]] = [(1,), (2,), (3,)]

@@ -26,7 +26,9 @@ from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.mechanisms.dagan_feldman_2020.functions_law import hit_and_missed
 from dpassay.mechanisms.dagan_feldman_2020.stable_learner import StableLearner
-from dpassay.mechanisms.shared.classes import RULES, Corners, Rule, Thresholds
+from dpassay.mechanisms.shared.hypothesis_class import RULES, Rule
+from dpassay.mechanisms.shared.line_classes import Thresholds
+from dpassay.mechanisms.shared.plane_classes import Corners
 from dpassay.mechanisms.shared.vc import exponential_size, is_net, net_probability, net_size
 from dpassay.targets.groups import groups_for, silent
 from dpassay.targets.resolve import resolve

@@ -25,12 +25,14 @@ from dpassay.engine.domains.domain import Domain
 from dpassay.engine.exact import any_size, two_sided
 from dpassay.errors import DpassayError, InvalidInput
 from dpassay.laws import FiniteLaw, bernoulli_law
+from dpassay.mechanisms.dwork_feldman_2018.composition import (
+    advanced_composition,
+    optimal_composition,
+)
 from dpassay.mechanisms.dwork_feldman_2018.interface import (
     BudgetSpent,
     Interface,
     PredictionInterface,
-    advanced_composition,
-    optimal_composition,
 )
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk import ProjectedWalk
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority

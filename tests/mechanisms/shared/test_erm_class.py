@@ -14,9 +14,11 @@ from sklearn.base import clone
 
 from dpassay.data import Labelled, points
 from dpassay.errors import InvalidInput
-from dpassay.mechanisms.shared.classes import CLASSES, RULES, Thresholds
+from dpassay.mechanisms.shared.classes import CLASSES
 from dpassay.mechanisms.shared.erm_class import ClassERM, corner
+from dpassay.mechanisms.shared.hypothesis_class import RULES
 from dpassay.mechanisms.shared.learners import BlockLearner
+from dpassay.mechanisms.shared.line_classes import Thresholds
 from tests.mechanisms.dagan_feldman_2020 import twin_bagged as twin
 
 

@@ -14,14 +14,10 @@ import numpy as np
 import pytest
 
 from dpassay.errors import InvalidInput
-from dpassay.mechanisms.shared.classes import (
-    Corners,
-    Functions,
-    Halfspaces,
-    HypothesisClass,
-    Intervals,
-    Thresholds,
-)
+from dpassay.mechanisms.shared.function_class import Functions
+from dpassay.mechanisms.shared.hypothesis_class import HypothesisClass
+from dpassay.mechanisms.shared.line_classes import Intervals, Thresholds
+from dpassay.mechanisms.shared.plane_classes import Corners, Halfspaces
 from dpassay.mechanisms.shared.vc import (
     cover,
     exponential_size,

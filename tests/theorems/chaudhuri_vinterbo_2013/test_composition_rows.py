@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from dpassay.mechanisms.dwork_feldman_2018.interface import optimal_composition
+from dpassay.mechanisms.dwork_feldman_2018.composition import optimal_composition
 from dpassay.theorems.chaudhuri_vinterbo_2013.composition import (
     advanced,
     basic,

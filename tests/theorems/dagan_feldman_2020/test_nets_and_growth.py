@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from dpassay.mechanisms.shared.classes import Thresholds
+from dpassay.mechanisms.shared.line_classes import Thresholds
 from dpassay.mechanisms.shared.vc import is_net
 from dpassay.theorems.dagan_feldman_2020.growth import classes
 from dpassay.theorems.dagan_feldman_2020.nets import corner, missing

@@ -14,7 +14,7 @@ from dpassay.claims import Stability
 from dpassay.data import Labelled
 from dpassay.mechanisms.dagan_feldman_2020.exponential import worst_excess
 from dpassay.mechanisms.dagan_feldman_2020.stable_learner import StableLearner
-from dpassay.mechanisms.shared.classes import Thresholds
+from dpassay.mechanisms.shared.line_classes import Thresholds
 from dpassay.mechanisms.shared.vc import cover, is_net
 from dpassay.theorems.dagan_feldman_2020 import (
     conversion,

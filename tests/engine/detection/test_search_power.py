@@ -11,6 +11,7 @@ from scipy.special import ndtri
 
 from dpassay import audit
 from dpassay.engine.detection.alternatives import event_at
+from dpassay.engine.detection.certification import normal_power
 from dpassay.engine.detection.search_design import SearchDesign, search_sight, smallest_found
 from dpassay.engine.detection.search_laws import Label
 from dpassay.engine.detection.search_rehearsal import NORMAL, Rehearsal, spreads
@@ -88,7 +89,6 @@ def test_where_counts_are_large_a_normal_law_gives_the_power(
 ) -> None:
     n, promised = 400_000, 0.15
     design = replace(DESIGN, scale=scale, promised=promised, n=n, alpha=alpha)
-    rehearsal = Rehearsal(design, Label(design, 0.2, 2))
     error = scale.spread(p1, event_at(p1, promised, scale)) / math.sqrt(n)
     for apart in (0.0, 1.0, 2.0):
         leak = promised + error * (apart - float(ndtri(alpha)))
@@ -97,7 +97,7 @@ def test_where_counts_are_large_a_normal_law_gives_the_power(
         x = counts_near(p1, n)
         y = largest_rejecting("stouffer", x, n, allowed=scale.allowed(promised), alpha=alpha)
         power = power_of(p1, p0, x, y, n)
-        assert rehearsal._normal_power(p1, p0) == pytest.approx(power, abs=0.015)
+        assert normal_power(design, p1, p0) == pytest.approx(power, abs=0.015)
 
 
 def test_an_event_of_no_more_than_delta_is_never_seen() -> None:
