@@ -1,4 +1,8 @@
-"""Records by the name that a user gives: a file, or the folder of a run; else what was meant."""
+"""Records by the name that a user gives: a file, or the folder of a run; else what was meant.
+
+What reads records of runs computes their bounds again, and takes time to import: records of
+theorems do without it.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,7 @@ from dpassay.record.attack_record import SCHEMA as ATTACK_SCHEMA
 from dpassay.record.attack_record import is_attack_record, read_attack_record
 from dpassay.record.files import schema_at, witness_file
 from dpassay.record.kept import require_schema
-from dpassay.record.run_record import SCHEMA, read_record
 from dpassay.record.theorems.baseline import is_theorem_record, read_theorem_record
-from dpassay.record.witness import is_witness, read_witness
 
 RUN, ATTACK, THEOREMS = ("record.json", "run.json"), ("attack.json",), ("theorems.json",)
 """Files of the folders of a run, an attack and a run of theorems; run.json is what an earlier
@@ -73,7 +75,7 @@ def run_record(text: str, argument: str = "RECORD") -> tuple[Path, dict[str, Any
         If there is none, or it cannot be read; the message says what the file is instead.
     """
     path = located(text, argument)
-    return path, _read(read_record, path, argument)
+    return path, _read_run(path, argument)
 
 
 def any_record(text: str) -> tuple[dict[str, Any], str]:
@@ -89,7 +91,7 @@ def any_record(text: str) -> tuple[dict[str, Any], str]:
         return read_attack_record(path), "attacks"
     if is_theorem_record(path):
         return read_theorem_record(path), "theorems"
-    return _read(read_record, path, "RECORD"), ""
+    return _read_run(path, "RECORD"), ""
 
 
 def attack_record(text: str, argument: str = "RECORD") -> tuple[Path, dict[str, Any]]:
@@ -141,6 +143,8 @@ def witness(text: str) -> dict[str, Any]:
     InvalidInput
         If there is none, or it cannot be read; the message says what was perhaps meant.
     """
+    from dpassay.record.witness import read_witness
+
     path = Path(text)
     if _is(path, Path.is_dir):
         raise InvalidInput(f"WITNESS = '{text}': is a folder; {_witnesses(path)}")
@@ -153,10 +157,12 @@ def witness(text: str) -> dict[str, Any]:
     return read_witness(path)
 
 
-def _read(read: Callable[[Path, str], dict[str, Any]], path: Path, argument: str) -> dict[str, Any]:
-    """Read a record; of a file that is none, say what it is."""
+def _read_run(path: Path, argument: str) -> dict[str, Any]:
+    """Read a record of a run; of a file that is none, say what it is."""
+    from dpassay.record.run_record import read_record
+
     try:
-        return read(path, argument)
+        return read_record(path, argument)
     except InvalidInput:
         if told := _other(path):
             raise InvalidInput(f"{argument} = '{path}': {told}") from None
@@ -165,6 +171,9 @@ def _read(read: Callable[[Path, str], dict[str, Any]], path: Path, argument: str
 
 def _other(path: Path) -> str:
     """Say what a file is that is no record of a run; empty where nobody can tell."""
+    from dpassay.record.run_record import SCHEMA
+    from dpassay.record.witness import is_witness
+
     schema = schema_at(path)
     if is_witness(path):
         return f"is a witness; did you mean `dpassay replay {path}`?"
