@@ -6,6 +6,9 @@ FILES  := $(shell git ls-files --cached --others --exclude-standard 'audit/*' 'm
 # An editable install in strict mode links file by file: a new file needs a new install,
 # so the stamp carries a hash of the list.
 STAMP  := .make/install-$(shell printf '%s ' $(FILES) | cat - pyproject.toml requirements.lock | cksum | cut -d' ' -f1)
+# What builds a release and its SBOM has an environment of its own.
+RELEASE  := .venv-release
+RELEASED := .make/release-$(shell cksum < requirements-release.lock | cut -d' ' -f1)
 
 # The tests, rewritten for their assertions, and what they test are compiled once, not by every process.
 unexport PYTHONDONTWRITEBYTECODE
@@ -19,7 +22,7 @@ audit: $(STAMP)  ## the default audit; leaves report/index.html
 test: $(STAMP)  ## everything but the slow proofs; many wait for processes, so three at a time
 	$(BIN)/python -m pytest -n 3 --dist worksteal
 
-test-slow: $(STAMP) chromium  ## the slow proofs; those that would write over xdist's connections run without it
+test-slow: $(STAMP) $(RELEASED) chromium  ## the slow proofs; those that would write over xdist's connections run without it
 	$(BIN)/python -m pytest -m "slow and not alone" -n 2 --dist worksteal
 	$(BIN)/python -m pytest -m alone $$(grep -rl --include="*.py" pytest.mark.alone tests)
 
@@ -61,17 +64,23 @@ $(STAMP):
 	$(BIN)/python -c 'import compileall, dpassay; compileall.compile_dir(dpassay.__path__[0], quiet=1)'
 	@mkdir -p .make && rm -f .make/install-* && touch $@
 
-LOCK = .make/lock/bin/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-header
-lock:  ## requirements.lock and what of it a user needs: pins stay where they fit; UPGRADE=--upgrade takes the newest
+$(RELEASED):
+	rm -rf $(RELEASE) && $(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --require-hashes --requirement requirements-release.lock
+	@mkdir -p .make && rm -f .make/release-* && touch $@
+
+LOCK = .make/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header
+lock:  ## requirements.lock, what of it a user needs, and what a release needs: pins stay where they fit; UPGRADE=--upgrade takes the newest
 	rm -rf .make/lock && $(PYTHON) -m venv .make/lock
 	.make/lock/bin/python -m pip install --quiet uv
-	$(LOCK) $(UPGRADE) --extra dev --output-file requirements.lock
+	$(LOCK) pyproject.toml $(UPGRADE) --extra dev --output-file requirements.lock
 	rm -f requirements-runtime.lock
-	$(LOCK) --constraint requirements.lock --output-file requirements-runtime.lock
+	$(LOCK) pyproject.toml --constraint requirements.lock --output-file requirements-runtime.lock
+	$(LOCK) $(UPGRADE) --group release --constraint requirements.lock --output-file requirements-release.lock
 	rm -rf .make/lock
 
-release: $(STAMP)  ## wheel, source archive and SBOM of the last commit, into dist
-	bash ci/release.sh $(BIN)/python dist
+release: $(RELEASED)  ## wheel, source archive and SBOM of the last commit, into dist
+	bash ci/release.sh $(RELEASE)/bin/python dist
 
 clean:
-	rm -rf $(VENV) .make build dist report *.egg-info
+	rm -rf $(VENV) $(RELEASE) .make build dist report *.egg-info

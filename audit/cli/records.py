@@ -1,4 +1,8 @@
-"""Records by the name that a user gives: a file, or the folder of a run; else what was meant."""
+"""Records by the name that a user gives: a file, or the folder of a run; else what was meant.
+
+What reads records of runs computes their bounds again, and takes time to import: records of
+theorems do without it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,6 @@ from typing import Any
 
 from dpassay.errors import InvalidInput
 from dpassay.record.files import schema_at, witness_file
-from dpassay.record.witness import read_witness
 
 RUN = ("record.json", "run.json")
 """Files of the folder of a run; run.json is what an earlier version wrote."""
@@ -58,6 +61,8 @@ def witness(text: str) -> dict[str, Any]:
     InvalidInput
         If there is none, or it cannot be read; the message says what was perhaps meant.
     """
+    from dpassay.record.witness import read_witness
+
     path = Path(text)
     if _is(path, Path.is_dir):
         raise InvalidInput(f"WITNESS = '{text}': is a folder; {_witnesses(path)}")

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations_with_replacement
 from typing import Any
 
-from scipy.stats import binom
-
 from dpassay.record.attack_numbers import Number, chance_limits
 from dpassay.record.attack_record import rungs_of
+from dpassay.stats.binomial_law import quantile
 from dpassay.stats.power import tight_pair
 from dpassay.stats.scales import Ratio
 
@@ -114,7 +113,7 @@ def _least_event(n1: int, n0: int, above: float, loss: Ratio, alpha: float) -> f
 
     def seen(leak: float) -> bool:
         p1, p0 = tight_pair(leak, loss.delta)
-        counts = {"x": int(binom.ppf(0.05, n1, p1)), "y": int(binom.ppf(0.95, n0, p0))}
+        counts = {"x": int(quantile(0.05, n1, p1)), "y": int(quantile(0.95, n0, p0))}
         return _of_event(counts | {"n1": n1, "n0": n0}, loss, alpha)[0] > above
 
     low, high = above, MOST_LEAK

@@ -87,11 +87,14 @@ class Line:
         Place of each record among them.
     errors : int array (m + 1,)
         Errors of the labelling with j zeros.
+    feature : int
+        Column that has the values.
     """
 
     values: Points
     ranks: Counts
     errors: Counts
+    feature: int
 
     @classmethod
     def of(cls, data: Labelled, feature: int) -> Line:
@@ -100,13 +103,23 @@ class Line:
         ones = np.bincount(ranks, weights=data.y, minlength=len(values)).astype(np.int64)
         zeros = np.bincount(ranks, minlength=len(values)) - ones
         errors = np.append(0, np.cumsum(ones)) + np.append(np.cumsum(zeros[::-1])[::-1], 0)
-        return cls(values=values, ranks=ranks, errors=errors)
+        return cls(values=values, ranks=ranks, errors=errors, feature=feature)
 
     def votes(self, learner: RealisableLearner, X: Points, queries: Points) -> Counts:
         """Votes for all labellings, shape (m + 1, q).
 
-        A block's hypothesis is that with as many zeros among its own values.
+        A block's hypothesis is that with as many zeros among its own values. With `least` it
+        answers 1 if the block has a value labelled 1 that is at most the query; with `greatest` 0
+        if it has one labelled 0 that is at least the query.
         """
+        x, m = column(queries, self.feature), len(self.values)
+        if learner.rule == "least":
+            stops = np.searchsorted(self.values, x, side="right")
+            return np.ascontiguousarray(_blocks_within(self.ranks, m, stops, learner.r).T)
+        if learner.rule == "greatest":
+            stops = m - np.searchsorted(self.values, x)
+            zeros = _blocks_within(m - 1 - self.ranks, m, stops, learner.r)[:, ::-1]
+            return np.ascontiguousarray(learner.r - zeros.T)
         numbers = np.arange(len(self.values) + 1)
         votes = np.zeros((len(numbers), len(queries)), dtype=np.int64)
         for j in range(learner.r):
@@ -182,6 +195,39 @@ class Line:
         return np.roll(chances, int(rule == "greatest")), error + 16 * UNIT_ROUNDOFF * (
             rate * len(self.ranks) + 1
         )
+
+
+def _blocks_within(ranks: Counts, m: int, stops: Counts, r: int) -> Counts:
+    """How many of r blocks have a record whose rank is at least j and below a stop.
+
+    They are as many as records there whose block has no later one there.
+
+    Parameters
+    ----------
+    ranks : int array (n,)
+        Of each record, 0 to m - 1.
+    m : int
+    stops : int array (q,)
+        0 to m.
+    r : int
+        Record i is in block i mod r.
+
+    Returns
+    -------
+    int array (q, m + 1)
+        For j from 0 to m.
+    """
+    order = np.argsort(ranks, kind="stable")
+    ascending, blocks = ranks[order], order % r
+    together = np.argsort(blocks, kind="stable")
+    here, later = together[:-1], together[1:]
+    same = blocks[here] == blocks[later]
+    following = np.full(len(ranks), m)
+    following[here[same]] = ascending[later[same]]
+    last = (ascending < stops[:, None]) & (following >= stops[:, None])
+    reached = np.zeros((len(stops), len(ranks) + 1), dtype=np.int64)
+    np.cumsum(last[:, ::-1], axis=1, out=reached[:, -2::-1])
+    return reached[:, np.searchsorted(ascending, np.arange(m + 1))]
 
 
 def labellings_of(

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from benchmarks import excess_error, rates
-from benchmarks.rates import RATES, Found, errors, measured, page
+from benchmarks.rate_statements import LARGEST, NOISE, RATES
+from benchmarks.rates import Found, before_flip, errors, measured, page
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -37,7 +38,7 @@ def test_so_many_records_are_enough_for_alpha(name: str) -> None:
     for axis in rate.order:
         for n, epsilon in rate.places(axis):
             alpha = rate.alpha(n, epsilon)
-            assert 0 < alpha < rates.LARGEST
+            assert 0 < alpha < LARGEST
             assert rate.size(alpha, epsilon) == pytest.approx(n, rel=1e-9)
 
 
@@ -47,6 +48,39 @@ def test_promised_slopes_tend_to_the_order(name: str) -> None:
     rate, few, many = RATES[name], 10**16, 10**18
     ratio = rate.alpha(many, 0.5) / rate.alpha(few, 0.5)
     assert np.log(ratio) / np.log(many / few) == pytest.approx(rate.order["n"], abs=2 / np.log(few))
+
+
+def test_theorem_2_s_sizes_are_those_that_lemma_8_allows() -> None:
+    """n' <= epsilon n and 1 / (eta n) <= epsilon; eta <= alpha / ln tau_n; and a net."""
+    rate = RATES["relabelled"]
+    for n, epsilon in (place for axis in rate.order for place in rate.places(axis)):
+        learner, alpha = rate.learner(n, epsilon), rate.alpha(n, epsilon)
+        assert (1 - alpha) ** learner.n_prime <= alpha / 2
+        assert learner.n_prime <= epsilon * n
+        assert learner.rate <= epsilon
+        assert learner.eta <= alpha / np.log(n + 1)
+
+
+def test_errors_before_the_flip() -> None:
+    """Of answers that are right with probability 0.9, flipped with probability alpha."""
+    rate = RATES["relabelled"]
+    alphas = [rate.alpha(*place) for place in rate.places("n")]
+    each = [[(1 - 2 * NOISE) * (a + (1 - 2 * a) * 0.1)] for a in alphas]
+    np.testing.assert_allclose(before_flip("n", each), (1 - 2 * NOISE) * 0.1)
+
+
+def test_a_learner_is_measured_anew_and_the_others_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged = found() | {"stable-learner": found()["stable-learner"] | {"n": [[0.5]] * 6}}
+    (tmp_path / "rates.json").write_text(json.dumps(damaged), encoding="utf-8")
+    monkeypatch.setattr(rates, "DOCS", tmp_path)
+    monkeypatch.setattr(rates, "draw", lambda found: None)
+    monkeypatch.setattr(rates, "errors", lambda name, axis: found()[name][axis])
+    monkeypatch.setattr("sys.argv", ["rates", "--only", "stable-learner"])
+    rates.main()
+    for name in ("rates.json", "rates.md"):
+        assert (tmp_path / name).read_bytes() == (DOCS / name).read_bytes()
 
 
 def test_a_power_has_its_slope() -> None:

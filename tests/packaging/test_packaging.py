@@ -33,6 +33,9 @@ SLOW = {
     "scipy.stats",
 }
 HEAVY = SLOW | {"numpy", "scipy", "rich"}
+GRAMMARS = {"lark", "rfc3987", "rfc3987_syntax", "isoduration", "webcolors"}
+"""What jsonschema imports where it is installed, for formats that no schema of ours names."""
+ROW = "chaudhuri-vinterbo-2013/lemma-4/by-content"
 
 
 def sources() -> set[str]:
@@ -137,6 +140,38 @@ def test_a_command_that_audits_nothing_loads_nothing_heavy(command: str, tmp_pat
 def test_a_sampled_audit_loads_nothing_slow(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text("def answer(data, rng):\n    return int(rng.random() < 0.5)\n")
     assert loaded("run one:answer --claim epsilon=1 --budget 100", tmp_path, SLOW) == []
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with records of a run and of a theorem, and their witnesses."""
+    found = tmp_path_factory.mktemp("records")
+    loaded("run projected-walk --mode exact --queries 3 -q --out run", found, SLOW)
+    loaded(f"theorem run {ROW} -q --out theorems", found, SLOW)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("command", "needed"),
+    [
+        ("explain projected-walk.printed.exact --record run/record.json", ["jsonschema"]),
+        ("compare run/record.json run/record.json", ["jsonschema"]),
+        ("replay run/witnesses/projected-walk.printed.exact.json", ["jsonschema"]),
+        ("report run/record.json --out pages", ["jinja2", "jsonschema"]),
+        ("compare theorems/theorems.json theorems/theorems.json", ["jsonschema"]),
+        ("theorem list", []),
+        (f"theorem replay theorems/witnesses/{ROW.replace('/', '%2F')}.json", ["jsonschema"]),
+    ],
+)
+def test_a_command_that_reads_loads_nothing_slow_but_what_it_needs(
+    command: str, needed: list[str], folder: Path
+) -> None:
+    assert loaded(command, folder, SLOW | GRAMMARS) == needed
+
+
+def test_a_report_of_theorems_computes_nothing(folder: Path) -> None:
+    found = loaded("report theorems/theorems.json --out pages", folder, HEAVY | GRAMMARS)
+    assert found == ["jinja2", "jsonschema"]
 
 
 def test_version_is_said_once() -> None:

@@ -10,15 +10,12 @@ from typing import Any
 
 from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit, of_run
-from dpassay.cli.output.progress import bars
 from dpassay.cli.output.terminal import console, readers_may_leave
-from dpassay.cli.shared import command_of, commit
 from dpassay.config.options import OPTIONS
 from dpassay.record.files import dumps, witness_file, writable, write_text
 from dpassay.theorems.effort import Effort
 from dpassay.theorems.page import as_json, lines
 from dpassay.theorems.registry import chosen
-from dpassay.theorems.run import check_rows, make_record, make_witness, read_witness, replayed
 from dpassay.theorems.statement import PAPERS
 
 DESCRIPTION = """The quantitative statements of the three papers, each held against the truth: \
@@ -81,6 +78,9 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from dpassay.cli.output.progress import bars
+    from dpassay.theorems.run import check_rows, make_record
+
     rows = chosen(arguments.names, arguments.paper)
     directory = None if arguments.out is None else Path(arguments.out)
     if directory is not None:
@@ -101,6 +101,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _facts(arguments: argparse.Namespace, seed: int) -> dict[str, Any]:
     from dpassay import __version__
+    from dpassay.cli.shared import command_of, commit
 
     return {
         "version": __version__,
@@ -115,6 +116,7 @@ def _facts(arguments: argparse.Namespace, seed: int) -> dict[str, Any]:
 def _deliver(record: dict[str, Any], directory: Path | None, arguments: Any) -> None:
     from dpassay import reports
     from dpassay.reports.theorems.pages import FORMATS, print_rows
+    from dpassay.theorems.run import make_witness
 
     if directory is not None:
         reports.write(record, FORMATS, directory, FORMATS)
@@ -133,6 +135,8 @@ def _deliver(record: dict[str, Any], directory: Path | None, arguments: Any) -> 
 
 
 def _replay(arguments: argparse.Namespace) -> int:
+    from dpassay.theorems.run import read_witness, replayed
+
     row, case, witness = read_witness(Path(arguments.witness))
     again = replayed(row, case)
     sys.stdout.write(dumps({"id": row.key, "again": again, "same": again == witness}))

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpassay.api import audit
 from dpassay.claims import DP
-from dpassay.engine.domains.domain import Domain
-from dpassay.targets.resolve import resolve
 from dpassay.theorems.row import Measured
 
 
@@ -39,6 +36,11 @@ def loss_of(
     ArithmeticError
         If the audit computes no loss.
     """
+    # what audits takes time to import, and `dpassay theorem list` only lists the rows
+    from dpassay.api import audit
+    from dpassay.engine.domains.domain import Domain
+    from dpassay.targets.resolve import resolve
+
     found = audit(
         resolve(target, parameters).mechanism,
         claim=DP(epsilon=claimed, delta=delta),

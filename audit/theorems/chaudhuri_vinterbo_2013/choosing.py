@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import log_softmax, logsumexp
 
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.selection import selection_log_p
@@ -82,7 +82,9 @@ def growth(k: int, delta0: float) -> Measured:
     most = math.log(k / delta0)
     if failure(k, 0.0) <= delta0:  # then no gap at all is
         return computed(most, 0.0, 0.0)
-    return computed(most, float(brentq(lambda gap: failure(k, gap) - delta0, 0.0, most)), 1e-8)
+    return computed(
+        most, float(scipy.optimize.brentq(lambda gap: failure(k, gap) - delta0, 0.0, most)), 1e-8
+    )
 
 
 def linear_cases(_: Effort) -> Iterator[Case]:

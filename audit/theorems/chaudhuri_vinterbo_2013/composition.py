@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 from scipy.special import gammaln
 
 from dpassay.mechanisms.dwork_feldman_2018.composition import advanced_composition
@@ -87,7 +87,9 @@ def split_cases(_: Effort) -> Iterator[Case]:
 def composed_back(alpha: float, k: int, delta: float) -> float:
     """alpha', the solution of alpha = k (e^alpha' - 1) alpha' + sqrt(2 k log(1/delta)) alpha'."""
     return float(
-        brentq(lambda a: advanced_composition(a, k, delta) - alpha, 0.0, alpha, xtol=ROOT_ERROR)
+        scipy.optimize.brentq(
+            lambda a: advanced_composition(a, k, delta) - alpha, 0.0, alpha, xtol=ROOT_ERROR
+        )
     )
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy.stats import binom
+import scipy
 
 from dpassay.theorems.effort import Effort
 from dpassay.theorems.row import Case, Measured, Row, computed
@@ -32,7 +32,7 @@ def least(enough: Callable[[int], bool]) -> int:
 def unlearned(n: int, mass: float, gamma: float) -> float:
     """E[max(0, 1 - gamma t)], t binomial (n, mass): twice the least mean error at such a point."""
     t = np.arange(min(n, math.floor(1 / gamma)) + 1)
-    return float(binom.pmf(t, n, mass) @ np.maximum(0.0, 1 - gamma * t))
+    return float(scipy.stats.binom.pmf(t, n, mass) @ np.maximum(0.0, 1 - gamma * t))
 
 
 def theorem_cases(effort: Effort) -> Iterator[Case]:
@@ -127,7 +127,7 @@ def bits(alpha: float, beta: float) -> Measured:
 
     def enough(n: int) -> bool:
         """Odd n = 2m + 1 alone: an even n is no better than the odd one below it."""
-        return float(binom.cdf(n, 2 * n + 1, 0.5 + alpha)) <= beta * (1 + BINOMIAL)
+        return float(scipy.stats.binom.cdf(n, 2 * n + 1, 0.5 + alpha)) <= beta * (1 + BINOMIAL)
 
     return Measured(
         claimed=math.log(1 / beta) / (16 * alpha**2), lower=2 * least(enough) + 1, upper=math.inf

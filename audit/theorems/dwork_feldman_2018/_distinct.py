@@ -11,9 +11,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy.special import expit
-from scipy.stats import binom
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -34,7 +34,7 @@ def expected_error(n: int, T: int, epsilon: float, mass: float, low: float, high
     low, high : float
         Probability of label 1 on the left piece and on the right one.
     """
-    left = binom.pmf(np.arange(n + 2), n + 1, mass)
+    left = scipy.stats.binom.pmf(np.arange(n + 2), n + 1, mass)
     m = np.flatnonzero(left > DROPPED)
     errors = _errors(n, T, epsilon, low, high, m)
     return float(left[m] @ errors) + float(left[left <= DROPPED].sum())

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
+import scipy
 from scipy.special import xlog1py
-from scipy.stats import binom
 
 from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged
 from dpassay.numerics import UNIT_ROUNDOFF
@@ -130,7 +130,7 @@ def one_point(alpha: float, epsilon: float, beta: float) -> Measured:
     r, p = blocks(alpha, epsilon), 2 * beta * alpha * epsilon
     error = vote_error(np.arange(r + 1), r, epsilon)
     enough = int(np.argmax(error > alpha * (1 + 1e-9)))
-    value = float(binom.sf(enough - 1, r, p))
+    value = float(scipy.stats.binom.sf(enough - 1, r, p))
     return computed(beta, value, ERROR * value)
 
 

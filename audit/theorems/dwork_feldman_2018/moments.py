@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.seeds import stream
@@ -185,7 +185,7 @@ def rare(n: int, share: float, epsilon: float, beta: float) -> Measured:
     if epsilon < math.log(2):
         raise ArithmeticError(f"the example is not private for epsilon = {epsilon}")
     exponent = 2 * math.sqrt(epsilon * math.log(1 / beta))
-    law = binom.pmf(np.arange(n + 1), n, share)
+    law = scipy.stats.binom.pmf(np.arange(n + 1), n, share)
     value = 0.0
     for j, i in itertools.product(range(n + 1), range(1, n + 1)):
         log = math.log(i) + (epsilon if j == 0 else -math.log(j))

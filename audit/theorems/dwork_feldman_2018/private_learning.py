@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.stats import binom
+import scipy
 
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.theorems.effort import Effort
@@ -99,7 +99,7 @@ def least_error(n: int, share: float, epsilon: float, delta: float) -> float:
     t = np.arange(min(n, 2000) + 1)
     growth = np.exp(np.minimum(epsilon * t, 600.0))
     group = delta * (growth - 1) / math.expm1(epsilon)
-    return float(binom.pmf(t, n, share) @ np.maximum(0.0, (1 - group) / (1 + growth)))
+    return float(scipy.stats.binom.pmf(t, n, share) @ np.maximum(0.0, (1 - group) / (1 + growth)))
 
 
 def functions(d: int, epsilon: float, alpha: float) -> Measured:
@@ -131,7 +131,7 @@ def tail_cases(_: Effort) -> Iterator[Case]:
 def tail(d: int, inverse_epsilon: int) -> Measured:
     """Chance that more than 1 / (4 epsilon) of d / (8 epsilon) uniform points are point i."""
     n, most = d * inverse_epsilon // 8, inverse_epsilon // 4
-    value = float(binom.sf(most, n, 1 / d))
+    value = float(scipy.stats.binom.sf(most, n, 1 / d))
     return computed(1 / 24, value, TAIL_ERROR * value)
 
 

@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Iterator
 
-from scipy.stats import binom
+import scipy
 
 from dpassay.mechanisms.shared.vc import sauer_shelah
 from dpassay.numerics import UNIT_ROUNDOFF
@@ -189,9 +189,9 @@ def regression_large(C: float, alpha: float, epsilon: float) -> Measured:
     of the posterior, so it is 1/2 (1 - 2 P[it is wrong]), and that is the majority of n labels.
     """
     n = max(1, math.ceil(C / (epsilon * alpha**2)))
-    wrong = float(binom.cdf((n - 1) // 2, n, 0.75))
+    wrong = float(scipy.stats.binom.cdf((n - 1) // 2, n, 0.75))
     if n % 2 == 0:
-        wrong += float(binom.pmf(n // 2, n, 0.75)) / 2
+        wrong += float(scipy.stats.binom.pmf(n // 2, n, 0.75)) / 2
     return Measured(claimed=alpha, lower=wrong * (1 - 1e-10), upper=math.inf)
 
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from dpassay.mechanisms.dwork_feldman_2018.erm import ERM
 from dpassay.numerics import UNIT_ROUNDOFF
@@ -124,7 +124,7 @@ def noise_cost(w: Array, share: float, b: float, curvature: float) -> Array:
 
 def expected(n: int, share: float, losses: Array) -> float:
     """Mean over S."""
-    return float(binom.pmf(np.arange(n + 1), n, share) @ losses)
+    return float(scipy.stats.binom.pmf(np.arange(n + 1), n, share) @ losses)
 
 
 def loss_cases(effort: Effort) -> Iterator[Case]:

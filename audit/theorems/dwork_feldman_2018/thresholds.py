@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+import scipy
 from scipy.special import expit
-from scipy.stats import binom
 
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk import Ties, Traversed
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk_risk import ProjectedWalkRisk
@@ -192,7 +192,7 @@ def chernoff_cases(_: Effort) -> Iterator[Case]:
 def chernoff(alpha: float) -> Measured:
     """Chance that n = ceil(6 ln 2 / alpha) variables of mean 3 alpha have a mean of 2 alpha."""
     n = math.ceil(6 * math.log(2) / alpha)
-    value = float(binom.sf(math.ceil(2 * alpha * n) - 1, n, min(1.0, 3 * alpha)))
+    value = float(scipy.stats.binom.sf(math.ceil(2 * alpha * n) - 1, n, min(1.0, 3 * alpha)))
     return computed(0.5, value, ERROR)
 
 

@@ -25,7 +25,7 @@ from dpassay.mechanisms.dagan_feldman_2020.random_sums import (
     quadrature_error,
 )
 from dpassay.mechanisms.dagan_feldman_2020.relabelled import Relabelled
-from dpassay.mechanisms.dagan_feldman_2020.relabelling import Line, chances_of
+from dpassay.mechanisms.dagan_feldman_2020.relabelling import Line, RealisableLearner, chances_of
 from dpassay.mechanisms.shared.function_class import Functions
 from dpassay.mechanisms.shared.hypothesis_class import Rule, column
 from dpassay.mechanisms.shared.line_classes import Intervals, Thresholds
@@ -119,6 +119,19 @@ def test_thresholds_are_no_other_than_what_the_general_way_makes_of_them(
     subsets = itertools.combinations(range(n), n_prime)
     p = np.mean([mechanism.given(data, data.X[list(each)], queries) for each in subsets], axis=0)
     np.testing.assert_allclose(law.p.T, 0.1 + 0.8 * p, rtol=law.error + 1e-14)
+
+
+@pytest.mark.parametrize("rule", ["least", "greatest", "middle"])
+@pytest.mark.parametrize(("n", "values", "r"), [(1, 1, 1), (9, 4, 3), (30, 8, 7), (30, 1000, 30)])
+def test_votes_by_rank_are_those_of_the_hypotheses(rule: Rule, n: int, values: int, r: int) -> None:
+    """Of every labelling, at queries on, between and beyond the values."""
+    data = tied(n, n + values, values)
+    line = Line.of(data, 0)
+    labels = line.ranks >= np.arange(len(line.values) + 1)[:, None]
+    learner = RealisableLearner(H=Thresholds(), rule=rule, r=r, rate=1.0)
+    queries = points(np.append(line.values, np.arange(-1, values + 1, 0.5))[:, None], "queries")
+    found = line.votes(learner, data.X, queries)
+    np.testing.assert_array_equal(found, learner.votes(data.X, labels, queries))
 
 
 @pytest.mark.parametrize("seed", range(6))
