@@ -68,7 +68,7 @@ class Scripted:
         while b"\r\n\r\n" not in asked:
             asked += connection.recv(1 << 16)
         head, _, body = asked.partition(b"\r\n\r\n")
-        length = int(head.lower().partition(b"content-length:")[2].split()[0])
+        length = int((head.lower().partition(b"content-length:")[2].split() or [b"0"])[0])
         while len(body) < length:
             body += connection.recv(1 << 16)
         connection.sendall(self.responses.pop(0) if self.responses else b"")
