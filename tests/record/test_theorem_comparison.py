@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,13 +24,12 @@ Record = dict[str, Any]
 
 
 def row(name: str = "row", **changed: Any) -> Record:
-    """A row that is verified; `worst` has a factor of 0.8."""
+    """A row that is verified; what is true is 0.8 of what is claimed, unless said otherwise."""
     measured = {
         "case": {"n": 2},
         "claimed": 1.0,
         "lower": 0.8,
         "upper": 0.8,
-        "factor": 0.8,
         "alpha": 0.0,
         "detectable": None,
     }
@@ -57,12 +57,15 @@ def row(name: str = "row", **changed: Any) -> Record:
         "witness": None,
     }
     worst = {name: changed.pop(name) for name in tuple(changed) if name in measured}
-    return kept | {"worst": measured | worst} | changed
+    held = measured | worst
+    claimed = float(held["claimed"])
+    held["factor"] = held["upper"] / claimed if 0 < claimed < math.inf else None
+    return kept | {"worst": held} | changed
 
 
 def wrong(**changed: Any) -> Record:
     """A row that is refuted by its only case."""
-    found = row(lower=1.2, upper=1.2, factor=1.2, **changed)
+    found = row(lower=1.2, upper=1.2, **changed)
     return found | {"verdict": "refuted", "witness": found["worst"]} | changed
 
 
@@ -261,7 +264,7 @@ def test_what_cannot_be_compared(
 
 
 def test_a_failed_check_is_no_baseline(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    put("theorems.json", record(row(verdict="error", worst=None)))
+    put("theorems.json", record(row(verdict="error", worst=None, cells=0)))
     assert main(["baseline", "accept", "theorems.json"]) == Exit.USAGE
     assert "paper/theorem/row could not be checked" in capsys.readouterr().err
 
