@@ -55,7 +55,8 @@ def private_accuracy(name: str, mechanism: Any, split: Split, rng: np.random.Gen
         return float((mechanism.sample(state, queries, RELEASES, rng) == split.test.y).mean())
     if isinstance(law, NoiseLaw):
         middle = 0.0 if accepts(name, "R") else 0.5
-        law = law.binned(np.full((len(queries), 1), middle))
+        above = np.exp(law.noise.log_below((law.values - middle) / law.noise.scale))
+        return float(np.where(split.test.y == 1, above, 1 - above).mean())
     assert isinstance(law, FiniteLaw)
     return float(law.p[np.arange(len(queries)), split.test.y].mean())
 

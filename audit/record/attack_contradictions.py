@@ -163,7 +163,7 @@ def _of_claim(claim: Raw, m: int, epsilon: float | str, delta: float) -> Iterato
 
     By how probable a right guess may be: of a claim that is a curve another point may be told.
     """
-    most = _allowed_guesses(m * claim["epsilon"], min(1.0, m * claim["delta"]))
+    most = _allowed_guesses(m * float(claim["epsilon"]), min(1.0, m * float(claim["delta"])))
     if 1 - _allowed_guesses(float(epsilon), delta) < (1 - most) * (1 - ROUNDING) - 1e-15:
         yield (
             f"allows {m} answers to lose {epsilon} at delta = {delta}, more than {m} times its "

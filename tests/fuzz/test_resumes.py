@@ -12,7 +12,7 @@ from tests.fuzz.running import fuzz, ran
 from tests.fuzz.test_ledgers import damage
 
 RUN = "run soft-majority-overview -p r=3 --mode monte-carlo --budget 300 --train 10 --queries 1"
-SIZES = "--models 4 --references 4 --records 20 --transcripts 20 --attacks gap --budgets 1"
+SIZES = "--models 4 --references 4 --records 20 --transcripts 20 --attacks gap --budgets 1 -p r=3"
 COMMANDS = {
     "run": ([*RUN.split(), "--profile", "quick"], "ledger.sqlite", "record.json"),
     "attack": ([*f"attack soft-majority {SIZES}".split()], "models.sqlite", "attack.json"),
@@ -46,7 +46,7 @@ def _whole(name: str) -> Path:
     folder = WHOLE / name
     if not folder.exists():
         words, ledger, record = COMMANDS[name]
-        assert ran([*words, "--out", "out", "-q"]).code in (0, 4)
+        assert ran([*words, "--out", "out", "-q"]).code == 4
         folder.mkdir(parents=True)
         for each in (ledger, record):
             shutil.copy(OUT / each, folder)

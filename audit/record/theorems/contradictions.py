@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from operator import mul
+from statistics import fmean
 from typing import Any
 
 from dpassay.stats.lower_bounds import MOST_ALPHA
@@ -16,6 +18,10 @@ EQUAL = 2e-9
 ASKED = 1.5
 """A sampled row decides nothing if a violation by this factor could have been missed:
 `dpassay.theorems.row.ASKED`."""
+WITHIN = 0.01
+"""By so much a slope may be below the one that it is to be at least: `theorems.slopes.WITHIN`."""
+DRAWN = 1e-6
+"""By so much a slope of points with twelve digits may differ from that of the points themselves."""
 SPOKEN = {"exact": "verified", "certified": "not refuted", "search": "not refuted"}
 """What is said of a statement that no case violates, by how its cases were measured."""
 
@@ -52,10 +58,9 @@ def _of_row(row: Raw) -> Iterator[str]:
     for what in ("worst", "witness"):
         if row[what] is not None:
             yield from (f"{what} of {name} {told}" for told in _of_numbers(row[what], row))
-    for _, claimed, lower, upper in (row.get("series") or {"points": []})["points"]:
-        if float(lower) > float(upper):
-            yield f"series of {name} has {lower} to {upper} where {claimed} is claimed"
     yield from _ranked(row)
+    if row.get("series") is not None:
+        yield from (f"series of {name} {told}" for told in _of_series(row))
 
 
 def _with(held: object) -> str:
@@ -124,6 +129,46 @@ def _seen(held: Raw, claimed: float, *, at_most: bool) -> bool:
     seen = float(held["detectable"])
     one, other = (seen, claimed) if at_most else (claimed, seen)
     return other > 0 and one / other <= ASKED * (1 + EQUAL)
+
+
+def _of_series(row: Raw) -> Iterator[str]:
+    """Say what of a growth cannot be drawn, or has another slope than is claimed of the row."""
+    points = [[float(each) for each in point] for point in row["series"]["points"]]
+    if row["worst"] is None or len(points) < 2:
+        yield f"has {len(points)} points, and the row {_with(row['worst'])} numbers"
+        return
+    if not all(0 < each < math.inf for point in points for each in point):
+        yield "has numbers that no log scale has"
+        return
+    places = [math.log(place) for place, *_ in points]
+    if places != sorted(set(places)):
+        yield "has places that do not rise"
+    for _, claimed, lower, upper in points:
+        if lower > upper:
+            yield f"has {lower} to {upper} where {claimed} is claimed"
+    yield from _of_slope(points, row)
+
+
+def _of_slope(points: Sequence[Sequence[float]], row: Raw) -> Iterator[str]:
+    """Say that the slopes of a growth are not the numbers of its row.
+
+    They are against the place, or against 1 / place: then all signs are the other ones.
+    """
+    places = [math.log(place) for place, *_ in points]
+    apart = [each - fmean(places) for each in places]
+    weights = [each / sum(one * one for one in apart) for each in apart]
+    claimed, lower, upper = ([math.log(point[k]) for point in points] for k in (1, 2, 3))
+    both = list(zip(weights, lower, upper, strict=True))
+    low = math.fsum(w * (one if w > 0 else other) for w, one, other in both)
+    high = math.fsum(w * (other if w > 0 else one) for w, one, other in both)
+    slope, worst = math.fsum(map(mul, weights, claimed)), row["worst"]
+    told = [float(worst[name]) for name in ("claimed", "lower", "upper")]
+    told[0] += WITHIN if row["relation"] == "at least" else 0.0
+    if not any(
+        max(abs(one - other) for one, other in zip(told, made, strict=True)) <= DRAWN
+        for made in ((slope, low, high), (-slope, -high, -low))
+    ):
+        yield f"has slopes of {slope:.6g}, {low:.6g} to {high:.6g}, which are not those of the row"
 
 
 def _ranked(row: Raw) -> Iterator[str]:
