@@ -118,3 +118,26 @@ def test_wrong_replies_of_services_are_refused_or_read_as_they_are(
     monkeypatch.setattr(interface, "PAUSES", (0.0,))
     with service() as server:
         fuzz("services", lambda rng: case(rng, server))
+
+
+BATCHES, OPEN = b'{"batches": true}', b'{"session": 5}'
+WRONG: dict[str, tuple[list[bytes], str]] = {
+    "a word for a capability": ([b'{"live": "yes"}'], "capabilities: live = 'yes': must be true"),
+    "a number for an ability": ([b'{"restart": 1}'], "capabilities: restart = 1: must be true"),
+    "a budget below nothing": ([b"{}", b'{"session": 5, "budget": -1}'], "open: budget = -1: must"),
+    "nested without end": ([b"{}", OPEN, b"[" * 100_000], "ask: the reply is nested too deeply"),
+    "a number for a batch": ([BATCHES, OPEN, b'{"answers": 3}'], "returned int; expected a list"),
+    "a word for a batch": ([BATCHES, OPEN, b'{"answers": "no"}'], "returned str; expected a list"),
+    "too many answers": ([BATCHES, OPEN, b'{"answers": [0, 1, 1]}'], "returned 3 answers; "),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_reply_that_makes_no_sense_is_refused_in_one_line(name: str) -> None:
+    """A word for a batch was read letter by letter; a number for one ended with a traceback."""
+    bodies, message = WRONG[name]
+    with service() as server:
+        server.responses = [good(body) for body in bodies]
+        with pytest.raises((InvalidInput, TargetError), match=message):  # noqa: PT012
+            session = Service(HttpFactory(server.url), "service").open(DATA, 3, "user")
+            session.ask_many(DATA.X) if bodies[0] == BATCHES else session.ask(DATA.X[0])
