@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from dpassay.data import points
 from dpassay.frontier.splits import Split
 from dpassay.laws import FiniteLaw, NoiseLaw
+from dpassay.mechanisms.shared.learners import logistic
 from dpassay.targets.resolve import accepts
 
 RELEASES = 50
@@ -24,10 +22,7 @@ BASELINES = ("non-private", "majority")
 
 def baselines(split: Split) -> dict[str, float]:
     """Accuracy of logistic regression without privacy, and of the majority label, on a split."""
-    model = make_pipeline(
-        StandardScaler(), LogisticRegression(solver="liblinear", max_iter=1000, random_state=0)
-    )
-    fitted = model.fit(split.train.X, split.train.y)
+    fitted = logistic(random_state=0).fit(split.train.X, split.train.y)
     return {
         "non-private": float(fitted.score(split.test.X, split.test.y)),
         "majority": float((split.test.y == round(split.train.y.mean())).mean()),

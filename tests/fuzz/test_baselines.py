@@ -69,7 +69,7 @@ def suppressed(rng: random.Random, record: Any) -> list[dict[str, Any]]:
 def _passed(done: Ran, excused: list[dict[str, Any]]) -> str:
     """Say which regression was let pass that nothing excuses today."""
     told, today = json.loads(done.out), datetime.now(tz=UTC).date()
-    sizes = {(each["id"], each["kind"]): each.get("size") for each in told["changes"]}
+    sizes = {(each["id"], each["kind"]): each.get("size") for each in told["regressions"]}
     for each in told["suppressed"]:
         size = sizes.get((each["id"], each["kind"]))
         if not any(

@@ -133,37 +133,6 @@ def test_a_record_of_attacks_that_contradicts_itself_is_refused(
     assert message in capsys.readouterr().err
 
 
-OF_ROWS: dict[str, tuple[tuple[Any, ...], Any, str]] = {
-    "verified by a search": (("exact", "method"), "search", "search numbers cannot show"),
-    "kept by nothing": (("exact", "worst", "upper"), 9.0, "and the verdict verified"),
-    "a factor of nothing": (("exact", "worst", "factor"), 0.001, "has factor = 0.001"),
-    "no factor": (("exact", "worst", "factor"), None, "has factor = None"),
-    "drawn and exact": (("exact", "worst", "alpha"), 0.01, "cannot be that of exact numbers"),
-    "seen and exact": (("exact", "worst", "detectable"), 2.0, "and was not sampled"),
-    "numbers of no case": (("exact", "cells"), 0, "with numbers, of 0 cases"),
-    "a worst case that is better": (("wrong", "worst"), None, "without numbers"),
-    "a series upside down": (("slope", "series", "points", 0, 2), 1e9, "series of"),
-}
-
-
-@pytest.mark.parametrize("name", OF_ROWS)
-def test_a_record_of_theorems_that_contradicts_itself_is_refused(
-    name: str, here: Path, capsys: Capture
-) -> None:
-    (row, *place), value, message = OF_ROWS[name]
-    record = json.loads(Path("theorems.json").read_text())
-    known = {
-        "exact": "dwork-feldman-2018/definition-1.1/any-generator",
-        "wrong": "dwork-feldman-2018/section-4.1-soft-majority/privacy",
-        "slope": "dwork-feldman-2018/corollary-2.1/slope",
-    }
-    inside = next(each for each in record["results"] if each["id"] == known[row])
-    _first(inside, *place[:-1])[place[-1]] = value
-    written(Path("bad.json"), record)
-    assert main(["report", "bad.json", "-o", "pages"]) == 2
-    assert message in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("name", ["exact.json", "attack.json", "theorems.json"])
 def test_a_name_that_an_object_has_twice_is_refused(name: str, here: Path, capsys: Capture) -> None:
     text = Path(name).read_text()
@@ -391,6 +360,17 @@ def test_a_number_too_large_for_a_float_is_no_number(here: Path, capsys: Capture
     )
     assert main(["config", "--show"]) == 2
     assert "up_to = " in capsys.readouterr().err
+
+
+def test_an_infinite_number_in_a_table_of_parameters_is_refused(
+    here: Path, capsys: Capture
+) -> None:
+    """`config --json` ended with a ValueError."""
+    base = '{ name = "interface", m = inf }'
+    text = f'[[mechanisms]]\ntarget = "group"\nparameters = {{ base = {base} }}\n'
+    Path("dpassay.toml").write_text(text)
+    assert main(["config", "--json"]) == 2
+    assert "parameters.base = {'name': 'interface', 'm': inf}: must be" in capsys.readouterr().err
 
 
 def test_there_are_ten_thousand_cases_and_a_file_for_each_target() -> None:

@@ -25,7 +25,7 @@ Record = dict[str, Any]
 
 def row(name: str = "row", **changed: Any) -> Record:
     """A row that is verified; what is true is 0.8 of what is claimed, unless said otherwise."""
-    measured = {
+    measured: Record = {
         "case": {"n": 2},
         "claimed": 1.0,
         "lower": 0.8,
@@ -57,7 +57,7 @@ def row(name: str = "row", **changed: Any) -> Record:
         "witness": None,
     }
     worst = {name: changed.pop(name) for name in tuple(changed) if name in measured}
-    held = measured | worst
+    held: Record = measured | worst
     claimed = float(held["claimed"])
     held["factor"] = held["upper"] / claimed if 0 < claimed < math.inf else None
     return kept | {"worst": held} | changed
