@@ -16,9 +16,10 @@ from scipy.stats import binom
 
 from dpassay.attacks.experiment.one_run import largest_rejected
 from dpassay.attacks.experiment.reach import guessed
-from dpassay.attacks.experiment.renyi import RenyiClaim, divergence
+from dpassay.attacks.experiment.renyi import RenyiClaim
 from dpassay.errors import is_real, require
 from dpassay.stats.bounds import Counts
+from dpassay.stats.guesses import divergence
 from dpassay.stats.lower_bounds import choose, lower_bound
 from dpassay.stats.power import tight_pair
 from dpassay.stats.scales import Ratio

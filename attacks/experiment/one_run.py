@@ -19,10 +19,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from dpassay.attacks.observed import Array, Flags
-from dpassay.errors import is_count, is_real, require
+from dpassay.errors import is_real, require
+from dpassay.stats.guesses import p_value
 
 MOST = 60.0
 """No larger loss is told: e^-60 cannot be told from 0 next to 1."""
@@ -49,41 +49,6 @@ class OneRun:
     v: int
     m: int
     alpha: float
-
-
-def p_value(v: int, r: int, *, epsilon: float, delta: float = 0.0, m: int) -> float:
-    """Bound the probability of v or more right guesses of r under DP (Theorem 5.2).
-
-    Under (epsilon, delta)-differential privacy.
-
-    Parameters
-    ----------
-    v, r : int
-        0 <= v <= r; r is declared before the guesses are made.
-    epsilon : float
-        >= 0.
-    delta : float
-        In [0, 1].
-    m : int
-        Coins, >= r.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-    """
-    require(is_count(r) and is_count(v, 0) and v <= r, "v", v, f"an integer in 0..{r}")
-    require(is_count(m) and m >= r, "m", m, f"an integer >= r = {r}")
-    require(is_real(epsilon) and epsilon >= 0, "epsilon", epsilon, "a number >= 0")
-    require(is_real(delta) and 0 <= delta <= 1, "delta", delta, "a number in [0, 1]")
-    q = 1 / (1 + math.exp(-epsilon))
-    found = float(scipy.stats.binom.sf(v - 1, r, q))
-    if delta > 0:
-        # beyond v nothing is added to the probability, and more is divided by
-        i = np.arange(1, v + 1)
-        between = scipy.stats.binom.cdf(v - 1, r, q) - scipy.stats.binom.cdf(v - i - 1, r, q)
-        found += 2 * m * delta * float((between / i).max(initial=0.0))
-    return min(1.0, found)
 
 
 def largest_rejected(v: int, r: int, *, delta: float = 0.0, m: int, alpha: float) -> float:

@@ -13,44 +13,15 @@ with its error probability and at no further cost.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
 from dpassay.attacks.experiment.reach import MOST_TRIALS, Reach, reach_of, smallest
-from dpassay.attacks.observed import Array
 from dpassay.claims import DP
 from dpassay.errors import is_real, require
 from dpassay.privacy_curves import Renyi, ZeroConcentrated
 from dpassay.stats.bounds import clopper_pearson_lower
-
-ORDERS: Array = 1 + np.geomspace(1e-3, 1e3, 241)
-"""At which the bound of zCDP is looked for."""
-
-
-def divergence(hit: float, order: float) -> float:
-    """Return D_order(Bern(hit) || Bern(1 - hit)) in nats, what randomised response loses.
-
-    Parameters
-    ----------
-    hit : float
-        Probability of the likelier answer, in [0.5, 1]; at 1 it is inf.
-    order : float
-        > 1.
-    """
-    require(is_real(order) and order > 1, "order", order, "a number > 1")
-    require(is_real(hit) and 0.5 <= hit <= 1, "hit", hit, "a number in [0.5, 1]")
-    return float(_divergences(hit, np.array([order]))[0])
-
-
-def _divergences(hit: float, orders: Array) -> Array:
-    if hit in {0.5, 1}:
-        return np.full(orders.shape, 0.0 if hit == 0.5 else math.inf)
-    one, other = math.log(hit), math.log1p(-hit)
-    both = np.logaddexp(orders * one + (1 - orders) * other, orders * other + (1 - orders) * one)
-    return np.maximum(0.0, both / (orders - 1))
+from dpassay.stats.guesses import concentrated, divergence
 
 
 def renyi_guessed(right: int, trials: int, *, order: float, alpha: float) -> float:
@@ -79,17 +50,6 @@ def concentrated_guessed(right: int, trials: int, *, alpha: float) -> float:
     Over a grid of orders, so that it may be smaller than it could be, never larger.
     """
     return concentrated(_hit(right, trials, alpha))
-
-
-def concentrated(hit: float) -> float:
-    """Return the rho that randomised response loses, over a grid of orders.
-
-    Parameters
-    ----------
-    hit : float
-        See `divergence`.
-    """
-    return float((_divergences(hit, ORDERS) / ORDERS).max())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
-from dpassay.errors import InvalidInput, TargetError
+from dpassay.errors import InvalidInput, TargetError, is_count, require
 from dpassay.targets.foreign.service import HEADERS, MIB, Address, address_of
 
 SECONDS = 30.0
@@ -27,6 +27,9 @@ REFUSALS = (403, 429, 502, 503, 504)
 NONE = (404, 405, 501)
 """Statuses of a service that says nothing of what it can."""
 WORDS = ("shared_seed", "one_model", "memoised", "live")
+ABILITIES = ("probabilities", "batches", "restart", "delete")
+SHOWN = 80
+"""Characters of a wrong value that a message shows."""
 
 
 class Refused(RuntimeError):
@@ -63,7 +66,7 @@ class HttpFactory:
     Raises
     ------
     InvalidInput
-        If it is no address, or nothing listens there.
+        If it is no address, nothing listens there, or its capabilities are not true or false.
     """
 
     def __init__(self, url: str) -> None:
@@ -75,6 +78,9 @@ class HttpFactory:
         except TargetError as error:
             raise InvalidInput(f"--service = '{url}': {error}") from None
         found = {} if status in NONE else _object(said, "capabilities", status)
+        for name in (*WORDS, *ABILITIES):
+            value = found.get(name, False)
+            require(isinstance(value, bool), f"capabilities: {name}", value, "true or false")
         for word in WORDS:
             setattr(self, word, found.get(word, False))
         self._can = {name for name in ("probabilities", "batches") if found.get(name) is True}
@@ -87,7 +93,11 @@ class HttpFactory:
         found = self.post("open", {"data": self._data(data), "seed": seed, "user": user})
         if "session" not in found:
             raise TargetError("open: the reply has no 'session'")
-        return HttpSession(self, found["session"], found.get("budget"), self._can)
+        budget = found.get("budget")
+        if budget is not None and not is_count(budget, 0):
+            said = repr(budget)[:SHOWN]
+            raise TargetError(f"open: budget = {said}: must be a whole number >= 0, or null")
+        return HttpSession(self, found["session"], budget, self._can)
 
     def _restart(self, seed: int) -> None:
         self.post("restart", {"seed": seed})
@@ -196,6 +206,8 @@ def _object(said: bytes, name: str, status: int) -> dict[str, Any]:
         found = json.loads(said)
     except ValueError:
         found = None
+    except RecursionError:
+        raise TargetError(f"{name}: the reply is nested too deeply") from None
     if not isinstance(found, dict):
         raise TargetError(f"{name}: the reply is no JSON object")
     return found

@@ -25,7 +25,7 @@ import inspect
 import math
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -119,7 +119,9 @@ class Session:
         if self.has("probabilities"):
             return self._call("probabilities", x.copy())
         found = self._call("ask_many", x.copy()[None])
-        return found[0] if isinstance(found, list) and found else found
+        if isinstance(found, list):
+            return found[0] if found else Refusal("returned no answer")
+        return found
 
     def probabilities(self, x: Array) -> Any:
         """Return what it says of all labels at a point (d,), or a `Refusal`."""
@@ -143,9 +145,24 @@ class Session:
             raise TargetError(
                 f"{name} on {self._where} raised {type(error).__name__}", _text(error)
             ) from error
-        if name == "ask_many" and not isinstance(answer, str) and isinstance(answer, Iterable):
-            return [self._value(name, each) for each in answer]
+        if name == "ask_many" and answer is not None:
+            return self._answers(answer, len(x))
         return self._value(name, answer)
+
+    def _answers(self, answer: Any, points: int) -> list[Any]:
+        """Return the answers to a batch: as many as it has points at most."""
+        several = (
+            np.ndim(answer) > 0
+            if isinstance(answer, np.ndarray)
+            else isinstance(answer, Iterable) and not isinstance(answer, str | bytes | Mapping)
+        )
+        found = list(answer) if several else []
+        if not several or len(found) > points:
+            got = f"{len(found)} answers" if several else type(answer).__name__
+            raise TargetError(
+                f"ask_many on {self._where} returned {got}; expected a list of at most {points}"
+            )
+        return [self._value("ask_many", each) for each in found]
 
     def _value(self, name: str, answer: Any) -> Any:
         """An answer as a value that can be compared: vectors become tuples, unrounded."""

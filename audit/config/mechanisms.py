@@ -143,8 +143,9 @@ def _entry(entry: dict[str, Any], where: str) -> Configured:
         isinstance(parameters, dict), f"{where}: parameters", parameters, "a table like { r = 5 }"
     )
     for parameter, value in parameters.items():
-        allowed = "a number, a text, true, false, or a list or table of these"
-        require(is_value(value), f"{where}: parameters.{parameter}", value, allowed)
+        allowed = "a number, a text, true, false, or a list or table of these, finite ones"
+        plain = isinstance(value, float) or is_value(value)  # alone it is kept as a text
+        require(plain, f"{where}: parameters.{parameter}", value, allowed)
     search, together = entry.get("search"), entry.get("together")
     require(
         together is None or isinstance(together, bool), f"{where}: together", together, SWITCHED

@@ -9,6 +9,7 @@ table with a name.
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from collections.abc import Mapping
 from typing import Any
@@ -66,14 +67,16 @@ def spelled(value: Any) -> Any:
 def is_value(value: Any) -> bool:
     """Whether a value is one that a parameter may have.
 
-    A number, a text, true, false, or a list or table of these.
+    A finite number, a text, true, false, or a list or table of these.
     """
+    if isinstance(value, float):
+        return math.isfinite(value)
     if isinstance(value, dict):
         return all(isinstance(key, str) and is_value(each) for key, each in value.items())
     return (
         all(map(is_value, value))
         if isinstance(value, list)
-        else isinstance(value, (bool, int, float, str))
+        else isinstance(value, (bool, int, str))
     )
 
 

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from dpassay.data import points
 from dpassay.frontier.splits import Split
 from dpassay.laws import FiniteLaw, NoiseLaw
+from dpassay.mechanisms.shared.learners import logistic
 from dpassay.targets.resolve import accepts
 
 RELEASES = 50
@@ -24,10 +22,7 @@ BASELINES = ("non-private", "majority")
 
 def baselines(split: Split) -> dict[str, float]:
     """Accuracy of logistic regression without privacy, and of the majority label, on a split."""
-    model = make_pipeline(
-        StandardScaler(), LogisticRegression(solver="liblinear", max_iter=1000, random_state=0)
-    )
-    fitted = model.fit(split.train.X, split.train.y)
+    fitted = logistic(random_state=0).fit(split.train.X, split.train.y)
     return {
         "non-private": float(fitted.score(split.test.X, split.test.y)),
         "majority": float((split.test.y == round(split.train.y.mean())).mean()),
@@ -55,7 +50,8 @@ def private_accuracy(name: str, mechanism: Any, split: Split, rng: np.random.Gen
         return float((mechanism.sample(state, queries, RELEASES, rng) == split.test.y).mean())
     if isinstance(law, NoiseLaw):
         middle = 0.0 if accepts(name, "R") else 0.5
-        law = law.binned(np.full((len(queries), 1), middle))
+        above = np.exp(law.noise.log_below((law.values - middle) / law.noise.scale))
+        return float(np.where(split.test.y == 1, above, 1 - above).mean())
     assert isinstance(law, FiniteLaw)
     return float(law.p[np.arange(len(queries)), split.test.y].mean())
 

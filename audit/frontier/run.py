@@ -129,7 +129,7 @@ def _row(
             rng = stream(seed, "frontier", entry, epsilon, k)
             values.append(private_accuracy(entry, target.mechanism, split, rng))
         found = np.array(values)
-        row |= {"accuracy": _told(found), "behind": _told(best - found)}
+        row |= {"accuracy": _told(found), "behind": _told(best - found, least=-1.0)}
         row["leak"], cost = _leak(targets[0], splits[0], wanted)
         if wanted.attack:
             small = _target(entry, epsilon, ground.trained, splits[0])
@@ -184,12 +184,11 @@ def _told_leak(found: Leak) -> dict[str, Any]:
     }
 
 
-def _told(values: Any) -> dict[str, float]:
+def _told(values: Any, least: float = 0.0) -> dict[str, float]:
+    """Mean and interval, which is cut off where no accuracy, or difference of two, lies."""
     low, high = interval(values)
-    return {
-        name: round(float(value), 9)
-        for name, value in (("mean", values.mean()), ("low", low), ("high", high))
-    }
+    told = {"mean": values.mean(), "low": max(least, low), "high": min(1.0, high)}
+    return {name: round(float(value), 9) for name, value in told.items()}
 
 
 def _membership(found: Membership) -> dict[str, Any]:

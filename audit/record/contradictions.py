@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpassay.claims import Claim, claim_from_json
+from dpassay.engine.verdicts import ROUNDING as BESIDE
 from dpassay.errors import InvalidInput
 from dpassay.record.rebound import at_alpha
 from dpassay.record.witness import witness_fault
@@ -22,6 +25,33 @@ CURVES = (
     ("false_positive", "trade_off_lower", "trade_off_upper"),
 )
 """Curves of a profile that have a point for each of the first one's."""
+
+
+def contradictions(record: Raw) -> str:
+    """Say what of a record contradicts the rest of it.
+
+    Parameters
+    ----------
+    record : mapping
+        That its schema allows.
+
+    Returns
+    -------
+    str
+        One line about the first contradiction; empty if there is none.
+    """
+    results, allowed = record["results"], 1 - record["run"]["confidence"]
+    again = [name for name, n in Counter(each["id"] for each in results).items() if n > 1]
+    if again:
+        return f"results has {again[0]} twice"
+    found = next(filter(None, map(contradiction, results)), "")
+    alpha = math.fsum(each["alpha"] or 0.0 for each in results)
+    if not found and alpha > allowed * (1 + ROUNDING):
+        found = (
+            f"its bounds are wrong with probability {alpha:.6g} together, where confidence allows "
+            f"{allowed:.6g}"
+        )
+    return found
 
 
 def contradiction(result: Raw) -> str:
@@ -71,6 +101,7 @@ def _told(result: Raw, claim: Claim) -> Iterator[str]:
         yield from _unordered(result)
         yield from _unproven(result, claim)
         yield from _misjudged(result, claim)
+        yield from _undecided(result, claim)
 
 
 def _unfounded(result: Raw) -> Iterator[str]:
@@ -147,6 +178,8 @@ def _unordered(result: Raw) -> Iterator[str]:
     for each, most in ((result, 0.5), *((cell, MOST_ALPHA) for cell in result["per_query"])):
         if not (0 < each["alpha"] <= most if sampled else each["alpha"] == 0):
             yield f"has alpha = {each['alpha']}: cannot be the error probability of this mode"
+        if each["alpha"] > result["alpha"]:
+            yield f"has alpha = {each['alpha']} at a cell, and {result['alpha']} for all of them"
 
 
 def _unproven(result: Raw, claim: Claim) -> Iterator[str]:
@@ -172,3 +205,22 @@ def _misjudged(result: Raw, claim: Claim) -> Iterator[str]:
         yield f"is verified by mode {result['mode']}: must be exhaustive"
     if stopped is not None and stopped["e_value"] < stopped["threshold"]:
         yield f"was stopped early by {stopped['e_value']}, below {stopped['threshold']}"
+
+
+def _undecided(result: Raw, claim: Claim) -> Iterator[str]:
+    """Say that a claim is said to be kept, or undecided, where the bounds do not show it."""
+    verdict, promised = result["verdict"], claim.promised
+    if verdict == "refuted":
+        return
+    if result["mode"] != "monte-carlo":
+        beyond = float(result["upper"]) > promised + BESIDE * (promised or 1.0) * (1 + ROUNDING)
+        if beyond and verdict != "inconclusive":
+            yield f"is {verdict}; its upper bound is {result['upper']}, its claim {promised:g}"
+        if verdict == "inconclusive" and float(result["upper"]) <= promised:
+            yield f"is inconclusive; its upper bound is {result['upper']}, its claim {promised:g}"
+        return
+    numbers = None if result["witness"] is None else result["witness"]["numbers"]
+    limits = None if numbers is None else (float(numbers[0]), float(numbers[1]))
+    blind = float(result["lower"]) <= 0 and not claim.coupled
+    if blind and verdict == "not refuted" and promised < claim.most(limits):
+        yield "is not refuted, and saw nothing move: must be inconclusive"

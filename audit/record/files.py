@@ -33,7 +33,8 @@ of a result, so that a cell is one line."""
 def read_json(text: str) -> Any:
     """Read a JSON document.
 
-    What Python's reader lets pass and JSON has not, infinities and NaN, is refused.
+    What Python's reader lets pass and JSON has not, infinities and NaN, is refused; so is a name
+    that an object has twice, of which readers take one or the other.
 
     Raises
     ------
@@ -41,9 +42,18 @@ def read_json(text: str) -> Any:
         If it is no JSON, also if it is nested too deeply to be read.
     """
     try:
-        return json.loads(text, parse_constant=_finite, parse_float=_finite)
+        return json.loads(
+            text, parse_constant=_finite, parse_float=_finite, object_pairs_hook=_once
+        )
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an object has a name twice")
+    return found
 
 
 def _finite(text: str) -> float:

@@ -23,12 +23,24 @@ HELD: Final = 10**7
 """Numbers in the blocks that these were trained on, at most: of large blocks each is new anyway."""
 
 
-def _logistic() -> Any:
+TINY: Final = 1e-100
+"""Standardised columns are smaller only if their variance is 0 to a float; liblinear then never
+ends."""
+
+
+def flushed(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers with 0 in place of those that are nearer to it than `TINY`."""
+    return np.where(np.abs(X) < TINY, 0.0, X)
+
+
+def logistic(**given: Any) -> Any:
+    """Return logistic regression on standardised columns, untrained; `given` are its parameters."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+    from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-    return make_pipeline(StandardScaler(), LogisticRegression(solver="liblinear", max_iter=1000))
+    model = LogisticRegression(solver="liblinear", max_iter=1000, **given)
+    return make_pipeline(StandardScaler(), FunctionTransformer(flushed), model)
 
 
 def _tree() -> Any:
@@ -56,7 +68,7 @@ def _threshold() -> Any:
 
 
 LEARNERS: Final[dict[str, Callable[[], Any]]] = {
-    "logistic": _logistic,
+    "logistic": logistic,
     "majority": Majority,
     "tree": _tree,
     "stump": _stump,

@@ -202,7 +202,9 @@ def test_a_bound_above_its_claim_is_refuted(
 ) -> None:
     record = json.loads((both / "attack.json").read_text())
     bound = record["subjects"][1]["certified"][0]
-    bound |= {"lower": lower, "counts": {"x": 190, "n1": 200, "y": 10, "n0": 200}}
+    fresh = {"x": 190, "n1": 200, "y": 10, "n0": 200}
+    counts = {name: bound["counts"][name] + number for name, number in fresh.items()}
+    bound |= {"lower": lower, "counts": counts, "fresh": fresh}
     path = tmp_path / "attack.json"
     path.write_text(json.dumps(record))
     assert (

@@ -38,9 +38,7 @@ from dpassay.attacks.experiment.one_run import (
 from dpassay.attacks.experiment.planning import ABOVE, MOST, VIEWS, at_the_claim, enough, share_of
 from dpassay.attacks.experiment.reach import guessed, targets_to_see
 from dpassay.attacks.experiment.renyi import (
-    ORDERS,
     concentrated_guessed,
-    divergence,
     renyi_guessed,
 )
 from dpassay.attacks.experiment.run import Design, Target, shares
@@ -54,6 +52,7 @@ from dpassay.claims import DP, RDP
 from dpassay.config.options import COMMAND_LINE
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
+from dpassay.stats.guesses import ORDERS, divergence
 
 REPETITIONS = 1000
 ALPHA, CHECKS, WRONG = 0.05, 21, 74

@@ -21,7 +21,6 @@ from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.renyi import (
     RenyiClaim,
     concentrated_guessed,
-    divergence,
     of_renyi,
     renyi_claim,
     renyi_guessed,
@@ -44,6 +43,7 @@ from dpassay.record.attack_record import (
 from dpassay.record.schemas import fault
 from dpassay.reports.attack.junit import to_junit
 from dpassay.reports.attack.pages import to_html, to_markdown
+from dpassay.stats.guesses import divergence
 from tests.attacks.toys import Toy, floor
 
 ALPHA = 1e-3

@@ -12,6 +12,7 @@ from dpassay.data import load, points
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.frontier import run as running
+from dpassay.frontier.accuracy import private_accuracy
 from dpassay.frontier.entries import parameters
 from dpassay.frontier.leak import group_of, leak_of
 from dpassay.frontier.run import Wanted, compared
@@ -90,3 +91,22 @@ def test_refused() -> None:
         Wanted(names=("walk",))
     with pytest.raises(InvalidInput, match="--splits = 1: must be an integer >= 2"):
         Wanted(splits=1)
+
+
+def test_an_interval_ends_where_no_accuracy_lies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two splits that differ much gave an accuracy of -0.1 to 1.05."""
+    values = iter((0.1, 0.9))
+    monkeypatch.setattr(running, "private_accuracy", lambda *_: next(values))
+    wanted = Wanted(names=("projected-walk",), attack=False, **FEW)
+    *_, (row, _) = compared(load("breast-cancer"), wanted)
+    assert (row["accuracy"]["low"], row["accuracy"]["high"]) == (0.0, 1.0)
+    assert row["behind"]["low"] >= -1
+    assert row["behind"]["high"] == 1.0
+
+
+def test_a_tail_below_the_least_number_is_no_accuracy_less(split: Split) -> None:
+    """At a loss of 700 the law of two bins divided by nothing."""
+    given = parameters("stable-laplace", 700, records=90, columns=30, feature=split.feature)
+    mechanism = resolve("stable-laplace", given).mechanism
+    found = private_accuracy("stable-laplace", mechanism, split, np.random.default_rng(0))
+    assert 0 <= found <= 1

@@ -9,6 +9,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dpassay.cli.main import main
 from dpassay.theorems.run import make_witness
 from tests.fuzz.mutations import written
@@ -31,6 +33,19 @@ ATTACKS = {
     "attack": "soft-majority --epsilon 1 --budgets 1,2 --attacks lira,single-record --canaries 9",
     "renyi-attack": "soft-majority --claim rho=0.5 --budgets 1 --attacks gap",
 }
+SERVICE = (
+    "attack --service tests.attacks.services.broken_services:model --epsilon 1 --records 30 "
+    "--transcripts 20"
+)
+OF_ATTACKS = (*ATTACKS, "service-attack", "signals-attack")
+"""All records of attacks: of models, of a service, of saved signals."""
+ROWS = (
+    "dwork-feldman-2018/definition-1.1/any-generator",
+    "dwork-feldman-2018/corollary-2.1/large-epsilon",
+    "dwork-feldman-2018/corollary-2.1/slope",
+    "dwork-feldman-2018/section-2.3/tables",
+)
+"""Rows of the record of theorems: verified, refuted from below, a slope, not refuted."""
 THEOREMS = {
     "exact": "dwork-feldman-2018/section-4.1-soft-majority/privacy",
     "walk": "dwork-feldman-2018/section-2.2-walk/privacy",
@@ -49,7 +64,13 @@ def fill(folder: Path) -> None:
         written(folder / f"{name}.witness.json", record["results"][0]["witness"])
     for name, words in ATTACKS.items():
         written(folder / f"{name}.json", _shown(["attack", *words.split(), *SIZES.split()]))
-    checked = _shown(["theorem", "run", *THEOREMS.values()])
+    written(folder / "service-attack.json", _shown(SERVICE.split()))
+    signals = folder / "signals.npz"
+    members = np.arange(32).reshape(4, 8) % 2
+    np.savez(signals, scores=np.linspace(0, 1, 32).reshape(4, 8), membership=members)
+    written(folder / "signals-attack.json", _shown(["attack", "--signals", str(signals)]))
+    checked = _shown(["theorem", "run", *THEOREMS.values(), *ROWS])
+    written(folder / "theorems.json", checked)
     results = {result["id"]: result for result in checked["results"]}
     for name, key in THEOREMS.items():
         written(folder / f"{name}.theorem.json", make_witness(results[key], checked["run"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -174,6 +175,26 @@ WAYS: tuple[Callable[[random.Random, Doc], None], ...] = (
     same_type,
     nest,
 )
+
+
+def doubled(text: str, rng: random.Random) -> str:
+    """Return a JSON text in which an object has one of its names twice, with another value."""
+    names = list(re.finditer(r'"([^"\\\\]+)": ', text))
+    if not names:
+        return text
+    name = rng.choice(names)
+    value = json.dumps(rng.choice(VALUES))
+    return f"{text[: name.start()]}{name[0]}{value}, {text[name.start() :]}"
+
+
+def damaged(path: Path, rng: random.Random) -> str:
+    """Return the text of a JSON file with something wrong in it."""
+    text, way = path.read_text(encoding="utf-8"), rng.random()
+    if way < 0.08:
+        return mangled(text, rng)
+    if way < 0.12:
+        return doubled(text, rng)
+    return json.dumps(mutated(json.loads(text), rng))
 
 
 def mangled(text: str, rng: random.Random) -> str:

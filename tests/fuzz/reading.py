@@ -9,28 +9,49 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from jsonschema import Draft202012Validator
 from scipy import stats
 
 from dpassay.record.schemas import read_schema
+from tests.fuzz.reading_attacks import of_attacks, of_theorems
 
 Raw = Mapping[str, Any]
 
 
-def nonsense(text: str, schema: str = "record") -> str:
-    """Say what of a document is nonsense; empty where nothing is known to be."""
+def nonsense(text: str, schema: str = "record", code: int | None = None) -> str:
+    """Say what of a document is nonsense; empty where nothing is known to be.
+
+    `code` is the exit code of the run that it is said to be of, where that is known.
+    """
     try:
-        document = json.loads(text, parse_constant=_none, parse_float=_finite)
+        document = json.loads(
+            text, parse_constant=_none, parse_float=_finite, object_pairs_hook=_once
+        )
     except (ValueError, RecursionError) as error:
         return f"it is no JSON ({error})"
     fault = next(_validator(schema).iter_errors(document), None)
     if fault is not None:
         return f"its schema refuses it at {list(fault.absolute_path)}: {fault.message[:100]}"
+    found: Iterator[str] = iter(())
     if schema == "record":
-        return next((told for each in document["results"] for told in _of_result(each)), "")
-    return ""
+        found = chain(
+            (told for each in document["results"] for told in _of_result(each)),
+            _of_code(document, code),
+        )
+    elif schema == "attack":
+        found = of_attacks(document, code)
+    elif schema == "theorems":
+        found = chain(of_theorems(document), _of_code(document, code))
+    return next(found, "")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a name comes twice")
+    return dict(pairs)
 
 
 def _none(text: str) -> float:
@@ -70,15 +91,37 @@ def _of_result(result: Raw) -> Iterator[str]:
         yield f"{name}: its exact leak is not between its bounds"
     if lower > max(float(cell["lower"]) for cell in result["per_query"]):
         yield f"{name}: its bound is above that of every cell"
-    claimed = _claimed(result["claim"])
-    if result["verdict"] in {"not refuted", "verified"} and lower > claimed:
-        yield f"{name}: {lower} is leaked, {claimed} allowed, and it is {result['verdict']}"
-    if result["verdict"] == "refuted" and lower <= claimed and "stopped_early" not in result:
-        yield f"{name}: {lower} is leaked, {claimed} allowed, and it is refuted"
+    yield from (f"{name}: {told}, and it is {result['verdict']}" for told in _of_verdict(result))
     if not 0.5 <= result["confidence"] <= 1 or not 0 <= result["alpha"] < 1:
         yield f"{name}: a confidence or an alpha is no probability"
     for cell in result["per_query"]:
         yield from (f"{name}: {told}" for told in _of_cell(cell, result))
+
+
+def _of_verdict(result: Raw) -> Iterator[str]:
+    claimed, verdict = _claimed(result["claim"]), result["verdict"]
+    lower, upper = float(result["lower"]), float(result["upper"])
+    kept = verdict in {"not refuted", "verified"}
+    if kept and lower > claimed:
+        yield f"{lower} is leaked, {claimed} allowed"
+    if verdict == "refuted" and lower <= claimed and "stopped_early" not in result:
+        yield f"{lower} is leaked, {claimed} allowed"
+    if kept and result["exact"] is not None and upper > claimed + 1e-6 * (claimed or 1):
+        yield f"{upper} may be leaked, {claimed} allowed"
+
+
+def _of_code(record: Raw, code: int | None) -> Iterator[str]:
+    """Hold the exit code against the table of docs/errors.md."""
+    found = [(each["verdict"], each["expected"]) for each in record["results"]]
+    wanted = 4 if ("inconclusive", None) in found else 0 if found else 5
+    if any(verdict == "error" or expected not in (None, verdict) for verdict, expected in found):
+        wanted = 3
+    if ("refuted", None) in found:
+        wanted = 1
+    if not record["run"]["complete"]:
+        wanted = 130
+    if code not in (None, wanted):
+        yield f"its run ended with {wanted}, and not {code}"
 
 
 def _claimed(claim: Raw) -> float:

@@ -49,6 +49,7 @@ CONFIG: dict[str, Any] = {
         {"target": "toy:coin", "claim": {"epsilon": 1.0, "delta": 0.01}, "answers": [0, 1]},
         {"target": "toy:number", "claim": {"gamma": 0.5}, "answers": "0..1"},
         {"target": "toy:any", "claim": {"rho": 0.5}, "search": "scalars,low=0,high=1"},
+        {"target": "group", "parameters": {"k": 2, "base": {"name": "interface", "m": 2}}},
     ],
     "suppressions": [
         {"result": "a", "kind": "rose", "reason": "because", "expires": SOON, "up_to": 1.5}
@@ -70,6 +71,11 @@ def toml(value: Any) -> str:
     return value.isoformat() if isinstance(value, date) else str(value).lower()
 
 
+def file(table: dict[str, Any]) -> str:
+    """Write a whole configuration."""
+    return "\n".join(f"{toml(str(key))} = {toml(value)}" for key, value in table.items())
+
+
 def document(rng: random.Random) -> str:
     """Return a configuration: one with a few things wrong, a random one, or a mangled text."""
     if rng.random() < 0.25:
@@ -77,12 +83,38 @@ def document(rng: random.Random) -> str:
         changed = {key: copy.deepcopy(rng.choice((*VALUES, CONFIG.get(key)))) for key in keys}
     else:
         changed = mutated(CONFIG, rng)
-    text = "\n".join(f"{toml(str(key))} = {toml(value)}" for key, value in changed.items())
+    text = file(changed)
     return mangled(text, rng) if rng.random() < 0.15 else text
+
+
+NESTED: dict[str, Any] = {
+    "target": "group",
+    "parameters": {
+        "k": 2,
+        "base": {"name": "interface", "m": 2, "base": {"name": "soft-majority", "r": 5}},
+    },
+}
+NESTING = 0.03
+"""Part of the cases that prepare a run, which takes twenty times as long as reading."""
+PLAIN = {"profile": "quick", "mode": "monte-carlo", "budget": 100, "train": 10, "queries": 1}
+
+
+def nested(rng: random.Random) -> str:
+    """Say what a dry run does wrong with a mechanism in a mechanism in a mechanism."""
+    entry = mutated(NESTED, rng)
+    text = file({**PLAIN, "mechanisms": [entry]})
+    Path("dpassay.toml").write_text(text, encoding="utf-8", errors="replace")
+    done = ran(["run", "--dry-run", "-q"])
+    if done.wrong or done.code != 0:
+        return done.wrong
+    found = nonsense(tomllib.loads(Path("dpassay.toml").read_text(encoding="utf-8")))
+    return f"{text}: exit 0, but {found}" if found else ""
 
 
 def case(rng: random.Random) -> str:
     """Say what `dpassay config` does wrong with a configuration, or with variables."""
+    if rng.random() < NESTING:
+        return nested(rng)
     text, variables = document(rng), {}
     if rng.random() < 0.15:
         text, name = "", f"DPASSAY_{rng.choice([*ALLOWED, 'x']).upper()}"

@@ -68,7 +68,7 @@ class Scripted:
         while b"\r\n\r\n" not in asked:
             asked += connection.recv(1 << 16)
         head, _, body = asked.partition(b"\r\n\r\n")
-        length = int(head.lower().partition(b"content-length:")[2].split()[0])
+        length = int((head.lower().partition(b"content-length:")[2].split() or [b"0"])[0])
         while len(body) < length:
             body += connection.recv(1 << 16)
         connection.sendall(self.responses.pop(0) if self.responses else b"")
@@ -128,7 +128,7 @@ def case(rng: random.Random, server: Scripted) -> str:
     lines = script(rng) if rng.random() < 0.5 else [*map(_line, (replies.HELLO, replies.OK))]
     lines += [] if len(lines) == 3 else [_line(replies.answers(rng, SIZE))]
     odd = rng.randrange(3)
-    responses = [response(rng, line) if k == odd else _good(line) for k, line in enumerate(lines)]
+    responses = [response(rng, line) if k == odd else good(line) for k, line in enumerate(lines)]
     told = asked(server, lines, responses)
     return f"{[each[:200] for each in responses]}: {told}" if told else ""
 
@@ -137,5 +137,5 @@ def _line(value: object) -> bytes:
     return json.dumps(value).encode()
 
 
-def _good(body: bytes) -> bytes:
+def good(body: bytes) -> bytes:
     return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)

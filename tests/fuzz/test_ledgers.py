@@ -56,14 +56,14 @@ def whole() -> bytes:
     return FILE.read_bytes()
 
 
-def _remove() -> None:
-    for path in Path().glob("ledger.sqlite*"):
+def _remove(file: Path = FILE) -> None:
+    for path in file.parent.glob(f"{file.name}*"):
         path.unlink()
 
 
-def damage(rng: random.Random, data: bytes) -> None:
+def damage(rng: random.Random, data: bytes, file: Path = FILE) -> None:
     """Write a ledger with something wrong in it."""
-    _remove()
+    _remove(file)
     changed = bytearray(data)
     way = rng.randrange(6)
     if way == 0:
@@ -77,16 +77,16 @@ def damage(rng: random.Random, data: bytes) -> None:
         changed[start:end] = bytes(end - start)
     elif way == 3:
         changed = bytearray(rng.choice((b"", b"\0" * 100, data[:100], b"SQLite format 3\0", b"x")))
-    FILE.write_bytes(changed)
+    file.write_bytes(changed)
     if way == 4:
-        with closing(sqlite3.connect(FILE)) as connection, suppress(sqlite3.Error):
+        with closing(sqlite3.connect(file)) as connection, suppress(sqlite3.Error):
             for _ in range(rng.choice((1, 1, 2))):
                 k = rng.randrange(len(ROWS))
                 connection.execute(rng.choice(STATEMENTS).format(k=k))
             connection.commit()
     if way == 5:
         suffix = rng.choice(("-wal", "-journal", "-shm"))
-        Path(f"{FILE}{suffix}").write_bytes(bytes(rng.randrange(256) for _ in range(64)))
+        Path(f"{file}{suffix}").write_bytes(bytes(rng.randrange(256) for _ in range(64)))
 
 
 def case(rng: random.Random) -> str:

@@ -38,6 +38,10 @@ DAMAGED: dict[str, tuple[str, tuple[Any, ...], Any, str]] = {
     "verified by trials": ("exact", ("verdict",), "verified", "must be exhaustive"),
     "a list among derived": ("exact", ("derived",), {"x": []}, "must be a finite number or a text"),
     "a truth among derived": ("exact", ("derived",), {"x": True}, "must be a finite number or a"),
+    "kept, and may leak more": ("exact", ("upper",), 50.0, "is not refuted; its upper bound is"),
+    "undecided by nothing": ("exact", ("verdict",), "inconclusive", "is inconclusive; its upper"),
+    "a cell with more alpha": ("labels", (*CELL, "alpha"), 0.2, "at a cell, and 0.0005 for all"),
+    "more alpha than all": ("labels", ("alpha",), 0.01, "where confidence allows 0.001"),
     "no size, no null": (
         "exact",
         ("fixed_n",),
@@ -83,6 +87,7 @@ def _first(record: dict[str, Any], *place: Any) -> Any:
     return record
 
 
+OUTCOME, BOUND = ("subjects", 1, "outcomes", 0), ("subjects", 1, "certified", 0)
 ATTACKS: dict[str, tuple[tuple[Any, ...], str, Any, str]] = {
     "other targets": (("subjects", 1, "outcomes", 0), "tpr_per_target", [[], [0.5]], "targets"),
     "more than was guessed": (("subjects", 1, "certified", 0), "lower", 3.5, "its trials show"),
@@ -95,6 +100,24 @@ ATTACKS: dict[str, tuple[tuple[Any, ...], str, Any, str]] = {
     "broken by nothing": (("repeated", 0, "rungs", 0), "broken", True, "is broken: True"),
     "more than was seen": (("repeated", 0, "rungs", 0), "lower", 0.9, "its trials show"),
     "a text for a loss": (("repeated", 0, "rungs", 0, "limits"), "epsilon", "x", "must be"),
+    "one-run from nothing": ((*OUTCOME, "one_run"), "epsilon", 5.0, "do not show"),
+    "a cap that cannot be": ((*OUTCOME, "one_run"), "cap", 50.0, "do not show"),
+    "right guesses of more": ((*OUTCOME, "one_run"), "v", 10**6, "cannot be"),
+    "a claim that grew": ((*OUTCOME, "allowed"), "epsilon", 9.0, "more than 1 times its claim"),
+    "an AUC beside its interval": (OUTCOME, "auc", 0.99, "outside of"),
+    "a curve that falls": ((*OUTCOME, "roc"), "fpr", [1.0, 0.0], "of one kind"),
+    "more than the curve": (OUTCOME, "advantage", 0.0, "and a curve with more"),
+    "a slice of too many": ((*OUTCOME, "slices", 0), "records", 10**6, "of 100"),
+    "a gamma from nothing": (BOUND, "gamma", 0.9, "its trials show"),
+    "a cap from nothing": (BOUND, "cap", 50.0, "its trials show"),
+    "another record": (BOUND, "record", 99, "by a rule for"),
+    "a record too many": (("subjects", 1, "exposed", 0), "record", 100, "names record 100, of 100"),
+    "no error at all": (("run",), "confidence", 0.9999999, "where confidence allows"),
+    "a canary too many": (("run",), "canaries", [100], "names record 100, of 100"),
+    "other targets than all": (("run",), "targets", 9, "targets"),
+    "a cap of transcripts": (("repeated", 0, "rungs", 0), "cap", 50.0, "its trials show"),
+    "an advantage above 1": (("repeated", 0, "rungs", 0), "advantage", 2, "must be in [-1, 1]"),
+    "a composed claim": (("repeated", 0, "rungs", 0), "basic", 9.0, "more than 1 times its claim"),
 }
 
 
@@ -108,6 +131,22 @@ def test_a_record_of_attacks_that_contradicts_itself_is_refused(
     written(Path("bad.json"), record)
     assert main(["report", "bad.json", "-o", "pages"]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["exact.json", "attack.json", "theorems.json"])
+def test_a_name_that_an_object_has_twice_is_refused(name: str, here: Path, capsys: Capture) -> None:
+    text = Path(name).read_text()
+    Path("bad.json").write_text(text.replace('"complete": ', '"complete": false, "complete": ', 1))
+    assert main(["report", "bad.json", "-o", "pages"]) == 2
+    assert "not valid JSON" in capsys.readouterr().err
+
+
+def test_a_result_is_listed_once(here: Path, capsys: Capture) -> None:
+    record = json.loads(Path("exact.json").read_text())
+    record["results"].append(record["results"][0])
+    written(Path("bad.json"), record)
+    assert main(["report", "bad.json", "-o", "pages"]) == 2
+    assert "results has soft-majority.printed.exact twice" in capsys.readouterr().err
 
 
 def test_a_loss_that_only_one_record_knows_exactly_is_not_compared(here: Path) -> None:
@@ -321,6 +360,17 @@ def test_a_number_too_large_for_a_float_is_no_number(here: Path, capsys: Capture
     )
     assert main(["config", "--show"]) == 2
     assert "up_to = " in capsys.readouterr().err
+
+
+def test_an_infinite_number_in_a_table_of_parameters_is_refused(
+    here: Path, capsys: Capture
+) -> None:
+    """`config --json` ended with a ValueError."""
+    base = '{ name = "interface", m = inf }'
+    text = f'[[mechanisms]]\ntarget = "group"\nparameters = {{ base = {base} }}\n'
+    Path("dpassay.toml").write_text(text)
+    assert main(["config", "--json"]) == 2
+    assert "parameters.base = {'name': 'interface', 'm': inf}: must be" in capsys.readouterr().err
 
 
 def test_there_are_ten_thousand_cases_and_a_file_for_each_target() -> None:

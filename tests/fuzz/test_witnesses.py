@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 
 import pytest
 
 from tests.fuzz.corpus import RUNS
-from tests.fuzz.mutations import mangled, mutated, written
+from tests.fuzz.mutations import damaged
 from tests.fuzz.reading import nonsense
 from tests.fuzz.running import fuzz, ran
 
@@ -18,10 +17,7 @@ def case(rng: random.Random) -> str:
     """Say what replaying does wrong with a damaged witness."""
     good = Path(f"{rng.choice(sorted(RUNS))}.witness.json")
     bad = Path("bad.json")
-    if rng.random() < 0.15:
-        bad.write_text(mangled(good.read_text(), rng), encoding="utf-8", errors="replace")
-    else:
-        written(bad, mutated(json.loads(good.read_text()), rng))
+    bad.write_text(damaged(good, rng), encoding="utf-8", errors="replace")
     done = ran(["replay", "bad.json"])
     if done.wrong or done.code == 2:
         return done.wrong

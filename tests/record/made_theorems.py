@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 Record = dict[str, Any]
 
 
 def row(name: str = "row", **changed: Any) -> Record:
-    """A row that is verified; `worst` has a factor of 0.8."""
-    measured = {
+    """A row that is verified; what is true is 0.8 of what is claimed, unless said otherwise."""
+    measured: Record = {
         "case": {"n": 2},
         "claimed": 1.0,
         "lower": 0.8,
         "upper": 0.8,
-        "factor": 0.8,
         "alpha": 0.0,
         "detectable": None,
     }
@@ -42,12 +42,15 @@ def row(name: str = "row", **changed: Any) -> Record:
         "witness": None,
     }
     worst = {name: changed.pop(name) for name in tuple(changed) if name in measured}
-    return kept | {"worst": measured | worst} | changed
+    held: Record = measured | worst
+    claimed = float(held["claimed"])
+    held["factor"] = held["upper"] / claimed if 0 < claimed < math.inf else None
+    return kept | {"worst": held} | changed
 
 
 def wrong(**changed: Any) -> Record:
     """A row that is refuted by its only case."""
-    found = row(lower=1.2, upper=1.2, factor=1.2, **changed)
+    found = row(lower=1.2, upper=1.2, **changed)
     return found | {"verdict": "refuted", "witness": found["worst"]} | changed
 
 

@@ -100,7 +100,7 @@ def test_rows_that_come_and_go() -> None:
 
 
 def test_what_is_said_of_a_number_that_rose() -> None:
-    words = kinds(row(), row(lower=0.9, upper=0.9, factor=0.9))["rose"]
+    words = kinds(row(), row(lower=0.9, upper=0.9))["rose"]
     assert words == (
         "x: claimed 1, true 0.9, true / claimed 0.9 (n = 2), and was claimed 1, true 0.8, "
         "true / claimed 0.8 (n = 2)"

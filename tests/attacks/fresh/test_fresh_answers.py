@@ -22,7 +22,7 @@ from dpassay.attacks.experiment.fresh.answers import guess_again
 from dpassay.attacks.experiment.fresh.planning import MOST, asked_again, fresh_guesses
 from dpassay.attacks.experiment.models import ExperimentData, build_data
 from dpassay.attacks.experiment.planning import fresh_answers, share_of
-from dpassay.attacks.experiment.renyi import concentrated, divergence, renyi_claim
+from dpassay.attacks.experiment.renyi import renyi_claim
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.subjects import Protected, asked
 from dpassay.attacks.observed import Observed
@@ -31,6 +31,7 @@ from dpassay.claims import DP, RDP, zCDP
 from dpassay.data import Labelled
 from dpassay.errors import TargetError
 from dpassay.mechanism import Mechanism
+from dpassay.stats.guesses import concentrated, divergence
 from dpassay.targets.guard import AuditTarget
 from tests.attacks.toys import Toy
 

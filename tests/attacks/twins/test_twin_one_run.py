@@ -14,8 +14,9 @@ import pytest
 from scipy.stats import binom
 
 from dpassay.attacks.experiment.coins import Coins
-from dpassay.attacks.experiment.one_run import MOST, largest_rejected, one_run, p_value
+from dpassay.attacks.experiment.one_run import MOST, largest_rejected, one_run
 from dpassay.errors import InvalidInput
+from dpassay.stats.guesses import p_value
 from tests.attacks.twins import twin_one_run
 
 DELTAS = (Fraction(0), Fraction(1, 10**6), Fraction(1, 1000), Fraction(1, 20), Fraction(1))

@@ -170,3 +170,11 @@ class Constant(BaseEstimator):  # type: ignore[misc]
 def test_an_answer_that_is_no_label_is_an_error(answer: float) -> None:
     with pytest.raises(ValueError, match="expected a label 0 or 1"):
         BlockLearner(Constant(answer)).fit(SEPARATED).predict(QUERIES)
+
+
+@pytest.mark.parametrize("scale", [1e-301, 1e-170])
+def test_a_column_whose_variance_underflows_is_trained_on(scale: float) -> None:
+    """Logistic regression never ended: liblinear loops on such numbers."""
+    X = np.array([[-1.0, 1.0], [-0.5, 0.0], [0.25, 1.0], [-0.75, 0.0]]) * [scale, 1.0]
+    teacher = BlockLearner("logistic").fit(Labelled(X, np.array([1, 0, 1, 0])))
+    assert teacher.predict(X).tolist() == [1, 0, 1, 0]
