@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
@@ -84,7 +86,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = [word for word in given if word != DEBUG]  # wherever it stands; no number depends on it
     debug = len(words) < len(given)
     try:
-        return _run(words, debug=debug)
+        with sigterm_as_ctrl_c():
+            return _run(words, debug=debug)
     except DpassayError as error:
         _complain(f"dpassay: error: {' '.join(str(error).split())}\n", error if debug else None)
         return Exit.USAGE if isinstance(error, InvalidInput) else Exit.FAILED
@@ -100,6 +103,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         _complain(told, error if debug else None)
         return Exit.FAILED
+
+
+@contextmanager
+def sigterm_as_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM interrupt as Ctrl-C does: what is finished is written, no process stays behind.
+
+    A batch system, a container or a CI job that runs out of time sends it. Whoever has a handler of
+    their own keeps it.
+    """
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _run(words: list[str], *, debug: bool) -> int:

@@ -44,6 +44,8 @@ CHUNK = 1 << 20
 SHOWN = 10
 """So many different lines of what a host has printed are told at most."""
 LONGEST_LINE = 300
+INTERRUPTS = frozenset({signal.SIGINT, signal.SIGTERM})
+"""What interrupts a command."""
 BROKEN = 70
 """Exit code of a host that could not go on, whatever its user's code has done to it."""
 
@@ -159,17 +161,21 @@ class Host:
         _hosts.add(self)
 
     def _fork(self, here: socket.socket, there: socket.socket, pipe: int) -> int:
-        # what a fork calls back would swallow a Ctrl-C
-        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        # what a fork calls back would swallow a Ctrl-C, and a child that gets one before it has a
+        # group of its own would leave this function by it and do what only its parent should
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)
+        child = -1
         try:
-            return os.fork()
+            child = os.fork()
         except OSError:
             self.closed = True
             for file in (here.detach(), there.detach(), self._pipe, pipe):
                 os.close(file)
             raise
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+            if child != 0:
+                signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        return child
 
     def keep(self) -> Kept:
         """Return what will stand here for something that the host is to keep.
@@ -428,6 +434,8 @@ def _settle(
     It dies with its parent, in a group of its own, and prints into a pipe.
     """
     os.setpgid(0, 0)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTS)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
         if os.getppid() != parent:
