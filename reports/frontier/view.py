@@ -16,6 +16,7 @@ Raw = Mapping[str, Any]
 WRONG = "▲"
 UNKNOWN = ("error", "not audited")
 """Verdicts without numbers."""
+INTERRUPTED = "The comparison was interrupted; mechanisms that it did not reach are missing."
 CAVEAT = (
     "These numbers were computed from the data without privacy. Compare on public data, or on data "
     "of the same kind, if the choice itself is to reveal nothing."
@@ -114,7 +115,7 @@ def _worst(point: Point) -> str:
 
 
 def warnings(document: Raw) -> tuple[str, ...]:
-    """Say what loses more than the ε that was asked for, and what failed."""
+    """Say what loses more than the ε that was asked for, what failed, and what is missing."""
     rows = [row for row in document["rows"] if "epsilon" in row]
     wrong = [row for row in rows if _refuted(row)]
     told = [
@@ -122,7 +123,8 @@ def warnings(document: Raw) -> tuple[str, ...]:
         f"{written(_number(row['leak']['anywhere']), 3, DOWN)}: do not use it at this budget"
         for row in wrong
     ]
-    return (*told, *(f"{row['name']}: error: {clean(_why(row))}" for row in rows if _why(row)))
+    told += [f"{row['name']}: error: {clean(_why(row))}" for row in rows if _why(row)]
+    return (*told, *([] if document.get("complete", True) else [INTERRUPTED]))
 
 
 def table_of(document: Raw, costs: Raw) -> Table:

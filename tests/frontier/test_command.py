@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dpassay.cli.main import main
+from dpassay.frontier.run import compared
 
 WORDS = ["compare-mechanisms", "projected-walk", "private-knn", "--splits", "2", "-q"]
 
@@ -32,6 +36,22 @@ def test_wrong_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert "NAME = 'walk': must be one of" in capsys.readouterr().err
     assert main([*WORDS[:2], "--splits", "1"]) == 2
     assert "--splits = 1: must be an integer >= 2" in capsys.readouterr().err
+
+
+def test_ctrl_c_leaves_a_table_that_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*arguments: Any) -> Iterator[Any]:
+        yield from islice(compared(*arguments), 3)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpassay.cli.compare_mechanisms.command.compared", interrupted)
+    words = [*WORDS, "--epsilon", "1", "--no-membership", "--out", str(tmp_path)]
+    assert main(words) == 130
+    assert capsys.readouterr().err == "dpassay: interrupted\n"
+    document = json.loads((tmp_path / "frontier.json").read_text(encoding="utf-8"))
+    assert (document["complete"], len(document["rows"])) == (False, 3)
+    assert "was interrupted" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -75,6 +75,13 @@ def test_the_headline_names_the_best_that_keeps_its_claim() -> None:
     )
 
 
+def test_an_interrupted_comparison_says_so() -> None:
+    assert warnings(DOCUMENT | {"complete": True}) == warnings(DOCUMENT)
+    assert warnings(DOCUMENT | {"complete": False})[-1] == (
+        "The comparison was interrupted; mechanisms that it did not reach are missing."
+    )
+
+
 def test_the_table_is_sorted_and_says_how_a_loss_is_known() -> None:
     rows = {each[0]: each for each in table_of(DOCUMENT, {"good 1": {"training": 0.25}}).rows}
     assert list(rows)[:3] == ["▲ wrong", "good", "drawn"]

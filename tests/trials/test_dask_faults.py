@@ -235,8 +235,9 @@ def test_without_its_scheduler_the_run_ends_and_the_ledger_goes_on(
         with Ledger(path, resume=False) as ledger, pytest.raises(ClusterError) as caught:
             on(cluster, subject, meanwhile=meanwhile, ledger=ledger)
     assert str(caught.value) == (
-        f"Dask cluster '{address}': the connection to its scheduler was lost; what was finished is "
-        "in the ledger of --out: go on with --resume, on any executor"
+        f"Dask cluster '{address}': the connection to its scheduler was lost; with --out, finished "
+        "trials and models are in its ledger: go on from there on any executor (dpassay run with "
+        "--resume)"
     )
     finished = len(rows(path))
     assert finished > 0

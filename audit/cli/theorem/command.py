@@ -12,7 +12,7 @@ from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, 
 from dpassay.cli.exit_codes import Exit, of_run
 from dpassay.cli.output.progress import bars
 from dpassay.cli.output.terminal import console, readers_may_leave
-from dpassay.cli.shared import command_of, commit
+from dpassay.cli.shared import command_of, commit, delivering
 from dpassay.config.options import OPTIONS
 from dpassay.record.files import dumps, witness_file, writable, write_text
 from dpassay.theorems.effort import Effort
@@ -117,11 +117,12 @@ def _deliver(record: dict[str, Any], directory: Path | None, arguments: Any) -> 
     from dpassay.reports.theorems.pages import FORMATS, print_rows
 
     if directory is not None:
-        reports.write(record, FORMATS, directory, FORMATS)
-        for result in record["results"]:
-            if result["witness"] is not None:
-                path = directory / witness_file(result["id"])
-                write_text(path, dumps(make_witness(result, record["run"])))
+        with delivering():
+            reports.write(record, FORMATS, directory, FORMATS)
+            for result in record["results"]:
+                if result["witness"] is not None:
+                    path = directory / witness_file(result["id"])
+                    write_text(path, dumps(make_witness(result, record["run"])))
     with readers_may_leave():
         if arguments.json:
             sys.stdout.write(dumps(record))
