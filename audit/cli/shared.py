@@ -199,8 +199,6 @@ def deliver_attacks(
 
     if directory is not None:
         with delivering():
-            # first: what took long shall be there whatever the pages do
-            write_text(directory / "attack.json", dumps(record))
             reports.write(record, FORMATS, directory, FORMATS)
     with readers_may_leave():
         if as_json:

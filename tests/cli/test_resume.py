@@ -194,6 +194,21 @@ def test_what_interrupts_leaves_a_record(
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
+def test_an_interrupt_that_is_swallowed_comes_again() -> None:
+    """As at the end of an object, where Python drops what is raised."""
+
+    class Swallows:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGTERM)
+
+    def swallowed() -> None:
+        Swallows()
+        time.sleep(60)
+
+    with sigterm_as_ctrl_c(), pytest.raises(KeyboardInterrupt):
+        swallowed()
+
+
 def test_who_handles_sigterm_goes_on_doing_so() -> None:
     met: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: met.append(number))
