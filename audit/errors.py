@@ -48,6 +48,13 @@ class ClusterError(DpassayError, RuntimeError):
     """
 
 
+class OutputError(DpassayError, RuntimeError):
+    """What has been found cannot be written (exit code 3): the disk is full, the folder has gone.
+
+    What was finished is in the ledger, where that can still be written.
+    """
+
+
 class TargetError(DpassayError, RuntimeError):
     """The mechanism failed while it was audited (exit code 3).
 

@@ -113,8 +113,8 @@ def write(
 ) -> tuple[Path, ...]:
     """Write a record in several formats.
 
-    Everything is rendered before anything is written, and every file appears complete or not at
-    all.
+    The record itself comes first: it is there whatever becomes of the pages. These are rendered
+    before any of them is written, and every file appears complete or not at all.
 
     Parameters
     ----------
@@ -144,12 +144,15 @@ def write(
     for name in wanted:
         if name not in known:
             raise InvalidInput(f"--format = '{name}': must be one of {', '.join(known)}")
-    texts = {known[name].filename: known[name].render(record) for name in wanted}
-    makers = [make for name in wanted if (make := known[name].pages) is not None]
-    pages = {path: text for make in makers for path, text in make(record).items()}
     writable(directory)
+    if "json" in wanted:
+        write_text(directory / known["json"].filename, known["json"].render(record))
+    others = [known[name] for name in wanted if name != "json"]
+    texts = {each.filename: each.render(record) for each in others}
+    makers = [each.pages for each in others if each.pages is not None]
+    pages = {path: text for make in makers for path, text in make(record).items()}
     for filename, text in (texts | pages).items():
         write_text(directory / filename, text)
     if makers:
         remove_stale(directory, pages)
-    return tuple(directory / filename for filename in texts)
+    return tuple(directory / known[name].filename for name in wanted)

@@ -52,7 +52,7 @@ from dpassay.cli.gate.rules import accepted_rules
 from dpassay.cli.output.progress import announce, bars
 from dpassay.cli.output.terminal import console
 from dpassay.cli.service import service_action
-from dpassay.cli.shared import command_of, commit, deliver_attacks
+from dpassay.cli.shared import command_of, commit, deliver_attacks, delivering
 from dpassay.cli.signals import GO_WITH, signals_action
 from dpassay.config.attack_options import ATTACK_KEYS
 from dpassay.config.load import Config
@@ -121,6 +121,7 @@ OF_MODELS = (
 """Options about the models that are trained and asked; a service has its own."""
 OF_CLAIMS = ("epsilon", "budgets", "transcripts")
 """Options about mechanisms, which have a claim and draw coins."""
+ON_DASK = "dask, all that an attack takes: the models are trained on a Dask cluster"
 WHERE = ("jobs", "executor", "scheduler")
 """Who trains models."""
 MODELS = "models.sqlite"
@@ -150,7 +151,9 @@ def add_arguments(command: Parser) -> None:
     add_options(how, "seed", "confidence")
     add_options(command.add_argument_group("data"), "data", "label", "task")
     work = command.add_argument_group("output; no number depends on it")
-    add_options(work, "jobs", "executor", "scheduler", "cache")
+    add_option(work, "jobs")
+    add_option(work, "executor", text=ON_DASK, shown="--jobs processes of this machine train them")
+    add_options(work, "scheduler", "cache")
     add_option(work, "baseline", text=COUNTED_AGAIN, shown=ATTACK_BASELINE)
     add_option(work, "out", text="write attack.json, its pages and the table of all records there")
     add_output(work)
@@ -242,7 +245,8 @@ def action(arguments: argparse.Namespace) -> int:
         facts, data.records, found, tested, lines=data.lines, columns=data.columns
     )
     if directory is not None:
-        write_text(directory / RECORDS, records_csv(found, data))
+        with delivering():
+            write_text(directory / RECORDS, records_csv(found, data))
     shown = partial(print_attacks, record, console())
     deliver_attacks(record, directory, shown, as_json=arguments.json, quiet=arguments.quiet)
     return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)

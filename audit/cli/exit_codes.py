@@ -28,7 +28,10 @@ MEANINGS = {
     ),
     Exit.REFUTED: "a claim is refuted or broken, a service has a defect, or there is a regression",
     Exit.USAGE: "wrong usage, configuration or input file; nothing was run and nothing was written",
-    Exit.FAILED: "a mechanism or a check failed, or a claim declared wrong was not refuted",
+    Exit.FAILED: (
+        "a mechanism or a check failed, a claim declared wrong was not refuted, or a cluster or "
+        "disk was lost"
+    ),
     Exit.INCONCLUSIVE: "inconclusive: a leak, or a rise above the baseline, could have been missed",
     Exit.EMPTY: "nothing was audited or attacked",
     Exit.INTERRUPTED: "interrupted; the record holds what was finished",

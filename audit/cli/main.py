@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -16,6 +19,8 @@ from dpassay.cli.exit_codes import EVERY, Exit
 from dpassay.errors import DpassayError, InvalidInput, TargetError
 
 DEBUG = "--debug"
+AGAIN = 0.05
+"""Seconds after which an interrupt comes again that was swallowed."""
 COMMANDS = {
     "run": "audit mechanisms against their claims",
     "plan": "how many trials a wanted detectable leak takes",
@@ -84,7 +89,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = [word for word in given if word != DEBUG]  # wherever it stands; no number depends on it
     debug = len(words) < len(given)
     try:
-        return _run(words, debug=debug)
+        with sigterm_as_ctrl_c():
+            return _run(words, debug=debug)
     except DpassayError as error:
         _complain(f"dpassay: error: {' '.join(str(error).split())}\n", error if debug else None)
         return Exit.USAGE if isinstance(error, InvalidInput) else Exit.FAILED
@@ -100,6 +106,44 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         _complain(told, error if debug else None)
         return Exit.FAILED
+
+
+@contextmanager
+def sigterm_as_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM interrupt as Ctrl-C does: what is finished is written, no process stays behind.
+
+    A batch system, a container or a CI job that runs out of time sends it. Whoever has a handler of
+    their own keeps it.
+
+    Either may come in a place that swallows exceptions, such as the end of an object: then it comes
+    again.
+    """
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    hook = sys.unraisablehook
+    sys.unraisablehook = partial(_interrupt_again, hook)
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _interrupt_again(otherwise: Callable[[Any], Any], swallowed: Any) -> None:
+    """Interrupt once more, after this, where an interrupt has been swallowed."""
+    if isinstance(swallowed.exc_value, KeyboardInterrupt):
+        threading.Timer(AGAIN, _interrupt).start()
+    else:
+        otherwise(swallowed)
+
+
+def _interrupt() -> None:
+    """Interrupt the main thread from another one, if the command is not over."""
+    if signal.getsignal(signal.SIGTERM) is signal.default_int_handler:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
 
 
 def _run(words: list[str], *, debug: bool) -> int:

@@ -34,7 +34,7 @@ from dpassay.cli.costs import dry_run
 from dpassay.cli.exit_codes import EVERY, of_run
 from dpassay.cli.output.progress import Log, bars, foretell, silently
 from dpassay.cli.output.terminal import console, readers_may_leave
-from dpassay.cli.shared import clear, command_of, commit, write_sidecars
+from dpassay.cli.shared import clear, command_of, commit, delivering, write_sidecars
 from dpassay.config.load import Config
 from dpassay.data import Labelled
 from dpassay.engine.preflight import check
@@ -96,6 +96,10 @@ EXAMPLES = examples(
         "audit a program in any language that answers on stdin and stdout; see docs/process.md",
     ),
     (
+        "dpassay run my_module:my_predict --claim epsilon=1 --out report --jobs 4 --resume",
+        "run the trials in four processes; go on where an earlier run into report has ended",
+    ),
+    (
         "dpassay run my_module:my_predict --claim epsilon=1 --executor dask --scheduler tcp://h:8786",
         "run the trials on a Dask cluster; see docs/scale.md",
     ),
@@ -104,6 +108,8 @@ EXAMPLES = examples(
         "show what it would cost to audit a function that returns numbers for stability",
     ),
 )
+GO_ON = "; finished trials are in its ledger: go on with --resume"
+"""What to do where the reports cannot be written."""
 
 
 def add_arguments(command: Parser) -> None:
@@ -175,7 +181,7 @@ def action(arguments: argparse.Namespace) -> int:
             writable(directory)
         if not arguments.quiet:
             _foretell(targets, data, settings)
-        started = time.time()
+        started = time.monotonic()
         results, complete = _audited(
             targets, data, settings, _accepted(Path(config.baseline)), directory, arguments
         )
@@ -186,7 +192,7 @@ def action(arguments: argparse.Namespace) -> int:
     said = arguments.targets or arguments.process or arguments.http
     listed = () if said else config.mechanisms
     add_places(record, {each.id: each.target.address for each in results}, listed)
-    _deliver(record, results, directory, arguments, time.time() - started)
+    _deliver(record, results, directory, arguments, time.monotonic() - started)
     return of_run(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
@@ -299,8 +305,9 @@ def _deliver(
     from dpassay.reports.run.summary import print_summary
 
     if directory is not None:
-        reports.write(record, reports.DEFAULT, directory)
-        write_sidecars(directory, results, seconds)
+        with delivering(GO_ON):
+            reports.write(record, reports.DEFAULT, directory)
+            write_sidecars(directory, results, seconds)
     with readers_may_leave():
         if arguments.json:
             sys.stdout.write(dumps(record))

@@ -15,6 +15,7 @@ from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, 
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.progress import bars
 from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.cli.shared import delivering
 from dpassay.config.options import OPTIONS
 from dpassay.record.files import dumps, writable, write_text
 from dpassay.selftest.check import Check
@@ -46,6 +47,7 @@ CODES = codes(
     (
         (Exit.NOTHING, "every check passed"),
         (Exit.FAILED, "a check failed: do not trust the harness on this machine"),
+        (Exit.INTERRUPTED, "interrupted; nothing is written"),
     )
 )
 
@@ -73,8 +75,9 @@ def action(arguments: argparse.Namespace) -> int:
         checks = list(_checks(deep=arguments.deep, seed=seed, progress=progress))
     document = _document(checks, deep=arguments.deep, seed=seed)
     if directory is not None:
-        write_text(directory / "selftest.json", dumps(document))
-        write_text(directory / "selftest.html", to_html(document))
+        with delivering():
+            write_text(directory / "selftest.json", dumps(document))
+            write_text(directory / "selftest.html", to_html(document))
     with readers_may_leave():
         if arguments.json:
             sys.stdout.write(dumps(document))

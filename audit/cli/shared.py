@@ -10,7 +10,8 @@ import platform
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from dpassay.cli.output.terminal import readers_may_leave
 from dpassay.config.options import OPTIONS
 from dpassay.config.values import canonical
 from dpassay.engine.result import Result
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, OutputError
 from dpassay.record.cell_files import NAMES, write_cells
 from dpassay.record.files import clearest_id, dumps, witness_file, write_text
 from dpassay.record.run_record import is_record
@@ -131,6 +132,26 @@ def clear(directory: Path) -> None:
         raise InvalidInput(f"--out = '{directory}': cannot be written ({error.strerror})") from None
 
 
+@contextmanager
+def delivering(hint: str = "") -> Iterator[None]:
+    """Write what has been found; that this fails is no wrong usage.
+
+    Parameters
+    ----------
+    hint : str
+        What to do then.
+
+    Raises
+    ------
+    OutputError
+        If something cannot be written.
+    """
+    try:
+        yield
+    except InvalidInput as error:
+        raise OutputError(f"{error}{hint}") from None
+
+
 def write_sidecars(directory: Path, results: list[Result], seconds: float) -> None:
     """Write what belongs beside a record.
 
@@ -177,9 +198,8 @@ def deliver_attacks(
     from dpassay.reports.attack.pages import FORMATS
 
     if directory is not None:
-        # first: what took long shall be there whatever the pages do
-        write_text(directory / "attack.json", dumps(record))
-        reports.write(record, FORMATS, directory, FORMATS)
+        with delivering():
+            reports.write(record, FORMATS, directory, FORMATS)
     with readers_may_leave():
         if as_json:
             sys.stdout.write(dumps(record))

@@ -37,7 +37,10 @@ PATIENCE = 60.0
 """Seconds that our own workers are given to start."""
 HINT = 10.0
 """Seconds after which is said that a cluster has no workers."""
-RESUME = "what was finished is in the ledger of --out: go on with --resume, on any executor"
+RESUME = (
+    "with --out, finished trials and models are in its ledger: go on from there on any executor "
+    "(dpassay run with --resume)"
+)
 
 
 @dataclass(slots=True, eq=False)

@@ -34,6 +34,18 @@ SETTINGS = {
 back after every array, so that each new one costs page faults. Threads are ours to limit."""
 
 
+DASK = """
+import ctypes, os, runpy, sys
+parent = int(sys.argv.pop(1))
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, 9)
+    if os.getppid() != parent:
+        os._exit(1)
+runpy.run_module("dask", run_name="__main__", alter_sys=True)
+"""
+"""`python -m dask` that is killed when we die, even while it starts (PR_SET_PDEATHSIG, SIGKILL)."""
+
+
 class Worker(SubprocessWorker):
     """A worker in a process of its own, that does not import the user's `__main__`.
 
@@ -43,7 +55,8 @@ class Worker(SubprocessWorker):
     async def _start(self) -> None:
         """Start it out of reach of a terminal's Ctrl-C, which is for us."""
         spec = {"cls": self.worker_class, "opts": self.worker_kwargs}
-        words = ["-m", "dask", "spec", self.scheduler, "--spec", json.dumps(spec)]
+        parent = str(os.getpid())
+        words = ["-c", DASK, parent, "spec", self.scheduler, "--spec", json.dumps(spec)]
         settings = dask.config.serialize(dask.config.global_config)
         self.process = await asyncio.create_subprocess_exec(
             *(sys.executable, *words),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -11,12 +12,12 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from dpassay.cli.main import main
+from dpassay.cli.main import main, sigterm_as_ctrl_c
 from tests.cli.conftest import without_pictures
 from tests.cli.rewritten import inside
 
@@ -157,6 +158,65 @@ def test_a_full_disk_ends_the_run_with_one_line(
         "dpassay: error: ledger 'out/ledger.sqlite': cannot be read or written (database or disk "
         "is full"
     )
+
+
+def test_a_disk_that_is_full_when_the_reports_are_written(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All has been run: that is no wrong usage."""
+
+    def full(**_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("dpassay.cli.run.assay", lambda *_: iter(()))
+    monkeypatch.setattr("dpassay.record.files.tempfile.mkstemp", full)
+    assert main([*WORDS, "--out", "out"]) == 3
+    assert capsys.readouterr().err == (
+        "dpassay: error: --out = 'out': cannot be written (No space left on device); finished "
+        "trials are in its ledger: go on with --resume\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_what_interrupts_leaves_a_record(
+    name: str, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch system, a container or a CI job sends SIGTERM before it kills."""
+
+    def interrupted(*_: object) -> Iterator[None]:
+        signal.raise_signal(signal.Signals[name])
+        yield pytest.fail("nothing was interrupted")
+
+    monkeypatch.setattr("dpassay.cli.run.assay", interrupted)
+    assert main([*WORDS, "--out", "out"]) == 130
+    assert json.loads(Path("out/record.json").read_text())["run"]["complete"] is False
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_an_interrupt_that_is_swallowed_comes_again() -> None:
+    """As at the end of an object, where Python drops what is raised."""
+
+    class Swallows:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGTERM)
+
+    def swallowed() -> None:
+        Swallows()
+        time.sleep(60)
+
+    with sigterm_as_ctrl_c(), pytest.raises(KeyboardInterrupt):
+        swallowed()
+
+
+def test_who_handles_sigterm_goes_on_doing_so() -> None:
+    met: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: met.append(number))
+    try:
+        with sigterm_as_ctrl_c():
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    assert met == [signal.SIGTERM]
 
 
 def descendants(pid: int) -> list[int]:

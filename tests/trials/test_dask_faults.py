@@ -16,6 +16,7 @@ from typing import Any
 
 import dask
 import numpy as np
+import psutil
 import pytest
 
 from dpassay.engine.run import assay
@@ -235,8 +236,9 @@ def test_without_its_scheduler_the_run_ends_and_the_ledger_goes_on(
         with Ledger(path, resume=False) as ledger, pytest.raises(ClusterError) as caught:
             on(cluster, subject, meanwhile=meanwhile, ledger=ledger)
     assert str(caught.value) == (
-        f"Dask cluster '{address}': the connection to its scheduler was lost; what was finished is "
-        "in the ledger of --out: go on with --resume, on any executor"
+        f"Dask cluster '{address}': the connection to its scheduler was lost; with --out, finished "
+        "trials and models are in its ledger: go on from there on any executor (dpassay run with "
+        "--resume)"
     )
     finished = len(rows(path))
     assert finished > 0
@@ -385,24 +387,26 @@ def test_our_own_workers_leave_nothing_behind(expected: Any) -> None:
     assert set(Path(tempfile.gettempdir()).glob("dpassay-dask-*")) == before
 
 
-def test_workers_end_when_we_are_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "asked",
+    ["cluster.hold(os.getpid)", "list(cluster.in_order('work', abs, range(8)))"],
+    ids=["starting", "at work"],
+)
+def test_workers_end_when_we_are_killed(asked: str, tmp_path: Path) -> None:
     source = (
         "import os, time\n"
         "from dpassay.trials.cluster import Cluster\n"
-        "cluster = Cluster(None, 2)\n"
-        "print(*cluster.in_order('pids', lambda _: os.getppid(), range(8)), flush=True)\n"
-        "time.sleep(600)\n"
+        f"cluster = Cluster(None, 2)\n{asked}\nprint(flush=True)\ntime.sleep(600)\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", source],
         stdout=subprocess.PIPE,
-        text=True,
         # nobody is left to remove the folder of the workers
         env=os.environ | {"TMPDIR": str(tmp_path)},
     ) as process:
         assert process.stdout is not None
-        workers = {int(pid) for pid in process.stdout.readline().split()}
+        process.stdout.readline()
+        workers = psutil.Process(process.pid).children(recursive=True)
         process.kill()
-    assert workers
-    while any(map(alive, workers)):
-        time.sleep(0.1)
+    assert len(workers) >= 2
+    assert psutil.wait_procs(workers, timeout=20)[1] == []

@@ -21,7 +21,7 @@ from dpassay.cli.arguments.parser import (
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.progress import bars
 from dpassay.cli.output.terminal import console, readers_may_leave
-from dpassay.cli.shared import command_of
+from dpassay.cli.shared import command_of, delivering
 from dpassay.config.load import Config
 from dpassay.data import Table
 from dpassay.engine.settings import Settings
@@ -44,6 +44,10 @@ EXAMPLES = examples(
     (
         "dpassay compare-mechanisms pate soft-majority --epsilon 0.5,1,2",
         "two mechanisms at three losses, on scikit-learn's breast cancer data",
+    ),
+    (
+        "dpassay compare-mechanisms --jobs 4",
+        "train what the membership attacks need in four processes of this machine",
     ),
 )
 CODES = codes(
@@ -163,9 +167,10 @@ def _deliver(
     from dpassay.reports.frontier.page import print_comparison, to_html
 
     if directory is not None:
-        write_text(directory / "frontier.json", dumps(document))
-        write_text(directory / "costs.json", dumps(costs))
-        write_text(directory / "index.html", to_html(document, costs))
+        with delivering():
+            write_text(directory / "frontier.json", dumps(document))
+            write_text(directory / "costs.json", dumps(costs))
+            write_text(directory / "index.html", to_html(document, costs))
     with readers_may_leave():
         if arguments.json:
             sys.stdout.write(dumps(document))

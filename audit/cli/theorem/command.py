@@ -11,6 +11,7 @@ from typing import Any
 from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit, of_run
 from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.cli.shared import command_of, commit, delivering
 from dpassay.config.options import OPTIONS
 from dpassay.record.files import dumps, witness_file, writable, write_text
 from dpassay.theorems.effort import Effort
@@ -101,7 +102,6 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _facts(arguments: argparse.Namespace, seed: int) -> dict[str, Any]:
     from dpassay import __version__
-    from dpassay.cli.shared import command_of, commit
 
     return {
         "version": __version__,
@@ -119,11 +119,12 @@ def _deliver(record: dict[str, Any], directory: Path | None, arguments: Any) -> 
     from dpassay.theorems.run import make_witness
 
     if directory is not None:
-        reports.write(record, FORMATS, directory, FORMATS)
-        for result in record["results"]:
-            if result["witness"] is not None:
-                path = directory / witness_file(result["id"])
-                write_text(path, dumps(make_witness(result, record["run"])))
+        with delivering():
+            reports.write(record, FORMATS, directory, FORMATS)
+            for result in record["results"]:
+                if result["witness"] is not None:
+                    path = directory / witness_file(result["id"])
+                    write_text(path, dumps(make_witness(result, record["run"])))
     with readers_may_leave():
         if arguments.json:
             sys.stdout.write(dumps(record))

@@ -26,6 +26,8 @@ from dpassay.trials.wire import HEAD, length, pack
 BROKEN = 70
 """Exit code of a host that could not go on, whatever its user's code has done to it."""
 GIB = 1 << 30
+INTERRUPTS = frozenset({signal.SIGINT, signal.SIGTERM})
+"""What interrupts a command."""
 
 
 Answering = Callable[[str, tuple[Any, ...], dict[int, Any]], Any]
@@ -63,6 +65,8 @@ def live(
         Whether all other open files are closed too.
     """
     os.setpgid(0, 0)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTS)
     _die_with(parent)
     for file in drop:
         os.close(file)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from dpassay.trials.isolation.child import BROKEN, Answering, live
+from dpassay.trials.isolation.child import BROKEN, INTERRUPTS, Answering, live
 from dpassay.trials.isolation.limits import Limits, Lost, Overtime
 from dpassay.trials.isolation.objects import Handle, Objects
 from dpassay.trials.isolation.printed import CHUNK, Said
@@ -76,17 +76,21 @@ class Host:
         OPEN.add(self)
 
     def _fork(self, there: socket.socket, pipe: int) -> int:
-        # what a fork calls back would swallow a Ctrl-C
-        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        # what a fork calls back would swallow a Ctrl-C, and a child that gets one before it has a
+        # group of its own would leave this function by it and do what only its parent should
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)
+        child = -1
         try:
-            return os.fork()
+            child = os.fork()
         except OSError:
             self.closed = True
             for file in (self._socket.detach(), there.detach(), self._pipe, pipe):
                 os.close(file)
             raise
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+            if child != 0:
+                signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        return child
 
     def keep(self) -> Handle:
         """Return what will stand here for something that the host is to keep."""

@@ -326,3 +326,29 @@ def test_a_system_that_starts_no_process_is_said(monkeypatch: pytest.MonkeyPatch
         Lost, match=r"no process could be started \(Resource temporarily unavailable\)"
     ):
         Hosts("mine", desk, Limits()).first()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_of_the_group_never_sends_a_child_up_our_stack(
+    number: signal.Signals, host: Callable[..., Host], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may come before the child has a group of its own; there it ends the child, no more."""
+    fork = os.fork
+
+    def interrupted() -> int:
+        child = fork()
+        if child == 0:
+            os.kill(os.getpid(), number)
+        return child
+
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    monkeypatch.setattr(os, "fork", interrupted)
+    try:
+        one = host()
+    except BaseException:  # noqa: BLE001
+        os._exit(99)  # of the child
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    with pytest.raises(Lost) as caught:
+        one.call("count")
+    assert "99" not in str(caught.value)
