@@ -126,7 +126,8 @@ privacy rests on. Without them the loss that is proven here is {loss} ε; the th
 def before_flip(axis: str, each: list[list[float]]) -> NDArray[np.float64]:
     """Errors of `relabelled` before its answers are flipped, shape (places, datasets)."""
     alphas = np.array([[RATES["relabelled"].alpha(*at)] for at in RATES["relabelled"].places(axis)])
-    return (np.array(each) - (1 - 2 * NOISE) * alphas) / (1 - 2 * alphas)
+    left: NDArray[np.float64] = (np.array(each) - (1 - 2 * NOISE) * alphas) / (1 - 2 * alphas)
+    return left
 
 
 def flipped(found: dict[str, list[list[float]]]) -> str:
