@@ -100,11 +100,16 @@ def groups_for(target: AuditTarget, data: Group | None) -> tuple[Group, ...]:
     if data is not None and data.source is not None:
         data = _as_wide(data, relations)
     groups = own if data is None or target.alone else (data, *own)
+    return tuple(as_asked(target, group) for group in groups)
+
+
+def as_asked(target: AuditTarget, group: Group) -> Group:
+    """Return a group with the queries that a mechanism is asked at: none, one, or all of them."""
     if target.mechanism.without_query:
-        return tuple(replace(group, queries=NOTHING_ASKED, asked=False) for group in groups)
+        return replace(group, queries=NOTHING_ASKED, asked=False)
     if target.mechanism.one_query:
-        return tuple(replace(group, queries=group.queries[:1], asked=False) for group in groups)
-    return groups
+        return replace(group, queries=group.queries[:1], asked=False)
+    return group
 
 
 def _as_wide(data: Group, relations: set[str]) -> Group:

@@ -26,7 +26,7 @@ from dpassay.record.files import dumps
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness, read_witness
 from dpassay.targets.groups import Group
-from dpassay.targets.resolve import resolve
+from dpassay.targets.resolve import Answers, resolve
 from tests.core.toys import TableMechanism, flip_group, module_response, target_of
 
 SETTINGS = {
@@ -110,6 +110,22 @@ def test_a_witness_on_named_data_carries_none_of_them(
             assert set(witness["data"]) == {"kind", "source", "sha256"}
             assert '"x"' not in json.dumps(witness["change"])
         assert replay(witness).reproduced
+
+
+def first_label(records: Labelled, rng: np.random.Generator) -> int:
+    """Tell the first label, in three runs of four; it takes no query."""
+    return int(records.y[0] ^ (rng.random() < 0.25))
+
+
+def test_a_function_without_a_query_is_replayed_on_named_data() -> None:
+    parts = split(load("breast-cancer"), train=10, queries=20, seed=3)
+    pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, seed=3)
+    group = Group(
+        pairs=pairs, queries=parts.queries, kind="data", reason="named", source=parts.source
+    )
+    target = resolve(f"{__name__}:first_label", {}, (DP(epsilon=0.5),), Answers(labels=(0, 1)))
+    (result,) = assay([target], group, Settings(mode="monte-carlo", budget=500, seed=3))
+    assert replay(through_json(result)).reproduced
 
 
 def test_a_function_is_replayed_by_its_name() -> None:

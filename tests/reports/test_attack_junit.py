@@ -12,6 +12,7 @@ import xmlschema
 from dpassay.cli.main import main
 from dpassay.record.files import dumps
 from dpassay.reports.attack.junit import to_junit
+from tests.record.made_attacks import attacked
 from tests.reports.test_attack_report import build, ladder, make, subject
 
 Record = dict[str, Any]
@@ -96,11 +97,7 @@ def test_hostile_names() -> None:
 
 @pytest.mark.parametrize("asked", [[], ["--format", "junit"]])
 def test_by_command(tmp_path: Path, asked: list[str]) -> None:
-    record = make(subject("m", 1.0, "one label", lower=1.5))
-    diagonal = {"fpr": [0.0, 1.0], "tpr": [0.0, 1.0]}
-    for each in record["subjects"][0]["outcomes"]:  # made up, so that its numbers contradict others
-        each.update(one_run=None, tpr_per_target=[], roc=diagonal)
-    record["subjects"][0]["certified"][0]["counts"] = {"x": 190, "n1": 200, "y": 10, "n0": 200}
+    record = attacked(0.9, epsilon=0.5)
     (tmp_path / "attack.json").write_text(dumps(record), encoding="utf-8")
     words = ["report", str(tmp_path), "-o", str(tmp_path / "out"), "--exit-code", *asked]
     assert main(words) == 1

@@ -22,7 +22,7 @@ from dpassay.search.declared import output_from_json
 from dpassay.search.patterns import pattern_from_json
 from dpassay.stats.betting import GRID
 from dpassay.targets.coupled import as_audited
-from dpassay.targets.groups import DIRECTIONS, Group
+from dpassay.targets.groups import DIRECTIONS, Group, as_asked
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import Answers, resolve
 from dpassay.trials.encoders import Bins, Coding, Labels, Rounded
@@ -118,7 +118,7 @@ def _case(
 ) -> Case:
     claim = claim_from_json(witness["claim"], witness["expected"])
     subject = target if target is not None else _subject(witness, claim, stack)
-    place = group if group is not None else _group(witness, file)
+    place = as_asked(subject, group if group is not None else _group(witness, file))
     if place.pairs.base.digest != witness["data"]["sha256"]:
         raise InvalidInput(
             "the data are not those the witness was made from: their SHA-256 differs"
