@@ -38,17 +38,23 @@ def test_wrong_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--splits = 1: must be an integer >= 2" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("rows", [2, 3])
 def test_ctrl_c_leaves_a_table_that_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Once there is a mechanism besides the two baselines."""
+
     def interrupted(*arguments: Any) -> Iterator[Any]:
-        yield from islice(compared(*arguments), 3)
+        yield from islice(compared(*arguments), rows)
         raise KeyboardInterrupt
 
     monkeypatch.setattr("dpassay.cli.compare_mechanisms.command.compared", interrupted)
     words = [*WORDS, "--epsilon", "1", "--no-membership", "--out", str(tmp_path)]
     assert main(words) == 130
     assert capsys.readouterr().err == "dpassay: interrupted\n"
+    if rows == 2:
+        assert list(tmp_path.iterdir()) == []
+        return
     document = json.loads((tmp_path / "frontier.json").read_text(encoding="utf-8"))
     assert (document["complete"], len(document["rows"])) == (False, 3)
     assert "was interrupted" in (tmp_path / "index.html").read_text(encoding="utf-8")

@@ -31,6 +31,8 @@ from dpassay.frontier.splits import PUBLIC, split_of
 from dpassay.record.files import dumps, writable, write_text
 
 EPSILONS = (1.0,)
+BASELINES = 2
+"""Rows that come before those of mechanisms; alone they compare nothing."""
 SAMPLING = "certification trials per side of mechanisms without an exact law; takes long"
 DESCRIPTION = """Train the private classifiers of the catalogue on your data, each with the \
 parameters that make it claim the same
@@ -93,7 +95,7 @@ def action(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("dpassay: interrupted\n")
         complete = False
-    if len(rows) < 2:
+    if len(rows) <= BASELINES:
         return Exit.INTERRUPTED
     document = _document(rows, table, wanted, arguments) | {"complete": complete}
     _deliver(document, costs, directory, arguments)
