@@ -5,31 +5,29 @@ It is given bytes and answers bytes: no answer is unpickled here.
 
 from __future__ import annotations
 
-import logging
 import pickle
 import queue
 import sys
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import Any, Self
 
-from dpassay.errors import ClusterError, InvalidInput, TargetError
+from dpassay.errors import ClusterError, TargetError
 from dpassay.trials import cluster_worker
+from dpassay.trials.cluster_client import client_of, required
 from dpassay.trials.hosts import UNLIMITED, Limits
 from dpassay.trials.isolated import Isolated
 from dpassay.trials.ledger import installed
 from dpassay.trials.portable import loaded, portable
 from dpassay.trials.wire import Garbled, unpack
 
-EXTRA = "pip install 'dpassay[dask]'"
-CONNECT = 10.0
-"""Seconds for a scheduler to answer."""
 AHEAD = 4
 """Portions of work that are under way for each thread of the cluster."""
 LEAST = 16
@@ -44,6 +42,9 @@ RESUME = (
     "with --out, finished trials and models are in its ledger: go on from there on any executor "
     "(dpassay run with --resume)"
 )
+
+
+INSTALL = "install the same dpassay with its extra 'dask' on every worker"
 
 
 @dataclass(slots=True, eq=False)
@@ -94,10 +95,11 @@ class Cluster:
         self._ahead, self._threads, self._looked = LEAST, 0, 0.0
         self._began, self._hinted = time.monotonic(), False
         self._client: Any = None
-        self._found = ""
-        _distributed()
+        self._found, self._greeted = "", set[str]()
+        required()
         if scheduler is not None:
             self._client = self._connected(scheduler)
+            self._look()
 
     def __enter__(self) -> Self:
         return self
@@ -242,23 +244,11 @@ class Cluster:
         return self._client.submit(function, *arguments, key=key, pure=False)
 
     def _connected(self, scheduler: Any) -> Any:
-        distributed = _distributed()
-        self._stack.enter_context(_quiet())
         try:
-            return self._stack.enter_context(
-                distributed.Client(
-                    scheduler,
-                    timeout=CONNECT,
-                    set_as_default=False,
-                    deserializers=["dask", "msgpack"],
-                )
-            )
-        except (OSError, ValueError, TypeError, ImportError) as error:
+            return self._stack.enter_context(client_of(scheduler))
+        except BaseException:
             self._stack.close()
-            said = " ".join(str(error).split()) or type(error).__name__
-            raise InvalidInput(
-                f"scheduler = '{self._scheduler}': no Dask scheduler answers there ({said})"
-            ) from None
+            raise
 
     def take(self) -> None:
         """Hand on the answers that are there; wait a moment if there are none."""
@@ -338,8 +328,7 @@ class Cluster:
             return
         said = " ".join(str(error).split())
         raise ClusterError(
-            f"{self}: a worker cannot run dpassay ({type(error).__name__}: {said}); install the "
-            "same dpassay with its extra 'dask' on every worker"
+            f"{self}: a worker cannot run dpassay ({type(error).__name__}: {said}); {INSTALL}"
         )
 
     @property
@@ -362,13 +351,15 @@ class Cluster:
         if self._lost:
             return
         try:
-            self._threads = sum(self._client.nthreads().values())
+            threads = self._client.nthreads()
             found = self._client.scheduler_info()["id"]
         except OSError:
             return
         if self._found not in {"", found}:  # one that was started again knows of no work
             raise self._gone()
         self._found = found
+        self._greet(threads.keys() - self._greeted)
+        self._greeted, self._threads = set(threads), sum(threads.values())
         self._ahead = max(LEAST, AHEAD * self._threads)
         waited = self._looked - self._began
         if self._threads:
@@ -379,32 +370,16 @@ class Cluster:
             self._hinted = True
             sys.stderr.write(f"dpassay: {self}: has no workers; waiting for one\n")
 
+    def _greet(self, new: Collection[str]) -> None:
+        """Look whether workers have dpassay: one that has not dies of what it is sent."""
+        if new and self._scheduler is not None:
+            told = self._client.run(version, "dpassay", workers=list(new), on_error="return")
+            for worker, found in sorted(told.items()):
+                if isinstance(found, PackageNotFoundError):
+                    raise ClusterError(f"{self}: worker {worker} has no dpassay; {INSTALL}")
+
     def __str__(self) -> str:
         return f"Dask cluster '{self._scheduler}'" if self._scheduler else "local Dask cluster"
-
-
-def _distributed() -> Any:
-    try:
-        import distributed
-    except ImportError as error:
-        raise InvalidInput(
-            f"executor = 'dask': requires the extra 'dask' ({error}); {EXTRA}"
-        ) from None
-    return distributed
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Say nothing of what Dask logs: what matters is told in one line."""
-    logger = logging.getLogger("distributed")
-    levels = [(handler, handler.level) for handler in logger.handlers]
-    for handler, _ in levels:
-        handler.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for handler, level in levels:
-            handler.setLevel(level)
 
 
 def _nothing(told: Any) -> None:

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.trials import cluster
+from dpassay.trials import cluster_client
 from dpassay.trials.cluster_local import own_workers
 from tests.cli.test_resume import alive, has_begun
 
@@ -152,7 +152,7 @@ def test_what_would_change_nothing_is_refused(
 def test_a_wrong_address_leaves_an_earlier_run_as_it_was(
     project: None, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "CONNECT", 0.2)
+    monkeypatch.setattr(cluster_client, "CONNECT", 0.2)
     Path("out").mkdir()
     Path("out/ledger.sqlite").write_bytes(b"")
     words = ["--out", "out", "--executor", "dask", "--scheduler", "tcp://127.0.0.1:1"]
