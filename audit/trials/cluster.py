@@ -11,16 +11,17 @@ import sys
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import Any, Self
 
-from dpassay.errors import ClusterError, InvalidInput, TargetError
+from dpassay.errors import ClusterError, TargetError
 from dpassay.trials import cluster_worker
-from dpassay.trials.cluster_client import check_installed, connected
+from dpassay.trials.cluster_client import client_of, required
 from dpassay.trials.isolation.limits import UNLIMITED, Limits
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.ledger import installed
@@ -41,6 +42,7 @@ RESUME = (
     "with --out, finished trials and models are in its ledger: go on from there on any executor "
     "(dpassay run with --resume)"
 )
+INSTALL = "install the same dpassay with its extra 'dask' on every worker"
 
 
 @dataclass(slots=True, eq=False)
@@ -91,10 +93,11 @@ class Cluster:
         self._ahead, self._threads, self._looked = LEAST, 0, 0.0
         self._began, self._hinted = time.monotonic(), False
         self._client: Any = None
-        self._found = ""
-        check_installed()
+        self._found, self._greeted = "", set[str]()
+        required()
         if scheduler is not None:
             self._client = self._connected(scheduler)
+            self._look()
 
     def __enter__(self) -> Self:
         return self
@@ -240,8 +243,8 @@ class Cluster:
 
     def _connected(self, scheduler: Any) -> Any:
         try:
-            return self._stack.enter_context(connected(scheduler, self._scheduler))
-        except InvalidInput:
+            return self._stack.enter_context(client_of(scheduler))
+        except BaseException:
             self._stack.close()
             raise
 
@@ -323,8 +326,7 @@ class Cluster:
             return
         said = " ".join(str(error).split())
         raise ClusterError(
-            f"{self}: a worker cannot run dpassay ({type(error).__name__}: {said}); install the "
-            "same dpassay with its extra 'dask' on every worker"
+            f"{self}: a worker cannot run dpassay ({type(error).__name__}: {said}); {INSTALL}"
         )
 
     @property
@@ -347,13 +349,15 @@ class Cluster:
         if self._lost:
             return
         try:
-            self._threads = sum(self._client.nthreads().values())
+            threads = self._client.nthreads()
             found = self._client.scheduler_info()["id"]
         except OSError:
             return
         if self._found not in {"", found}:  # one that was started again knows of no work
             raise self._gone()
         self._found = found
+        self._greet(threads.keys() - self._greeted)
+        self._greeted, self._threads = set(threads), sum(threads.values())
         self._ahead = max(LEAST, AHEAD * self._threads)
         waited = self._looked - self._began
         if self._threads:
@@ -363,6 +367,14 @@ class Cluster:
         elif self._scheduler is not None and waited > HINT and not self._hinted:
             self._hinted = True
             sys.stderr.write(f"dpassay: {self}: has no workers; waiting for one\n")
+
+    def _greet(self, new: Collection[str]) -> None:
+        """Look whether workers have dpassay: one that has not dies of what it is sent."""
+        if new and self._scheduler is not None:
+            told = self._client.run(version, "dpassay", workers=list(new), on_error="return")
+            for worker, found in sorted(told.items()):
+                if isinstance(found, PackageNotFoundError):
+                    raise ClusterError(f"{self}: worker {worker} has no dpassay; {INSTALL}")
 
     def __str__(self) -> str:
         return f"Dask cluster '{self._scheduler}'" if self._scheduler else "local Dask cluster"

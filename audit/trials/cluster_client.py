@@ -1,9 +1,13 @@
-"""The client of a Dask cluster: imported when it is needed, and silent."""
+"""A client of a Dask scheduler: it connects within a time limit, and says nothing but one line."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import threading
+import warnings
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,46 +18,14 @@ CONNECT = 10.0
 """Seconds for a scheduler to answer."""
 
 
-def check_installed() -> None:
-    """Raise `InvalidInput` if Dask is not installed."""
-    _distributed()
-
-
-@contextmanager
-def connected(scheduler: Any, name: str | None) -> Iterator[Any]:
-    """Be connected to a scheduler, which answers with bytes alone.
-
-    Parameters
-    ----------
-    scheduler : str or distributed.SpecCluster
-        Its address, or a cluster of our own.
-    name : str or None
-        What the user calls it.
+def required() -> Any:
+    """Return the library.
 
     Raises
     ------
     InvalidInput
-        If none answers.
+        If it is not installed.
     """
-    distributed = _distributed()
-    with _quiet():
-        try:
-            client = distributed.Client(
-                scheduler,
-                timeout=CONNECT,
-                set_as_default=False,
-                deserializers=["dask", "msgpack"],
-            )
-        except (OSError, ValueError, TypeError, ImportError) as error:
-            said = " ".join(str(error).split()) or type(error).__name__
-            raise InvalidInput(
-                f"scheduler = '{name}': no Dask scheduler answers there ({said})"
-            ) from None
-        with client:
-            yield client
-
-
-def _distributed() -> Any:
     try:
         import distributed
     except ImportError as error:
@@ -61,6 +33,75 @@ def _distributed() -> Any:
             f"executor = 'dask': requires the extra 'dask' ({error}); {EXTRA}"
         ) from None
     return distributed
+
+
+@contextmanager
+def client_of(scheduler: Any) -> Iterator[Any]:
+    """Open a client that unpickles nothing but what Dask itself says.
+
+    Parameters
+    ----------
+    scheduler : str or cluster
+        Its address, or a cluster of our own.
+
+    Raises
+    ------
+    InvalidInput
+        If no scheduler answers.
+    """
+    distributed = required()
+    with _quiet():
+        try:
+            if isinstance(scheduler, str):
+                _check(scheduler)
+            with warnings.catch_warnings():
+                # of other versions; those that matter are told of in one line
+                warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)
+                client = distributed.Client(
+                    scheduler,
+                    timeout=CONNECT,
+                    set_as_default=False,
+                    deserializers=["dask", "msgpack"],
+                )
+        except (OSError, ValueError, TypeError, ImportError) as error:
+            said = " ".join(str(error).split()) or type(error).__name__
+            raise InvalidInput(
+                f"scheduler = '{scheduler}': no Dask scheduler answers there ({said})"
+            ) from None
+        with client:
+            yield client
+
+
+def _check(address: str) -> None:
+    """Ask whoever is at an address what it is.
+
+    A client would wait for ever for one that takes a connection and says nothing, and leave a
+    traceback where there can be no connection.
+    """
+    found: Future[dict[str, Any]] = Future()
+
+    def ask() -> None:
+        try:
+            found.set_result(asyncio.run(asyncio.wait_for(_identity(address), CONNECT)))
+        except BaseException as error:  # noqa: BLE001  (told in the thread that waits)
+            found.set_exception(error)
+
+    # of its own: in a notebook this thread has a loop already, and Ctrl-C shall not wait
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        kind = found.result().get("type")
+    except TimeoutError as error:
+        raise OSError(str(error) or f"nothing was said within {CONNECT:g} s") from None
+    if kind != "Scheduler":
+        raise ValueError(f"it is a {kind}")
+
+
+async def _identity(address: str) -> dict[str, Any]:
+    distributed = required()
+    secure = distributed.Security().get_connection_args("client")
+    async with distributed.rpc(address, timeout=CONNECT, connection_args=secure) as asked:
+        told: dict[str, Any] = await asked.identity()
+        return told
 
 
 @contextmanager
