@@ -6,7 +6,7 @@ import fcntl
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -38,18 +38,28 @@ def pytest_collection_finish() -> None:
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
-def forget(folder: Path) -> None:
-    """Have the modules of a folder imported anew."""
-    for name, module in list(sys.modules.items()):
-        if (getattr(module, "__file__", None) or "").startswith(str(folder)):
+def forget(folder: Path, seen: Collection[str] = ()) -> None:
+    """Have the modules of a folder imported anew, but for those of some names."""
+    for name in [name for name in sys.modules if name not in seen]:
+        if (getattr(sys.modules[name], "__file__", None) or "").startswith(str(folder)):
             del sys.modules[name]
 
 
+@pytest.fixture(scope="session")
+def kept() -> set[str]:
+    """Names of modules that were looked at after a test and are not of its making.
+
+    There are thousands, and as many tests: to look at all of them after each takes minutes.
+    """
+    return set()
+
+
 @pytest.fixture(autouse=True)
-def forgotten(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def forgotten(tmp_path_factory: pytest.TempPathFactory, kept: set[str]) -> Iterator[None]:
     """Forget the modules that a test wrote and imported: the next may have one of the same name."""
     yield
-    forget(_shared(tmp_path_factory))
+    forget(_shared(tmp_path_factory), kept)
+    kept.update(sys.modules)
 
 
 @pytest.fixture(scope="session")
