@@ -22,20 +22,20 @@ from dpassay.cli.exit_codes import MEANINGS
 from dpassay.cli.main import main
 
 CASES = {
-    "attack_records": 500,
+    "attack_records": 450,
     "baselines": 500,
-    "command_line": 1900,
-    "configuration": 1600,
+    "command_line": 1800,
+    "configuration": 1500,
     "csv": 1000,
-    "frontier": 25,
+    "frontier": 20,
     "http": 1000,
     "ledgers": 400,
     "process": 1800,
-    "records": 650,
-    "resumes": 15,
+    "records": 550,
+    "resumes": 12,
     "services": 2000,
     "tables": 600,
-    "theorem_records": 350,
+    "theorem_records": 300,
     "theorems": 450,
     "witnesses": 600,
 }

@@ -97,7 +97,13 @@ def test_hostile_names() -> None:
 @pytest.mark.parametrize("asked", [[], ["--format", "junit"]])
 def test_by_command(tmp_path: Path, asked: list[str]) -> None:
     record = make(subject("m", 1.0, "one label", lower=1.5))
-    record["subjects"][0]["certified"][0]["counts"] = {"x": 190, "n1": 200, "y": 10, "n0": 200}
+    record["run"]["targets"] = 3
+    for outcome in record["subjects"][0]["outcomes"]:
+        outcome |= {"advantage": 1.0, "one_run": None}
+    record["subjects"][0]["certified"][0] |= {
+        "counts": {"x": 190, "n1": 200, "y": 10, "n0": 200},
+        "fresh": {"x": 188, "n1": 198, "y": 10, "n0": 199},
+    }
     (tmp_path / "attack.json").write_text(dumps(record), encoding="utf-8")
     words = ["report", str(tmp_path), "-o", str(tmp_path / "out"), "--exit-code", *asked]
     assert main(words) == 1
