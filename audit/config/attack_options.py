@@ -57,13 +57,14 @@ OF_ATTACKS = (
     count(
         "transcripts",
         0,
+        10**9,
         shown="20000, or what the claim takes; of a service 1000",
         help="transcripts per side for repeated queries of the worst pair; 0 for none",
     ),
     several(
         "budgets",
-        count("answers", 1, help=""),
-        "integers >= 1",
+        count("answers", 1, 10**6, help=""),
+        "integers from 1 to 1,000,000",
         default=(1, 8),
         shown="1,8",
         help="numbers of answers that the attacker gets about each record",
@@ -72,16 +73,17 @@ OF_ATTACKS = (
         "attacks", text("attack", help=""), "names", shown="all", help="attacks to run, by name"
     ),
     count("records", 2, default=400, help="records whose membership is guessed"),
-    count("references", 4, default=64, help="models that the attacker trains"),
+    count("references", 4, 10**9, default=64, help="models that the attacker trains"),
     count(
         "models",
         2,
+        10**9,
         shown="from 32 to 256: enough to see a leak 2.5 above each claim and to certify 85 % of "
         "each in one run, of those that 256 are enough for; and fresh answers about the chosen "
         "records, to certify 85 % of the claim of one answer",
         help="target models, and no fresh answers; see dpassay plan --attack",
     ),
-    count("copies", 0, default=8, help="noisy copies of each record"),
+    count("copies", 0, 10**6, default=8, help="noisy copies of each record"),
     number(
         "noise",
         lambda value: 0 <= value < float("inf"),

@@ -240,7 +240,7 @@ _OF_RUN = (
     ),
 )
 _OF_COMPARISONS = (
-    count("splits", 2, default=5, help="random cuts of the data; intervals are over them"),
+    count("splits", 2, 1000, default=5, help="random cuts of the data; intervals are over them"),
     switch(
         "membership",
         default=True,

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
 from dpassay.data import Labelled
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, require
 from dpassay.seeds import stream
 
 PUBLIC, TRAIN, TEST = 100, 4000, 2000
 """Records at most: to standardise with, to train on, to ask for."""
 LEAST = 3 * PUBLIC
+LARGEST = 1e30
+"""Numbers may be so large; those of a column that the public records hardly spread in are divided
+by little, and squared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +56,12 @@ def split_of(name: str, data: Labelled, k: int, *, seed: int = 0) -> Split:
     Raises
     ------
     InvalidInput
-        If there are too few records.
+        If there are too few records, or a number is too large to be standardised.
     """
     if len(data) < LEAST:
         raise InvalidInput(f"--data: has {len(data)} records; must have at least {LEAST}")
+    largest = float(np.abs(data.X).max(initial=0.0))
+    require(largest <= LARGEST, "--data", largest, f"numbers of at most {LARGEST:g} in size")
     key = (k, "accuracy", name) if seed == 0 else (k, "accuracy", name, seed)
     order = stream(*key).permutation(len(data))
     test = min(TEST, 3 * len(data) // 10)

@@ -41,6 +41,8 @@ OF_MODELS = (
     "test",
 )
 """Facts of a run that a record about a service, or about saved signals, has not."""
+OF_SIGNALS = ("references", "targets")
+"""Those of them that a record about saved signals has."""
 
 
 def attack_schema() -> dict[str, Any]:
@@ -79,10 +81,10 @@ def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
 
 
 def _untold(record: Mapping[str, Any]) -> str:
-    """Say which fact about the models is missing; a service and saved signals have none."""
+    """Say which fact about the models is missing; of saved signals only their number is known."""
     run = record["run"]
-    free = "service" in run or "signals" in run
-    missing = [] if free else [name for name in OF_MODELS if name not in run]
+    needed = OF_SIGNALS if "signals" in run else () if "service" in run else OF_MODELS
+    missing = [name for name in needed if name not in run]
     return f"run has no field '{missing[0]}', which it must have" if missing else ""
 
 

@@ -19,7 +19,15 @@ def own(data: object, queries: object, size: object, rng: object) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--models 1", "--models = 1: must be an integer >= 2"),
+        ("--models 1", "--models = 1: must be an integer from 2 to 1,000,000,000"),
+        ("--models 99999999999999999999", "must be an integer from 2 to 1,000,000,000"),
+        (
+            "--references 10000000000",
+            "--references = 10000000000: must be an integer from 4 to 1,000,000,000",
+        ),
+        ("--copies 99999999999999999999", "must be an integer from 0 to 1,000,000"),
+        ("--budgets 99999999999999999999", "must be integers from 1 to 1,000,000"),
+        ("--transcripts 99999999999999999999", "must be an integer from 0 to 1,000,000,000"),
         ("--jobs 0", "--jobs = 0: must be an integer from 1 to 1,024"),
         ("--seed -1", "--seed = -1: must be an integer >= 0"),
         ("--confidence 0.3", "--confidence = 0.3: must be a number in [0.5, 1)"),

@@ -71,7 +71,7 @@ def test_the_table_of_options_has_the_words_of_what_they_mean() -> None:
             "--domain = '2y': must be a number of points, or of points on each side",
         ),
         ("attack --attacks lira,guess", "--attacks = 'guess': must be one of gap, "),
-        ("attack --references 3", "--references = 3: must be an integer >= 4"),
+        ("attack --references 3", "--references = 3: must be an integer from 4 to 1,000,000,000"),
         ("sing", "'sing': no such command (see dpassay --help)"),
     ],
 )

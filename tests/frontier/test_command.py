@@ -91,7 +91,7 @@ def test_wrong_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare-mechanisms", "walk"]) == 2
     assert "NAME = 'walk': must be one of" in capsys.readouterr().err
     assert main([*WORDS[:2], "--splits", "1"]) == 2
-    assert "--splits = 1: must be an integer >= 2" in capsys.readouterr().err
+    assert "--splits = 1: must be an integer from 2 to 1,000" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -44,6 +44,14 @@ def test_the_feature_goes_best_with_the_label() -> None:
     assert split_of("a", made(400), 0).feature == 2
 
 
+def test_numbers_too_large_to_be_standardised() -> None:
+    data = made(400)
+    X = data.X.copy()
+    X[7, 1] = -1e200
+    with pytest.raises(InvalidInput, match=r"--data = 1e\+200: must be numbers of at most 1e\+30"):
+        split_of("a", Labelled(X, data.y), 0)
+
+
 def test_too_few_records() -> None:
     with pytest.raises(InvalidInput, match="--data: has 299 records; must have at least 300"):
         split_of("a", made(299), 0)

@@ -22,22 +22,22 @@ from dpassay.cli.exit_codes import MEANINGS
 from dpassay.cli.main import main
 
 CASES = {
-    "attack_records": 500,
+    "attack_records": 450,
     "baselines": 500,
-    "command_line": 1900,
-    "configuration": 2200,
+    "command_line": 1800,
+    "configuration": 1500,
     "csv": 1000,
-    "frontier": 60,
-    "http": 300,
-    "ledgers": 700,
+    "frontier": 20,
+    "http": 1000,
+    "ledgers": 400,
     "process": 1800,
-    "records": 900,
-    "resumes": 60,
-    "services": 300,
+    "records": 550,
+    "resumes": 12,
+    "services": 2000,
     "tables": 600,
-    "theorem_records": 400,
-    "theorems": 600,
-    "witnesses": 1000,
+    "theorem_records": 300,
+    "theorems": 450,
+    "witnesses": 600,
 }
 """How many cases of each target `make test-slow` runs; its file has its name."""
 SECONDS = 60

@@ -156,6 +156,15 @@ def test_a_loss_that_only_one_record_knows_exactly_is_not_compared(here: Path) -
     assert main(["compare", "attack.json", "bad.json"]) in (0, 1, 4)
 
 
+def test_saved_signals_that_do_not_say_of_how_many_models(here: Path, capsys: Capture) -> None:
+    """The page ended with a KeyError."""
+    record = json.loads(Path("signals-attack.json").read_text())
+    del record["run"]["references"]
+    written(Path("bad.json"), record)
+    assert main(["report", "bad.json", "-o", "pages"]) == 2
+    assert "run has no field 'references'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("claim", ["gamma = 0", "gamma = -0.5", "epsilon = 1e12", "mu = -1.0"])
 def test_a_claim_that_no_run_takes_is_refused_in_a_file(
     claim: str, here: Path, capsys: Capture

@@ -199,7 +199,8 @@ def _odd(array: Any, rng: random.Random) -> Iterator[Any]:
         odd = rng.choice((math.nan, math.inf, -1, 2, 1e308, 0.5))
         changed.flat[rng.randrange(max(1, changed.size)) :][:1] = odd
         yield changed
-        yield array * 1e300
+        with np.errstate(over="ignore"):
+            yield array * 1e300
 
 
 READ: tuple[Callable[[random.Random], str], ...] = (cells, records, signals)
