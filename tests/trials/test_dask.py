@@ -24,7 +24,7 @@ from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import ClusterError, InvalidInput, TargetError
 from dpassay.trials import cluster as module
-from dpassay.trials import portable
+from dpassay.trials import cluster_client, portable
 from dpassay.trials.cluster import Cluster
 from dpassay.trials.cluster_worker import difference
 from dpassay.trials.ledger import Ledger, installed
@@ -262,7 +262,7 @@ def test_without_the_extra_its_name_is_told(monkeypatch: Any) -> None:
 
 
 def test_no_scheduler_at_the_address(monkeypatch: Any) -> None:
-    monkeypatch.setattr(module, "CONNECT", 0.2)
+    monkeypatch.setattr(cluster_client, "CONNECT", 0.2)
     with pytest.raises(InvalidInput, match="no Dask scheduler answers there") as caught:
         run(target(response(1.0)), scheduler="tcp://127.0.0.1:1", **ON)
     assert "\n" not in str(caught.value)
