@@ -17,6 +17,7 @@ from dpassay.targets.resolve import accepts
 
 RELEASES = 50
 """Drawn on each split where there is no exact law."""
+BASELINES = ("non-private", "majority")
 
 
 def baselines(split: Split) -> dict[str, float]:

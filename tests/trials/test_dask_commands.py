@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,9 @@ import psutil
 import pytest
 
 from dpassay.cli.main import main
+from dpassay.errors import InvalidInput
 from dpassay.trials import cluster_client
+from dpassay.trials.cluster import Cluster
 from dpassay.trials.cluster_local import own_workers
 from tests.cli.test_resume import alive, has_begun
 
@@ -162,3 +165,18 @@ def test_a_wrong_address_leaves_an_earlier_run_as_it_was(
         assert said.startswith("dpassay: error: scheduler = 'tcp://127.0.0.1:1': no Dask scheduler")
         assert said.count("\n") == 1
     assert [path.name for path in Path("out").iterdir()] == ["ledger.sqlite"]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "said"), [("tcp", "nothing was said within 0.2 s"), ("tls", "TLS expects")]
+)
+def test_who_says_nothing_is_no_scheduler(
+    scheme: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes the connection and leaves it at that, as a firewall or another service may."""
+    monkeypatch.setattr(cluster_client, "CONNECT", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"{scheme}://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(InvalidInput, match="no Dask scheduler answers there") as caught:
+            Cluster(address)
+    assert said in str(caught.value)

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -270,6 +271,22 @@ def test_a_cluster_that_has_no_worker_yet_gets_one_on_the_way(
             process.wait()
     said = capsys.readouterr().err
     assert said == f"dpassay: Dask cluster '{address}': has no workers; waiting for one\n"
+
+
+def test_a_worker_without_dpassay_is_told_of(cluster: Cluster, monkeypatch: Any) -> None:
+    """Before it is sent anything, of which it would die again and again."""
+    monkeypatch.setattr(
+        "dpassay.trials.cluster.version", lambda name: metadata.version(f"no-{name}")
+    )
+    monkeypatch.setattr(cluster, "_greeted", set())
+
+    def looked() -> None:
+        while True:
+            cluster._look()
+            time.sleep(0.05)
+
+    with pytest.raises(ClusterError, match=r"worker tcp://.* has no dpassay; install the same"):
+        looked()
 
 
 def test_a_slow_worker(cluster: Cluster, expected_of_shaky: Any, tmp_path: Path) -> None:

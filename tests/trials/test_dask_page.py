@@ -38,7 +38,7 @@ def test_a_cluster_from_nothing_in_five_commands(
     port = free_port()
     install, *rest = commands()
     assert len(rest) == 4
-    assert install == "python -m pip install 'dpassay[dask]'"
+    assert install == 'python -m pip install "${DPASSAY}[dask]"'
     scheduler, worker, run, stop = (line.replace("8786", str(port)) for line in rest)
     environment = os.environ | {"PATH": f"{BIN}:{os.environ['PATH']}"}
 
