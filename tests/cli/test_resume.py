@@ -184,7 +184,8 @@ def test_what_interrupts_leaves_a_record(
     """A batch system, a container or a CI job sends SIGTERM before it kills."""
 
     def interrupted(*_: object) -> Iterator[None]:
-        yield from map(signal.raise_signal, [signal.Signals[name]])
+        signal.raise_signal(signal.Signals[name])
+        yield pytest.fail("nothing was interrupted")
 
     monkeypatch.setattr("dpassay.cli.run.assay", interrupted)
     assert main([*WORDS, "--out", "out"]) == 130
