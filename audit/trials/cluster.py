@@ -370,11 +370,14 @@ class Cluster:
 
     def _greet(self, new: Collection[str]) -> None:
         """Look whether workers have dpassay: one that has not dies of what it is sent."""
-        if new and self._scheduler is not None:
+        if not new or self._scheduler is None:
+            return
+        told: dict[str, Any] = {}
+        with suppress(OSError):  # the scheduler may be lost by now
             told = self._client.run(version, "dpassay", workers=list(new), on_error="return")
-            for worker, found in sorted(told.items()):
-                if isinstance(found, PackageNotFoundError):
-                    raise ClusterError(f"{self}: worker {worker} has no dpassay; {INSTALL}")
+        for worker, found in sorted(told.items()):
+            if isinstance(found, PackageNotFoundError):
+                raise ClusterError(f"{self}: worker {worker} has no dpassay; {INSTALL}")
 
     def __str__(self) -> str:
         return f"Dask cluster '{self._scheduler}'" if self._scheduler else "local Dask cluster"
