@@ -79,7 +79,7 @@ def fill(folder: Path) -> None:
 def _shown(words: list[str]) -> dict[str, Any]:
     with redirect_stdout(io.StringIO()) as shown:
         code = main([*words, "-q", "--json"])
-    assert code in (0, 4), words
+    assert code in (0, 4), (code, words)
     found: dict[str, Any] = json.loads(shown.getvalue())
     return found
 

@@ -159,6 +159,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("replay run/witnesses/projected-walk.printed.exact.json", ["jsonschema"]),
         ("report run/record.json --out pages", ["jinja2", "jsonschema"]),
         ("compare theorems/theorems.json theorems/theorems.json", ["jsonschema"]),
+        ("report theorems/theorems.json --out pages", ["jinja2", "jsonschema"]),
         ("theorem list", []),
         (f"theorem replay theorems/witnesses/{ROW.replace('/', '%2F')}.json", ["jsonschema"]),
     ],
@@ -167,11 +168,6 @@ def test_a_command_that_reads_loads_nothing_slow_but_what_it_needs(
     command: str, needed: list[str], folder: Path
 ) -> None:
     assert loaded(command, folder, SLOW | GRAMMARS) == needed
-
-
-def test_a_report_of_theorems_computes_nothing(folder: Path) -> None:
-    found = loaded("report theorems/theorems.json --out pages", folder, HEAVY | GRAMMARS)
-    assert found == ["jinja2", "jsonschema"]
 
 
 def test_version_is_said_once() -> None:
