@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
@@ -24,6 +25,8 @@ settings.register_profile(
     "fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("fixed")
+# whoever starts the tests in the background has them ignore Ctrl-C, and what they start too
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:
@@ -46,7 +49,7 @@ def forget(folder: Path, seen: Collection[str] = ()) -> None:
 
 
 @pytest.fixture(scope="session")
-def kept() -> set[str]:
+def known_modules() -> set[str]:
     """Names of modules that were looked at after a test and are not of its making.
 
     There are thousands, and as many tests: to look at all of them after each takes minutes.
@@ -55,11 +58,11 @@ def kept() -> set[str]:
 
 
 @pytest.fixture(autouse=True)
-def forgotten(tmp_path_factory: pytest.TempPathFactory, kept: set[str]) -> Iterator[None]:
+def forgotten(tmp_path_factory: pytest.TempPathFactory, known_modules: set[str]) -> Iterator[None]:
     """Forget the modules that a test wrote and imported: the next may have one of the same name."""
     yield
-    forget(_shared(tmp_path_factory), kept)
-    kept.update(sys.modules)
+    forget(_shared(tmp_path_factory), known_modules)
+    known_modules.update(sys.modules)
 
 
 @pytest.fixture(scope="session")
