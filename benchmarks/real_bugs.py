@@ -76,6 +76,19 @@ class Environment:
     python: str = "3.11"
 
 
+NUMERIC = ("numpy==2.4.6", "scipy==1.17.1")
+CURRENT = Environment(
+    "current",
+    (
+        *("opendp==0.16.0", "polars==1.36.1", "pyarrow==26.0.1", "randomgen==2.5.1"),
+        *("diffprivlib==0.6.6", "scikit-learn==1.6.1", "dp-accounting==0.6.0"),
+        *("DataSynthesizer==0.1.13", "pandas==3.1.1", "opacus==1.6.0", "torch==2.13.0"),
+        *NUMERIC,
+    ),
+)
+"""All releases that go together share one: nothing is installed twice."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
     """What must not be refuted; what is None is as in its row.
@@ -107,13 +120,14 @@ class Row:
         Where it is public.
     version : str
         What is audited.
-    environment : Environment
     claim : DP or None
         What the library says, or the nearest that it implies; None if nothing can be claimed.
     says : str
         What the library says, and what is true.
     data : Space
         A description of the domain, not chosen from the report.
+    environment : Environment
+        That of all current releases by default.
     file : str
         In benchmarks/bugs; that of the name by default.
     function : str
@@ -131,10 +145,10 @@ class Row:
     name: str
     reference: str
     version: str
-    environment: Environment
     claim: DP | None
     says: str
     data: Any
+    environment: Environment = CURRENT
     file: str = ""
     function: str = "release"
     control: Control | None = field(default_factory=Control)
@@ -144,23 +158,14 @@ class Row:
     bits: bool = False
 
 
-NUMERIC = ("numpy==2.4.6", "scipy==1.17.1")
-OPENDP = Environment(
-    "opendp0160",
-    ("opendp==0.16.0", "polars==1.36.1", "pyarrow==26.0.1", "randomgen==2.5.1", *NUMERIC),
-)
-DIFFPRIVLIB = Environment("diffprivlib066", ("diffprivlib==0.6.6", "scikit-learn==1.6.1", *NUMERIC))
 OLD_DIFFPRIVLIB = Environment(
     "diffprivlib030",
     ("diffprivlib==0.3.0", "scikit-learn==0.23.2", "numpy==1.21.6", "scipy==1.5.4"),
     python="3.8",
 )
-ACCOUNTING = Environment("dpacc060", ("dp-accounting==0.6.0", *NUMERIC))
 SYNTH = Environment("snsynth104", ("pandas==2.3.3", *NUMERIC), ("smartnoise-synth==1.0.4",))
 NEW_SYNTH = Environment("snsynth108", ("pandas==2.3.3", *NUMERIC), ("smartnoise-synth==1.0.8",))
 PRIVBAYES = Environment("datasynth014", ("DataSynthesizer==0.1.4", "pandas==3.1.1", *NUMERIC))
-NEW_PRIVBAYES = Environment("datasynth0113", ("DataSynthesizer==0.1.13", "pandas==3.1.1", *NUMERIC))
-OPACUS = Environment("opacus", ("opacus==1.6.0", "torch==2.13.0", *NUMERIC))
 
 
 def other_feature(data: Any) -> Any:
@@ -195,7 +200,6 @@ ROWS = (
         name="opendp_2911",
         reference=ISSUE + "2911",
         version="OpenDP 0.16.0",
-        environment=OPENDP,
         claim=zCDP(0.5),
         says="rho = .5; not a bug",
         data=Answers(2, 1.0),
@@ -206,7 +210,6 @@ ROWS = (
         name="opendp_2922",
         reference=ISSUE + "2922",
         version="OpenDP 0.16.0",
-        environment=OPENDP,
         claim=DP(epsilon=1.0, delta=0.00492584),
         says="delta = .0049; true .0134",
         data=Tables(NAMES, relation="add-remove"),
@@ -215,7 +218,6 @@ ROWS = (
         name="opendp_2923",
         reference=ISSUE + "2923",
         version="OpenDP 0.16.0",
-        environment=OPENDP,
         claim=DP(epsilon=2.0),
         says="epsilon = 2; true 3.15",
         data=Scalars(LOW, LOW + 1, size=1024, fixed=True),
@@ -224,7 +226,6 @@ ROWS = (
         name="opendp_2924",
         reference=ISSUE + "2924",
         version="OpenDP 0.16.0",
-        environment=OPENDP,
         claim=zCDP(0.32),
         says="rho = .32; true 1.36",
         data=Answers(16, 1.0, *I32),
@@ -235,7 +236,6 @@ ROWS = (
         file="opendp_2924",
         reference=ISSUE + "2924",
         version="OpenDP 0.16.0",
-        environment=OPENDP,
         claim=zCDP(0.32),
         says="rho = .32; true 1.36",
         data=Answers(16, 4.0, *I32, moved=1),
@@ -247,7 +247,6 @@ ROWS = (
         name="opendp_2925",
         reference=ISSUE + "2925",
         version="OpenDP 0.16.0",
-        environment=OPENDP,
         claim=DP(epsilon=1.0),
         says="epsilon = 1; disjoint supports",
         data=Answers(2, 1.0, *I32, moved=1),
@@ -258,7 +257,6 @@ ROWS = (
         name="opendp_2938",
         reference=ISSUE + "2938",
         version="OpenDP 0.16.0",
-        environment=OPENDP,
         claim=DP(epsilon=0.0),
         says="epsilon = 0; a count without noise",
         data=Tables(FLOATS, limits={"x": F64}, values={"x": [None]}),
@@ -268,7 +266,6 @@ ROWS = (
         name="opendp_2939",
         reference=ISSUE + "2939",
         version="OpenDP 0.16.0",
-        environment=OPENDP,
         claim=DP(epsilon=0.0),
         says="epsilon = 0; a count without noise",
         data=Tables(FLOATS, limits={"x": F64}, values={"x": [None]}),
@@ -278,7 +275,6 @@ ROWS = (
         name="opendp_2940",
         reference=ISSUE + "2940",
         version="OpenDP 0.16.0",
-        environment=OPENDP,
         claim=DP(epsilon=0.0),
         says="epsilon = 0; a count without noise",
         data=Tables(
@@ -292,7 +288,6 @@ ROWS = (
         name="opendp_2941",
         reference=ISSUE + "2941",
         version="OpenDP 0.16.0",
-        environment=OPENDP,
         claim=DP(epsilon=1.0 + 1e-12),
         says="epsilon = 1; an infinity on one side",
         data=Tables(SUMMED, relation="add-remove", limits={"x": F64}),
@@ -301,7 +296,6 @@ ROWS = (
         name="opendp_2944",
         reference=ISSUE + "2944",
         version="OpenDP 0.16.0",
-        environment=OPENDP,
         claim=DP(epsilon=1.0),
         says="epsilon = 1; disjoint supports in effect",
         data=Tables(BINNED, relation="add-remove", limits={"x": F64}),
@@ -310,7 +304,6 @@ ROWS = (
         name="opendp_2945",
         reference=ISSUE + "2945",
         version="OpenDP 0.16.0",
-        environment=OPENDP,
         claim=DP(epsilon=1.0),
         says="epsilon = 1; true 2",
         data=Tables(THREE, relation="replace-3", limits={"B": I32}, fixed=True),
@@ -319,7 +312,6 @@ ROWS = (
         name="opendp_2949",
         reference=ISSUE + "2949",
         version="OpenDP 0.16.0",
-        environment=OPENDP,
         claim=zCDP(0.00125),
         says="rho = .00125; true 12.5",
         data=Tables(USERS, relation="add-remove-user", group="id", limits={"g": I64}),
@@ -329,7 +321,6 @@ ROWS = (
         name="diffprivlib_105",
         reference=IBM + "105",
         version="diffprivlib 0.6.6",
-        environment=DIFFPRIVLIB,
         claim=DP(epsilon=1.0),
         says="epsilon = 1; without limit",
         data=Tables(LINE, limits={"x": (0, 1), "y": (0, 1)}, fixed=True),
@@ -339,7 +330,6 @@ ROWS = (
         name="diffprivlib_nb",
         reference="arXiv 2602.17454, " + IBM + "106",
         version="diffprivlib 0.6.6",
-        environment=DIFFPRIVLIB,
         claim=DP(epsilon=1.0),
         says="epsilon = 1; a class on one side only",
         data=Tables(CLASSES, limits={"x0": (0, 1)}, fixed=True),
@@ -358,7 +348,6 @@ ROWS = (
         name="diffprivlib_laplace",
         reference="Haney et al. 2022, " + IBM + "94",
         version="diffprivlib 0.6.6",
-        environment=DIFFPRIVLIB,
         claim=DP(epsilon=1.0),
         says="epsilon = 1; low bits give the value away",
         data=Scalars(0, 1, size=1),
@@ -400,7 +389,6 @@ ROWS = (
         name="dp_accounting_378",
         reference="google/differential-privacy 378",
         version="dp-accounting 0.6.0",
-        environment=ACCOUNTING,
         claim=DP(epsilon=2.753131, delta=DELTA),  # RdpAccountant, REPLACE_ONE, multiplier 1
         says="epsilon = 5.2 at delta = 1e-6; true 11.0",
         data=Scalars(-5, 5, size=10, fixed=True),
@@ -426,7 +414,7 @@ ROWS = (
         claim=DP(epsilon=1.0),
         says="epsilon = 1; about 100 times that",
         data=Tables(BITS, relation="add-remove", fixed=True),
-        control=Control(environment=NEW_PRIVBAYES),
+        control=Control(environment=CURRENT),
         note="Both versions also give the largest value of a column away, see the next row: four "
         "public records keep that out of this one. Held against replace-one first: the noise of "
         "0.1.13 has scale (d - k) / epsilon, which is that of add-remove, and the control was "
@@ -439,7 +427,6 @@ ROWS = (
         function="bare",
         reference="arXiv 2405.10994",
         version="DataSynthesizer 0.1.13",
-        environment=NEW_PRIVBAYES,
         claim=DP(epsilon=1.0),
         says="epsilon = 1; the values of a column are those that occur",
         data=Tables(BITS, relation="add-remove", fixed=True),
@@ -451,7 +438,6 @@ ROWS = (
         name="opacus_819",
         reference="meta-pytorch/opacus 571, 819",
         version="Opacus 1.6.0",
-        environment=OPACUS,
         claim=DP(epsilon=1.911964, delta=DELTA),  # get_epsilon(.01) after one step
         says="epsilon = 1.91 at delta = .01; without limit as weights are added",
         data=Tables(
@@ -491,8 +477,10 @@ def _made(environment: Environment, folder: Path) -> Path:
         raise NotMade(f"there is no {base} on the PATH")
     begun.touch()  # what is left half made is made anew
     _run([base, "-m", "venv", "--clear", str(place)])
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    _run([*pip, *environment.pins])
+    # what is never imported need not be compiled; what is will be by the first that does
+    pip = [str(python), "-m", "pip", "install", "--no-compile", "--disable-pip-version-check"]
+    if environment.pins:
+        _run([*pip, *environment.pins])
     if environment.bare:
         _run([*pip, "--no-deps", *environment.bare])
     begun.unlink()
@@ -512,7 +500,7 @@ class Options:
 
     folder: Path
     budget: int | None
-    search: float
+    search: float | None
     seed: int
 
 
@@ -585,19 +573,29 @@ def audited(row: Row, options: Options) -> dict[str, Any]:
     }
     if row.claim is None:
         return facts | {"outcome": "cannot be claimed yet"}
-    release = one_audit(row, row.function, row.environment, row.claim, row.data, options)
+    release = of_release(row, row.claim, options)
     facts |= {"release": release, "outcome": outcome(row, release)}
-    if row.control is None:
-        return facts
-    control = one_audit(
+    return facts if row.control is None else facts | {"control": of_control(row, options)}
+
+
+def of_release(row: Row, claim: DP, options: Options) -> dict[str, Any]:
+    """Audit what has the bug."""
+    return one_audit(row, row.function, row.environment, claim, row.data, options)
+
+
+def of_control(row: Row, options: Options) -> dict[str, Any]:
+    """Audit the control of a row that has one, and a claim."""
+    control, claim = row.control, row.claim
+    assert control is not None
+    assert claim is not None
+    return one_audit(
         row,
-        row.control.function,
-        row.control.environment or row.environment,
-        row.control.claim or row.claim,
-        row.control.data or row.data,
+        control.function,
+        control.environment or row.environment,
+        control.claim or claim,
+        control.data or row.data,
         options,
     )
-    return facts | {"control": control}
 
 
 def outcome(row: Row, release: dict[str, Any]) -> str:

@@ -16,6 +16,8 @@ from hypothesis import HealthCheck, settings
 
 from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.guards import Guards
+from dpassay.engine.searching import drawing
+from dpassay.engine.searching import search as searched
 from dpassay.engine.testers import events
 from tests.warm import programs
 
@@ -84,6 +86,18 @@ def bounds_only(monkeypatch: pytest.MonkeyPatch) -> None:
     for guard in ("varied", "asked_again"):
         monkeypatch.setattr(Guards, guard, lambda *_: None)
     monkeypatch.setattr(events, "sight", lambda *_: DetectionCurve(detectable=0.0))
+
+
+@pytest.fixture
+def few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look at a dozen pairs, with few runs of each: those of another library take long."""
+    numbers = {"FIRST": 12, "SURVIVORS": (6, 2), "OFFSPRING": (2, 0), "SEARCH": 4}
+    for name, value in numbers.items():
+        monkeypatch.setattr(searched, name, value)
+    monkeypatch.setattr(searched, "SHARES", (4, 2, 2))
+    monkeypatch.setattr(searched, "LEAST", 40)
+    monkeypatch.setattr(drawing, "PILOTS", 4)
+    monkeypatch.setattr(drawing, "PILOT", 50)
 
 
 def once(factory: pytest.TempPathFactory, name: str, fill: Callable[[Path], None]) -> Path:

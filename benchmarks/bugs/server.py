@@ -69,6 +69,7 @@ def main(name: str, function: str) -> None:
     """Import a file and serve a function of it; what else it prints goes to stderr."""
     for variable in SINGLE_THREADED:
         os.environ.setdefault(variable, "1")
+    sys.dont_write_bytecode = False  # whoever starts this server: a library is compiled once
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     serve(getattr(importlib.import_module(name), function), sys.stdin, out)

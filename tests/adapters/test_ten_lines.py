@@ -1,7 +1,8 @@
 """Ten lines of a user's are enough, and they run as they stand in examples/ten_lines.
 
 diffprivlib 0.6.6 goes with scikit-learn 1.6 or 1.7, not with ours: its examples run in an
-environment of their own in build/, which is made once.
+environment of their own in build/, which is made once. It has these two and takes the rest from
+the project's.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 import tokenize
 import tomllib
 from pathlib import Path
@@ -19,7 +21,6 @@ import pytest
 
 import dpassay
 from benchmarks.real_bugs import Environment, interpreter
-from tests.locks import locked
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "ten_lines"
@@ -34,7 +35,7 @@ NAMES = {
 }
 MOST = 10
 """Lines of code in an example."""
-OLDER = {"scikit-learn": "1.6.1"}
+OLDER = "scikit-learn==1.6.1"
 """What diffprivlib needs in another release than ours."""
 SKIPPED = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),
@@ -72,16 +73,17 @@ def ran(python: Path, path: Path, folder: Path, warnings: str = "error") -> tupl
     """Run an example as a user's test would be run, with this dpassay."""
     (folder / "import").mkdir()
     (folder / "import" / "dpassay").symlink_to(Path(dpassay.__file__).parent)
-    names = [name for name in os.environ if not name.startswith(("PYTEST", "COV"))]
+    names = [name for name in os.environ if not name.startswith(("PYTEST", "COV", "PYTHOND"))]
     environment = {name: os.environ[name] for name in names}
     found = subprocess.run(
         [
             *(str(python), "-P", "-W", warnings, "-m", "pytest", "-q", "-c", os.devnull),
-            *("-p", "no:cacheprovider", "-p", "no:dpassay", "-p", "dpassay.pytest_plugin"),
+            *("-p", "no:cacheprovider", "-p", "dpassay.pytest_plugin"),
             *("--rootdir", str(folder), "--dpassay-seed", "7", str(path)),
         ],
         cwd=folder,
-        env=environment | {"PYTHONPATH": str(folder / "import")},
+        env=environment
+        | {"PYTHONPATH": str(folder / "import"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         check=False,
@@ -103,18 +105,15 @@ def test_an_example_of_opendp_passes(path: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def older() -> Path:
-    """The interpreter of an environment with diffprivlib and all that dpassay needs."""
+    """The interpreter of an environment with diffprivlib, before all that the project's has."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needed = {re.split(r"[<>=]", each)[0] for each in project["dependencies"]} | {"pytest"}
-    pins = locked("requirements.lock") | OLDER
-    version = f"{sys.version_info.major}.{sys.version_info.minor}"
     extras = project["optional-dependencies"]["diffprivlib"]
-    environment = Environment(
-        "diffprivlib_examples",
-        (*extras, *(f"{name}=={pins[name]}" for name in sorted(needed))),
-        python=version,
-    )
-    return interpreter(environment, ROOT / "build" / "ten_lines")
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    environment = Environment("diffprivlib", (), (*extras, OLDER), python=version)
+    python = interpreter(environment, ROOT / "build" / "ten_lines")
+    packages = python.parents[1] / "lib" / f"python{version}" / "site-packages"
+    (packages / "project.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    return python
 
 
 @pytest.mark.slow
