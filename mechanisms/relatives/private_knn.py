@@ -24,19 +24,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
 from dpassay.errors import is_real, require
+from dpassay.mechanisms.relatives.nearest import Records
 from dpassay.mechanisms.relatives.votes import Votes
 from dpassay.mechanisms.shared.noisy_max import NoisyMax
-from dpassay.mechanisms.shared.teachers import Counts, check_labels
+from dpassay.mechanisms.shared.teachers import Counts, check_labels, counted
 from dpassay.pairs import Change
-
-AT_ONCE = 1000
-"""Queries whose distances are held together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,34 +109,20 @@ class PrivateKNN(Votes):
         check_labels(data, self.K)
         require(self.k <= len(data), "k", self.k, f"at most the number of records, {len(data)}")
 
-    def prepare(self, data: Labelled) -> Labelled:
+    def prepare(self, data: Labelled) -> Records:
         """Keep the records."""
         self.check(data)
-        return data
+        return Records(data)
 
-    def update(self, state: Labelled, change: Change) -> Labelled:
-        """Return the changed records."""
-        return self.prepare(change.apply(state))
+    def update(self, state: Records, change: Change) -> Records:
+        """Return the changed records; only the changed one is looked at anew."""
+        found = state.changed(change)
+        self.check(found.data)
+        return found
 
-    def counts(self, state: Labelled, queries: NDArray[np.float64]) -> Counts:
+    def counts(self, state: Records, queries: NDArray[np.float64]) -> Counts:
         """Votes of the k nearest for each label, shape (q, K).
 
         Of records equally far the first are taken.
         """
-        parts = (
-            self._nearest(state, queries[first : first + AT_ONCE])
-            for first in range(0, len(queries), AT_ONCE)
-        )
-        nearest = np.concatenate(list(parts))
-        return np.stack(
-            [nearest[:, state.y == label].sum(axis=1) for label in range(self.K)], axis=1
-        )
-
-    def _nearest(self, data: Labelled, queries: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which records vote at each query, shape (q, n)."""
-        distance = scipy.spatial.distance.cdist(queries, data.X, "sqeuclidean")
-        farthest = np.partition(distance, self.k - 1, axis=1)[:, [self.k - 1]]
-        nearer, tied = distance < farthest, distance == farthest
-        room = self.k - nearer.sum(axis=1, keepdims=True)
-        chosen: NDArray[np.bool_] = nearer | (tied & (np.cumsum(tied, axis=1) <= room))
-        return chosen
+        return counted(state.data.y[state.nearest(queries, self.k)].T, self.K)

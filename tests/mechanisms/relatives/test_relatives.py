@@ -141,8 +141,8 @@ def test_a_record_far_away_can_change_the_vote() -> None:
     before = Labelled(np.array([[0.0], [1.0], [2.0], [9.0]]), np.array([0, 0, 1, 1]))
     after = Labelled(np.array([[9.0], [1.0], [2.0], [9.0]]), np.array([0, 0, 1, 1]))
     knn = PrivateKNN(k=2)
-    assert knn.counts(before, ORIGIN).tolist() == [[2, 0]]
-    assert knn.counts(after, ORIGIN).tolist() == [[1, 1]]
+    assert knn.counts(knn.prepare(before), ORIGIN).tolist() == [[2, 0]]
+    assert knn.counts(knn.prepare(after), ORIGIN).tolist() == [[1, 1]]
 
 
 # the claim that depends on the data
