@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -89,7 +90,7 @@ def case(rng: random.Random, server: Scripted) -> str:
 def _made(name: str, server: Scripted, bodies: list[bytes], sent: list[bytes]) -> Iterator[str]:
     """Yield what was read that is not in a reply."""
     asked = Service(HttpFactory(server.url), "service")
-    held = _strictly(bodies[0]) if b" 200 " in sent[0][:16] else {}
+    held = _strictly(bodies[0]) if re.match(rb"HTTP/1\.\d 200\b", sent[0]) else {}
     for word in WORDS:
         if asked.says(word) != held.get(word, False):
             yield f"says {word}: {asked.says(word)}"
