@@ -34,8 +34,6 @@ class Option:
         None where there is none, or where the profile says it.
     shown : str
         The default in words; by default the default itself.
-    was : str
-        Its name before, which still works.
     metavar : str, optional
         What stands for a value in `--help`.
     switch : bool
@@ -52,7 +50,6 @@ class Option:
     help: str
     default: Any = None
     shown: str = ""
-    was: str = ""
     metavar: str | None = None
     switch: bool = False
     meant: Callable[[Any], str] = lambda _: ""

@@ -137,10 +137,8 @@ def add_option(
         Where the value is kept; the key by default.
     """
     row = TABLE[key]
-    before = [f"--{row.was}"] if row.was else []
     told = f"{text or row.help} (default: {shown or row.default_words})".replace("%", "%%")
-    told += f"; {before[0]} before dpassay 0.2" if before else ""
-    names = flags or (row.flag, *before)
+    names = flags or (row.flag,)
     if row.switch:
         names = (*names, *(f"--no-{name.removeprefix('--')}" for name in names))
     action = type("Checked", (Checked,), {"row": row})
