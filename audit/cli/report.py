@@ -25,7 +25,7 @@ EXAMPLES = examples(
         "report/junit.xml, for a CI server",
     ),
     (
-        "dpassay report report/record.json --format sarif,comment,badge -o report",
+        "dpassay report report/record.json --format sarif,comment -o report",
         "for code scanning, a pull request and a README",
     ),
 )
@@ -45,10 +45,7 @@ def add_arguments(command: Parser) -> None:
         "--format",
         default=REPORTS,
         metavar="LIST",
-        help=(
-            "any of html, md, json, junit, sarif, annotations, comment, badge, shields (default: "
-            "%(default)s)"
-        ),
+        help=("any of html, md, json, junit, sarif, comment (default: %(default)s)"),
     )
     command.add_argument(
         "-o",

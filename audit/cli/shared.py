@@ -40,7 +40,7 @@ WITH_A_VALUE = ("--out", "--jobs", "--executor", "--scheduler", "--shard-timeout
 PAGES = (
     *("index.html", "report.md", "junit.xml", *NAMES, "cells.csv", "sidecar.json"),
     *("comparison.json", "comparison.md", "comparison.xml"),
-    *("results.sarif", "annotations.txt", "comment.md", "badge.svg", "badge.json"),
+    *("results.sarif", "comment.md"),
 )
 """What lies beside a record and is made from it; cells.csv is of an earlier version."""
 
