@@ -28,7 +28,7 @@ ACT = "## Refuted, failed or undecided\n\n"
 MORE = """## More
 
 * {} every result in full, with pictures and tables; record.json has all numbers.
-* cells.csv.gz, of many cells cells.parquet, has every pair, query and direction that leaks.
+* cells.csv.gz has every pair, query and direction that leaks.
 * One result in full, in a terminal, in the folder of this report:
 
 ```
