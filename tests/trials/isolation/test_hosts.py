@@ -225,8 +225,10 @@ def test_a_host_reaches_neither_the_judge_nor_what_is_protected(
 ) -> None:
     if of_linux.namespaces() is None:
         pytest.skip("this machine gives no namespaces")  # the report says so too
-    judge, kept = os.getpid(), tmp_path / "baseline.json"
+    judge, kept, here = os.getpid(), tmp_path / "baseline.json", tmp_path / "here"
     kept.write_text("{}")
+    here.mkdir()
+    monkeypatch.chdir(here)
     monkeypatch.setattr("dpassay.trials.isolation.limits.PROTECTED", [str(kept)])
 
     def tried(act: Act, *arguments: Any) -> str:
@@ -244,6 +246,7 @@ def test_a_host_reaches_neither_the_judge_nor_what_is_protected(
             tried(kept.unlink),
             tried((tmp_path / "new").rename, kept),
             tried((Path(supervisor.__file__).parent / "new.py").write_text, ""),
+            tried(Path("new.py").write_text, "1"),
             str(mount(None, os.fsencode(kept), None, 32 | 4096, None)),
             str(ctypes.CDLL(None).umount(os.fsencode(kept))),
         ]
@@ -252,8 +255,9 @@ def test_a_host_reaches_neither_the_judge_nor_what_is_protected(
     assert host(reaches).call("call", reaches)["answer"] == [
         *("No such process", "None", "No such file or directory"),
         *("Read-only file system", "Device or resource busy", "Device or resource busy"),
-        *("Read-only file system", "-1", "-1"),
+        *("Read-only file system", "1", "-1", "-1"),
     ]
+    assert list(here.iterdir()) == [], "what it writes into the working directory is its own"
     assert (kept.read_text(), os.getppid() > 0) == ("{}", True)
 
 
