@@ -86,7 +86,9 @@ def sound(said: str) -> Iterator[None]:
         yield
     except DpassayError:
         raise
-    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
+    except (
+        *(ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError),
+    ) as error:
         raise InvalidInput(f"{said}: is damaged ({type(error).__name__}: {error})") from error
 
 
