@@ -38,16 +38,6 @@ MEANINGS = {
 }
 """The table; `dpassay --help` and docs/errors.md show it."""
 EVERY = tuple((int(code), text) for code, text in MEANINGS.items())
-PRECEDENCE = (
-    Exit.INTERRUPTED,
-    Exit.USAGE,
-    Exit.REFUTED,
-    Exit.FAILED,
-    Exit.INCONCLUSIVE,
-    Exit.EMPTY,
-    Exit.NOTHING,
-)
-"""Which code is taken where several apply; the first."""
 
 
 def of_run(record: Mapping[str, Any], *, allow_inconclusive: bool) -> Exit:

@@ -13,8 +13,6 @@ from dpassay.record.files import trust_of, witness_file
 
 Raw = Mapping[str, Any]
 
-UNHELD = "; at another delta a computed loss is another, so whether it rose was NOT looked at"
-
 
 def came(result: Raw) -> Iterable[Change]:
     """Say that an entry is new, and what else is to be said of it without an old one."""
