@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpassay.config.values import BEGINS, value_of
-from dpassay.data.built_in import BUILT_IN
 from dpassay.errors import InvalidInput
 from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS
 from dpassay.targets.moved import known_as
@@ -47,6 +46,8 @@ def foreign(witness: Mapping[str, Any]) -> list[str]:
 
 def file_of(witness: Mapping[str, Any]) -> str:
     """Return the path of the file that a replay of a witness reads; empty where it reads none."""
+    from dpassay.data.built_in import BUILT_IN
+
     data = witness["data"]
     name = str(data["source"]["name"]) if data["kind"] == "source" else BUILT_IN
     return "" if name == BUILT_IN else name
