@@ -70,7 +70,10 @@ def _listen(event: str, given: tuple[Any, ...]) -> None:
         return
     if event in RUN or (event == "import" and given[0] in NAMED):
         seen.append(f"{event} {given}"[:200])
-    elif (event == "open" and isinstance(given[2], int) and given[2] & (os.O_WRONLY | os.O_RDWR)) or (event == "open" and str(given[0]) in FILES and given[0] != "mine.py"):
+    elif event == "open" and (
+        (isinstance(given[2], int) and given[2] & (os.O_WRONLY | os.O_RDWR))
+        or (str(given[0]) in FILES and given[0] != "mine.py")  # that is read for a guess
+    ):
         seen.append(f"open {given[0]}")
     elif event == "exec" and getattr(given[0], "co_filename", "").endswith(
         ("/mine.py", "/deep.py")

@@ -22,6 +22,8 @@ class Limits:
     memory: float = 4.0
 
 
+PROTECTED: list[str] = []  # paths that user code may not write to
+
 UNLIMITED = Limits(seconds=math.inf, memory=math.inf)
 """For what may take as long, and as much, as it does."""
 
