@@ -128,7 +128,6 @@ def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
         alone=facts["alone"],
         hosts=hosts,
         there=mechanism,
-        code=facts["code"],
     )
 
 
