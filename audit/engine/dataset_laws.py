@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice, tee
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from dpassay.engine.domains.states import Datasets
@@ -16,7 +17,8 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials import cluster_worker
 from dpassay.trials.cluster import Cluster
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.written import READ_WRONG, law_from
+from dpassay.trials.wire import Garbled, read
+from dpassay.trials.written import ANSWERS, law_from
 
 LawsOf = Callable[[AuditTarget, Datasets, NDArray[np.float64]], Iterator[Law | None]]
 """Yields the law of each dataset at some queries, None where it has none."""
@@ -36,19 +38,17 @@ def laws_on(cluster: Cluster, limits: Limits) -> LawsOf:
         asked = ((portion, queries) for portion in portions)
         found = cluster.mapped(cluster_worker.run_laws, case, asked)
         for portion, told in zip(names, found, strict=True):
-            for (_, where), one in zip(portion, told, strict=True):
-                law = None if one is None else _law(one)
+            for (_, where), law in zip(portion, _laws(told, len(portion)), strict=True):
                 target.answers.check_law(law, len(queries), where)
                 yield law
 
     return laws
 
 
-def _law(told: Any) -> Law:
+def _laws(told: Any, size: int) -> list[Law | None]:
+    exactly = Meta(min_length=size, max_length=size)
     try:
-        return law_from(told)
-    except READ_WRONG as error:
-        raise TargetError(
-            f"distribution returned something that cannot be read ({type(error).__name__})",
-            str(error),
-        ) from None
+        found = read(Annotated[ANSWERS["laws"], exactly], told)
+        return [None if each is None else law_from(each) for each in found]
+    except Garbled as error:
+        raise TargetError(f"distribution returned something that cannot be read ({error})") from None

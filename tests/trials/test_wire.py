@@ -44,6 +44,6 @@ def test_other_arrays_are_sent_as_they_are(value: NDArray[Any]) -> None:
 
 def test_an_array_of_objects_is_garbled() -> None:
     message = pack(0, np.arange(100))
-    text = message[HEAD.size :].replace(b'"as": "<i8"', b'"as": "|O8"')
+    text = message[HEAD.size :].replace(b"<i8", b"|O8")
     with pytest.raises(Garbled):
         unpack(message[: HEAD.size] + text)
