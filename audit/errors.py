@@ -168,8 +168,8 @@ def told(error: BaseException) -> str:
         trace = "".join(traceback.format_exception(error, limit=-MOST_FRAMES))
     # what is not ours may do anything, also when it is asked what went wrong
     except Exception:  # noqa: BLE001
-        return line
-    return f"{line}\n{trace[-MOST_TRACE:].rstrip()}"
+        return printable(line)
+    return printable(f"{line}\n{trace[-MOST_TRACE:].rstrip()}", line=False)
 
 
 def _inside(file: str, folder: str) -> bool:
