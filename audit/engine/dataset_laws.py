@@ -51,4 +51,6 @@ def _laws(told: Any, size: int) -> list[Law | None]:
         found = read(Annotated[ANSWERS["laws"], exactly], told)
         return [None if each is None else law_from(each) for each in found]
     except Garbled as error:
-        raise TargetError(f"distribution returned something that cannot be read ({error})") from None
+        raise TargetError(
+            f"distribution returned something that cannot be read ({error})"
+        ) from None

@@ -154,9 +154,9 @@ class Remote:
             return
         try:
             receipt.done = shard_result_from(told.result(), self._brief, receipt.shard)
-        except (TargetError, InvalidInput, Garbled) as error:
-            known = isinstance(error, TargetError)
-            failure = (error.cause, error.detail) if known else (f"{GARBLED} ({error})", "")
-            receipt.done = ShardResult(counts=(), failure=failure)
+        except TargetError as error:
+            receipt.done = ShardResult(counts=(), failure=(error.cause, error.detail))
+        except (InvalidInput, Garbled) as error:
+            receipt.done = ShardResult(counts=(), failure=(f"{GARBLED} ({error})", ""))
         else:
             receipt.keep(receipt.shard, receipt.done)

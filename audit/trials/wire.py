@@ -22,8 +22,8 @@ from dpassay.errors import CONTROL, printable
 HEAD = struct.Struct(">4sIIQ")
 """Begins a message: mark, number, bytes of MessagePack, bytes of arrays."""
 MARK = b"dpa2"
-MOST_PLAIN = 1 << 24
-"""Bytes of MessagePack at most: an empty list takes one there and seventy here."""
+MOST_PLAIN = 1 << 22
+"""Bytes of MessagePack at most: an empty list takes one there and a hundred here."""
 LONGEST = 1 << 31
 """Bytes of arrays at most, as they are sent and as they are read."""
 FEW = 64
@@ -50,7 +50,7 @@ class Garbled(Exception):
     """What came is no message of ours; the text says what is wrong with it, in one line."""
 
 
-class Message(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Message(Struct, kw_only=True, forbid_unknown_fields=True):
     """What a message may be; `read` checks it."""
 
 
@@ -86,7 +86,8 @@ def length(head: bytes) -> int:
         raise Garbled("it is too short")
     mark, _, plain, arrays = HEAD.unpack(head)
     if mark != MARK or plain > MOST_PLAIN or arrays > LONGEST:
-        raise Garbled("its head is wrong, or it is too long")
+        most = f"{MOST_PLAIN >> 20} MiB, or {LONGEST >> 30} GiB of arrays"
+        raise Garbled(f"its head is wrong, or it is longer than {most}")
     return int(plain + arrays)
 
 

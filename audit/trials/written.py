@@ -34,6 +34,7 @@ INLINE = "use executor 'inline'"
 LAWS = {kind.__name__: kind for kind in (FiniteLaw, PointLaw, NoiseLaw)}
 Named = Annotated[dict[Line, bool | int | float | Text | None], Meta(max_length=1000)]
 Words = Annotated[tuple[Line, ...], Meta(max_length=1000)]
+Relation = Annotated[str, Meta(max_length=100)]
 Label = Annotated[int, Meta(ge=-(1 << 53), le=1 << 53)]
 Array = np.ndarray[Any, Any]
 
@@ -80,7 +81,7 @@ class ClaimMessage(Message):
     """A claim, without what was expected of it: that is nothing a mechanism says."""
 
     kind: Line
-    relation: Line
+    relation: Relation
     unit: Line
     coins: Line
     source: Text
@@ -164,7 +165,7 @@ class CaseMessage(Message):
     changes: list[dict[str, Any]]
     how: Text
     key: Text
-    relation: Line
+    relation: Relation
     queries: Array
     reason: Text
 
@@ -248,13 +249,13 @@ def worst_case_from(told: CaseMessage) -> WorstCase:
 def _worst_case(told: CaseMessage) -> WorstCase:
     base, pool = _data_from(told.base), None if told.pool is None else _data_from(told.pool)
     require(pool is None or isinstance(pool, Labelled), "pool", told.pool, "a Labelled, or None")
-    changes = tuple(change_from_json(each, pool) for each in told.changes)  # type: ignore[arg-type]
+    changes = tuple(change_from_json(each, pool) for each in told.changes)
     pairs = Pairs(
         base=base,
         changes=changes,
         how=told.how,
         key=told.key,
-        pool=pool,  # type: ignore[arg-type]
+        pool=pool,
         relation=told.relation,
     )
     for change in _single(changes):
@@ -317,11 +318,11 @@ def shard_result_from(told: Any, brief: Brief, shard: Shard) -> ShardResult:
         fits = calls.shape == shape and calls.dtype == kind and len(counts.marks) == blocks
         if fits and coding.additive:
             # none is larger, so that none of the sums can be beyond 63 bits
-            fits = calls.min(initial=0) >= 0 and calls.max(initial=0) <= asked.max(initial=0)
+            fits = bool(calls.min(initial=0) >= 0 and calls.max(initial=0) <= asked.max())
             # the product adds up short rows faster
-            fits = fits and (calls @ np.ones(shape[2], np.int64) == asked[:, None]).all()
+            fits = fits and bool((calls @ np.ones(shape[2], np.int64) == asked[:, None]).all())
         elif fits and isinstance(coding, Pilot):
-            fits = np.isfinite(calls).all() and (np.diff(calls) >= 0).all()
+            fits = bool(np.isfinite(calls).all() and (np.diff(calls) >= 0).all())
         if not fits:
             raise Garbled("its counts are none of so many trials")
     return done

@@ -137,8 +137,10 @@ def _described(
     """Return the target that a process has described, with what the user said of it."""
     if strange := {*facts.has} - {*METHODS, *TRAINING}:
         raise ValueError(f"it has {strange}")
-    names = ("without_query", "free", "seeded", "together", "one_query", "looked_at", "fixed_n")
-    names += ("derived_parameters", "exchangeable", "declared_in")
+    names = (
+        *("without_query", "free", "seeded", "together", "one_query", "looked_at", "fixed_n"),
+        *("derived_parameters", "exchangeable", "declared_in"),
+    )
     has: dict[str, Any] = dict.fromkeys(facts.has, _elsewhere)
     has |= {each: getattr(facts, each) for each in names}
     has |= {"labels": facts.labels} if facts.numbers is None else {"numbers": facts.numbers}

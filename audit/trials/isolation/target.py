@@ -191,7 +191,8 @@ class Isolated(AuditTarget):
 
         They are read-only.
         """
-        found = self._read(points, self._ask("towards", "towards", directions, columns), "towards")
+        asked = self._ask("towards", "towards", directions, columns)
+        found = self._read(lambda told: points(told, "towards"), asked, "towards")
         return self._checked_directions(found, len(directions), columns)
 
     def check_unchanged(self, groups: tuple[Group, ...]) -> None:
