@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice, tee
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from msgspec import Meta
 from numpy.typing import NDArray
 
 from dpassay.engine.domains.states import Datasets
@@ -46,11 +45,11 @@ def laws_on(cluster: Cluster, limits: Limits) -> LawsOf:
 
 
 def _laws(told: Any, size: int) -> list[Law | None]:
-    exactly = Meta(min_length=size, max_length=size)
+    wrong = "distribution returned something that cannot be read"
     try:
-        found = read(Annotated[ANSWERS["laws"], exactly], told)
-        return [None if each is None else law_from(each) for each in found]
+        found = [None if each is None else law_from(each) for each in read(ANSWERS["laws"], told)]
     except Garbled as error:
-        raise TargetError(
-            f"distribution returned something that cannot be read ({error})"
-        ) from None
+        raise TargetError(f"{wrong} ({error})") from None
+    if len(found) != size:
+        raise TargetError(f"{wrong} (not one law for each dataset)")
+    return found

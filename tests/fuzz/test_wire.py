@@ -1,7 +1,7 @@
 """Messages of processes, of Dask workers and of programs with something wrong in them.
 
 Each is read as what it says, or ends its own target: `TargetError`, or `InvalidInput` before
-anything was run. By hand: `python -m tests.fuzz.test_wire 1000000 1`.
+anything was run. By hand: `python -m tests.fuzz.test_wire 1000000 1 [fuzz|lines]`.
 """
 
 from __future__ import annotations
@@ -564,7 +564,9 @@ def lines(number: int, seed: int) -> Counter[str]:
 
 if __name__ == "__main__":
     sizes = int(sys.argv[1]), int(sys.argv[2])
-    for each in (fuzz, lines):
+    for each in [
+        each for each in (fuzz, lines) if each.__name__ in (sys.argv[3:] or each.__name__)
+    ]:
         began = time.process_time()
         outcome = each(*sizes)
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
