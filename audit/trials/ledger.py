@@ -21,18 +21,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
-
 from dpassay.errors import InvalidInput, LedgerError
 from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.source import files_of
 from dpassay.trials.blocks import Counts, block_of
-from dpassay.trials.wire import Garbled, pack, unpack
+from dpassay.trials.wire import Garbled, pack, read, unpack
 
 APPLICATION = 0x64706173
 """`dpas`: marks a SQLite file as a ledger."""
-VERSION = 4
+VERSION = 5
 BUSY = 30.0
 """Seconds to wait for another process that writes to the same ledger."""
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
@@ -113,23 +111,17 @@ class Ledger:
         found = self.find(key)
         if found is None:
             return None
-        calls, marks = (
-            (found.get("calls"), found.get("marks")) if isinstance(found, dict) else (None, None)
-        )
-        if (
-            not isinstance(calls, np.ndarray)
-            or calls.ndim != 3
-            or not isinstance(marks, list)
-            or len(marks) != key[2] - key[1]
-        ):
+        try:
+            counts: Counts = read(Counts, found)
+        except Garbled:
+            raise self._damaged(key) from None
+        if counts.calls.ndim != 3 or len(counts.marks) != key[2] - key[1]:
             raise self._damaged(key)
-        return Counts(calls=calls, marks=tuple(marks))
+        return counts
 
     def put(self, rows: Iterable[tuple[Key, Counts]]) -> None:
         """Write finished counts; as `keep`."""
-        self.keep(
-            (key, {"calls": counts.calls, "marks": list(counts.marks)}) for key, counts in rows
-        )
+        self.keep(rows)
 
     def find(self, key: Key) -> Any:
         """Return the result of a key, or None where it has none.

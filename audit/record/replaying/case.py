@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -171,9 +171,10 @@ def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> Audi
         resolve, witness["target"], witness["parameters"], (claim,), answers, name=witness["name"]
     )
     if CAN_FORK and foreign(witness):
-        elsewhere = introduced(witness["name"], build, Limits())
+        known = {"address": witness["target"], "parameters": witness["parameters"]}
+        elsewhere = introduced(witness["name"], build, Limits(), **known)
         stack.callback(elsewhere.hosts.close)
-        return as_audited(elsewhere, claim)
+        return as_audited(replace(elsewhere, claims=(claim,)), claim)
     return as_audited(build(), claim)
 
 

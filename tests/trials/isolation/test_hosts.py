@@ -97,9 +97,10 @@ def test_what_is_no_message_is_told_apart() -> None:
             length(head)
     for found in (
         message[:-1],
-        message.replace(b'"<i8"', b'"|O8"'),
-        message.replace(b"[3]", b"[4]"),
-        message.replace(b"{", b"("),
+        message.replace(b"<i8", b"|O8"),
+        message.replace(b"\x91\x03", b"\x91\x04"),
+        message.replace(b"\x91\x03", b"\x91\x02"),
+        message.replace(b"\xa1x", b"\xa2x"),
     ):
         with pytest.raises(Garbled):
             unpack(found)
