@@ -45,7 +45,7 @@ from dpassay.cli.arguments.parser import (
     codes,
     examples,
 )
-from dpassay.cli.attacked import asked_of, at_losses, base_learner, own_targets
+from dpassay.cli.attacked import asked_of, attacked
 from dpassay.cli.corners import ALL, corners_action
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.gate.rules import accepted_rules
@@ -56,6 +56,7 @@ from dpassay.cli.shared import command_of, commit, deliver_attacks, delivering
 from dpassay.cli.signals import GO_WITH, signals_action
 from dpassay.config.attack_options import ATTACK_KEYS
 from dpassay.config.load import Config
+from dpassay.data import Table
 from dpassay.engine.preflight import check
 from dpassay.engine.run import opened_cluster
 from dpassay.engine.settings import Settings
@@ -153,7 +154,7 @@ def add_arguments(command: Parser) -> None:
     work = command.add_argument_group("output; no number depends on it")
     add_option(work, "jobs")
     add_option(work, "executor", text=ON_DASK, shown="--jobs processes of this machine train them")
-    add_options(work, "scheduler", "cache")
+    add_options(work, "scheduler", "shard_timeout", "memory", "cache")
     add_option(work, "baseline", text=COUNTED_AGAIN, shown=ATTACK_BASELINE)
     add_option(work, "out", text="write attack.json, its pages and the table of all records there")
     add_output(work)
@@ -162,8 +163,6 @@ def add_arguments(command: Parser) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Attack, print the table or the record, write the page."""
-    from dpassay.reports.attack.pages import print_attacks
-
     config = in_force(arguments)
     _refuse_idle(arguments, config)
     if config.said("service"):
@@ -173,17 +172,27 @@ def action(arguments: argparse.Namespace) -> int:
     alone = config.command_line
     if alone["adversary"] == ALL:
         return corners_action(arguments, action)
-    transcripts = transcripts_of(config)
+    transcripts_of(config)
     asked_for = asked_of(arguments, config)
     table = read_table(config, alone["slice_by"], task=alone["task"] or "")
+    data, laid = lay(table, Scenario(seed=config.seed, **{key: alone[key] for key in _SCENARIO}))
+    with attacked(asked_for, arguments, config, table, data) as targets:
+        return _attack(arguments, config, targets, table, data, laid)
+
+
+def _attack(
+    arguments: argparse.Namespace,
+    config: Config,
+    targets: list[Target],
+    table: Table,
+    data: ExperimentData,
+    laid: dict[str, Any],
+) -> int:
+    """Attack targets that are built, print and write what was found."""
+    from dpassay.reports.attack.pages import print_attacks
+
+    alone, transcripts = config.command_line, transcripts_of(config)
     attacks = _attacks(alone["attacks"], OWN if table.numbers is not None else tuple(ATTACKS))
-    scenario = Scenario(seed=config.seed, **{key: alone[key] for key in _SCENARIO})
-    data, laid = lay(table, scenario)
-    targets = [
-        *base_learner(asked_for, arguments, config, table, data),
-        *at_losses(asked_for, arguments, config, table, data),
-        *own_targets(asked_for, arguments, config, table, data),
-    ]
     asked = [target for target in targets if transcripts != 0 and can_be_repeated(target)]
     # of alpha: of a subject, of a ladder of repeated queries
     share = (1 - config.confidence) / (len(targets) + len(asked))
@@ -210,7 +219,7 @@ def action(arguments: argparse.Namespace) -> int:
             bars(quiet=arguments.quiet, smaller=SMALLER) as progress,
             redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
         ):
-            for attacked in experiment(
+            for outcome in experiment(
                 targets,
                 data,
                 attacks,
@@ -220,8 +229,8 @@ def action(arguments: argparse.Namespace) -> int:
                 cluster=cluster,
                 progress=progress,
             ):
-                found.append(attacked)
-                _complain(attacked, quiet=arguments.quiet)
+                found.append(outcome)
+                _complain(outcome, quiet=arguments.quiet)
             for target in asked:
                 tested.append(
                     attack_repeatedly(

@@ -66,6 +66,7 @@ class Host:
         if self.pid == 0:
             try:
                 drop = [self._socket.fileno(), self._pipe, *_open_files()]
+                OPEN.clear()  # they are the parent's, and closed here
                 live(desk, there, pipe, self._objects.by_key(), drop, parent, limits, bare=bare)
             finally:
                 os._exit(BROKEN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -41,6 +42,7 @@ class Hosts:
         self._shared = shared
         self._bare = bare
         self._open: list[Host] = []
+        self._owner = os.getpid()
         self._killed = False
         self._said = Said()
 
@@ -56,6 +58,8 @@ class Hosts:
         Lost
             If the system lets none be opened, or they were killed.
         """
+        if self._owner != os.getpid():  # the others are of the process that this was forked from
+            self._owner, self._open = os.getpid(), []
         for host in self._open:
             if host.closed:
                 self._said.take(host.said)
