@@ -17,6 +17,7 @@ from typing import Any
 from dpassay.cli.arguments.parser import Parser, codes
 from dpassay.cli.exit_codes import EVERY, Exit
 from dpassay.errors import DpassayError, InvalidInput, TargetError
+from dpassay.targets.foreign.supervisor import lineage
 from dpassay.targets.importing import DECIDING
 
 DEBUG = "--debug"
@@ -89,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     words = [word for word in given if word != DEBUG]  # wherever it stands; no number depends on it
     debug = len(words) < len(given)
-    DECIDING.add(os.getpid())
+    DECIDING.add(lineage())
     try:
         with sigterm_as_ctrl_c():
             return _run(words, debug=debug)
@@ -109,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain(told, error if debug else None)
         return Exit.FAILED
     finally:
-        DECIDING.discard(os.getpid())
+        DECIDING.discard(lineage())
 
 
 @contextmanager

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from dpassay.errors import InvalidInput
+from dpassay.targets.foreign.supervisor import lineage
 from dpassay.targets.misnamed import definitions, meant_module, meant_object
 
 
 DECIDING: set[int] = set()
-"""Processes that decide about a user's code: they import nothing of it."""
+"""Of processes that decide about a user's code, which import nothing of it: their `lineage`."""
 
 
 def is_own(address: str) -> bool:
@@ -35,7 +35,7 @@ def load_object(address: str, argument: str) -> Any:
     if not (separator and module_name and name):
         raise InvalidInput(f"{argument} = '{address}': must have the form module:object")
     if not is_own(address):
-        if os.getpid() in DECIDING:
+        if lineage() in DECIDING:
             raise RuntimeError(f"{argument} = '{address}' would be imported where it is judged")
         here = str(Path.cwd())
         if here not in sys.path:

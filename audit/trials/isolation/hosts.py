@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Self
 
+from dpassay.targets.foreign.supervisor import lineage
 from dpassay.trials.isolation.child import Answering
 from dpassay.trials.isolation.host import Host
 from dpassay.trials.isolation.limits import Limits, Lost
@@ -42,9 +42,9 @@ class Hosts:
         self._shared = shared
         self._bare = bare
         self._open: list[Host] = []
-        self._owner = os.getpid()
         self._killed = False
         self._said = Said()
+        self._owner = lineage()
 
     def first(self) -> Host:
         """Return the one that is asked for everything but trials."""
@@ -58,8 +58,10 @@ class Hosts:
         Lost
             If the system lets none be opened, or they were killed.
         """
-        if self._owner != os.getpid():  # the others are of the process that this was forked from
-            self._owner, self._open = os.getpid(), []
+        if self._owner != lineage():  # two processes never share a host
+            for host in self._open:
+                host.close()
+            self._open, self._said, self._owner = [], Said(), lineage()
         for host in self._open:
             if host.closed:
                 self._said.take(host.said)
