@@ -10,13 +10,13 @@ import msgspec
 import numpy as np
 
 from dpassay.attacks.experiment.run import Target
-from dpassay.attacks.experiment.subjects import Points, Subject, View
+from dpassay.attacks.experiment.subjects import Points, Subject, View, asked, shares
 from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
-from dpassay.errors import TargetError
-from dpassay.trials.isolation.hosts import Hosts
+from dpassay.trials.isolation.desk import LostProcess
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.remote import Remote
+from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.portable import read
 
 
@@ -104,16 +104,7 @@ class Hosted:
         """
         what = f"training {self.remote.name}"
         seen = self.remote.ask(what, "see", self.plain, data, points, rng, known=(points,))
-        wanted = (len(self.views), len(points.X))
-        if not (
-            isinstance(seen, np.ndarray)
-            and seen.dtype == np.float64
-            and seen.shape[:2] == wanted
-            and seen.ndim == 3
-            and bool(((seen >= 0) & (seen <= 1)).all())
-        ):
-            raise TargetError(f"{what}: what it shows are no shares of labels")
-        return seen
+        return shares(seen, self, points, self.remote.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """On another machine it is the subject itself: all that runs there is the user's."""
@@ -125,12 +116,12 @@ def _received(written: bytes, plain: bool) -> Subject:
     return subject.without_copies() if plain else subject
 
 
-def hosts_of(target: Target) -> Hosts | None:
-    """Return the processes of the code that is attacked, if it has some."""
+def close_hosts(target: Target) -> None:
+    """End the processes of the code that is attacked, if it has some."""
     subject: Any = target.subject
-    return subject.remote.hosts if isinstance(subject, Hosted) else getattr(
-        getattr(subject, "target", None), "hosts", None
-    )
+    held = subject.remote if isinstance(subject, Hosted) else getattr(subject, "target", None)
+    if isinstance(held, (Remote, Isolated)):
+        held.hosts.close()
 
 
 def hosted(name: str, build: Callable[[], Target], limits: Limits, *, bare: bool = True) -> Target:
@@ -146,5 +137,12 @@ def hosted(name: str, build: Callable[[], Target], limits: Limits, *, bare: bool
         See `dpassay.trials.isolation.host.Host`.
     """
     remote = Remote(name, lambda: _There(build), limits, bare=bare)
-    facts = remote.facts(f"importing {name}", "facts", _Facts)
+    try:
+        facts = remote.facts(f"importing {name}", "facts", _Facts)
+    except LostProcess:  # it is told as soon as one is trained
+        look = _Look(((asked(1).name, 1, 0),), ["lost", name])
+        facts = _Facts(f"{name} (unprotected)", [], False, (look, look))
+    except BaseException:
+        remote.hosts.close()
+        raise
     return Target(name=facts.name, subject=Hosted(remote=remote, facts=facts))

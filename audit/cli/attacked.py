@@ -14,7 +14,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from dpassay.attacks.experiment.hosted import hosted, hosts_of
+from dpassay.attacks.experiment.hosted import close_hosts, hosted
 from dpassay.attacks.experiment.mechanisms import LEARNER, PRIVACY, PROTECTED, at_loss, claim_of
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.run import Target
@@ -175,8 +175,7 @@ def attacked(
         yield found
     finally:
         for target in found:
-            if (hosts := hosts_of(target)) is not None:
-                hosts.close()
+            close_hosts(target)
 
 
 def _estimator_of(name: str) -> Any:

@@ -32,6 +32,7 @@ class Question:
     known: tuple[Any, ...] = ()
     answer: Any = None
     came: bool = False
+    lost: bool = False
     cause: str = ""
     detail: str = ""
 
@@ -119,7 +120,7 @@ class Pool:
             try:
                 host.ask(question.operation, *question.arguments, known=question.known)
             except Lost as error:
-                question.cause = str(error)
+                question.cause, question.lost = str(error), True
             except Unsent as error:
                 raise TargetError(
                     f"its data cannot be sent to a worker ({error}); {INLINE}"
@@ -143,7 +144,7 @@ class Pool:
             except Overtime:
                 question.cause = self.overtime.format(host.limits.seconds)
             except Lost as error:
-                question.cause = str(error)
+                question.cause, question.lost = str(error), True
             else:
                 if not came:
                     continue
@@ -187,9 +188,14 @@ def in_order(
     hosts = Hosts(name, desk_of(work), UNLIMITED)
     pool = Pool(hosts, jobs, _nothing)
     try:
-        asked = [pool.enqueue(Question(operation="work", arguments=(item,))) for item in items]
-        for question in asked:
+        def ask(item: Any) -> Question:
+            return pool.enqueue(Question(operation="work", arguments=(item,)))
+
+        for question in [ask(item) for item in items]:
             pool.wait(question)
+            if question.lost:  # somebody has killed its process: another one is asked, once
+                question = ask(*question.arguments)  # noqa: PLW2901
+                pool.wait(question)
             if not question.came:
                 raise TargetError(question.cause, question.detail)
             if "cause" in question.answer:
