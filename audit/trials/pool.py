@@ -32,9 +32,9 @@ class Question:
     known: tuple[Any, ...] = ()
     answer: Any = None
     came: bool = False
-    lost: bool = False
     cause: str = ""
     detail: str = ""
+    lost: bool = False
 
     @property
     def ended(self) -> bool:
@@ -120,7 +120,7 @@ class Pool:
             try:
                 host.ask(question.operation, *question.arguments, known=question.known)
             except Lost as error:
-                question.cause, question.lost = str(error), True
+                question.cause = str(error)
             except Unsent as error:
                 raise TargetError(
                     f"its data cannot be sent to a worker ({error}); {INLINE}"
@@ -188,13 +188,11 @@ def in_order(
     hosts = Hosts(name, desk_of(work), UNLIMITED)
     pool = Pool(hosts, jobs, _nothing)
     try:
-        def ask(item: Any) -> Question:
-            return pool.enqueue(Question(operation="work", arguments=(item,)))
-
-        for question in [ask(item) for item in items]:
+        asked = [pool.enqueue(Question(operation="work", arguments=(item,))) for item in items]
+        for question, item in zip(asked, items, strict=True):
             pool.wait(question)
-            if question.lost:  # somebody has killed its process: another one is asked, once
-                question = ask(*question.arguments)  # noqa: PLW2901
+            if question.lost:  # its process may have been killed by the system
+                question = pool.enqueue(Question(operation="work", arguments=(item,)))  # noqa: PLW2901
                 pool.wait(question)
             if not question.came:
                 raise TargetError(question.cause, question.detail)
