@@ -17,12 +17,15 @@ from __future__ import annotations
 
 # pathlib is left out: it takes longer to import than a supervisor to start
 import ctypes
+import fcntl
 import gc
 import json
 import os
 import resource
 import select
 import signal
+import socket
+import struct
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -32,8 +35,8 @@ from typing import Any, NoReturn
 LINUX = sys.platform == "linux"
 DEATH_SIGNAL, CAPABILITY_DROP, SUBREAPER = 1, 24, 36
 """PR_SET_PDEATHSIG, PR_CAPBSET_DROP and PR_SET_CHILD_SUBREAPER of prctl."""
-MOUNT, USER, PID = 0x20000, 0x10000000, 0x20000000
-"""CLONE_NEWNS, CLONE_NEWUSER and CLONE_NEWPID of unshare."""
+MOUNT, USER, PID, NETWORK = 0x20000, 0x10000000, 0x20000000, 0x40000000
+"""CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID and CLONE_NEWNET of unshare."""
 READ_ONLY, REMOUNT, BIND, RECURSIVE, PRIVATE = 1, 32, 4096, 1 << 14, 1 << 18
 """Flags of mount."""
 NO_SUID, NO_DEVICES, NO_EXEC = 2, 4, 8
@@ -203,6 +206,9 @@ def _enter(kind: int, protected: Sequence[str]) -> bool:
     mount.argtypes = (*(ctypes.c_char_p,) * 3, ctypes.c_ulong, ctypes.c_char_p)
     _done(mount(None, b"/", None, RECURSIVE | PRIVATE, None))
     _done(mount(b"proc", b"/proc", b"proc", NO_SUID | NO_DEVICES | NO_EXEC, None))
+    if kind & NETWORK:
+        with socket.socket() as end:  # SIOCSIFFLAGS and IFF_UP: its own loopback works
+            fcntl.ioctl(end, 0x8914, struct.pack("16sh22x", b"lo", 1))
     kept = True
     for place in map(os.fsencode, protected):
         with suppress(FileNotFoundError):  # what is not there cannot be mounted

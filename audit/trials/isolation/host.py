@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from dpassay.targets.foreign.control import Control
-from dpassay.targets.foreign.supervisor import lineage, namespaces, supervise
+from dpassay.targets.foreign.supervisor import NETWORK, lineage, namespaces, supervise
 from dpassay.trials.isolation.child import BROKEN, GIB, INTERRUPTS, Answering, live
 from dpassay.trials.isolation.limits import Limits, Lost, Overtime, protected
 from dpassay.trials.isolation.objects import Handle, Objects
@@ -64,6 +64,7 @@ class Host:
         self.closed = False
         self._received = bytearray()
         kind, paths = namespaces(), protected()
+        kind = kind if kind is None or limits.network else kind | NETWORK
         self._control = Control()
         self._socket, there = socket.socketpair()
         self._pipe, pipe = os.pipe()

@@ -28,12 +28,15 @@ class Limits:
         Processes at a time, counted ten times a second on Linux.
     reply : float
         GiB of one answer.
+    network : bool
+        Whether it reaches other processes by the network, where there are namespaces.
     """
 
     seconds: float = 60.0
     memory: float = 4.0
     processes: int = 256
     reply: float = 1.0
+    network: bool = True
 
 
 PROTECTED: list[str] = []
