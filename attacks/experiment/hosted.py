@@ -51,9 +51,7 @@ class _There:
             for each in (subject, subject.without_copies())
         ]
         numeric = getattr(subject, "numeric", False)
-        return {
-            "name": self._target.name, "code": subject.code, "numeric": numeric, "looks": looks
-        }
+        return {"name": self._target.name, "code": subject.code, "numeric": numeric, "looks": looks}
 
     def see(self, plain: bool, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
         """See `Subject.see`."""

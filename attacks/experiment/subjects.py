@@ -91,7 +91,8 @@ def shares(seen: Any, subject: Subject, points: Points, name: str) -> Array:
         raise TargetError(f"{name}: its process sent no shares of labels")
     if not ((seen >= 0) & (seen <= 1)).all():
         raise TargetError(f"{name}: its process sent shares that are not in [0, 1]")
-    return seen
+    found: Array = seen
+    return found
 
 
 class Subject(Protocol):

@@ -67,7 +67,8 @@ def attack(
     """Attack an estimator, a function or a mechanism on data, as `dpassay attack` does.
 
     What you give is called in a process that is forked from this one: it can end neither this one
-    nor the attack, but whatever it did while you imported or made it, it did here. Models are trained on random halves of the records, by fair coins of ours, so that bounds on
+    nor the attack, but whatever it did while you imported or made it, it did here. Models are
+    trained on random halves of the records, by fair coins of ours, so that bounds on
     the loss of single records are certified. See docs/attacks.md.
 
     Parameters
@@ -147,7 +148,9 @@ def attack(
         if found[0].error:
             raise TargetError(found[0].error)
         tested = (
-            [attack_repeatedly(attacked, ground, transcripts=transcripts, alpha=share)] if asked else []
+            [attack_repeatedly(attacked, ground, transcripts=transcripts, alpha=share)]
+            if asked
+            else []
         )
     finally:
         close_hosts(attacked)

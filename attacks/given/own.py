@@ -114,7 +114,7 @@ def mechanism(
     try:
         claim = own_claim(target)
         if not alone and (data.adversarial or data.background is not None):
-            raise InvalidInput(
+            raise InvalidInput(  # noqa: TRY301
                 f"--adversary: '{target.name}' does not answer labels; only mechanisms that do, "
                 "and learners, are attacked with poison or chosen queries"
             )

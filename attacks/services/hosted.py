@@ -67,7 +67,9 @@ class _There:
     def open(self, key: int, data: Labelled, seed: int, user: str) -> Kept:
         """Open a session."""
         session = self._service.open(data, seed, user)
-        return Kept(key, session, {"budget": session.budget, "has": list(filter(session.has, WAYS))})
+        return Kept(
+            key, session, {"budget": session.budget, "has": list(filter(session.has, WAYS))}
+        )
 
     def do(self, name: str, *values: Any) -> None:
         """Restart it, or delete a record."""
@@ -137,9 +139,7 @@ class HostedService(Service):
         """Open a session there."""
         self.openings += 1
         handle = self.remote.handle()
-        said = self.remote.ask(
-            self.name, "open", handle.key, data, seed, user, known=(data,)
-        )
+        said = self.remote.ask(self.name, "open", handle.key, data, seed, user, known=(data,))
         return _HostedSession(self, handle, checked(said, _Opened, self.name))
 
 

@@ -36,7 +36,7 @@ from dpassay.config.mechanisms import Configured
 from dpassay.config.searches import search_of
 from dpassay.config.values import written
 from dpassay.data import Table
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, require
 from dpassay.targets.importing import is_own, load_object
 from dpassay.targets.resolve import About, about
 from dpassay.trials.isolation.desk import LostProcess
@@ -238,11 +238,11 @@ def _at_losses(
                 else introduced(name, build, known.limits, without(name, DP(epsilon=epsilon)))
             )
             subject = Protected(target=target, budgets=budgets, copies=alone["copies"])
-            yield Target(
-                name=f"{target.name}, epsilon = {epsilon:g}",
-                subject=subject,
-                claim=claim_of(target),
-            )
+            claim = claim_of(target)
+            as_asked = abs(claim.epsilon - epsilon) <= 1e-9 * epsilon  # its process says the claim
+            require(as_asked, f"{name}: epsilon", claim.epsilon, f"{epsilon:g}, as --epsilon says")
+            called = f"{target.name}, epsilon = {epsilon:g}"
+            yield Target(name=called, subject=subject, claim=claim)
 
 
 def _own(

@@ -12,7 +12,6 @@ from dpassay.errors import InvalidInput
 from dpassay.targets.foreign.supervisor import lineage
 from dpassay.targets.misnamed import definitions, meant_module, meant_object
 
-
 DECIDING: set[int] = set()
 """Of processes that decide about a user's code, which import nothing of it: their `lineage`."""
 

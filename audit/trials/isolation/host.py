@@ -74,6 +74,7 @@ class Host:
             pid = self._fork(there, pipe)
         if pid == 0:
             try:
+
                 def start(say: int) -> None:
                     try:
                         os.close(say)
