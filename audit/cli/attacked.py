@@ -20,7 +20,7 @@ from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.run import Target
 from dpassay.attacks.experiment.subjects import Learner, Protected
 from dpassay.attacks.given.own import estimator, mechanism
-from dpassay.attacks.given.regressors import regressor_of
+from dpassay.attacks.given.named import estimator_named, regressor_of
 from dpassay.claims import DP
 from dpassay.cli.arguments.mechanisms import (
     Wanted,
@@ -37,7 +37,7 @@ from dpassay.config.searches import search_of
 from dpassay.config.values import written
 from dpassay.data import Table
 from dpassay.errors import InvalidInput, require
-from dpassay.targets.importing import is_own, load_object
+from dpassay.targets.importing import is_own
 from dpassay.targets.resolve import About, about
 from dpassay.trials.isolation.desk import LostProcess
 from dpassay.trials.isolation.introduce import introduced
@@ -178,19 +178,6 @@ def attacked(
             close_hosts(target)
 
 
-def _estimator_of(name: str) -> Any:
-    """Return an estimator, made of its class where that is what was named."""
-    found = load_object(name, "target")
-    if not isinstance(found, type):
-        return found
-    try:
-        return found()
-    except Exception as error:  # what is not ours may do anything
-        raise InvalidInput(
-            f"target = {found.__name__}: cannot be made without arguments ({error}); name an object"
-        ) from error
-
-
 def _base_learner(
     asked: Asked, arguments: argparse.Namespace, config: Config, table: Table, data: ExperimentData
 ) -> Iterator[Target]:
@@ -300,7 +287,7 @@ def _own_targets(
     for name in asked.estimators:
 
         def build(name: str = name) -> Target:
-            return estimator(_estimator_of(name), table, data, name)
+            return estimator(estimator_named(name), table, data, name)
 
         yield build() if is_own(name) else hosted(name, build, known.limits)
 
