@@ -169,9 +169,7 @@ def action(arguments: argparse.Namespace) -> int:
         )
     settings = settings_of(config, resume=arguments.resume)
     data, records, source = _data(config, wanted, settings)
-    with opened(
-        wanted, records, None if settings.executor == "inline" else settings.limits
-    ) as targets:
+    with opened(wanted, records, settings.limits) as targets:
         refuse_idle_limits(config, targets, settings)
         check(targets, data, settings)
         if arguments.dry_run:

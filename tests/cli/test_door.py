@@ -227,7 +227,7 @@ for words in allowed:
 """
 COMMANDS = (
     f"run mine:fair {CLAIM} --profile quick --budget 200 -q",
-    "run mine:Kept --mode exact -q --executor inline",
+    "run mine:Kept --profile quick --budget 200 -q --executor inline",
     f"plan mine:fair {CLAIM} --detect 3",
     f"attack mine:fair {CLAIM} {ALONE}",
     f"attack mine:Kept --epsilon 1 {ALONE} --jobs 2",
