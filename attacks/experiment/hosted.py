@@ -30,7 +30,6 @@ class _Look(msgspec.Struct, frozen=True):
 class _Facts(msgspec.Struct, frozen=True):
     """What is known of a subject here; of `looks` the second is without copies."""
 
-    name: str
     code: list[str]
     numeric: bool
     looks: tuple[_Look, _Look]
@@ -40,8 +39,7 @@ class _There:
     """A subject in its process."""
 
     def __init__(self, build: Callable[[], Target]) -> None:
-        self._target = build()
-        self.portable = self._target.subject
+        self.portable = build().subject
 
     def facts(self) -> dict[str, Any]:
         """Say what is known of it elsewhere."""
@@ -51,7 +49,7 @@ class _There:
             for each in (subject, subject.without_copies())
         ]
         numeric = getattr(subject, "numeric", False)
-        return {"name": self._target.name, "code": subject.code, "numeric": numeric, "looks": looks}
+        return {"code": subject.code, "numeric": numeric, "looks": looks}
 
     def see(self, plain: bool, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
         """See `Subject.see`."""
@@ -139,8 +137,8 @@ def hosted(name: str, build: Callable[[], Target], limits: Limits, *, bare: bool
         facts = remote.facts(f"importing {name}", "facts", _Facts)
     except LostProcess:  # it is told as soon as one is trained
         look = _Look(((asked(1).name, 1, 0),), ["lost", name])
-        facts = _Facts(f"{name} (unprotected)", [], False, (look, look))
+        facts = _Facts([], False, (look, look))
     except BaseException:
         remote.hosts.close()
         raise
-    return Target(name=facts.name, subject=Hosted(remote=remote, facts=facts))
+    return Target(name=f"{name} (unprotected)", subject=Hosted(remote=remote, facts=facts))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import msgspec
 import numpy as np
 
 from dpassay.errors import InvalidInput, TargetError, told
@@ -17,6 +16,7 @@ from dpassay.trials.isolation.objects import Handle
 from dpassay.trials.ledger import installed
 from dpassay.trials.portable import portable
 from dpassay.trials.threads import one_thread
+from dpassay.trials.wire import Garbled, read
 
 T = TypeVar("T")
 
@@ -88,9 +88,10 @@ def checked(said: Any, kind: type[T], what: str) -> T:
         If it is of another one.
     """
     try:
-        return msgspec.convert(said, kind)
-    except msgspec.ValidationError as error:
+        found: T = read(kind, said)
+    except Garbled as error:
         raise TargetError(f"{what}: its process sent what cannot be read", str(error)) from None
+    return found
 
 
 class _Server:
