@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import fields, replace
 from functools import partial
@@ -50,6 +50,7 @@ from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.gate.rules import accepted_rules
 from dpassay.cli.output.progress import announce, bars
 from dpassay.cli.output.terminal import console
+from dpassay.cli.sealed import sealed
 from dpassay.cli.service import service_action
 from dpassay.cli.shared import command_of, commit, deliver_attacks, delivering
 from dpassay.cli.signals import GO_WITH, signals_action
@@ -164,17 +165,21 @@ def action(arguments: argparse.Namespace) -> int:
     """Attack, print the table or the record, write the page."""
     config = in_force(arguments)
     _refuse_idle(arguments, config)
-    if config.said("service"):
-        return service_action(arguments, config)
     if config.said("signals"):
         return signals_action(arguments, config)
-    alone = config.command_line
-    transcripts_of(config)
-    asked_for = asked_of(arguments, config)
-    table = read_table(config, alone["slice_by"], task=alone["task"] or "")
-    data, laid = lay(table, Scenario(seed=config.seed, **{key: alone[key] for key in _SCENARIO}))
-    with attacked(asked_for, arguments, config, table, data) as targets:
-        return _attack(arguments, config, targets, table, data, laid)
+    with sealed(config, arguments.words) as changed:
+        if config.said("service"):
+            return service_action(arguments, config, changed)
+        alone = config.command_line
+        transcripts_of(config)
+        asked_for = asked_of(arguments, config)
+        table = read_table(config, alone["slice_by"], task=alone["task"] or "")
+        scenario = Scenario(seed=config.seed, **{key: alone[key] for key in _SCENARIO})
+        data, laid = lay(table, scenario)
+        known = accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
+        with attacked(asked_for, arguments, config, table, data) as targets:
+            again = [replace(each, again=known.get(each.name, {})) for each in targets]
+            return _attack(arguments, config, again, table, data, laid, changed)
 
 
 def _attack(
@@ -184,6 +189,7 @@ def _attack(
     table: Table,
     data: ExperimentData,
     laid: dict[str, Any],
+    changed: Callable[[], dict[str, Any]],
 ) -> int:
     """Attack targets that are built, print and write what was found."""
     from dpassay.reports.attack.pages import print_attacks
@@ -199,8 +205,6 @@ def _attack(
         targets=alone["models"] or enough(targets, attacks, data, design, share),
         fresh=alone["models"] is None,
     )
-    known = accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
-    targets = [replace(each, again=known.get(each.name, {})) for each in targets]
     settings = Settings(seed=config.seed, confidence=config.confidence, **workers_of(config))
     _preflight(targets, data, settings)
     directory = None if config.out is None else Path(config.out)
@@ -246,6 +250,7 @@ def _attack(
         "references": design.references,
         "seed": config.seed,
         "targets": design.targets,
+        **changed(),
     }
     record = make_attack_record(
         facts, data.records, found, tested, lines=data.lines, columns=data.columns

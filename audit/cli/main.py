@@ -17,8 +17,9 @@ from typing import Any
 from dpassay.cli.arguments.parser import Parser, codes
 from dpassay.cli.exit_codes import EVERY, Exit
 from dpassay.errors import DpassayError, InvalidInput, TargetError
-from dpassay.targets.foreign.supervisor import lineage
 from dpassay.targets.importing import DECIDING
+from dpassay.workers.namespaces import lineage
+from dpassay.workers.supervisor import untraceable
 
 DEBUG = "--debug"
 AGAIN = 0.05
@@ -90,6 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     words = [word for word in given if word != DEBUG]  # wherever it stands; no number depends on it
     debug = len(words) < len(given)
+    untraceable()
     DECIDING.add(lineage())
     try:
         with sigterm_as_ctrl_c():

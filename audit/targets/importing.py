@@ -9,8 +9,8 @@ from types import ModuleType
 from typing import Any
 
 from dpassay.errors import InvalidInput
-from dpassay.targets.foreign.supervisor import lineage
 from dpassay.targets.misnamed import definitions, meant_module, meant_object
+from dpassay.workers.namespaces import lineage
 
 DECIDING: set[int] = set()
 """Of processes that decide about a user's code, which import nothing of it: their `lineage`."""

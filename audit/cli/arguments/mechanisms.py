@@ -188,7 +188,16 @@ def targets_of(
         if limits is None or not _is_foreign(each, parameters):
             target = build()
         else:
-            target = introduced(each.called, build, limits, _fallback(each, wanted, sought))
+            said = sought.answers if sought is not None else _said_answers(each, wanted)
+            target = introduced(
+                each.called,
+                build,
+                limits,
+                _fallback(each, wanted, sought),
+                address=each.target,
+                parameters=known.parameters | parameters,
+                answers=said,
+            )
         if sought is not None:
             target = replace(target, space=sought.space)
         has = parameters if isinstance(target, Isolated) and target.lost else target.parameters
@@ -240,20 +249,25 @@ def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditT
         unheld = DP(epsilon=0, expected="refuted")
         return None if wanted.attacked is None else without(each.called, unheld)
     with _placed(each):
-        answers = (
-            _answers(each.answers, "answers") if wanted.answers is None else wanted.answers
-        ) or Answers()
+        answers = _said_answers(each, wanted) or Answers()
         claim = claim_of(numbers, _source(each, wanted.claim), labels=answers.numbers is None)
     if sought is not None:
         claim = replace(claim, relation=sought.space.relation)
     has = {"labels": answers.labels} if answers.numbers is None else {"numbers": answers.numbers}
-    return replace(without(each.called, claim), address=each.target, mechanism=StandIn(has))
+    space = None if sought is None else sought.space
+    known = without(each.called, claim)
+    return replace(known, address=each.target, mechanism=StandIn(has), space=space)
 
 
 def without(name: str, *claims: Claim) -> AuditTarget:
     """Return what stands for a mechanism that could not be built, with what it claims."""
     known = StandIn({"labels": (0, 1)})
     return AuditTarget(name=name, address=name, parameters={}, mechanism=known, claims=claims)
+
+
+def _said_answers(each: Configured, wanted: Wanted) -> Answers | None:
+    """Return what the user says that a function answers, if anything."""
+    return _answers(each.answers, "answers") if wanted.answers is None else wanted.answers
 
 
 @contextmanager

@@ -11,7 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from dpassay.errors import LIBRARIES
-from dpassay.targets.foreign.supervisor import LINUX, namespaces, protects
+from dpassay.workers.namespaces import namespaces, protects
+from dpassay.workers.supervisor import LINUX
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
