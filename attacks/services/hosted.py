@@ -4,42 +4,41 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from dpassay.attacks.observed import Array
 from dpassay.attacks.services.http_service import HttpFactory
 from dpassay.attacks.services.interface import THREADED, WAYS, Refusal, Service, Session
 from dpassay.data import Labelled
-from dpassay.errors import TargetError
+from dpassay.errors import TargetError, printable
 from dpassay.targets.importing import load_object
 from dpassay.trials.isolation.limits import UNLIMITED, Limits
 from dpassay.trials.isolation.objects import Handle
-from dpassay.trials.isolation.remote import Kept, Remote, checked
+from dpassay.trials.isolation.remote import Kept, Remote
+from dpassay.trials.wire import Line, Message
 
 WORDS = ("shared_seed", "one_model", "memoised", "live")
 BATCH = 1.0
 """Seconds of a transcript after which what there is of it is handed over."""
 
 Value = bool | int | float | str
-_Answer = Value | list[Value] | dict[str, Value]
+_Answer = Value | list[Value] | dict[str, Line | bool]
 """A label, a tuple of numbers, or a refusal."""
 
 
-class _Facts(msgspec.Struct, frozen=True):
+class _Facts(Message, frozen=True):
     """What a service says of itself and can do."""
 
     says: dict[str, bool]
     can: list[str]
 
 
-class _Opened(msgspec.Struct, frozen=True):
+class _Opened(Message, frozen=True):
     """What a session says of itself and can be asked."""
 
     budget: int | None
     has: list[str]
 
 
-class _Reply(msgspec.Struct, frozen=True):
+class _Reply(Message, frozen=True):
     """Answers, and what they took."""
 
     answers: list[_Answer]
@@ -75,7 +74,9 @@ class _There:
         """See `Session.asked`."""
         self._service.queries = self._service.repeated = 0
         answers = [
-            {"text": each.text, "passing": each.passing} if isinstance(each, Refusal) else each
+            {"text": printable(each.text), "passing": each.passing}
+            if isinstance(each, Refusal)
+            else each
             for each in session.asked(way, X, BATCH)
         ]
         spent = {"queries": self._service.queries, "repeated": self._service.repeated}
@@ -89,7 +90,7 @@ class HostedService(Service):
         super().__init__(self._nothing, address, seed=seed)
         self.remote = Remote(address, lambda: _There(address), limits)
         try:
-            self._facts = self.remote.facts(f"importing {address}", "facts", _Facts)
+            self._facts = self.remote.ask(_Facts, f"importing {address}", "facts")
         except BaseException:
             self.close()
             raise
@@ -113,18 +114,22 @@ class HostedService(Service):
 
     def restart(self, seed: int) -> None:
         """See `Service.restart`."""
-        self.remote.ask(f"restart of {self.name}", "do", "restart", seed)
+        self.remote.ask(type(None), f"restart of {self.name}", "do", "restart", seed)
 
     def delete(self, data: Labelled, seed: int, i: int) -> None:
         """See `Service.delete`."""
-        self.remote.ask(f"delete of {self.name}", "do", "delete", data, seed, i, known=(data,))
+        self.remote.ask(
+            type(None), f"delete of {self.name}", "do", "delete", data, seed, i, known=(data,)
+        )
 
     def open(self, data: Labelled, seed: int, user: str) -> Session:
         """Open a session there."""
         self.openings += 1
         handle = self.remote.handle()
-        said = self.remote.ask(self.name, "open", handle.key, data, seed, user, known=(data,))
-        return _HostedSession(self, handle, checked(said, _Opened, self.name))
+        said: _Opened = self.remote.ask(
+            _Opened, self.name, "open", handle.key, data, seed, user, known=(data,)
+        )
+        return _HostedSession(self, handle, said)
 
 
 class _HostedSession(Session):
@@ -149,8 +154,8 @@ class _HostedSession(Session):
         """See `Session.asked`; a transcript comes in parts, each as long as `BATCH` seconds."""
         found, ended, what = list[Any](), False, f"{way} on {self._where}"
         while not ended:
-            said = self._remote.ask(what, "ask", self._handle, way, X[len(found) :])
-            reply = checked(said, _Reply, what)
+            rest = X[len(found) :]
+            reply: _Reply = self._remote.ask(_Reply, what, "ask", self._handle, way, rest)
             self._service.queries += reply.queries
             self._service.repeated += reply.repeated
             found += map(_value, reply.answers)

@@ -74,11 +74,11 @@ def test_answers_of_any_kind_are_compared_where_they_are_given() -> None:
     try:
         seen = [
             Answering(target=each, numbers=False, **more).see(DATA, POINTS, seed()).tolist()
-            for each in (target, elsewhere)
+            for each in (target, elsewhere, pickle.loads(pickle.dumps(elsewhere)))  # noqa: S301
         ]
     finally:
         elsewhere.hosts.close()
-    assert seen[0] == seen[1]
+    assert seen[0] == seen[1] == seen[2]
     assert np.ptp(seen[0]) > 0
 
 
