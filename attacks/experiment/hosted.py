@@ -31,7 +31,6 @@ class _Look(Message, frozen=True):
 class _Facts(Message, frozen=True):
     """What is known of a subject here; of `looks` the second is without copies."""
 
-    name: Line
     code: list[Text]
     numeric: bool
     looks: tuple[_Look, _Look]
@@ -41,8 +40,7 @@ class _There:
     """A subject in its process."""
 
     def __init__(self, build: Callable[[], Target]) -> None:
-        self._target = build()
-        self.portable = self._target.subject
+        self.portable = build().subject
 
     def facts(self) -> dict[str, Any]:
         """Say what is known of it elsewhere."""
@@ -52,7 +50,7 @@ class _There:
             for each in (subject, subject.without_copies())
         ]
         numeric = getattr(subject, "numeric", False)
-        return {"name": self._target.name, "code": subject.code, "numeric": numeric, "looks": looks}
+        return {"code": subject.code, "numeric": numeric, "looks": looks}
 
     def see(self, plain: bool, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
         """See `Subject.see`."""
@@ -124,7 +122,7 @@ def close_hosts(target: Target) -> None:
 
 
 def hosted(name: str, build: Callable[[], Target], limits: Limits, *, bare: bool = True) -> Target:
-    """Return a target whose subject is made, trained and looked at in another process only.
+    """Return an unprotected target, which is made, trained and looked at in another process only.
 
     Parameters
     ----------
@@ -140,9 +138,8 @@ def hosted(name: str, build: Callable[[], Target], limits: Limits, *, bare: bool
         facts = remote.ask(_Facts, f"importing {name}", "facts")
     except LostProcess:  # it is told as soon as one is trained
         look = _Look(views=((asked(1).name, 1, 0),), key=["lost", name])
-        called = f"{name} (unprotected)"
-        facts = _Facts(name=called, code=[], numeric=False, looks=(look, look))
+        facts = _Facts(code=[], numeric=False, looks=(look, look))
     except BaseException:
         remote.hosts.close()
         raise
-    return Target(name=facts.name, subject=Hosted(remote=remote, facts=facts))
+    return Target(name=f"{name} (unprotected)", subject=Hosted(remote=remote, facts=facts))
