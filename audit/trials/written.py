@@ -192,6 +192,7 @@ ANSWERS: dict[str, Any] = {
     "reachable": ReachableMessage | None,
     "run": ShardResult,
     "sample": Drawn,
+    "see": Array,
     "symmetries": Words,
     "towards": Array,
     "worst_cases": list[CaseMessage],
