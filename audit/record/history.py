@@ -15,17 +15,7 @@ from dpassay.record.run_record import read_record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """A version of a baseline.
-
-    Parameters
-    ----------
-    commit : str
-        Short hash.
-    date : str
-        Of the commit, YYYY-MM-DD.
-    record : mapping or None
-        None where that version cannot be read: it is damaged, or of another schema.
-    """
+    """A version of a baseline."""
 
     commit: str
     date: str
@@ -34,11 +24,6 @@ class Revision:
 
 def revisions(path: Path) -> tuple[Revision, ...]:
     """Return the committed versions of a baseline, oldest first.
-
-    Parameters
-    ----------
-    path : Path
-        The baseline, in a working tree of git.
 
     Raises
     ------
