@@ -24,7 +24,7 @@ HEAD = struct.Struct(">4sIIQ")
 MARK = b"dpa2"
 MOST_PLAIN = 1 << 22
 """Bytes of MessagePack at most: an empty list takes one there and a hundred here."""
-LONGEST = 1 << 31
+LONGEST = 1 << 32
 """Bytes of arrays at most, as they are sent and as they are read."""
 FEW = 64
 """Of fewer numbers it does not matter how many bytes they take."""
@@ -74,8 +74,8 @@ def pack(number: int, value: Any) -> bytes:
     return b"".join([head, plain, *arrays])
 
 
-def length(head: bytes) -> int:
-    """Return how many bytes follow the head of a message.
+def length(head: bytes, awaited: int | None = None) -> int:
+    """Return how many bytes follow the head of a message, which must have the awaited number.
 
     Raises
     ------
@@ -84,10 +84,12 @@ def length(head: bytes) -> int:
     """
     if len(head) != HEAD.size:
         raise Garbled("it is too short")
-    mark, _, plain, arrays = HEAD.unpack(head)
-    if mark != MARK or plain > MOST_PLAIN or arrays > LONGEST:
+    mark, number, plain, arrays = HEAD.unpack(head)
+    if mark != MARK or awaited not in (None, number):
+        raise Garbled("its head is wrong")
+    if plain > MOST_PLAIN or arrays > LONGEST:
         most = f"{MOST_PLAIN >> 20} MiB, or {LONGEST >> 30} GiB of arrays"
-        raise Garbled(f"its head is wrong, or it is longer than {most}")
+        raise Garbled(f"it is longer than {most}")
     return int(plain + arrays)
 
 

@@ -124,7 +124,6 @@ class Description(Message):
     fixed_n: Count | None
     derived_parameters: Named
     alone: bool
-    code: list[Text]
 
 
 class Drawn(Message):

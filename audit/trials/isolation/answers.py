@@ -12,7 +12,6 @@ from dpassay.errors import TargetError, printable
 from dpassay.mechanism import offers
 from dpassay.targets.adapter import TRAINING, is_trainer
 from dpassay.targets.guard import AuditTarget
-from dpassay.trials.ledger import code_of
 from dpassay.trials.written import Drawn, law_json, reachable_json, worst_case_json
 
 METHODS = (
@@ -49,7 +48,6 @@ def _describe(subject: AuditTarget) -> dict[str, Any]:
         "fixed_n": None if mechanism.fixed_n is None else int(mechanism.fixed_n),
         "derived_parameters": subject.derived,
         "alone": subject.alone,
-        "code": code_of(subject),
     }
 
 

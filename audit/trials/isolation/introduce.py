@@ -172,7 +172,6 @@ def _described(
         alone=facts.alone,
         hosts=hosts,
         there=there,
-        code=facts.code,
     )
 
 

@@ -56,15 +56,12 @@ class Isolated(AuditTarget):
     there : object
         The mechanism that they have; `mechanism` unless that is made of it for a claim about
         scores.
-    code : list of str, optional
-        Digests of its code, if they cannot be had here.
     lost : list of str
         Why it is not called any more, if it is not.
     """
 
     hosts: Hosts
     there: object
-    code: list[str] | None = None
     lost: list[str] = field(default_factory=list)
 
     @property
