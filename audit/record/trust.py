@@ -12,14 +12,8 @@ from typing import Any
 from dpassay.config.values import BEGINS, value_of
 from dpassay.errors import InvalidInput
 from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS
-from dpassay.targets.moved import known_as
 
-OURS = frozenset(ENTRIES) | {
-    f"{module}:{name}"
-    for entry in (*CATALOGUE.values(), *PARTS)
-    for where, name in [entry.address.split(":")]
-    for module in (where, known_as(where))
-}
+OURS = frozenset(ENTRIES) | {entry.address for entry in (*CATALOGUE.values(), *PARTS)}
 """Names and addresses of what the catalogue has, its parts included."""
 PLAIN = re.compile(r"[\w .;+-]*", re.ASCII)
 """Numbers and bare words, which only a built-in mechanism gives a meaning. An object that is

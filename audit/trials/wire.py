@@ -85,7 +85,9 @@ def length(head: bytes, awaited: int | None = None) -> int:
     if len(head) != HEAD.size:
         raise Garbled("it is too short")
     mark, number, plain, arrays = HEAD.unpack(head)
-    if mark != MARK or awaited not in (None, number):
+    if awaited not in (None, number):
+        raise Garbled("nobody has asked for it")
+    if mark != MARK:
         raise Garbled("its head is wrong")
     if plain > MOST_PLAIN or arrays > LONGEST:
         most = f"{MOST_PLAIN >> 20} MiB, or {LONGEST >> 30} GiB of arrays"

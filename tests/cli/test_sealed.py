@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.cli.sealed import protected_paths, sealed
+from dpassay.cli.sealed import sealed
 from dpassay.config.load import load_config
-from dpassay.trials.isolation.limits import PROTECTED
+from dpassay.trials.isolation.limits import PROTECTED, protected
 from dpassay.trials.ledger import SEALED, code_of
 
 EVIL = """
@@ -102,6 +102,7 @@ def test_the_code_is_known_before_it_runs(evil: Path) -> None:
 def test_the_working_directory_is_not_protected(evil: Path) -> None:
     import dpassay
 
-    found = protected_paths(load_config({"out": "."}))
+    with sealed(load_config({"out": "."}), ["run"]):
+        found = protected()
     assert not any(evil.is_relative_to(path) for path in found)
     assert any(Path(dpassay.__file__).resolve().is_relative_to(path) for path in found)
