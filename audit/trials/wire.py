@@ -75,13 +75,7 @@ def pack(number: int, value: Any) -> bytes:
 
 
 def length(head: bytes, awaited: int | None = None) -> int:
-    """Return how many bytes follow the head of a message, which must have the awaited number.
-
-    Raises
-    ------
-    Garbled
-        If it is none, or they are too many.
-    """
+    """Return how many bytes follow the head of a message, which must have the awaited number."""
     if len(head) != HEAD.size:
         raise Garbled("it is too short")
     mark, number, plain, arrays = HEAD.unpack(head)
@@ -96,13 +90,7 @@ def length(head: bytes, awaited: int | None = None) -> int:
 
 
 def unpack(message: bytes) -> tuple[int, Any]:
-    """Read a message: its number and its value, arrays read-only.
-
-    Raises
-    ------
-    Garbled
-        If it is none.
-    """
+    """Read a message: its number and its value, arrays read-only."""
     if length(message[: HEAD.size]) != len(message) - HEAD.size:
         raise Garbled("its length is wrong")
     _, number, plain, _ = HEAD.unpack_from(message)
@@ -118,19 +106,7 @@ def unpack(message: bytes) -> tuple[int, Any]:
 
 
 def read(kind: Any, value: Any) -> Any:
-    """Return a value of a message as what it must be.
-
-    Parameters
-    ----------
-    kind : type
-        A `Message`, a dataclass or what else msgspec knows; nothing is converted to it.
-    value : object
-
-    Raises
-    ------
-    Garbled
-        If it is anything else, or what is made of it refuses it.
-    """
+    """Return a value of a message as what it must be."""
     try:
         with np.errstate(all="ignore"):
             return msgspec.convert(value, kind)

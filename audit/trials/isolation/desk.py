@@ -39,13 +39,7 @@ class LostProcess(TargetError):
 
 
 def asked(host: Host, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
-    """Have something done in another process; errors that a desk raises there are raised here.
-
-    Raises
-    ------
-    InvalidInput, TargetError
-        What the desk has raised, or `LostProcess`.
-    """
+    """Have something done in another process; errors that a desk raises there are raised here."""
     try:
         answer: Reply = read(Reply, host.call(operation, *arguments, known=known))
         return read(ANSWERS_OF[operation], answer.outcome(f"{what}: ").result())
@@ -66,15 +60,7 @@ def asked(host: Host, what: str, operation: str, *arguments: Any, known: Iterabl
 
 
 class Desk:
-    """Answers in the other process what an `Isolated` asks.
-
-    Parameters
-    ----------
-    build : callable
-        Returns the target; called there.
-    memory : float
-        GiB that it may take, for messages.
-    """
+    """Answers in the other process what an `Isolated` asks."""
 
     def __init__(self, build: Callable[[], AuditTarget], memory: float) -> None:
         self._build = build
