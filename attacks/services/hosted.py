@@ -24,21 +24,21 @@ _Answer = Value | list[Value] | dict[str, Line | bool]
 """A label, a tuple of numbers, or a refusal."""
 
 
-class _Facts(Message, frozen=True):
+class _Facts(Message):
     """What a service says of itself and can do."""
 
     says: dict[str, bool]
     can: list[str]
 
 
-class _Opened(Message, frozen=True):
+class _Opened(Message):
     """What a session says of itself and can be asked."""
 
     budget: int | None
     has: list[str]
 
 
-class _Reply(Message, frozen=True):
+class _Reply(Message):
     """Answers, and what they took."""
 
     answers: list[_Answer]
@@ -106,7 +106,7 @@ class HostedService(Service):
 
     def says(self, word: str) -> bool:
         """Whether it says a word of itself."""
-        return self._facts.says.get(word, False)
+        return bool(self._facts.says.get(word, False))
 
     def can(self, name: str) -> bool:
         """Whether it has `restart` or `delete`."""

@@ -49,11 +49,6 @@ def asked(
     """Have something done in another process; errors that a desk raises there are raised here.
 
     The answer is of a kind, by default that of the operation in `ANSWERS`.
-
-    Raises
-    ------
-    InvalidInput, TargetError
-        What the desk has raised, or `LostProcess`.
     """
     try:
         answer: Reply = read(Reply, host.call(operation, *arguments, known=known))
@@ -75,15 +70,7 @@ def asked(
 
 
 class Desk:
-    """Answers in the other process what an `Isolated` asks.
-
-    Parameters
-    ----------
-    build : callable
-        Returns the target; called there.
-    memory : float
-        GiB that it may take, for messages.
-    """
+    """Answers in the other process what an `Isolated` asks."""
 
     def __init__(self, build: Callable[[], AuditTarget], memory: float) -> None:
         self._build = build

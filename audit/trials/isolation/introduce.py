@@ -77,29 +77,10 @@ def introduced(
 ) -> Isolated:
     """Return a target that is built in another process only: nothing of its code is imported here.
 
-    What the user said of it is not taken from that process.
-
-    Parameters
-    ----------
-    name : str
-        What the user calls it.
-    build : callable
-        Builds it, there.
-    limits : Limits
-    fallback : AuditTarget, optional
-        What is known of it without building it, where the user named a claim; stands for it where
-        its process is lost over that, so that every audit of it ends as `error`.
-    address, parameters, answers
-        Where it is, and the parameters and answers that the user named, if any.
-    lost : AuditTarget, optional
-        Stands for it where its process is lost and no claim was named.
-
-    Raises
-    ------
-    InvalidInput
-        As `build` does there.
-    TargetError
-        If its process is lost over it, and there is no fallback.
+    What the user said of it is not taken from that process: its name, address and parameters, what
+    it answers and, in the fallback, which claim it makes. Where its process is lost or says what is
+    no description, the fallback stands for it, so that every audit of it ends as `error`; `lost`
+    does where no claim was named.
     """
 
     def imported() -> AuditTarget:

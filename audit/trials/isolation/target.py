@@ -46,20 +46,7 @@ class StandIn(Mechanism):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Isolated(AuditTarget):
-    """A target whose mechanism is only called in another process.
-
-    Parameters
-    ----------
-    name, target, parameters, mechanism, claims
-        See `AuditTarget`; the mechanism may be a `StandIn`.
-    hosts : Hosts
-        Where it is called.
-    there : object
-        The mechanism that they have; `mechanism` unless that is made of it for a claim about
-        scores.
-    lost : list of str
-        Why it is not called any more, if it is not.
-    """
+    """A target whose mechanism is only called in another process."""
 
     hosts: Hosts
     there: object
