@@ -31,6 +31,12 @@ WORDS = [*("--claim", "epsilon=9", "--profile", "quick", "--budget", "300", "--t
 WORDS += [*("--queries", "1", "--data", "people.csv", "--label", "y", "-q", "--out", "out")]
 
 
+@pytest.fixture(autouse=True)
+def anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without namespaces, where user code writes into the folder that it is run in."""
+    monkeypatch.setattr("dpassay.trials.isolation.host.namespaces", lambda: None)
+
+
 @pytest.fixture
 def evil(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a configuration, data and a function that writes where it should not."""
