@@ -118,6 +118,16 @@ class Failed:
         return cls(type(error).__name__, told(error))
 
 
+def printable(text: str) -> str:
+    """Replace what a terminal, a log or a page would obey: control and bidi characters, surrogates.
+
+    Line ends and tabs stay, a carriage return does not: it would write over a line that is there.
+    """
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() or sign in "\n\t" else "\ufffd" for sign in text)
+
+
 def first_line(text: str) -> str:
     """Return what a detail says in short: it may have a traceback below."""
     return text.partition("\n")[0]
