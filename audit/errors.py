@@ -79,9 +79,14 @@ class TargetError(DpassayError, RuntimeError):
         return type(self), (self.cause, self.detail)
 
     @property
-    def undeclared(self) -> bool:
-        """Whether it returned something else than the user declared: no search passes over that."""
-        return self.cause.startswith((UNDECLARED, UNFORESEEN))
+    def fatal(self) -> bool:
+        """Whether no search passes over it.
+
+        It returned something else than the user declared, or passed a limit on a reply, which
+        would be waited for again and again.
+        """
+        passed = any(text in self.cause for text in LIMITS)
+        return passed or self.cause.startswith((UNDECLARED, UNFORESEEN))
 
     @property
     def unforeseen(self) -> bool:
@@ -91,6 +96,8 @@ class TargetError(DpassayError, RuntimeError):
 
 UNDECLARED, UNFORESEEN = "output = ", "exception = "
 """How the causes of such errors begin, also those from another process; no others do."""
+LIMITS = ("it gave no whole reply within", "its reply is longer than")
+"""What the causes say of replies that pass a limit, also those from another process."""
 
 
 AuditeeError = TargetError

@@ -13,6 +13,10 @@ class Late(Broken):
     """No whole reply came in time."""
 
 
+class Dropped(Broken):
+    """A connection that failed before a whole reply came: what was sent may have been read."""
+
+
 class Connection(Protocol):
     """Takes a line and gives a line."""
 
