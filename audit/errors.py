@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sysconfig
 import traceback
 from collections.abc import Iterable
@@ -20,6 +21,10 @@ LIBRARIES = tuple(
     )
 )
 """Folders of code that is not the user's."""
+OBEYED = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u206f\ufeff\ud800-\udfff]"
+)
+"""Control characters but line ends and tabs, what sets directions or is not seen, surrogates."""
 MOST_TEXT = 500
 """Characters of what a mechanism says when it fails that are passed on."""
 MOST_TRACE, MOST_FRAMES = 8000, 20
@@ -130,9 +135,7 @@ def printable(text: str) -> str:
 
     Line ends and tabs stay, a carriage return does not: it would write over a line that is there.
     """
-    if text.isprintable():
-        return text
-    return "".join(sign if sign.isprintable() or sign in "\n\t" else "\ufffd" for sign in text)
+    return OBEYED.sub("\ufffd", text)
 
 
 def first_line(text: str) -> str:

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from dpassay.csv_files import text_of_cell
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput, require
 from dpassay.record.cells import COLUMNS, WAYS, csv_lines, listed, parts
@@ -175,6 +176,7 @@ def _read_csv(path: Path, wanted: Mapping[str, Any], above: float | None) -> Ite
     for part, cells in enumerate(pd.read_csv(path, dtype=KINDS, chunksize=CHUNK)):
         if list(cells.columns) != list(COLUMNS):
             raise ValueError(path)
+        cells["result"] = cells["result"].map(text_of_cell, na_action="ignore")
         kept = pd.Series(data=True, index=cells.index)
         for name, value in wanted.items():
             kept &= cells[name] == value

@@ -9,7 +9,6 @@ import gzip
 import json
 import math
 import os
-import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,13 +16,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
-from dpassay.errors import InvalidInput
+from dpassay.errors import OBEYED, InvalidInput, printable
 
 FOREIGN = "targets.foreign"
 """Where the mechanisms are that run a command, or ask an address, of their parameters."""
 PAGES = (".html", ".json", ".md", ".xml", ".csv")
 """What files end with, and folders do not."""
-SURROGATES = re.compile("[\ud800-\udfff]")
 INDENT = "  "
 LAID_OUT = 4
 """So many levels of a document are laid out, an entry on each line: in a record down to the fields
@@ -104,11 +102,11 @@ def schema_at(path: Path) -> str:
 def dumps(document: Mapping[str, Any]) -> str:
     """Write a document as canonical JSON.
 
-    Sorted keys, one newline at the end, no NaN, surrogates escaped. Two spaces for each of the
-    first levels; a list of numbers, and what lies deeper, takes one line.
+    Sorted keys, one newline at the end, no NaN, what a terminal obeys escaped. Two spaces for each
+    of the first levels; a list of numbers, and what lies deeper, takes one line.
     """
     text = "".join((*_laid_out(document, 0), "\n"))
-    return SURROGATES.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _laid_out(value: object, level: int) -> Iterator[str]:
@@ -159,7 +157,8 @@ def clearest_id(result_id: str) -> str:
 def write_text(path: Path, text: str, argument: str = "") -> None:
     """Write a text file so that no reader ever sees half of it; an older one is replaced.
 
-    One that ends in .gz is compressed.
+    What a terminal or a page obeys is replaced, see `printable`. A file that ends in .gz is
+    compressed.
 
     Parameters
     ----------
@@ -173,9 +172,9 @@ def write_text(path: Path, text: str, argument: str = "") -> None:
     InvalidInput
         If the file cannot be written.
     """
-    packed = path.suffix == ".gz"
+    content = printable(text).encode()
     with whole_file(path, argument) as file:
-        file.write(gzip.compress(text.encode(), 6, mtime=0) if packed else text.encode())
+        file.write(gzip.compress(content, 6, mtime=0) if path.suffix == ".gz" else content)
 
 
 @contextmanager

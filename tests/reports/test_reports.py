@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dpassay import reports
 from dpassay.errors import InvalidInput
 from dpassay.record.files import dumps
 from dpassay.reports import FORMATS, Format, write
@@ -70,3 +72,14 @@ def test_a_directory_that_cannot_be_written(small: Record, tmp_path: Path) -> No
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(InvalidInput, match="--out = "):
         write(small, ["md"], tmp_path / "file")
+
+
+def test_every_page_may_load_nothing_and_run_nothing() -> None:
+    folder = Path(reports.__file__).parent / "templates"
+    texts = [path.read_text(encoding="utf-8") for path in folder.glob("*.j2")]
+    pages = [text for text in texts if "<!DOCTYPE" in text]
+    assert len(pages) >= 7
+    assert all("{{ macros.head(" in text for text in pages)
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    assert f'<meta http-equiv="Content-Security-Policy" content="{policy}">' in "".join(texts)
+    assert not re.search(r"<script|\bon[a-z]+=|<iframe|<link|@import|https?:", "".join(texts))
