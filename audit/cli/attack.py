@@ -49,20 +49,21 @@ from dpassay.cli.attacked import asked_of, at_losses, base_learner, own_targets
 from dpassay.cli.corners import ALL, corners_action
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.gate.rules import accepted_rules
+from dpassay.cli.interrupts import interrupts
 from dpassay.cli.output.progress import announce, bars
 from dpassay.cli.output.terminal import console
 from dpassay.cli.service import service_action
-from dpassay.cli.shared import command_of, commit, deliver_attacks, delivering
+from dpassay.cli.shared import command_of, commit, deliver_attacks
 from dpassay.cli.signals import GO_WITH, signals_action
 from dpassay.config.attack_options import ATTACK_KEYS
 from dpassay.config.load import Config
 from dpassay.engine.preflight import check
 from dpassay.engine.run import opened_cluster
 from dpassay.engine.settings import Settings
-from dpassay.errors import InvalidInput, require
+from dpassay.errors import InvalidInput, printable, require
 from dpassay.pairs import replace_one
 from dpassay.record.attack_baseline import ATTACK_BASELINE
-from dpassay.record.files import writable, write_text
+from dpassay.record.files import writable
 from dpassay.targets.groups import Group
 from dpassay.trials.ledger import Ledger
 
@@ -228,6 +229,7 @@ def action(arguments: argparse.Namespace) -> int:
                         target, data, transcripts=transcripts, alpha=share, progress=progress
                     )
                 )
+            interrupts.wait()
     except KeyboardInterrupt:
         complete = False
     facts = laid | {
@@ -244,11 +246,9 @@ def action(arguments: argparse.Namespace) -> int:
     record = make_attack_record(
         facts, data.records, found, tested, lines=data.lines, columns=data.columns
     )
-    if directory is not None:
-        with delivering():
-            write_text(directory / RECORDS, records_csv(found, data))
     shown = partial(print_attacks, record, console())
-    deliver_attacks(record, directory, shown, as_json=arguments.json, quiet=arguments.quiet)
+    beside = {RECORDS: records_csv(found, data)}
+    deliver_attacks(record, directory, shown, beside, as_json=arguments.json, quiet=arguments.quiet)
     return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
@@ -387,4 +387,4 @@ def _kept(cache: str | None, directory: Path | None) -> Iterator[Ledger | None]:
 
 def _complain(attacked: Attacked, *, quiet: bool) -> None:
     if attacked.error and not quiet:
-        sys.stderr.write(f"dpassay: {attacked.name}: error: {attacked.error}\n")
+        sys.stderr.write(printable(f"dpassay: {attacked.name}: error: {attacked.error}\n"))

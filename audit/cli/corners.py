@@ -14,7 +14,7 @@ from typing import Any
 
 from dpassay.attacks.experiment.poisoning import ADVERSARIES
 from dpassay.cli.exit_codes import PRECEDENCE, Exit
-from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.cli.output.terminal import console
 from dpassay.errors import require
 from dpassay.record.attack_record import read_attack_record
 from dpassay.record.files import dumps, writable, write_text
@@ -64,14 +64,13 @@ def corners_action(
     write_text(folder / "corners.json", dumps({"corners": [each.as_json() for each in found]}))
     texts = [f"{captioned(each.table)}\n{text_md(each.sentence)}\n" for each in found]
     write_text(folder / "corners.md", "\n".join(texts))
-    with readers_may_leave():
-        if arguments.json:
-            sys.stdout.write(json.dumps({"corners": [each.as_json() for each in found]}) + "\n")
-        else:
-            screen = console()
-            for each in found:
-                screen.print(Text(f"\n{each.name}, {each.m} answers", style="bold"))
-                for row in (each.table.columns, *each.table.rows):
-                    screen.print(Text(f"{row[0]:<38}" + "".join(f"{text:>10}" for text in row[1:])))
-                screen.print(Text(f"\n{each.sentence}"))
+    if arguments.json:
+        sys.stdout.write(json.dumps({"corners": [each.as_json() for each in found]}) + "\n")
+    else:
+        screen = console()
+        for each in found:
+            screen.print(Text(f"\n{each.name}, {each.m} answers", style="bold"))
+            for row in (each.table.columns, *each.table.rows):
+                screen.print(Text(f"{row[0]:<38}" + "".join(f"{text:>10}" for text in row[1:])))
+            screen.print(Text(f"\n{each.sentence}"))
     return next(code for code in PRECEDENCE if code in codes)

@@ -32,8 +32,9 @@ from dpassay.cli.arguments.parser import (
 )
 from dpassay.cli.costs import dry_run
 from dpassay.cli.exit_codes import EVERY, of_run
+from dpassay.cli.interrupts import interrupts
 from dpassay.cli.output.progress import Log, bars, foretell, silently
-from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.cli.output.terminal import console
 from dpassay.cli.shared import clear, command_of, commit, delivering, write_sidecars
 from dpassay.config.load import Config
 from dpassay.data import Labelled
@@ -41,7 +42,7 @@ from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
 from dpassay.engine.run import Baseline, assay, opened_cluster
 from dpassay.engine.settings import Settings
-from dpassay.errors import InvalidInput, first_line
+from dpassay.errors import InvalidInput, first_line, printable
 from dpassay.record.baseline import cells_of
 from dpassay.record.files import dumps, exists, writable
 from dpassay.record.places import add_places
@@ -282,7 +283,8 @@ def _audited(
                         else first_line(result.outcome.detail)
                     )
                     cause = ": ".join(filter(None, (result.outcome.reason, detail)))
-                    sys.stderr.write(f"dpassay: {result.id}: error: {cause}\n")
+                    sys.stderr.write(printable(f"dpassay: {result.id}: error: {cause}\n"))
+            interrupts.wait()
     except KeyboardInterrupt:
         return results, False
     except InvalidInput:
@@ -306,17 +308,17 @@ def _deliver(
 
     if directory is not None:
         with delivering(GO_ON):
-            reports.write(record, reports.DEFAULT, directory)
+            reports.write(record, ("json",), directory)
             write_sidecars(directory, results, seconds)
-    with readers_may_leave():
-        if arguments.json:
-            sys.stdout.write(dumps(record))
-        else:
-            print_summary(record, console(), everything=arguments.verbose, directory=directory)
-        sys.stdout.flush()
+            interrupts.settle(f"{directory / 'record.json'} is written, its pages are not")
+            reports.write(record, [each for each in reports.DEFAULT if each != "json"], directory)
+    if arguments.json:
+        sys.stdout.write(dumps(record))
+    else:
+        print_summary(record, console(), everything=arguments.verbose, directory=directory)
+    interrupts.settle("what was found is printed")
     if directory is not None and not arguments.quiet:
-        with readers_may_leave(sys.stderr):
-            sys.stderr.write(f"report: {directory / 'index.html'}\n")
+        sys.stderr.write(f"report: {directory / 'index.html'}\n")
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dpassay.cli.output.terminal import readers_may_leave
+from dpassay.cli.interrupts import interrupts
 from dpassay.config.options import OPTIONS
 from dpassay.config.values import canonical
 from dpassay.engine.result import Result
@@ -189,22 +189,27 @@ def deliver_attacks(
     record: Mapping[str, Any],
     directory: Path | None,
     show: Callable[[], None],
+    beside: Mapping[str, str] | None = None,
     *,
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Write the record of attacks and its pages; print it, or what is shown instead."""
+    """Write the record of attacks, what lies beside it, its pages; print it, or what is shown."""
     from dpassay import reports
     from dpassay.reports.attack.pages import FORMATS
 
     if directory is not None:
         with delivering():
-            reports.write(record, FORMATS, directory, FORMATS)
-    with readers_may_leave():
-        if as_json:
-            sys.stdout.write(dumps(record))
-        else:
-            show()
-        sys.stdout.flush()
+            reports.write(record, ("json",), directory, FORMATS)
+            for name, text in (beside or {}).items():
+                write_text(directory / name, text)
+            interrupts.settle(f"{directory / 'attack.json'} is written, its pages are not")
+            pages = {name: each for name, each in FORMATS.items() if name != "json"}
+            reports.write(record, pages, directory, FORMATS)
+    if as_json:
+        sys.stdout.write(dumps(record))
+    else:
+        show()
+    interrupts.settle("what was found is printed")
     if directory is not None and not quiet:
         sys.stderr.write(f"report: {directory / 'attack.html'}\n")

@@ -20,7 +20,7 @@ from dpassay.errors import OBEYED, InvalidInput, printable
 
 FOREIGN = "targets.foreign"
 """Where the mechanisms are that run a command, or ask an address, of their parameters."""
-PAGES = (".html", ".json", ".md", ".xml", ".csv")
+PAGES = (".html", ".json", ".md", ".xml", ".csv", ".gz", ".sqlite")
 """What files end with, and folders do not."""
 INDENT = "  "
 LAID_OUT = 4
@@ -229,7 +229,12 @@ def writable(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
             pass
+        folders = [
+            each.name for each in directory.iterdir() if each.suffix in PAGES and each.is_dir()
+        ]
     except (OSError, ValueError) as error:
         why = f"cannot be written ({getattr(error, 'strerror', error)})"
-        why = "is a file; must be a folder" if exists(directory) else why
+        why = "is a file; must be a folder" if exists(directory) and directory.is_file() else why
         raise InvalidInput(f"--out = '{directory}': {why}") from None
+    if folders:
+        raise InvalidInput(f"--out = '{directory}': its {folders[0]} is a folder; must be a file")

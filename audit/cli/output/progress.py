@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 from dpassay.engine.result import Result
+from dpassay.errors import printable
 from dpassay.targets.groups import Progress, silent
 
 LONG = 600.0
@@ -90,9 +91,8 @@ class Log:
         said = ", ".join(self._verdicts)
         self._verdicts = []
         seconds = self._clock() - self._began
-        with suppress(OSError):
-            self._stream.write(f"{seconds:8.1f} s  {result.target.name}: {said}\n")
-            self._stream.flush()
+        self._stream.write(printable(f"{seconds:8.1f} s  {result.target.name}: {said}\n"))
+        self._stream.flush()
 
 
 def silently(result: Result) -> None:
