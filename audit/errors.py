@@ -23,8 +23,12 @@ LIBRARIES = tuple(
 """Folders of code that is not the user's."""
 OBEYED = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u206f\ufeff\ud800-\udfff]"
+    r"|(?<=#)#(?=\[|vso\[)"
 )
-"""Control characters but line ends and tabs, what sets directions or is not seen, surrogates."""
+"""Control characters but line ends and tabs, what sets directions or is not seen, surrogates; and
+what makes a command of any line of a log (Azure Pipelines, GitHub)."""
+COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
+"""What makes one of its beginning."""
 MOST_TEXT = 500
 """Characters of what a mechanism says when it fails that are passed on."""
 MOST_TRACE, MOST_FRAMES = 8000, 20
@@ -131,11 +135,11 @@ class Failed:
 
 
 def printable(text: str) -> str:
-    """Replace what a terminal, a log or a page would obey: control and bidi characters, surrogates.
+    """Replace what a terminal or a log would obey: control and bidi characters, commands of CI.
 
     Line ends and tabs stay, a carriage return does not: it would write over a line that is there.
     """
-    return OBEYED.sub("\ufffd", text)
+    return COMMAND.sub("\\g<1>\ufffd", OBEYED.sub("\ufffd", text))
 
 
 def first_line(text: str) -> str:

@@ -110,6 +110,7 @@ def write(
     formats: Iterable[str],
     directory: Path,
     known: Mapping[str, Format] = FORMATS,
+    protections: Iterable[str] | None = None,
 ) -> tuple[Path, ...]:
     """Write a record in several formats.
 
@@ -126,6 +127,9 @@ def write(
         Made if it does not exist.
     known : mapping
         Formats by name, of this kind of record.
+    protections : iterable of str, optional
+        What of this machine held the audited code back, where that is known. The pages say it; the
+        record does not, since it is the same wherever it is made.
 
     Returns
     -------
@@ -147,6 +151,9 @@ def write(
     writable(directory)
     if "json" in wanted:
         write_text(directory / known["json"].filename, known["json"].render(record))
+    if protections is not None:
+        told = ", ".join(protections) or "none"
+        record = {**record, "run": {**record["run"], "protections": told}}
     others = [known[name] for name in wanted if name != "json"]
     texts = {each.filename: each.render(record) for each in others}
     makers = [each.pages for each in others if each.pages is not None]

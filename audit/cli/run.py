@@ -49,6 +49,7 @@ from dpassay.record.places import add_places
 from dpassay.record.run_record import make_record, read_record
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
+from dpassay.trials.isolation.limits import protections
 from dpassay.trials.ledger import Ledger
 
 DESCRIPTION = """Audit mechanisms against their claims. Without TARGET, this audits the mechanisms \
@@ -193,7 +194,8 @@ def action(arguments: argparse.Namespace) -> int:
     said = arguments.targets or arguments.process or arguments.http
     listed = () if said else config.mechanisms
     add_places(record, {each.id: each.target.address for each in results}, listed)
-    _deliver(record, results, directory, arguments, time.monotonic() - started)
+    held = () if settings.executor == "inline" else protections()
+    _deliver(record, results, directory, arguments, time.monotonic() - started, held)
     return of_run(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
@@ -301,6 +303,7 @@ def _deliver(
     directory: Path | None,
     arguments: argparse.Namespace,
     seconds: float,
+    held: tuple[str, ...],
 ) -> None:
     """Write the reports, and print the table or the record."""
     from dpassay import reports
@@ -309,9 +312,10 @@ def _deliver(
     if directory is not None:
         with delivering(GO_ON):
             reports.write(record, ("json",), directory)
-            write_sidecars(directory, results, seconds)
+            write_sidecars(directory, results, seconds, held)
             interrupts.settle(f"{directory / 'record.json'} is written, its pages are not")
-            reports.write(record, [each for each in reports.DEFAULT if each != "json"], directory)
+            pages = [each for each in reports.DEFAULT if each != "json"]
+            reports.write(record, pages, directory, protections=held)
     if arguments.json:
         sys.stdout.write(dumps(record))
     else:

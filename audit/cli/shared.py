@@ -152,13 +152,16 @@ def delivering(hint: str = "") -> Iterator[None]:
         raise OutputError(f"{error}{hint}") from None
 
 
-def write_sidecars(directory: Path, results: list[Result], seconds: float) -> None:
-    """Write what belongs beside a record.
+def write_sidecars(
+    directory: Path, results: list[Result], seconds: float, held: tuple[str, ...]
+) -> None:
+    """Write what belongs beside a record: all cells, the circumstances, the witnesses.
 
-    All cells, the circumstances, the witnesses.
+    `held` names what held the audited code back.
     """
     write_cells(directory, results)
-    circumstances = {
+    circumstances: dict[str, Any] = {
+        "protections": held,
         "seconds": round(seconds, 3),
         "host": platform.node(),
         "system": platform.platform(),
@@ -190,11 +193,15 @@ def deliver_attacks(
     directory: Path | None,
     show: Callable[[], None],
     beside: Mapping[str, str] | None = None,
+    held: tuple[str, ...] | None = None,
     *,
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Write the record of attacks, what lies beside it, its pages; print it, or what is shown."""
+    """Write the record of attacks, what lies beside it, its pages; print it, or what is shown.
+
+    `held` names what held the attacked code back, as in `write_sidecars`.
+    """
     from dpassay import reports
     from dpassay.reports.attack.pages import FORMATS
 
@@ -205,7 +212,7 @@ def deliver_attacks(
                 write_text(directory / name, text)
             interrupts.settle(f"{directory / 'attack.json'} is written, its pages are not")
             pages = {name: each for name, each in FORMATS.items() if name != "json"}
-            reports.write(record, pages, directory, FORMATS)
+            reports.write(record, pages, directory, FORMATS, held)
     if as_json:
         sys.stdout.write(dumps(record))
     else:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
-from dpassay.errors import OBEYED, InvalidInput, printable
+from dpassay.errors import OBEYED, InvalidInput
 
 FOREIGN = "targets.foreign"
 """Where the mechanisms are that run a command, or ask an address, of their parameters."""
@@ -157,7 +157,7 @@ def clearest_id(result_id: str) -> str:
 def write_text(path: Path, text: str, argument: str = "") -> None:
     """Write a text file so that no reader ever sees half of it; an older one is replaced.
 
-    What a terminal or a page obeys is replaced, see `printable`. A file that ends in .gz is
+    What a terminal or a page obeys is replaced, as by `printable`. A file that ends in .gz is
     compressed.
 
     Parameters
@@ -172,7 +172,7 @@ def write_text(path: Path, text: str, argument: str = "") -> None:
     InvalidInput
         If the file cannot be written.
     """
-    content = printable(text).encode()
+    content = OBEYED.sub("\ufffd", text).encode()
     with whole_file(path, argument) as file:
         file.write(gzip.compress(content, 6, mtime=0) if path.suffix == ".gz" else content)
 

@@ -67,7 +67,10 @@ STYLES = {
     "held": "bold",
     "unclaimed": "bold",
 }
-FACTS = ("records", "references", "targets", "test", "learner", "seed", "confidence", "commit")
+FACTS = (
+    *("records", "references", "targets", "test", "learner", "seed", "confidence", "commit"),
+    "protections",
+)
 TERMINAL = 80
 COLUMNS = (("view", 16), ("attack", 16), ("AUC [95 %]", 18), ("TPR at FPR", 14), ("adv.", 5))
 """Columns of the table in a terminal, with their widths: less than 80 in all."""

@@ -83,3 +83,18 @@ def test_every_page_may_load_nothing_and_run_nothing() -> None:
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     assert f'<meta http-equiv="Content-Security-Policy" content="{policy}">' in "".join(texts)
     assert not re.search(r"<script|\bon[a-z]+=|<iframe|<link|@import|https?:", "".join(texts))
+
+
+@pytest.mark.parametrize(
+    ("protections", "told"),
+    [(None, None), ((), "none"), (("own process", "PID namespace"), "own process, PID namespace")],
+)
+def test_pages_say_what_held_the_audited_code_back_and_the_record_does_not(
+    protections: tuple[str, ...] | None, told: str | None, small: Record, tmp_path: Path
+) -> None:
+    write(small, ["html", "md", "json"], tmp_path, protections=protections)
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert ("<dt>protections</dt>" in page) == ("* protections" in text) == (told is not None)
+    assert told is None or f"* protections: {told}\n" in text
+    assert (tmp_path / "record.json").read_text(encoding="utf-8") == dumps(small)

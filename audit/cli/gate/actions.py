@@ -13,7 +13,7 @@ from dpassay.cli.gate.kinds import record_of
 from dpassay.cli.output.terminal import console
 from dpassay.config.load import Config
 from dpassay.config.options import OPTIONS
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, printable
 from dpassay.record.baseline import Judged, judge
 from dpassay.record.files import dumps, exists, writable, write_text
 
@@ -43,7 +43,7 @@ def accept(kind: RecordKind, text: str, config: Config) -> int:
         )
     write_text(path, dumps(held), "--baseline")
     for line in kind.unexcused(record):
-        sys.stderr.write(f"dpassay: {line}\n")
+        sys.stderr.write(printable(f"dpassay: {line}\n"))
     sys.stdout.write(f"{path}: {kind.number(record)} of {place}; keep it with your code\n")
     return Exit.NOTHING
 

@@ -36,3 +36,8 @@ class Overtime(Lost):
 
 class Unsent(Exception):
     """Something cannot be given to a host, as it cannot be pickled; the text names it."""
+
+
+def protections() -> tuple[str, ...]:
+    """Name what holds a user's code back on this machine, whoever runs the trials."""
+    return ("own process",)
