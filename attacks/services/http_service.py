@@ -42,11 +42,6 @@ class Lost(TargetError):
 class HttpFactory:
     """Opens sessions with a service over HTTP.
 
-    Parameters
-    ----------
-    url : str
-        Messages are posted to `url/open`, `url/ask` and so on.
-
     Raises
     ------
     InvalidInput
@@ -126,18 +121,7 @@ class HttpFactory:
 
 
 class HttpSession:
-    """A session with a service over HTTP.
-
-    Parameters
-    ----------
-    factory : HttpFactory
-    key
-        What the service calls the session.
-    budget : int or None
-        Answers that there are by its word.
-    can : set of str
-        `probabilities` and `batches`, as far as it has them.
-    """
+    """A session with a service over HTTP."""
 
     def __init__(self, factory: HttpFactory, key: Any, budget: Any, can: set[str]) -> None:
         self._factory, self._key, self.budget = factory, key, budget

@@ -51,15 +51,7 @@ PRECEDENCE = (
 
 
 def of_run(record: Mapping[str, Any], *, allow_inconclusive: bool) -> Exit:
-    """Return what `dpassay run` ends with, by its record.
-
-    Parameters
-    ----------
-    record : mapping
-        Of schema `dpassay/record`.
-    allow_inconclusive : bool
-        Whether to pass over what is inconclusive.
-    """
+    """Return what `dpassay run` ends with, by its record."""
     if not record["run"]["complete"]:
         return Exit.INTERRUPTED
     found = [(result["verdict"], result["expected"]) for result in record["results"]]
@@ -76,15 +68,7 @@ def of_run(record: Mapping[str, Any], *, allow_inconclusive: bool) -> Exit:
 
 
 def of_attack(record: Mapping[str, Any], *, allow_inconclusive: bool) -> Exit:
-    """Return what `dpassay attack` ends with, by its record.
-
-    Parameters
-    ----------
-    record : mapping
-        Of schema `dpassay/attack`.
-    allow_inconclusive : bool
-        Whether to pass over claims that could not have been seen to be broken.
-    """
+    """Return what `dpassay attack` ends with, by its record."""
     if not record["run"]["complete"]:
         return Exit.INTERRUPTED
     subjects = record["subjects"]

@@ -65,18 +65,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments; those of the process by default.
-
-    Returns
-    -------
-    int
-        The exit code; see `dpassay.cli.exit_codes`.
-    """
+    """Run a command line, by default that of the process, and return the exit code."""
     if "_ARGCOMPLETE" in os.environ:
         from dpassay.cli.completion import answer_shell
 

@@ -39,7 +39,6 @@ MORE = """## More
 ```
 dpassay explain ID --record record.json
 ```
-
 """
 
 
@@ -51,21 +50,11 @@ IN_FULL = {
 
 
 def to_markdown(record: Raw, limit: int = LIMIT) -> str:
-    """Write a record as GitHub-flavoured Markdown.
+    """Write a record as GitHub-flavoured Markdown of fewer bytes than `limit`.
 
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-    limit : int, optional
-        The text takes fewer bytes of UTF-8 than that. Where more than `FEW` results do not fit, it
-        is a digest: what somebody has to act on, then a table of all mechanisms. What does not fit
-        even so is left out by whole sections, the least bad results first, and a line at the top
-        says so.
-
-    Returns
-    -------
-    str
+    Where more than `FEW` results do not fit, it is a digest: what somebody has to act on, then a
+    table of all mechanisms. What does not fit even so is left out by whole sections, the least bad
+    results first, and a line at the top says so.
     """
     view = make_view(record)
     told = entries(record, view)

@@ -248,7 +248,7 @@ def test_closed_streams_cost_no_record(closed: str, project: Path) -> None:
     command = shlex.join([sys.executable, "-m", "dpassay", *WORDS, "-v", "--out", "out"])
     line = f"{{ {command.replace(' -q ', ' ').replace('6000', '200')}; echo $? > code; }} {closed}"
     subprocess.run(["bash", "-c", line], check=True, capture_output=True)
-    assert Path("code").read_text().strip() == "0"
+    assert Path("code").read_text().strip() == "4"  # from 200 trials: inconclusive
     assert all(Path("out", page).is_file() for page in pages)
     assert sqlite3.connect("out/ledger.sqlite").execute("PRAGMA integrity_check").fetchone()
 

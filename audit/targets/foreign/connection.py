@@ -23,11 +23,7 @@ class Connection(Protocol):
     def ask(self, line: bytes, seconds: float | None = None) -> bytes:
         """Send a line, which ends in a line break, and return the reply without one.
 
-        Parameters
-        ----------
-        line : bytes
-        seconds : float, optional
-            Time for the reply; that of the connection by default.
+        The time for it is by default that of the connection.
 
         Raises
         ------

@@ -20,16 +20,6 @@ def to_annotations(record: Raw) -> str:
     """Write what is wrong with a record as workflow commands, a line each, the worst first.
 
     At most `MOST` lines; where there is more to tell, the last one counts the rest.
-
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-
-    Returns
-    -------
-    str
-        Empty where nothing is wrong.
     """
     lines = [command("error", words, title="dpassay") for words in alarms(record)]
     lines += [_annotation(notice) for notice in notices(record)]

@@ -39,15 +39,7 @@ GROUPS = (
 
 
 def to_comment(record: Raw, comparison: Raw | None = None) -> str:
-    """Write a record as Markdown for a pull request, of at most `LIMIT` bytes.
-
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-    comparison : mapping, optional
-        With the accepted baseline, of schema `dpassay/comparison/1`.
-    """
+    """Write a record as Markdown for a pull request, of at most `LIMIT` bytes."""
     kept: list[str] = []
     size = left = 0
     for part in _parts(record, comparison):
