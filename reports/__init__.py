@@ -106,9 +106,9 @@ def write(
     """Write a record in several formats.
 
     The record itself comes first: it is there whatever becomes of the pages. These are rendered
-    before any of them is written, and every file appears complete or not at all; pages of an earlier run
-    are removed. What held the audited code back on this machine (`protections`, None where it is
-    not known) stands on the pages only: the record is the same wherever it is made.
+    before any of them is written, and every file appears complete or not at all; pages of an
+    earlier run are removed. What held the audited code back on this machine (`protections`, None
+    where it is not known) stands on the pages only: the record is the same wherever it is made.
 
     Raises
     ------
