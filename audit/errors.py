@@ -21,18 +21,19 @@ LIBRARIES = tuple(
     )
 )
 """Folders of code that is not the user's."""
-OBEYED = re.compile(
-    "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u206f\ufeff\ud800-\udfff]"
-    r"|(?<=#)#(?=\[|vso\[)"
-)
-"""Control characters but line ends and tabs, what sets directions or is not seen, surrogates; and
-what makes a command of any line of a log (Azure Pipelines, GitHub)."""
-COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
-"""What makes one of its beginning."""
 MOST_TEXT = 500
 """Characters of what a mechanism says when it fails that are passed on."""
 MOST_TRACE, MOST_FRAMES = 8000, 20
 """Characters and frames of its traceback."""
+
+
+CONTROL = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
+"""Characters that do something to a terminal or page, or are none: no text of a stranger keeps them
+(a class of a regular expression; tabs and line breaks are not among them)."""
+OBEYED = re.compile(rf"[{CONTROL}]|(?<=#)#(?=\[|vso\[)")
+"""Those, and what makes a command of any line of a log (Azure Pipelines, GitHub)."""
+COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
+"""What makes one of its beginning."""
 
 
 class DpassayError(Exception):
@@ -109,10 +110,6 @@ LIMITS = ("it gave no whole reply within", "its reply is longer than")
 """What the causes say of replies that pass a limit, also those from another process."""
 
 
-AuditeeError = TargetError
-"""What it was called before dpassay 0.2."""
-
-
 @dataclass(frozen=True, slots=True)
 class Failed:
     """What stands for the answer of a run that raised an exception: that is an answer too.
@@ -134,12 +131,14 @@ class Failed:
         return cls(type(error).__name__, told(error))
 
 
-def printable(text: str) -> str:
-    """Replace what a terminal or a log would obey: control and bidi characters, commands of CI.
+def printable(text: str, *, line: bool = True) -> str:
+    """Return a text without what a terminal or a CI log would obey; in one line, or in several.
 
-    Line ends and tabs stay, a carriage return does not: it would write over a line that is there.
+    No longer than a message of `dpassay.trials.wire` allows.
     """
-    return COMMAND.sub("\\g<1>\ufffd", OBEYED.sub("\ufffd", text))
+    found = COMMAND.sub("\\g<1>\ufffd", OBEYED.sub("\ufffd", text))
+    found = re.sub("[\t\n]", "\ufffd", found) if line else found
+    return found[: 10_000 if line else 100_000]
 
 
 def first_line(text: str) -> str:
@@ -177,8 +176,8 @@ def told(error: BaseException) -> str:
         trace = "".join(traceback.format_exception(error, limit=-MOST_FRAMES))
     # what is not ours may do anything, also when it is asked what went wrong
     except Exception:  # noqa: BLE001
-        return line
-    return f"{line}\n{trace[-MOST_TRACE:].rstrip()}"
+        return printable(line)
+    return printable(f"{line}\n{trace[-MOST_TRACE:].rstrip()}", line=False)
 
 
 def _inside(file: str, folder: str) -> bool:

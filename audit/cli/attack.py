@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import fields, replace
 from functools import partial
@@ -45,18 +45,19 @@ from dpassay.cli.arguments.parser import (
     codes,
     examples,
 )
-from dpassay.cli.attacked import asked_of, at_losses, base_learner, own_targets
-from dpassay.cli.corners import ALL, corners_action
+from dpassay.cli.attacked import asked_of, attacked
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.gate.rules import accepted_rules
 from dpassay.cli.interrupts import interrupts
 from dpassay.cli.output.progress import announce, bars
 from dpassay.cli.output.terminal import console
+from dpassay.cli.sealed import sealed
 from dpassay.cli.service import service_action
 from dpassay.cli.shared import command_of, commit, deliver_attacks
 from dpassay.cli.signals import GO_WITH, signals_action
 from dpassay.config.attack_options import ATTACK_KEYS
 from dpassay.config.load import Config
+from dpassay.data import Table
 from dpassay.engine.preflight import check
 from dpassay.engine.run import opened_cluster
 from dpassay.engine.settings import Settings
@@ -154,7 +155,7 @@ def add_arguments(command: Parser) -> None:
     work = command.add_argument_group("output; no number depends on it")
     add_option(work, "jobs")
     add_option(work, "executor", text=ON_DASK, shown="--jobs processes of this machine train them")
-    add_options(work, "scheduler", "cache")
+    add_options(work, "scheduler", "shard_timeout", "memory", "cache")
     add_option(work, "baseline", text=COUNTED_AGAIN, shown=ATTACK_BASELINE)
     add_option(work, "out", text="write attack.json, its pages and the table of all records there")
     add_output(work)
@@ -163,28 +164,39 @@ def add_arguments(command: Parser) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Attack, print the table or the record, write the page."""
-    from dpassay.reports.attack.pages import print_attacks
-
     config = in_force(arguments)
     _refuse_idle(arguments, config)
-    if config.said("service"):
-        return service_action(arguments, config)
     if config.said("signals"):
         return signals_action(arguments, config)
-    alone = config.command_line
-    if alone["adversary"] == ALL:
-        return corners_action(arguments, action)
-    transcripts = transcripts_of(config)
-    asked_for = asked_of(arguments, config)
-    table = read_table(config, alone["slice_by"], task=alone["task"] or "")
+    with sealed(config, arguments.words) as changed:
+        if config.said("service"):
+            return service_action(arguments, config, changed)
+        alone = config.command_line
+        transcripts_of(config)
+        asked_for = asked_of(arguments, config)
+        table = read_table(config, alone["slice_by"], task=alone["task"] or "")
+        scenario = Scenario(seed=config.seed, **{key: alone[key] for key in _SCENARIO})
+        data, laid = lay(table, scenario)
+        known = accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
+        with attacked(asked_for, arguments, config, table, data) as targets:
+            again = [replace(each, again=known.get(each.name, {})) for each in targets]
+            return _attack(arguments, config, again, table, data, laid, changed)
+
+
+def _attack(
+    arguments: argparse.Namespace,
+    config: Config,
+    targets: list[Target],
+    table: Table,
+    data: ExperimentData,
+    laid: dict[str, Any],
+    changed: Callable[[], dict[str, Any]],
+) -> int:
+    """Attack targets that are built, print and write what was found."""
+    from dpassay.reports.attack.pages import print_attacks
+
+    alone, transcripts = config.command_line, transcripts_of(config)
     attacks = _attacks(alone["attacks"], OWN if table.numbers is not None else tuple(ATTACKS))
-    scenario = Scenario(seed=config.seed, **{key: alone[key] for key in _SCENARIO})
-    data, laid = lay(table, scenario)
-    targets = [
-        *base_learner(asked_for, arguments, config, table, data),
-        *at_losses(asked_for, arguments, config, table, data),
-        *own_targets(asked_for, arguments, config, table, data),
-    ]
     asked = [target for target in targets if transcripts != 0 and can_be_repeated(target)]
     # of alpha: of a subject, of a ladder of repeated queries
     share = (1 - config.confidence) / (len(targets) + len(asked))
@@ -194,8 +206,6 @@ def action(arguments: argparse.Namespace) -> int:
         targets=alone["models"] or enough(targets, attacks, data, design, share),
         fresh=alone["models"] is None,
     )
-    known = accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
-    targets = [replace(each, again=known.get(each.name, {})) for each in targets]
     settings = Settings(seed=config.seed, confidence=config.confidence, **workers_of(config))
     _preflight(targets, data, settings)
     directory = None if config.out is None else Path(config.out)
@@ -211,7 +221,7 @@ def action(arguments: argparse.Namespace) -> int:
             bars(quiet=arguments.quiet, smaller=SMALLER) as progress,
             redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
         ):
-            for attacked in experiment(
+            for outcome in experiment(
                 targets,
                 data,
                 attacks,
@@ -221,8 +231,8 @@ def action(arguments: argparse.Namespace) -> int:
                 cluster=cluster,
                 progress=progress,
             ):
-                found.append(attacked)
-                _complain(attacked, quiet=arguments.quiet)
+                found.append(outcome)
+                _complain(outcome, quiet=arguments.quiet)
             for target in asked:
                 tested.append(
                     attack_repeatedly(
@@ -242,6 +252,7 @@ def action(arguments: argparse.Namespace) -> int:
         "references": design.references,
         "seed": config.seed,
         "targets": design.targets,
+        **changed(),
     }
     record = make_attack_record(
         facts, data.records, found, tested, lines=data.lines, columns=data.columns
@@ -307,9 +318,9 @@ def _idle(config: Config) -> Iterator[tuple[str, str]]:
         yield "noise", "without --copies"
     if alone["canaries"] == 0:
         yield "planted", "without --canaries"
-    if alone["adversary"] != ALL and not ADVERSARIES[alone["adversary"]].poisons:
+    if not ADVERSARIES[alone["adversary"]].poisons:
         yield from (
-            (key, "without --adversary pois-minq, pois-miaq or all")
+            (key, "without --adversary pois-minq or pois-miaq")
             for key in ("poisoned", "poison_labels", "poison")
         )
 
@@ -387,4 +398,4 @@ def _kept(cache: str | None, directory: Path | None) -> Iterator[Ledger | None]:
 
 def _complain(attacked: Attacked, *, quiet: bool) -> None:
     if attacked.error and not quiet:
-        sys.stderr.write(printable(f"dpassay: {attacked.name}: error: {attacked.error}\n"))
+        sys.stderr.write(printable(f"dpassay: {attacked.name}: error: {attacked.error}") + "\n")

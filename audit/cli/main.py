@@ -15,6 +15,9 @@ from dpassay.cli.exit_codes import EVERY, Exit
 from dpassay.cli.interrupts import sigterm_as_ctrl_c
 from dpassay.cli.output.terminal import open_streams
 from dpassay.errors import DpassayError, InvalidInput, TargetError, printable
+from dpassay.targets.importing import DECIDING
+from dpassay.workers.namespaces import lineage
+from dpassay.workers.supervisor import untraceable
 
 DEBUG = "--debug"
 COMMANDS = {
@@ -74,6 +77,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     words = [word for word in given if word != DEBUG]  # wherever it stands; no number depends on it
     debug = len(words) < len(given)
+    untraceable()
+    DECIDING.add(lineage())
     try:
         with sigterm_as_ctrl_c():
             return _run(words, debug=debug)
@@ -90,6 +95,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         told = f"dpassay: error: {type(error).__name__}: {text} ({why})\n"
         _complain(told, error if debug else None)
         return Exit.FAILED
+    finally:
+        DECIDING.discard(lineage())
 
 
 def _run(words: list[str], *, debug: bool) -> int:
@@ -118,4 +125,4 @@ def _complain(text: str, error: BaseException | None = None) -> None:
         if isinstance(error, TargetError) and error.__cause__ is None and error.detail:
             # it came from another process, which alone had the traceback
             text += f"{error.detail}\n"
-    sys.stderr.write(printable(text))
+    sys.stderr.write(printable(text, line=False))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from dpassay.cli.exit_codes import EVERY, of_run
 from dpassay.cli.interrupts import interrupts
 from dpassay.cli.output.progress import Log, bars, foretell, silently
 from dpassay.cli.output.terminal import console
+from dpassay.cli.sealed import sealed
 from dpassay.cli.shared import clear, command_of, commit, delivering, write_sidecars
 from dpassay.config.load import Config
 from dpassay.data import Labelled
@@ -147,8 +148,7 @@ def add_arguments(command: Parser) -> None:
         "--out",
         metavar="DIR",
         help=(
-            "write record.json, index.html, report.md, junit.xml, witnesses/ and cells.csv.gz "
-            "there (cells.parquet if there are more than 100,000 cells and pyarrow is installed)"
+            "write record.json, index.html, report.md, junit.xml, witnesses/ and cells.csv.gz there"
         ),
     )
     add_output(out)
@@ -172,24 +172,24 @@ def action(arguments: argparse.Namespace) -> int:
         )
     settings = settings_of(config, resume=arguments.resume)
     data, records, source = _data(config, wanted, settings)
-    with opened(
-        wanted, records, None if settings.executor == "inline" else settings.limits
-    ) as targets:
-        refuse_idle_limits(config, targets, settings)
-        check(targets, data, settings)
-        if arguments.dry_run:
-            return dry_run(targets, data, settings, as_json=arguments.json)
-        if directory is not None:
-            writable(directory)
-        if not arguments.quiet:
-            _foretell(targets, data, settings)
-        started = time.monotonic()
-        results, complete = _audited(
-            targets, data, settings, _accepted(Path(config.baseline)), directory, arguments
-        )
+    accepted = _accepted(None if arguments.dry_run else Path(config.baseline))
+    with sealed(config, arguments.words) as changed:
+        with opened(wanted, records, settings.limits) as targets:
+            refuse_idle_limits(config, targets, settings)
+            check(targets, data, settings)
+            if arguments.dry_run:
+                return dry_run(targets, data, settings, as_json=arguments.json)
+            if directory is not None:
+                writable(directory)
+            if not arguments.quiet:
+                _foretell(targets, data, settings)
+            started = time.monotonic()
+            results, complete = _audited(targets, data, settings, accepted, directory, arguments)
+        spoiled = changed()
     command = command_of(arguments.words, said_by_variables(arguments, config))
     record = make_record(
-        _facts(config, command, source, catalogue=not wanted.named, complete=complete), results
+        _facts(config, command, source, catalogue=not wanted.named, complete=complete) | spoiled,
+        results,
     )
     said = arguments.targets or arguments.process or arguments.http
     listed = () if said else config.mechanisms
@@ -243,14 +243,14 @@ def _foretell(targets: list[AuditTarget], data: Group | None, settings: Settings
         foretell(sampled, settings.budget, 0 if data is None else len(data.queries))
 
 
-def _accepted(path: Path) -> Baseline:
+def _accepted(path: Path | None) -> Baseline:
     """Return what says which cells of the accepted baseline are counted again.
 
     Without a sound one, none are.
     """
     nothing: dict[str, Any] = {"results": []}
     try:
-        return cells_of(read_record(path, "baseline") if exists(path) else nothing)
+        return cells_of(read_record(path, "baseline") if path and exists(path) else nothing)
     except InvalidInput as error:
         sys.stderr.write(f"dpassay: {error}; none of its cells is counted again\n")
         return cells_of(nothing)
@@ -285,7 +285,9 @@ def _audited(
                         else first_line(result.outcome.detail)
                     )
                     cause = ": ".join(filter(None, (result.outcome.reason, detail)))
-                    sys.stderr.write(printable(f"dpassay: {result.id}: error: {cause}\n"))
+                    sys.stderr.write(
+                        printable(f"dpassay: {result.id}: error: {cause}", line=False) + "\n"
+                    )
             interrupts.wait()
     except KeyboardInterrupt:
         return results, False
@@ -303,7 +305,7 @@ def _deliver(
     directory: Path | None,
     arguments: argparse.Namespace,
     seconds: float,
-    held: tuple[str, ...],
+    held: Sequence[str],
 ) -> None:
     """Write the reports, and print the table or the record."""
     from dpassay import reports

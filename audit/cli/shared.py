@@ -10,7 +10,7 @@ import platform
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from dpassay.config.options import OPTIONS
 from dpassay.config.values import canonical
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput, OutputError
-from dpassay.record.cell_files import NAMES, write_cells
+from dpassay.record.cell_files import FILE, write_cells
 from dpassay.record.files import clearest_id, dumps, witness_file, write_text
 from dpassay.record.run_record import is_record
 from dpassay.record.witness import clearest, is_witness, make_witness
@@ -38,11 +38,11 @@ ALONE = (
 WITH_A_VALUE = ("--out", "--jobs", "--executor", "--scheduler", "--shard-timeout", "--memory")
 """Options that change nothing in a record."""
 PAGES = (
-    *("index.html", "report.md", "junit.xml", *NAMES, "cells.csv", "sidecar.json"),
+    *("index.html", "report.md", "junit.xml", FILE, "sidecar.json"),
     *("comparison.json", "comparison.md", "comparison.xml"),
-    *("results.sarif", "annotations.txt", "comment.md", "badge.svg", "badge.json"),
+    *("results.sarif", "comment.md"),
 )
-"""What lies beside a record and is made from it; cells.csv is of an earlier version."""
+"""What lies beside a record and is made from it."""
 
 
 def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -> str:
@@ -140,7 +140,7 @@ def delivering(hint: str = "") -> Iterator[None]:
 
 
 def write_sidecars(
-    directory: Path, results: list[Result], seconds: float, held: tuple[str, ...]
+    directory: Path, results: list[Result], seconds: float, held: Sequence[str]
 ) -> None:
     """Write what belongs beside a record: all cells, the circumstances, the witnesses.
 
@@ -180,7 +180,7 @@ def deliver_attacks(
     directory: Path | None,
     show: Callable[[], None],
     beside: Mapping[str, str] | None = None,
-    held: tuple[str, ...] | None = None,
+    held: Sequence[str] | None = None,
     *,
     as_json: bool,
     quiet: bool,

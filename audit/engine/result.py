@@ -75,10 +75,6 @@ class Result:
         ----------
         ax : matplotlib.axes.Axes, optional
             Where to; the current axes by default.
-
-        Returns
-        -------
-        Axes
         """
         drawn: Axes = _shown_by("plot", self, ax)
         return drawn
@@ -125,11 +121,6 @@ class Result:
     def verdict(self) -> str:
         """One of `refuted`, `not refuted`, `verified`, `inconclusive`, `error`."""
         return self.outcome.word
-
-    @property
-    def judgement(self) -> Verdict:
-        """What `outcome` was called before dpassay 0.2."""
-        return self.outcome
 
     @property
     def as_expected(self) -> bool:

@@ -15,9 +15,9 @@ from dpassay.search.declared import Output
 from dpassay.targets.adapter import Freed, full, is_mechanism
 from dpassay.targets.calls import CALLED, named, taken
 from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS, Entry, Refuted
+from dpassay.targets.estimators import is_estimator
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import load_object
-from dpassay.targets.misnamed import meant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,16 +185,34 @@ def _check_class(target: str, mechanism: Any) -> None:
         )
 
 
-def is_function(target: str) -> bool:
-    """Whether the target is a plain function, which does not say what it answers."""
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a target is, as far as it is known without building it, and its parameters."""
+
+    function: bool = False
+    estimator: bool = False
+    parameters: tuple[str, ...] = ()
+
+
+def about(target: str) -> About:
+    """Return what a target is: a plain function does not say what it answers."""
     found = load_object(_address(target), "target")
-    return callable(found) and not isinstance(found, type) and not is_mechanism(found)
+    kind = isinstance(found, type)
+    return About(
+        function=callable(found) and not kind and not is_mechanism(found),
+        estimator=is_estimator(found),
+        parameters=tuple(_fields(found)) if kind else (),
+    )
+
+
+def is_function(target: str) -> bool:
+    """Whether the target is a plain function."""
+    return about(target).function
 
 
 def accepts(target: str, parameter: str) -> bool:
     """Whether the target is a mechanism class with this parameter."""
-    found = load_object(_address(target), "target")
-    return isinstance(found, type) and parameter in _fields(found)
+    return parameter in about(target).parameters
 
 
 def sized(
@@ -246,9 +264,8 @@ def _address(target: str) -> str:
     if target not in ENTRIES:
         close = near(target, ENTRIES)
         hint = f"did you mean '{close}'?" if close else "see `dpassay list`"
-        own = "" if close else meant(target)
         raise InvalidInput(
-            f"target = '{target}': no such mechanism; {own or f'{hint} (your own: module:object)'}"
+            f"target = '{target}': no such mechanism; {hint} (your own: module:object)"
         )
     return ENTRIES[target].address
 
@@ -271,10 +288,25 @@ def declared(target: str, mechanism: Any) -> tuple[Claim, ...]:
         The object itself.
     """
     entry = ENTRIES.get(target) or _entry_of(type(mechanism))
-    if entry is None:
-        return full(mechanism).claims
+    if entry is None:  # only the catalogue knows a claim to be wrong
+        return tuple(dataclasses.replace(claim, expected=None) for claim in full(mechanism).claims)
     made = _build(target, type(mechanism), dict(entry.parameters)) if entry.expected else None
-    return tuple(_known(entry, claim, mechanism, made) for claim in mechanism.claims)
+    given = parameters_of(mechanism)
+    return tuple(_known(entry, claim, given, made) for claim in mechanism.claims)
+
+
+def expected(
+    target: str | None, claims: tuple[Claim, ...], parameters: Mapping[str, Any]
+) -> tuple[Claim, ...]:
+    """Return what a mechanism in another process claims, with what its catalogue entry expects."""
+    entry = ENTRIES.get(target or "")
+    if entry is None or entry.expected is None:
+        return claims
+    made = _made(entry.address, entry.parameters)
+    wrong = [_known(entry, claim, parameters, made).expected for claim in claims]
+    return tuple(
+        dataclasses.replace(claim, expected=each) for claim, each in zip(claims, wrong, strict=True)
+    )
 
 
 def _entry_of(kind: type) -> Entry | None:
@@ -285,7 +317,7 @@ def _entry_of(kind: type) -> Entry | None:
     )
 
 
-def _known(entry: Entry, claim: Claim, mechanism: Any, made: Any) -> Claim:
+def _known(entry: Entry, claim: Claim, given: Mapping[str, Any], made: Any) -> Claim:
     """Declare a claim wrong if the entry knows that, and say how a printed one is read.
 
     At these parameters.
@@ -294,7 +326,7 @@ def _known(entry: Entry, claim: Claim, mechanism: Any, made: Any) -> Claim:
     if (
         expected is None
         or not expected.covers(claim.status, claim.kind)
-        or not _has_parameters(expected, mechanism, made, entry)
+        or not _has_parameters(expected, given, made, entry)
     ):
         return claim
     read = entry.parameters and claim.status == "printed"
@@ -304,16 +336,15 @@ def _known(entry: Entry, claim: Claim, mechanism: Any, made: Any) -> Claim:
     return dataclasses.replace(claim, expected="refuted", source=source)
 
 
-def _has_parameters(expected: Refuted, mechanism: Any, made: Any, entry: Entry) -> bool:
+def _has_parameters(expected: Refuted, given: Mapping[str, Any], made: Any, entry: Entry) -> bool:
     """Whether a mechanism has the parameters of its entry, but for those that do not matter."""
-    given = parameters_of(mechanism)
     if given.get("n") is not None and given["n"] < expected.least_n:
         return False
     if expected.free is None:
         return True
     free = {*expected.free, "n"} - entry.parameters.keys()
     wanted = parameters_of(made)
-    return all(value == wanted[name] for name, value in given.items() if name not in free)
+    return all(value == wanted.get(name) for name, value in given.items() if name not in free)
 
 
 def _build(target: str, mechanism_class: type, given: dict[str, Any]) -> Mechanism:

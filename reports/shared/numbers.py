@@ -61,7 +61,7 @@ MAX_TEXT = 160
 
 def clean(text: object) -> str:
     """Make foreign text, such as a name or a reason, one printable line."""
-    return printable(" ".join(str(text).split()))
+    return printable(" ".join(str(text).split()), line=False)
 
 
 def shorten(text: str, limit: int = MAX_TEXT) -> str:

@@ -7,23 +7,22 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from dpassay.claims import SPELLED, SPELLINGS, Claim
+from dpassay.claims import DP, SPELLED, SPELLINGS, Claim
 from dpassay.claims import spelled as claim_of
 from dpassay.cli.arguments.searches import SEARCH, Searches, Sought, searched, searches_of
-from dpassay.config.guesses import claim_meant, range_meant
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured
 from dpassay.config.values import assignment, listed, spelled, table_of, value_of, written
 from dpassay.data import Labelled
 from dpassay.engine.apart import CAN_FORK
 from dpassay.errors import InvalidInput
+from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import (
@@ -59,6 +58,8 @@ class Wanted:
         How they are audited, see `dpassay.engine.settings.Settings`.
     searches : Searches
         Which of them have their worst pair searched for.
+    attacked : frozenset of str, optional
+        Given where they are attacked, and need no claim: which of them may answer anything.
     """
 
     mechanisms: tuple[Configured, ...]
@@ -68,6 +69,7 @@ class Wanted:
     answers: Answers | None = None
     mode: str = "monte-carlo"
     searches: Searches = field(default_factory=Searches)
+    attacked: frozenset[str] | None = None
 
     @property
     def of_pairs(self) -> bool:
@@ -186,7 +188,16 @@ def targets_of(
         if limits is None or not _is_foreign(each, parameters):
             target = build()
         else:
-            target = introduced(each.called, build, limits, _fallback(each, wanted, sought))
+            said = sought.answers if sought is not None else _said_answers(each, wanted)
+            target = introduced(
+                each.called,
+                build,
+                limits,
+                _fallback(each, wanted, sought),
+                address=each.target,
+                parameters=known.parameters | parameters,
+                answers=said,
+            )
         if sought is not None:
             target = replace(target, space=sought.space)
         has = parameters if isinstance(target, Isolated) and target.lost else target.parameters
@@ -212,7 +223,10 @@ def _chosen(
         if not several or accepts(each.target, name)
     }
     with _placed(each):
-        return _built(each, own, wanted.claim, wanted.answers, sought)
+        found = _built(each, own, wanted.claim, wanted.answers, sought)
+    if each.called in (wanted.attacked or ()) and isinstance(found.mechanism, FunctionMechanism):
+        return replace(found, mechanism=replace(found.mechanism, free=True))
+    return found
 
 
 def _is_foreign(each: Configured, parameters: Mapping[str, Any]) -> bool:
@@ -231,22 +245,29 @@ def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditT
     """Return what is known of a user's mechanism that could not be built, if it has a claim."""
     numbers = each.claim if wanted.claim is None else wanted.claim
     if numbers is None:
-        return None
+        # a claim that is known to be wrong is held against no attack
+        unheld = DP(epsilon=0, expected="refuted")
+        return None if wanted.attacked is None else without(each.called, unheld)
     with _placed(each):
-        answers = (
-            _answers(each.answers, "answers") if wanted.answers is None else wanted.answers
-        ) or Answers()
-        claim = _claim(numbers, _source(each, wanted.claim), labels=answers.numbers is None)
+        answers = _said_answers(each, wanted) or Answers()
+        claim = claim_of(numbers, _source(each, wanted.claim), labels=answers.numbers is None)
     if sought is not None:
         claim = replace(claim, relation=sought.space.relation)
     has = {"labels": answers.labels} if answers.numbers is None else {"numbers": answers.numbers}
-    return AuditTarget(
-        name=each.called,
-        address=each.target,
-        parameters={},
-        mechanism=StandIn(has),
-        claims=(claim,),
-    )
+    space = None if sought is None else sought.space
+    known = without(each.called, claim)
+    return replace(known, address=each.target, mechanism=StandIn(has), space=space)
+
+
+def without(name: str, *claims: Claim) -> AuditTarget:
+    """Return what stands for a mechanism that could not be built, with what it claims."""
+    known = StandIn({"labels": (0, 1)})
+    return AuditTarget(name=name, address=name, parameters={}, mechanism=known, claims=claims)
+
+
+def _said_answers(each: Configured, wanted: Wanted) -> Answers | None:
+    """Return what the user says that a function answers, if anything."""
+    return _answers(each.answers, "answers") if wanted.answers is None else wanted.answers
 
 
 @contextmanager
@@ -273,7 +294,7 @@ def _built(
     parameters = each.parameters | given
     numbers = each.claim if said is None else said
     if sought is not None:
-        asked = None if numbers is None else _claim(numbers, _source(each, said), labels=True)
+        asked = None if numbers is None else claim_of(numbers, _source(each, said), labels=True)
         declared = "" if answers is None else option
         return searched(each, parameters, asked, sought, option=declared)
     if answers is not None and not is_function(each.target):
@@ -283,7 +304,7 @@ def _built(
     if numbers is None:
         return resolve(each.target, parameters, None, answers, name=each.called)
     known = answers or answers_of(each.target, parameters)
-    claim = _claim(numbers, _source(each, said), labels=known.numbers is None)
+    claim = claim_of(numbers, _source(each, said), labels=known.numbers is None)
     claim = replace(claim, relation=relation_of(each.target, parameters))
     return resolve(each.target, parameters, (claim,), answers, name=each.called)
 
@@ -301,7 +322,7 @@ def claim_numbers(text: str) -> dict[str, float]:
     InvalidInput
         If it is none.
     """
-    wrong = InvalidInput(f"--claim = '{text}': must be {_or_meant(SPELLED, claim_meant(text))}")
+    wrong = InvalidInput(f"--claim = '{text}': must be {SPELLED}")
     try:
         given = table_of(text, "--claim", SPELLED)
         numbers = {name: float(value) for name, value in given.items()}
@@ -310,18 +331,6 @@ def claim_numbers(text: str) -> dict[str, float]:
     if set(numbers) not in SPELLINGS or text.count("=") > len(numbers):
         raise wrong
     return numbers
-
-
-def _claim(numbers: Mapping[str, float], source: str, *, labels: bool) -> Claim:
-    """Return a claim of these numbers, or say what a number out of its range was meant to be."""
-    try:
-        return claim_of(numbers, source, labels=labels)
-    except InvalidInput as error:
-        raise InvalidInput(_or_meant(str(error), range_meant(numbers))) from None
-
-
-def _or_meant(text: str, meant: str) -> str:
-    return f"{text}; {meant}" if meant else text
 
 
 def _answers(text: str | None, option: str) -> Answers | None:
@@ -344,16 +353,4 @@ def _answers(text: str | None, option: str) -> Answers | None:
     except (ValueError, TypeError):
         pass
     allowed = "labels like 0,1,2 or limits of numbers like 0..1 (.. for any)"
-    raise InvalidInput(f"{option} = '{text}': must be {_or_meant(allowed, _answers_meant(text))}")
-
-
-def _answers_meant(text: str) -> str:
-    """Say what answers were perhaps meant."""
-    number = r"\s*(-?\d+(?:\.\d+)?)\s*"
-    found = re.fullmatch(rf"[(\[]?{number}(?:-|:|to|,){number}[)\]]?", text)
-    if found and float(found[1]) < float(found[2]):
-        return f"did you mean '{found[1]}..{found[2]}'?"
-    words = [word.strip() for word in text.split(",")]
-    if len(words) > 1 and all(word.isidentifier() for word in words):
-        return f"labels are numbers: did you mean '{','.join(map(str, range(len(words))))}'?"
-    return ""
+    raise InvalidInput(f"{option} = '{text}': must be {allowed}")

@@ -74,7 +74,7 @@ class Log:
         said = ", ".join(self._verdicts)
         self._verdicts = []
         seconds = self._clock() - self._began
-        self._stream.write(printable(f"{seconds:8.1f} s  {result.target.name}: {said}\n"))
+        self._stream.write(f"{seconds:8.1f} s  {printable(result.target.name)}: {said}\n")
         self._stream.flush()
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpassay.errors import Failed, TargetError
+from dpassay.errors import Failed, TargetError, printable
 from dpassay.rows.handing import records
 from dpassay.rows.rows import Form, Rows
 from dpassay.targets.foreign.connection import Broken, Connection, Late
@@ -23,8 +22,10 @@ from dpassay.targets.foreign.protocol import (
     hello_of,
     plain,
     reply_of,
+    short,
     text_of,
 )
+from dpassay.workers.namespaces import lineage
 
 LATE = Failed("Timeout")
 """What stands for the answer of a run that took too long."""
@@ -152,12 +153,12 @@ class Session:
 
     def _opened(self) -> None:
         """Open the connection unless this process has one."""
-        if self._connection is not None and self._owner == os.getpid():
+        if self._connection is not None and self._owner == lineage():
             return
         self.close()
         self._prepared.clear()
         try:
-            self._connection, self._owner = self._connect(), os.getpid()
+            self._connection, self._owner = self._connect(), lineage()
         except Broken as error:
             raise TargetError(f"{self._what}: {error}") from None
         self._finalizer = weakref.finalize(self, _leave, self._connection, self._owner)
@@ -183,7 +184,7 @@ class Session:
         self.close()
         told = "" if connection is None else connection.told()
         kind = _LateError if isinstance(error, Late) else TargetError
-        return kind(f"{op}: {self._what}: {error}", told)
+        return kind(printable(f"{op}: {self._what}: {error}"), printable(told, line=False))
 
     def _accepted(self, op: str, reply: dict[str, Any]) -> None:
         """Raise if a reply is an error; the connection goes on."""
@@ -194,7 +195,7 @@ class Session:
         """Raise unless a reply is an ok."""
         self._accepted(op, reply)
         if reply.get("ok") is not True:
-            wrong = Malformed(f'it answered {str(reply)[:80]}; must be {{"ok": true}}')
+            wrong = Malformed(f'it answered {short(reply)}; must be {{"ok": true}}')
             raise self._broken(op, wrong)
 
 
@@ -204,7 +205,7 @@ def _session(connect: Callable[[], Connection], what: str, reset: bool) -> Sessi
 
 def _leave(connection: Connection, owner: int) -> None:
     """End a connection that this process has opened; else leave it to the one that has."""
-    if owner == os.getpid():
+    if owner == lineage():
         connection.close()
     else:
         connection.disown()
