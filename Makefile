@@ -79,7 +79,7 @@ lock:  ## requirements.lock, what of it a user needs, and what a release needs: 
 	$(LOCK) $(UPGRADE) --group release --constraint requirements.lock --output-file requirements-release.lock
 	rm -rf .make/lock
 
-release: $(RELEASED)  ## wheel, source archive and SBOM of the last commit, into dist
+release: $(RELEASED)  ## wheel, source archive, SBOM and provenance of the last commit, into dist
 	bash ci/release.sh $(RELEASE)/bin/python dist
 
 clean:

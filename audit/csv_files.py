@@ -36,6 +36,8 @@ KINDS = (
     (b"\xfe\xff", "is UTF-16 text"),
 )
 """What files begin with that are often taken for CSV."""
+COMPUTED = ("=", "+", "-", "@", "\t", "\r", "'")
+"""What texts begin with that a spreadsheet computes; after the last it computes nothing."""
 PACKED = (".gz", ".zip", ".bz2", ".xz", ".zst")
 """What files end with that pandas unpacks."""
 UNPACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -49,6 +51,16 @@ FILL = (
     "fill features with a constant such as 0 (a mean or median would mix the records), or leave "
     "these lines out"
 )
+
+
+def cell(text: str) -> str:
+    """Return a text as a cell that no spreadsheet computes; `text_of_cell` undoes it."""
+    return f"'{text}" if text.startswith(COMPUTED) else text
+
+
+def text_of_cell(cell: str) -> str:
+    """Return the text that `cell` has made a cell of."""
+    return cell.removeprefix("'")
 
 
 def is_file(path: Path) -> bool:

@@ -30,6 +30,10 @@ MOST_TRACE, MOST_FRAMES = 8000, 20
 CONTROL = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
 """Characters that do something to a terminal or page, or are none: no text of a stranger keeps them
 (a class of a regular expression; tabs and line breaks are not among them)."""
+OBEYED = re.compile(rf"[{CONTROL}]|(?<=#)#(?=\[|vso\[)")
+"""Those, and what makes a command of any line of a log (Azure Pipelines, GitHub)."""
+COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
+"""What makes one of its beginning."""
 
 
 class DpassayError(Exception):
@@ -85,9 +89,14 @@ class TargetError(DpassayError, RuntimeError):
         return type(self), (self.cause, self.detail)
 
     @property
-    def undeclared(self) -> bool:
-        """Whether it returned something else than the user declared: no search passes over that."""
-        return self.cause.startswith((UNDECLARED, UNFORESEEN))
+    def fatal(self) -> bool:
+        """Whether no search passes over it.
+
+        It returned something else than the user declared, or passed a limit on a reply, which
+        would be waited for again and again.
+        """
+        passed = any(text in self.cause for text in LIMITS)
+        return passed or self.cause.startswith((UNDECLARED, UNFORESEEN))
 
     @property
     def unforeseen(self) -> bool:
@@ -97,6 +106,8 @@ class TargetError(DpassayError, RuntimeError):
 
 UNDECLARED, UNFORESEEN = "output = ", "exception = "
 """How the causes of such errors begin, also those from another process; no others do."""
+LIMITS = ("it gave no whole reply within", "its reply is longer than")
+"""What the causes say of replies that pass a limit, also those from another process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +132,12 @@ class Failed:
 
 
 def printable(text: str, *, line: bool = True) -> str:
-    """Return a text of a stranger without what a terminal would obey; in one line, or in several.
+    """Return a text without what a terminal or a CI log would obey; in one line, or in several.
 
     No longer than a message of `dpassay.trials.wire` allows.
     """
-    found = re.sub(rf"[\t\n{CONTROL}]" if line else f"[{CONTROL}]", "\ufffd", text)
+    found = COMMAND.sub("\\g<1>\ufffd", OBEYED.sub("\ufffd", text))
+    found = re.sub("[\t\n]", "\ufffd", found) if line else found
     return found[: 10_000 if line else 100_000]
 
 

@@ -13,16 +13,7 @@ from dpassay.errors import InvalidInput
 
 
 class Format(NamedTuple):
-    """One way of writing a record.
-
-    Parameters
-    ----------
-    filename : str
-    render : callable
-        Makes the text of that file from a record.
-    pages : callable or None
-        Makes further pages, by their paths beside it; those of earlier runs are removed.
-    """
+    """One way of writing a record: a file, and further pages by their paths beside it."""
 
     filename: str
     render: Callable[[Mapping[str, Any]], str]
@@ -89,27 +80,14 @@ def write(
     formats: Iterable[str],
     directory: Path,
     known: Mapping[str, Format] = FORMATS,
+    protections: Iterable[str] | None = None,
 ) -> tuple[Path, ...]:
     """Write a record in several formats.
 
     The record itself comes first: it is there whatever becomes of the pages. These are rendered
-    before any of them is written, and every file appears complete or not at all.
-
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`, unless other formats are given.
-    formats : iterable of str
-        Keys of `known`.
-    directory : Path
-        Made if it does not exist.
-    known : mapping
-        Formats by name, of this kind of record.
-
-    Returns
-    -------
-    tuple of Path
-        The files, in the order of `formats`; pages of mechanisms stand beside the first.
+    before any of them is written, and every file appears complete or not at all; pages of an
+    earlier run are removed. What held the audited code back on this machine (`protections`, None
+    where it is not known) stands on the pages only: the record is the same wherever it is made.
 
     Raises
     ------
@@ -126,6 +104,9 @@ def write(
     writable(directory)
     if "json" in wanted:
         write_text(directory / known["json"].filename, known["json"].render(record))
+    if protections is not None:
+        told = ", ".join(protections) or "none"
+        record = {**record, "run": {**record["run"], "protections": told}}
     others = [known[name] for name in wanted if name != "json"]
     texts = {each.filename: each.render(record) for each in others}
     makers = [each.pages for each in others if each.pages is not None]

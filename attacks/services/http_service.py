@@ -6,9 +6,7 @@ long as the service likes.
 
 from __future__ import annotations
 
-import http.client
 import json
-import socket
 import threading
 from typing import Any
 
@@ -17,12 +15,13 @@ import numpy as np
 from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError, is_count, require
-from dpassay.targets.foreign.service import HEADERS, MIB, Address, address_of
+from dpassay.targets.foreign.connection import Broken, Dropped
+from dpassay.targets.foreign.service import Service, address_of
 
 SECONDS = 30.0
 """Time for a reply."""
-REPLY = 16 * MIB
-"""Of a reply at most."""
+REPLY = 16.0
+"""MiB of a reply at most."""
 REFUSALS = (403, 429, 502, 503, 504)
 NONE = (404, 405, 501)
 """Statuses of a service that says nothing of what it can."""
@@ -40,28 +39,8 @@ class Lost(TargetError):
     """A message without a reply; whether it was read is not known."""
 
 
-class _Closing:
-    """A connection that is closed with the thread that had it."""
-
-    def __del__(self) -> None:
-        self.close()  # type: ignore[attr-defined]
-
-
-class _Plain(_Closing, http.client.HTTPConnection):
-    pass
-
-
-class _Secure(_Closing, http.client.HTTPSConnection):
-    pass
-
-
 class HttpFactory:
     """Opens sessions with a service over HTTP.
-
-    Parameters
-    ----------
-    url : str
-        Messages are posted to `url/open`, `url/ask` and so on.
 
     Raises
     ------
@@ -70,7 +49,7 @@ class HttpFactory:
     """
 
     def __init__(self, url: str) -> None:
-        self._address: Address = address_of(url)
+        self._address = address_of(url)
         self._local = threading.local()
         self._base = self._address.path.rstrip("/")
         try:
@@ -127,51 +106,22 @@ class HttpFactory:
             raise Refused(f"status {status}: {words}" if words else f"status {status}")
         return _object(said, name, status)
 
-    def _sent(self, method: str, name: str, body: bytes | None = None) -> tuple[int, bytes]:
-        for again in (True, False):
-            kept = getattr(self._local, "connection", None)
-            connection = kept or self._connected()
-            try:
-                connection.request(method, f"{self._base}/{name}", body, HEADERS)
-                if hasattr(socket, "TCP_QUICKACK") and connection.sock is not None:
-                    connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
-                response = connection.getresponse()
-                found = response.read(REPLY + 1)
-            except (OSError, http.client.HTTPException) as error:
-                connection.close()
-                self._local.connection = None
-                closed = isinstance(error, ConnectionError)  # a kept one that it had closed
-                if kept is not None and again and closed:
-                    continue
-                said = " ".join(str(error).split())[:200] or type(error).__name__
-                raise Lost(f"{name}: the connection failed ({said})") from None
-            if len(found) > REPLY:
-                connection.close()
-                raise TargetError(f"{name}: the reply is longer than {REPLY // MIB} MiB")
-            return response.status, found
-        raise AssertionError
-
-    def _connected(self) -> http.client.HTTPConnection:
-        address = self._address
-        kind = _Secure if address.secure else _Plain
-        self._local.connection = kind(address.host, address.port, timeout=SECONDS)
-        found: http.client.HTTPConnection = self._local.connection
+    def _sent(self, method: str, name: str, body: bytes = b"") -> tuple[int, bytes]:
+        if not hasattr(self._local, "service"):
+            self._local.service = Service(self._address, SECONDS, 0, REPLY)
+        try:
+            found: tuple[int, bytes] = self._local.service.request(
+                method, f"{self._base}/{name}", body
+            )
+        except Dropped as error:
+            raise Lost(f"{name}: {error}") from None
+        except Broken as error:
+            raise TargetError(f"{name}: {error}") from None
         return found
 
 
 class HttpSession:
-    """A session with a service over HTTP.
-
-    Parameters
-    ----------
-    factory : HttpFactory
-    key
-        What the service calls the session.
-    budget : int or None
-        Answers that there are by its word.
-    can : set of str
-        `probabilities` and `batches`, as far as it has them.
-    """
+    """A session with a service over HTTP."""
 
     def __init__(self, factory: HttpFactory, key: Any, budget: Any, can: set[str]) -> None:
         self._factory, self._key, self.budget = factory, key, budget

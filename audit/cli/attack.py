@@ -48,11 +48,12 @@ from dpassay.cli.arguments.parser import (
 from dpassay.cli.attacked import asked_of, attacked
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.gate.rules import accepted_rules
+from dpassay.cli.interrupts import interrupts
 from dpassay.cli.output.progress import announce, bars
 from dpassay.cli.output.terminal import console
 from dpassay.cli.sealed import sealed
 from dpassay.cli.service import service_action
-from dpassay.cli.shared import command_of, commit, deliver_attacks, delivering
+from dpassay.cli.shared import command_of, commit, deliver_attacks
 from dpassay.cli.signals import GO_WITH, signals_action
 from dpassay.config.attack_options import ATTACK_KEYS
 from dpassay.config.load import Config
@@ -60,10 +61,10 @@ from dpassay.data import Table
 from dpassay.engine.preflight import check
 from dpassay.engine.run import opened_cluster
 from dpassay.engine.settings import Settings
-from dpassay.errors import InvalidInput, require
+from dpassay.errors import InvalidInput, printable, require
 from dpassay.pairs import replace_one
 from dpassay.record.attack_baseline import ATTACK_BASELINE
-from dpassay.record.files import writable, write_text
+from dpassay.record.files import writable
 from dpassay.targets.groups import Group
 from dpassay.trials.ledger import Ledger
 
@@ -238,6 +239,7 @@ def _attack(
                         target, data, transcripts=transcripts, alpha=share, progress=progress
                     )
                 )
+            interrupts.wait()
     except KeyboardInterrupt:
         complete = False
     facts = laid | {
@@ -255,11 +257,9 @@ def _attack(
     record = make_attack_record(
         facts, data.records, found, tested, lines=data.lines, columns=data.columns
     )
-    if directory is not None:
-        with delivering():
-            write_text(directory / RECORDS, records_csv(found, data))
     shown = partial(print_attacks, record, console())
-    deliver_attacks(record, directory, shown, as_json=arguments.json, quiet=arguments.quiet)
+    beside = {RECORDS: records_csv(found, data)}
+    deliver_attacks(record, directory, shown, beside, as_json=arguments.json, quiet=arguments.quiet)
     return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
@@ -398,4 +398,4 @@ def _kept(cache: str | None, directory: Path | None) -> Iterator[Ledger | None]:
 
 def _complain(attacked: Attacked, *, quiet: bool) -> None:
     if attacked.error and not quiet:
-        sys.stderr.write(f"dpassay: {attacked.name}: error: {attacked.error}\n")
+        sys.stderr.write(printable(f"dpassay: {attacked.name}: error: {attacked.error}") + "\n")

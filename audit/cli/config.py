@@ -9,7 +9,7 @@ from typing import Any
 from dpassay.cli.arguments.in_force import in_force
 from dpassay.cli.arguments.parser import Parser, add_data, add_output, add_sizes, examples
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.cli.output.terminal import console
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured
 from dpassay.config.options import OPTIONS
@@ -54,12 +54,10 @@ def add_arguments(command: Parser) -> None:
 def action(arguments: argparse.Namespace) -> int:
     """Show what is in force and where it was said."""
     config = in_force(arguments)
-    with readers_may_leave():
-        if arguments.json:
-            sys.stdout.write(dumps(_as_json(config)))
-        else:
-            _print(config)
-        sys.stdout.flush()
+    if arguments.json:
+        sys.stdout.write(dumps(_as_json(config)))
+    else:
+        _print(config)
     return Exit.NOTHING
 
 

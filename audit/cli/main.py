@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
-import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import partial
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
 from dpassay.cli.arguments.parser import Parser, codes
 from dpassay.cli.exit_codes import EVERY, Exit
-from dpassay.errors import DpassayError, InvalidInput, TargetError
+from dpassay.cli.interrupts import sigterm_as_ctrl_c
+from dpassay.cli.output.terminal import open_streams
+from dpassay.errors import DpassayError, InvalidInput, TargetError, printable
 from dpassay.targets.importing import DECIDING
 from dpassay.workers.namespaces import lineage
 from dpassay.workers.supervisor import untraceable
 
 DEBUG = "--debug"
-AGAIN = 0.05
-"""Seconds after which an interrupt comes again that was swallowed."""
 COMMANDS = {
     "run": "audit mechanisms against their claims",
     "plan": "how many trials a wanted detectable leak takes",
@@ -72,22 +68,12 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments; those of the process by default.
-
-    Returns
-    -------
-    int
-        The exit code; see `dpassay.cli.exit_codes`.
-    """
+    """Run a command line, by default that of the process, and return the exit code."""
     if "_ARGCOMPLETE" in os.environ:
         from dpassay.cli.completion import answer_shell
 
         answer_shell(parser(os.environ.get("COMP_LINE", "").split()))
+    open_streams()
     given = list(sys.argv[1:] if argv is None else argv)
     words = [word for word in given if word != DEBUG]  # wherever it stands; no number depends on it
     debug = len(words) < len(given)
@@ -99,58 +85,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except DpassayError as error:
         _complain(f"dpassay: error: {' '.join(str(error).split())}\n", error if debug else None)
         return Exit.USAGE if isinstance(error, InvalidInput) else Exit.FAILED
-    except KeyboardInterrupt:
-        _complain("dpassay: interrupted\n")
+    except KeyboardInterrupt as interrupt:
+        _complain(": ".join(("dpassay: interrupted", *interrupt.args)) + "\n")
         return Exit.INTERRUPTED
     # exit 1 means 'refuted': no bug of ours may leave with it
     except Exception as error:  # noqa: BLE001
+        why = "a file failed" if isinstance(error, OSError) else "a bug of dpassay"
         text = " ".join(str(error).split())
-        told = (
-            f"dpassay: error: {type(error).__name__}: {text} (a bug of dpassay, or a file or "
-            "terminal that failed)\n"
-        )
+        told = f"dpassay: error: {type(error).__name__}: {text} ({why})\n"
         _complain(told, error if debug else None)
         return Exit.FAILED
     finally:
         DECIDING.discard(lineage())
-
-
-@contextmanager
-def sigterm_as_ctrl_c() -> Iterator[None]:
-    """Let SIGTERM interrupt as Ctrl-C does: what is finished is written, no process stays behind.
-
-    A batch system, a container or a CI job that runs out of time sends it. Whoever has a handler of
-    their own keeps it.
-
-    Either may come in a place that swallows exceptions, such as the end of an object: then it comes
-    again.
-    """
-    ours = threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    hook = sys.unraisablehook
-    sys.unraisablehook = partial(_interrupt_again, hook)
-    try:
-        yield
-    finally:
-        sys.unraisablehook = hook
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _interrupt_again(otherwise: Callable[[Any], Any], swallowed: Any) -> None:
-    """Interrupt once more, after this, where an interrupt has been swallowed."""
-    if isinstance(swallowed.exc_value, KeyboardInterrupt):
-        threading.Timer(AGAIN, _interrupt).start()
-    else:
-        otherwise(swallowed)
-
-
-def _interrupt() -> None:
-    """Interrupt the main thread from another one, if the command is not over."""
-    if signal.getsignal(signal.SIGTERM) is signal.default_int_handler:
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
 
 
 def _run(words: list[str], *, debug: bool) -> int:
@@ -174,10 +120,9 @@ def _module(command: str) -> Any:
 
 def _complain(text: str, error: BaseException | None = None) -> None:
     """Write a complaint, and how it came to an error if that is given."""
-    with suppress(OSError):  # whoever reads stderr may have gone
-        sys.stderr.write(text)
-        if error is not None:
-            sys.stderr.writelines(traceback.format_exception(error))
-            if isinstance(error, TargetError) and error.__cause__ is None and error.detail:
-                # it came from another process, which alone had the traceback
-                sys.stderr.write(f"{error.detail}\n")
+    if error is not None:
+        text += "".join(traceback.format_exception(error))
+        if isinstance(error, TargetError) and error.__cause__ is None and error.detail:
+            # it came from another process, which alone had the traceback
+            text += f"{error.detail}\n"
+    sys.stderr.write(printable(text, line=False))

@@ -12,6 +12,7 @@ from dpassay.cli.gate.kinds import RUNS, any_record
 from dpassay.cli.records import sound
 from dpassay.config.values import listed
 from dpassay.errors import InvalidInput
+from dpassay.record.files import read_json
 
 DESCRIPTION = (
     "Write reports from a record of `dpassay run`, `dpassay attack` or `dpassay theorem run`."
@@ -80,9 +81,21 @@ def action(arguments: argparse.Namespace) -> int:
         raise InvalidInput(
             f"--format = '{arguments.format}': must be a list of {', '.join(known)}{of}"
         )
+    held = _protections(Path(arguments.record)) if kind is RUNS else None
     with sound(f"RECORD = '{arguments.record}'"):
-        reports.write(record, formats, Path(arguments.out), known)
+        reports.write(record, formats, Path(arguments.out), known, held)
         code = kind.code(record, allow_inconclusive=arguments.allow_inconclusive)
     for word in formats:
         sys.stderr.write(f"{word}: {Path(arguments.out) / known[word].filename}\n")
     return code if arguments.exit_code else Exit.NOTHING
+
+
+def _protections(record: Path) -> list[str] | None:
+    """Return what the sidecar of a record says of the machine; None where there is no such word."""
+    folder = record if record.is_dir() else record.parent
+    try:
+        told = read_json((folder / "sidecar.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    held = told.get("protections") if isinstance(told, dict) else None
+    return list(map(str, held)) if isinstance(held, list) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
@@ -32,8 +32,9 @@ from dpassay.cli.arguments.parser import (
 )
 from dpassay.cli.costs import dry_run
 from dpassay.cli.exit_codes import EVERY, of_run
+from dpassay.cli.interrupts import interrupts
 from dpassay.cli.output.progress import Log, bars, foretell, silently
-from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.cli.output.terminal import console
 from dpassay.cli.sealed import sealed
 from dpassay.cli.shared import clear, command_of, commit, delivering, write_sidecars
 from dpassay.config.load import Config
@@ -42,13 +43,14 @@ from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
 from dpassay.engine.run import Baseline, assay, opened_cluster
 from dpassay.engine.settings import Settings
-from dpassay.errors import InvalidInput, first_line
+from dpassay.errors import InvalidInput, first_line, printable
 from dpassay.record.baseline import cells_of
 from dpassay.record.files import dumps, exists, writable
 from dpassay.record.places import add_places
 from dpassay.record.run_record import make_record, read_record
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
+from dpassay.trials.isolation.limits import protections
 from dpassay.trials.ledger import Ledger
 
 DESCRIPTION = """Audit mechanisms against their claims. Without TARGET, this audits the mechanisms \
@@ -192,7 +194,8 @@ def action(arguments: argparse.Namespace) -> int:
     said = arguments.targets or arguments.process or arguments.http
     listed = () if said else config.mechanisms
     add_places(record, {each.id: each.target.address for each in results}, listed)
-    _deliver(record, results, directory, arguments, time.monotonic() - started)
+    held = () if settings.executor == "inline" else protections()
+    _deliver(record, results, directory, arguments, time.monotonic() - started, held)
     return of_run(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
@@ -282,7 +285,10 @@ def _audited(
                         else first_line(result.outcome.detail)
                     )
                     cause = ": ".join(filter(None, (result.outcome.reason, detail)))
-                    sys.stderr.write(f"dpassay: {result.id}: error: {cause}\n")
+                    sys.stderr.write(
+                        printable(f"dpassay: {result.id}: error: {cause}", line=False) + "\n"
+                    )
+            interrupts.wait()
     except KeyboardInterrupt:
         return results, False
     except InvalidInput:
@@ -299,6 +305,7 @@ def _deliver(
     directory: Path | None,
     arguments: argparse.Namespace,
     seconds: float,
+    held: Sequence[str],
 ) -> None:
     """Write the reports, and print the table or the record."""
     from dpassay import reports
@@ -306,17 +313,18 @@ def _deliver(
 
     if directory is not None:
         with delivering(GO_ON):
-            reports.write(record, reports.DEFAULT, directory)
-            write_sidecars(directory, results, seconds)
-    with readers_may_leave():
-        if arguments.json:
-            sys.stdout.write(dumps(record))
-        else:
-            print_summary(record, console(), everything=arguments.verbose, directory=directory)
-        sys.stdout.flush()
+            reports.write(record, ("json",), directory)
+            write_sidecars(directory, results, seconds, held)
+            interrupts.settle(f"{directory / 'record.json'} is written, its pages are not")
+            pages = [each for each in reports.DEFAULT if each != "json"]
+            reports.write(record, pages, directory, protections=held)
+    if arguments.json:
+        sys.stdout.write(dumps(record))
+    else:
+        print_summary(record, console(), everything=arguments.verbose, directory=directory)
+    interrupts.settle("what was found is printed")
     if directory is not None and not arguments.quiet:
-        with readers_may_leave(sys.stderr):
-            sys.stderr.write(f"report: {directory / 'index.html'}\n")
+        sys.stderr.write(f"report: {directory / 'index.html'}\n")
 
 
 @contextmanager

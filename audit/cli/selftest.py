@@ -14,7 +14,7 @@ from typing import Any
 from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.progress import bars
-from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.cli.output.terminal import console
 from dpassay.cli.shared import delivering
 from dpassay.config.options import OPTIONS
 from dpassay.record.files import dumps, writable, write_text
@@ -78,12 +78,10 @@ def action(arguments: argparse.Namespace) -> int:
         with delivering():
             write_text(directory / "selftest.json", dumps(document))
             write_text(directory / "selftest.html", to_html(document))
-    with readers_may_leave():
-        if arguments.json:
-            sys.stdout.write(dumps(document))
-        else:
-            print_checks(document, console())
-        sys.stdout.flush()
+    if arguments.json:
+        sys.stdout.write(dumps(document))
+    else:
+        print_checks(document, console())
     if directory is not None and not arguments.quiet:
         sys.stderr.write(f"report: {directory / 'selftest.html'}\n")
     return Exit.NOTHING if document["passed"] else Exit.FAILED

@@ -26,7 +26,7 @@ from dpassay.cli.exit_codes import of_attack
 from dpassay.cli.output.progress import bars
 from dpassay.cli.shared import command_of, commit, deliver_attacks
 from dpassay.config.load import Config
-from dpassay.errors import InvalidInput, TargetError
+from dpassay.errors import InvalidInput, TargetError, printable
 from dpassay.record.attack_record import HELD, UNEXAMINED, UNLOOKED, UNSEEN
 from dpassay.record.files import writable
 from dpassay.seeds import stream
@@ -135,7 +135,7 @@ def service_action(
     )
 
     def show() -> None:
-        sys.stdout.write(told(alone["service"], seen, tested))
+        sys.stdout.write(printable(told(alone["service"], seen, tested), line=False))
 
     deliver_attacks(record, directory, show, as_json=arguments.json, quiet=arguments.quiet)
     return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)

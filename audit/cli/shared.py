@@ -10,12 +10,12 @@ import platform
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dpassay.cli.output.terminal import readers_may_leave
+from dpassay.cli.interrupts import interrupts
 from dpassay.config.options import OPTIONS
 from dpassay.config.values import canonical
 from dpassay.engine.result import Result
@@ -139,13 +139,16 @@ def delivering(hint: str = "") -> Iterator[None]:
         raise OutputError(f"{error}{hint}") from None
 
 
-def write_sidecars(directory: Path, results: list[Result], seconds: float) -> None:
-    """Write what belongs beside a record.
+def write_sidecars(
+    directory: Path, results: list[Result], seconds: float, held: Sequence[str]
+) -> None:
+    """Write what belongs beside a record: all cells, the circumstances, the witnesses.
 
-    All cells, the circumstances, the witnesses.
+    `held` names what held the audited code back.
     """
     write_cells(directory, results)
-    circumstances = {
+    circumstances: dict[str, Any] = {
+        "protections": held,
         "seconds": round(seconds, 3),
         "host": platform.node(),
         "system": platform.platform(),
@@ -176,22 +179,31 @@ def deliver_attacks(
     record: Mapping[str, Any],
     directory: Path | None,
     show: Callable[[], None],
+    beside: Mapping[str, str] | None = None,
+    held: Sequence[str] | None = None,
     *,
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Write the record of attacks and its pages; print it, or what is shown instead."""
+    """Write the record of attacks, what lies beside it, its pages; print it, or what is shown.
+
+    `held` names what held the attacked code back, as in `write_sidecars`.
+    """
     from dpassay import reports
     from dpassay.reports.attack.pages import FORMATS
 
     if directory is not None:
         with delivering():
-            reports.write(record, FORMATS, directory, FORMATS)
-    with readers_may_leave():
-        if as_json:
-            sys.stdout.write(dumps(record))
-        else:
-            show()
-        sys.stdout.flush()
+            reports.write(record, ("json",), directory, FORMATS)
+            for name, text in (beside or {}).items():
+                write_text(directory / name, text)
+            interrupts.settle(f"{directory / 'attack.json'} is written, its pages are not")
+            pages = {name: each for name, each in FORMATS.items() if name != "json"}
+            reports.write(record, pages, directory, FORMATS, held)
+    if as_json:
+        sys.stdout.write(dumps(record))
+    else:
+        show()
+    interrupts.settle("what was found is printed")
     if directory is not None and not quiet:
         sys.stderr.write(f"report: {directory / 'attack.html'}\n")

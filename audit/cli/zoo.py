@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.progress import bars
-from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.cli.output.terminal import console
 from dpassay.config.options import OPTIONS
 from dpassay.errors import InvalidInput
 from dpassay.numerics import DOWN, written
@@ -96,12 +96,10 @@ def action(arguments: argparse.Namespace) -> int:
         for place, line in enumerate(_lines(arguments, chosen)):
             lines.append(line)
             progress("zoo", place + 1, len(chosen) * (1 if arguments.broken_only else 2))
-    with readers_may_leave():
-        if arguments.json:
-            sys.stdout.write(dumps({"schema": SCHEMA, "results": [_json(line) for line in lines]}))
-        else:
-            _print(lines)
-        sys.stdout.flush()
+    if arguments.json:
+        sys.stdout.write(dumps({"schema": SCHEMA, "results": [_json(line) for line in lines]}))
+    else:
+        _print(lines)
     return Exit.NOTHING if all(line.right for line in lines) else Exit.FAILED
 
 

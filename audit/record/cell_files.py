@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpassay.csv_files import text_of_cell
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput, require
 from dpassay.record.cells import COLUMNS, WAYS, csv_lines
@@ -118,6 +119,7 @@ def _read_parts(
     for part, cells in enumerate(pd.read_csv(path, dtype=KINDS, chunksize=CHUNK)):
         if list(cells.columns) != list(COLUMNS):
             raise ValueError(path)
+        cells["result"] = cells["result"].map(text_of_cell, na_action="ignore")
         kept = pd.Series(data=True, index=cells.index)
         for name, value in wanted.items():
             kept &= cells[name] == value

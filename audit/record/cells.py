@@ -6,12 +6,15 @@ Cells that leak nothing are not listed, numbers have six digits, and what is ali
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.csv_files import cell
 from dpassay.engine.evidence import Evidence
 from dpassay.engine.result import Result
 from dpassay.numerics import DOWN, UP, rounded
@@ -53,8 +56,10 @@ def csv_lines(results: Iterable[Result]) -> Iterator[str]:
     yield ",".join(COLUMNS) + "\n"
     for part in parts(results):
         texts = {name: _texts(part[name]) for name in WAYS}
-        columns = ((texts.get(name, part[name])).tolist() for name in COLUMNS)
-        yield "".join(",".join(map(str, row)) + "\n" for row in zip(*columns, strict=True))
+        texts["result"] = np.array([*map(cell, part["result"])], dtype=object)
+        lines, columns = io.StringIO(), (texts.get(name, part[name]).tolist() for name in COLUMNS)
+        csv.writer(lines, lineterminator="\n").writerows(zip(*columns, strict=True))
+        yield lines.getvalue()
 
 
 def _of_one_mechanism(results: Sequence[Result]) -> Iterator[Table]:

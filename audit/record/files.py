@@ -9,7 +9,6 @@ import gzip
 import json
 import math
 import os
-import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,11 +16,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
-from dpassay.errors import InvalidInput
+from dpassay.errors import OBEYED, InvalidInput
 
-PAGES = (".html", ".json", ".md", ".xml", ".csv")
+PAGES = (".html", ".json", ".md", ".xml", ".csv", ".gz", ".sqlite")
 """What files end with, and folders do not."""
-SURROGATES = re.compile("[\ud800-\udfff]")
 INDENT = "  "
 LAID_OUT = 4
 """So many levels of a document are laid out, an entry on each line: in a record down to the fields
@@ -95,11 +93,11 @@ def schema_at(path: Path) -> str:
 def dumps(document: Mapping[str, Any]) -> str:
     """Write a document as canonical JSON.
 
-    Sorted keys, one newline at the end, no NaN, surrogates escaped. Two spaces for each of the
-    first levels; a list of numbers, and what lies deeper, takes one line.
+    Sorted keys, one newline at the end, no NaN, what a terminal obeys escaped. Two spaces for each
+    of the first levels; a list of numbers, and what lies deeper, takes one line.
     """
     text = "".join((*_laid_out(document, 0), "\n"))
-    return SURROGATES.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _laid_out(value: object, level: int) -> Iterator[str]:
@@ -142,16 +140,17 @@ def clearest_id(result_id: str) -> str:
 def write_text(path: Path, text: str, argument: str = "") -> None:
     """Write a text file so that no reader ever sees half of it; an older one is replaced.
 
-    One that ends in .gz is compressed.
+    What a terminal or a page obeys is replaced, as by `printable`. A file that ends in .gz is
+    compressed.
 
     Raises
     ------
     InvalidInput
         If the file cannot be written.
     """
-    packed = path.suffix == ".gz"
+    content = OBEYED.sub("\ufffd", text).encode()
     with whole_file(path, argument) as file:
-        file.write(gzip.compress(text.encode(), 6, mtime=0) if packed else text.encode())
+        file.write(gzip.compress(content, 6, mtime=0) if path.suffix == ".gz" else content)
 
 
 @contextmanager
@@ -206,7 +205,12 @@ def writable(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
             pass
+        folders = [
+            each.name for each in directory.iterdir() if each.suffix in PAGES and each.is_dir()
+        ]
     except (OSError, ValueError) as error:
         why = f"cannot be written ({getattr(error, 'strerror', error)})"
-        why = "is a file; must be a folder" if exists(directory) else why
+        why = "is a file; must be a folder" if exists(directory) and directory.is_file() else why
         raise InvalidInput(f"--out = '{directory}': {why}") from None
+    if folders:
+        raise InvalidInput(f"--out = '{directory}': its {folders[0]} is a folder; must be a file")

@@ -67,7 +67,7 @@ def _drawn(target: AuditTarget, pilots: Sequence[Pilot], size: int, own: str) ->
         try:
             found = target.sample(target.prepare(data), queries, size, stream(*key), WHERE)
         except TargetError as error:  # a dataset that it does not take; the search passes it
-            if error.undeclared:
+            if error.fatal:
                 raise
             failed.append(error)
         else:

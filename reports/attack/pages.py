@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -51,7 +50,7 @@ from dpassay.reports.attack.words import (
     notes,
     opening,
 )
-from dpassay.reports.run.markdown import code_md, table_md, text_md
+from dpassay.reports.run.markdown import code_md, folded, table_md, text_md
 from dpassay.reports.shared.numbers import MISSING, clean, count, plain, shorten
 from dpassay.reports.shared.tables import Table
 from dpassay.reports.shared.templating import template
@@ -68,7 +67,10 @@ STYLES = {
     "held": "bold",
     "unclaimed": "bold",
 }
-FACTS = ("records", "references", "targets", "test", "learner", "seed", "confidence", "commit")
+FACTS = (
+    *("records", "references", "targets", "test", "learner", "seed", "confidence", "commit"),
+    "protections",
+)
 TERMINAL = 80
 COLUMNS = (("view", 16), ("attack", 16), ("AUC [95 %]", 18), ("TPR at FPR", 14), ("adv.", 5))
 """Columns of the table in a terminal, with their widths: less than 80 in all."""
@@ -277,8 +279,8 @@ def to_markdown(record: Raw) -> str:
             texts += [f"## {title}", text_md(found.caption), table_md(found)]
     for subject in sound(subjects):
         table = attacks_table(subject)
-        head = f"<details><summary>{escape(subject.name)}: every attack</summary>"
-        texts.append(f"{head}\n\n{text_md(table.caption)}\n\n{table_md(table)}\n\n</details>")
+        every = f"{text_md(table.caption)}\n\n{table_md(table)}\n\n"
+        texts.append(folded(f"{subject.name}: every attack", every).rstrip())
     facts = "\n".join(f"* {text_md(name)}: {text_md(fact)}" for name, fact in _facts(record))
     texts += ["## Reproduce", code_md(clean(record["run"]["command"])), facts]
     return "\n\n".join(texts) + "\n"

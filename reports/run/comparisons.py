@@ -234,13 +234,11 @@ def commands_of(change: Raw, comparison: Raw, folder: Path) -> tuple[str, ...]:
 
 def _section(change: Raw, comparison: Raw, folder: Path) -> str:
     lines = [
-        f"### {SYMBOLS[change['kind']]} {change['kind']}: {text_md(clean(change['id']))}\n",
-        text_md(clean(change["words"])) + "\n",
+        f"### {SYMBOLS[change['kind']]} {change['kind']}: {text_md(change['id'])}\n",
+        text_md(change["words"]) + "\n",
     ]
     lines += [
-        text_md(clean(text)) + "\n"
-        for text in (change["witness"], _let_pass(change, comparison))
-        if text
+        text_md(text) + "\n" for text in (change["witness"], _let_pass(change, comparison)) if text
     ]
     lines += [code_md(command) + "\n" for command in commands_of(change, comparison, folder)]
     return "\n".join(lines)

@@ -14,6 +14,7 @@ from dpassay.reports.run.brief import lead
 from dpassay.reports.run.digest import Entry, by_mechanism, entries
 from dpassay.reports.run.view import View, make_view
 from dpassay.reports.run.words import Part
+from dpassay.reports.shared.numbers import clean
 from dpassay.reports.shared.shortening import Pieces, fits, shortened
 from dpassay.reports.shared.statuses import EXPECTED
 from dpassay.reports.shared.tables import Table
@@ -24,6 +25,9 @@ LIMIT = 60_000
 """Bytes that a report stays below: a comment on GitHub takes 65,536 characters."""
 FEW = 10
 """So many results are always told in full; of more there is a digest if they do not fit."""
+MARKUP = re.compile(r"[\\`*_\[\]|~$]")
+LINKED = re.compile(r"[@#](?=\w)|:(?=//)|\b(?:www(?=\.)|GH(?=-\d))", re.IGNORECASE)
+"""What a forge, such as GitHub, makes a link of: persons, issues, addresses."""
 ACT = "## Refuted, failed or undecided\n\n"
 MORE = """## More
 
@@ -34,7 +38,6 @@ MORE = """## More
 ```
 dpassay explain ID --record record.json
 ```
-
 """
 
 
@@ -46,17 +49,11 @@ IN_FULL = {
 
 
 def to_markdown(record: Raw, limit: int = LIMIT) -> str:
-    """Write a record as GitHub-flavoured Markdown.
+    """Write a record as GitHub-flavoured Markdown of fewer bytes than `limit`.
 
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-    limit : int, optional
-        The text takes fewer bytes of UTF-8 than that. Where more than `FEW` results do not fit, it
-        is a digest: what somebody has to act on, then a table of all mechanisms. What does not fit
-        even so is left out by whole sections, the least bad results first, and a line at the top
-        says so.
+    Where more than `FEW` results do not fit, it is a digest: what somebody has to act on, then a
+    table of all mechanisms. What does not fit even so is left out by whole sections, the least bad
+    results first, and a line at the top says so.
     """
     view = make_view(record)
     told = entries(record, view)
@@ -67,11 +64,23 @@ def to_markdown(record: Raw, limit: int = LIMIT) -> str:
 
 
 def text_md(text: str) -> str:
-    """Escape a text so that it shows as it is, also in a table.
+    """Escape a text so that it shows as it is, also in a table, on one line.
 
-    No markup, no HTML, no column break.
+    No markup, no HTML, no column break, no address, person or issue that a forge would link to.
     """
-    return re.sub(r"([\\`*_\[\]|~$])", r"\\\1", escape(text, quote=False))
+    return unlinked(MARKUP.sub(r"\\\g<0>", escape(clean(text), quote=False)))
+
+
+def unlinked(text: str) -> str:
+    """Break what a forge would make a link of."""
+    return LINKED.sub("\\g<0>\N{WORD JOINER}", text)
+
+
+def folded(title: str, content: str) -> str:
+    """Fold a content behind a title, where some read Markdown and others do not."""
+    plain = unlinked(escape(clean(title), quote=False))
+    plain = MARKUP.sub(lambda sign: f"&#{ord(sign[0])};", plain)
+    return f"<details><summary>{plain}</summary>\n\n{content}</details>\n\n"
 
 
 def code_md(text: str) -> str:
@@ -109,7 +118,9 @@ def _story(record: Raw, view: View, told: Sequence[Entry]) -> Pieces:
             for result in view.results
         ),
         tables=tuple(
-            "" if result.query_table is None else _details(result.query_table)
+            ""
+            if result.query_table is None
+            else folded(result.query_table.caption, f"{table_md(result.query_table)}\n\n")
             for result in view.results
         ),
         statuses=tuple(result.status for result in view.results),
@@ -153,7 +164,7 @@ def _section(entry: Entry) -> str:
     story += _parts(entry.parts)
     if entry.status is not EXPECTED:
         return f"### {text_md(entry.title)}\n\n{story}"
-    return f"<details><summary>{escape(entry.title)}</summary>\n\n{story}</details>\n\n"
+    return folded(entry.title, story)
 
 
 def _parts(parts: Iterable[Part]) -> str:
@@ -179,10 +190,3 @@ def _findings(view: View) -> str:
     words = "".join(f"{text_md(text)}\n\n" for text in view.findings_words)
     notions = "" if view.notions is None else f"## Both notions\n\n{captioned(view.notions)}\n\n"
     return f"## Findings\n\n{table}{words}{notions}"
-
-
-def _details(table: Table) -> str:
-    return (
-        f"<details><summary>{escape(table.caption)}</summary>\n\n{table_md(table)}\n\n</details>\n"
-        "\n"
-    )

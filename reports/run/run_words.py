@@ -166,6 +166,7 @@ def facts_of(record: Raw) -> tuple[tuple[str, str], ...]:
         ("budget", f"{count(run['budget'])} certification trials per side and finalist"),
         ("data", _data(record)),
         ("packages", packages or MISSING),
+        *((name, clean(run[name])) for name in ("protections",) if name in run),
     )
 
 

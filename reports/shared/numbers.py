@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
+from dpassay.errors import printable
 from dpassay.numerics import (
     INFINITY,
     MISSING,
@@ -59,15 +60,8 @@ MAX_TEXT = 160
 
 
 def clean(text: object) -> str:
-    """Make foreign text one printable line.
-
-    Whitespace collapsed, control, bidi and surrogate characters replaced.
-
-    Names, parameters and reasons come from the audited code; in a terminal an escape sequence could
-    rewrite the report.
-    """
-    line = " ".join(str(text).split())
-    return "".join(character if character.isprintable() else "\ufffd" for character in line)
+    """Make foreign text, such as a name or a reason, one printable line."""
+    return printable(" ".join(str(text).split()), line=False)
 
 
 def shorten(text: str, limit: int = MAX_TEXT) -> str:

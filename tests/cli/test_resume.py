@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import random
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -13,11 +14,15 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dpassay.cli.main import main, sigterm_as_ctrl_c
+from dpassay.cli import attack, run, shared
+from dpassay.cli.interrupts import sigterm_as_ctrl_c
+from dpassay.cli.main import main
 from tests.cli.conftest import without_pictures
 from tests.cli.rewritten import inside
 
@@ -191,6 +196,72 @@ def test_what_interrupts_leaves_a_record(
     assert main([*WORDS, "--out", "out"]) == 130
     assert json.loads(Path("out/record.json").read_text())["run"]["complete"] is False
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "number"),
+    [
+        (run, "opened_cluster", 1),
+        (run, "make_record", 1),
+        (shared, "write_cells", 2),
+        (attack, "make_attack_record", 2),
+    ],
+)
+def test_an_interrupt_after_the_last_trial_leaves_the_whole_record(
+    where: Any,
+    name: str,
+    number: int,
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """While workers are closed, while it is made, while what lies beside it is written."""
+    original = getattr(where, name)
+
+    @contextmanager
+    def closing(*arguments: Any) -> Iterator[Any]:
+        with original(*arguments) as found:
+            yield found
+        signal.raise_signal(signal.SIGTERM)
+
+    def interrupted(*arguments: Any, **more: Any) -> Any:
+        for _ in range(number):
+            signal.raise_signal(signal.SIGINT)
+        return original(*arguments, **more)
+
+    monkeypatch.setattr(where, name, closing if name == "opened_cluster" else interrupted)
+    monkeypatch.setattr("dpassay.cli.run.assay", lambda *_: iter(()))
+    monkeypatch.setattr("dpassay.cli.attack.experiment", lambda *_, **__: iter(()))
+    words = ["attack", "--against", "base", "--records", "40", "-q"] if where is attack else WORDS
+    assert main([*words, "--out", "out"]) == 130
+    record, page = ("attack.json", "attack.html") if where is attack else SAME[:2]
+    assert json.loads(Path("out", record).read_text())["run"]["complete"] is True
+    assert not Path("out", page).exists()
+    said = f"dpassay: interrupted: out/{record} is written, its pages are not\n"
+    assert capsys.readouterr().err.endswith(said)
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-", "2>/dev/full", "2>&1 | true"])
+def test_closed_streams_cost_no_record(closed: str, project: Path) -> None:
+    """Nor does anything that is printed get into a file that has the number of a stream."""
+    pages = ("index.html", "junit.xml", "report.md", "record.json")
+    command = shlex.join([sys.executable, "-m", "dpassay", *WORDS, "-v", "--out", "out"])
+    line = f"{{ {command.replace(' -q ', ' ').replace('6000', '200')}; echo $? > code; }} {closed}"
+    subprocess.run(["bash", "-c", line], check=True, capture_output=True)
+    assert Path("code").read_text().strip() == "4"  # from 200 trials: inconclusive
+    assert all(Path("out", page).is_file() for page in pages)
+    assert sqlite3.connect("out/ledger.sqlite").execute("PRAGMA integrity_check").fetchone()
+
+
+@pytest.mark.parametrize("name", ["record.json", "index.html", "cells.csv.gz", "ledger.sqlite"])
+def test_a_folder_in_the_place_of_a_file_is_told_before_the_audit(
+    name: str, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("dpassay.cli.run.assay", pytest.fail)
+    Path("out", name).mkdir(parents=True)
+    assert main([*WORDS, "--out", "out"]) == 2
+    said = f"dpassay: error: --out = 'out': its {name} is a folder; must be a file\n"
+    assert capsys.readouterr().err == said
 
 
 def test_an_interrupt_that_is_swallowed_comes_again() -> None:

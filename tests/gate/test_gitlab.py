@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.gate.conftest import ROOT, Tools
+from tests.gate.conftest import ROOT, Tools, git
 from tests.plugin.demo import HALF
 
 TEMPLATE: dict[str, Any] = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text(encoding="utf-8"))
@@ -33,7 +34,14 @@ def job(
     return found.returncode, found.stdout + found.stderr, known
 
 
+def at(repository: Path) -> dict[str, str]:
+    """Return the variables that name a commit of a repository."""
+    commit = git(repository, "rev-parse", "HEAD").strip()
+    return {"GATE_REPOSITORY": repository.as_uri(), "GATE_REF": commit}
+
+
 def test_its_form() -> None:
+    assert re.fullmatch(r"python:\d+\.\d+\.\d+-[a-z]+", JOB["image"])
     assert list(TEMPLATE) == ["dpassay"]
     assert set(JOB) == {"stage", "image", "variables", "script", "artifacts"}
     assert all(isinstance(line, str) for line in JOB["script"])
@@ -48,7 +56,7 @@ def test_correct_half_the_noise_and_correct_again(
     demo: Path, tools: Tools, repository: Path
 ) -> None:
     good = (demo / "audit/api.py").read_text()
-    variables = {"GATE_REPOSITORY": repository.as_uri(), "GATE_INSTALL": "-e ."}
+    variables = at(repository) | {"GATE_INSTALL": "-e ."}
     code, log, known = job(demo, tools, variables)
     assert code == 0, log
     (installed,) = tools.called("pip")
@@ -64,13 +72,15 @@ def test_correct_half_the_noise_and_correct_again(
     assert job(demo, tools, variables)[0] == 0
 
 
-@pytest.mark.parametrize("variables", [{}, {"GATE_REF": "v99"}])
+@pytest.mark.parametrize(
+    ("variables", "exit_code"),
+    [({"GATE_REF": ""}, 2), ({"GATE_REF": "v99"}, 128), ({"GATE_REPOSITORY": ""}, 128)],
+)
 def test_what_cannot_be_fetched_is_no_verdict(
-    demo: Path, stub: Tools, repository: Path, variables: dict[str, str]
+    demo: Path, stub: Tools, repository: Path, variables: dict[str, str], exit_code: int
 ) -> None:
-    address = {"GATE_REPOSITORY": repository.as_uri()} if variables else {}
-    code, log, _ = job(demo, stub, address | variables)
-    assert code == 128, log
+    code, log, _ = job(demo, stub, at(repository) | variables)
+    assert code == exit_code, log
     assert stub.called("dpassay") == []
 
 
@@ -86,7 +96,7 @@ def test_the_baseline_is_compared_where_it_is_asked_for(
         "COMPARISON": str(tmp_path / "comparison.md"),
         "RUN_EXIT": "0",
     }
-    variables |= {"GATE_REPOSITORY": repository.as_uri(), "BASELINE_EXIT": "1"}
+    variables |= at(repository) | {"BASELINE_EXIT": "1"}
     assert job(demo, stub, variables)[0] == 0
     assert job(demo, stub, variables | {"GATE_BASELINE": "check"})[0] == 1
     assert stub.called("dpassay")[-1] == "<baseline> <check> <report/record.json> <-o> <report>"

@@ -6,10 +6,13 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tarfile
 import zipfile
+from hashlib import sha256
 from importlib.metadata import distributions, requires
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -95,13 +98,49 @@ def released(folder: Path, given: dict[str, object], time: int) -> dict[str, byt
     return {path.name: path.read_bytes() for path in (folder / "dist").iterdir()}
 
 
+def told_of(statement: dict[str, Any], folder: Path) -> dict[str, str]:
+    """Return what a statement holds with a digest, after all files of a folder agree with it."""
+    held = [
+        *statement["subject"],
+        *statement["predicate"]["buildDefinition"]["resolvedDependencies"],
+    ]
+    known: dict[str, str] = {each["name"]: next(iter(each["digest"].values())) for each in held}
+    for path in folder.iterdir():
+        if path.suffix != ".intoto":
+            assert known[path.name] == sha256(path.read_bytes()).hexdigest()
+    return known
+
+
+def test_the_provenance_of_a_release_says_what_its_files_are_and_what_they_were_made_of(
+    tmp_path: Path,
+) -> None:
+    files = {
+        "dpassay-1.tar.gz": b"a",
+        "dpassay-1-py3-none-any.whl": b"b",
+        "dpassay-1.cdx.json": b"c",
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    statement = tmp_path / "dpassay-1.intoto"
+    script = [sys.executable, ROOT / "ci" / "provenance.py", statement, ROOT, "0" * 40]
+    words = [*script, *(tmp_path / name for name in files)]
+    subprocess.run(words, check=True)
+    text = statement.read_bytes()
+    known = told_of(json.loads(text), tmp_path)
+    assert known.keys() == {*files, "source", *LOCKS[1:]}
+    assert known["source"] == "0" * 40
+    assert known[LOCKS[2]] == sha256((ROOT / LOCKS[2]).read_bytes()).hexdigest()
+    subprocess.run(words, check=True)
+    assert statement.read_bytes() == text
+
+
 @pytest.mark.slow
 def test_a_release_is_the_same_bytes_wherever_it_is_built(tmp_path: Path) -> None:
     for name in ("here", "elsewhere"):
         (tmp_path / name).mkdir()
     here = released(tmp_path / "here", HERE, 1_000_000_000)
     assert here == released(tmp_path / "elsewhere", ELSEWHERE, 1_700_000_000)
-    assert sorted(Path(name).suffix for name in here) == [".gz", ".json", ".whl"]
+    assert sorted(Path(name).suffix for name in here) == [".gz", ".intoto", ".json", ".whl"]
 
     (wheel,) = (tmp_path / "here" / "dist").glob("*.whl")
     (archive,) = (tmp_path / "here" / "dist").glob("*.tar.gz")
@@ -110,6 +149,10 @@ def test_a_release_is_the_same_bytes_wherever_it_is_built(tmp_path: Path) -> Non
     with tarfile.open(archive) as held:
         assert {(each.uid, each.gid, each.uname) for each in held} == {(0, 0, "")}
         assert len({each.mtime for each in held}) == 1
+
+    (statement,) = (tmp_path / "here" / "dist").glob("*.intoto")
+    head = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True).strip()
+    assert told_of(json.loads(statement.read_text()), statement.parent)["source"] == head
 
     (bom,) = (tmp_path / "here" / "dist").glob("*.cdx.json")
     subprocess.run([RELEASE, "-c", VALID, bom], check=True)

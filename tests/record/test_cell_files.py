@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import tracemalloc
 from collections.abc import Callable
@@ -20,6 +22,7 @@ from dpassay.errors import InvalidInput
 from dpassay.record import cell_files, cells
 from dpassay.record.cell_files import FILE, read_cells, write_cells
 from dpassay.record.cells import COLUMNS
+from dpassay.record.files import unpacked
 from tests.core.toys import TableMechanism, flip_group, target_of
 
 
@@ -71,6 +74,18 @@ def test_filters(wanted: dict[str, object], results: list[Result], tmp_path: Pat
         every = every[every["lower"] > value] if name == "above" else every[every[name] == value]
     pd.testing.assert_frame_equal(kept, every.reset_index(drop=True))
     assert (len(kept) == 0) == (wanted == {"result": "nobody"})
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+a", "-a", "@a", "'=a", 'a,"b"', "a"])
+def test_names_are_no_formulas_and_come_back(
+    name: str, results: list[Result], tmp_path: Path
+) -> None:
+    result = replace(results[0], id=name)
+    path = write_cells(tmp_path, [result])
+    rows = list(csv.reader(io.StringIO(unpacked(path))))[1:]
+    assert {row[0] for row in rows} == {("" if name[0] == "a" else "'") + result.id}
+    assert not any(row[-1].startswith("'") for row in rows)
+    assert len(read_cells(tmp_path, result=result.id)) == len(rows) > 0
 
 
 def test_same_cells_same_bytes(results: list[Result], tmp_path: Path) -> None:

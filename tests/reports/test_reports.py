@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dpassay import reports
 from dpassay.errors import InvalidInput
 from dpassay.record.files import dumps
 from dpassay.reports import FORMATS, Format, write
@@ -67,3 +69,29 @@ def test_a_directory_that_cannot_be_written(small: Record, tmp_path: Path) -> No
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(InvalidInput, match="--out = "):
         write(small, ["md"], tmp_path / "file")
+
+
+def test_every_page_may_load_nothing_and_run_nothing() -> None:
+    folder = Path(reports.__file__).parent / "templates"
+    texts = [path.read_text(encoding="utf-8") for path in folder.glob("*.j2")]
+    pages = [text for text in texts if "<!DOCTYPE" in text]
+    assert len(pages) >= 7
+    assert all("{{ macros.head(" in text for text in pages)
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    assert f'<meta http-equiv="Content-Security-Policy" content="{policy}">' in "".join(texts)
+    assert not re.search(r"<script|\bon[a-z]+=|<iframe|<link|@import|https?:", "".join(texts))
+
+
+@pytest.mark.parametrize(
+    ("protections", "told"),
+    [(None, None), ((), "none"), (("own process", "PID namespace"), "own process, PID namespace")],
+)
+def test_pages_say_what_held_the_audited_code_back_and_the_record_does_not(
+    protections: tuple[str, ...] | None, told: str | None, small: Record, tmp_path: Path
+) -> None:
+    write(small, ["html", "md", "json"], tmp_path, protections=protections)
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert ("<dt>protections</dt>" in page) == ("* protections" in text) == (told is not None)
+    assert told is None or f"* protections: {told}\n" in text
+    assert (tmp_path / "record.json").read_text(encoding="utf-8") == dumps(small)

@@ -65,7 +65,7 @@ def test_what_is_not_declared_is_named_with_its_run(kind: str) -> None:
             TargetError, match=f"^output = '{kind}': sample on here {told}"
         ) as found:
             Output(kind=kind).check(draws, "here", by_query=False)
-        assert found.value.undeclared
+        assert found.value.fatal
         assert "\n" not in str(found.value)
 
 

@@ -20,7 +20,7 @@ from dpassay.cli.arguments.parser import (
 )
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.progress import bars
-from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.cli.output.terminal import console
 from dpassay.cli.shared import command_of, delivering
 from dpassay.config.load import Config
 from dpassay.data import Table
@@ -171,11 +171,9 @@ def _deliver(
             write_text(directory / "frontier.json", dumps(document))
             write_text(directory / "costs.json", dumps(costs))
             write_text(directory / "index.html", to_html(document, costs))
-    with readers_may_leave():
-        if arguments.json:
-            sys.stdout.write(dumps(document))
-        else:
-            print_comparison(document, costs, console())
-        sys.stdout.flush()
+    if arguments.json:
+        sys.stdout.write(dumps(document))
+    else:
+        print_comparison(document, costs, console())
     if directory is not None and not arguments.quiet:
         sys.stderr.write(f"report: {directory / 'index.html'}\n")

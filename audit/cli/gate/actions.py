@@ -10,11 +10,11 @@ from pathlib import Path
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.gate.kind import RecordKind
 from dpassay.cli.gate.kinds import record_of
-from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.cli.output.terminal import console
 from dpassay.cli.records import sound
 from dpassay.config.load import Config
 from dpassay.config.options import OPTIONS
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, printable
 from dpassay.record.baseline import Judged, judge
 from dpassay.record.files import dumps, exists, writable, write_text
 
@@ -38,7 +38,7 @@ def accept(kind: RecordKind, text: str, config: Config) -> int:
         )
     write_text(path, dumps(held), "--baseline")
     for line in kind.unexcused(record):
-        sys.stderr.write(f"dpassay: {line}\n")
+        sys.stderr.write(printable(f"dpassay: {line}") + "\n")
     sys.stdout.write(f"{path}: {kind.number(record)} of {place}; keep it with your code\n")
     return Exit.NOTHING
 
@@ -104,12 +104,10 @@ def deliver(judged: Judged, place: Path, pages: str | None, *, as_json: bool) ->
         write_text(directory / "comparison.xml", to_junit(judged.as_json(), place.parent))
         write_text(directory / "comparison.json", dumps(judged.as_json()))
         write_text(directory / "comparison.md", to_markdown(judged.as_json(), place.parent))
-    with readers_may_leave():
-        if as_json:
-            sys.stdout.write(dumps(judged.as_json()))
-        else:
-            print_comparison(judged.as_json(), place.parent, console())
-        sys.stdout.flush()
+    if as_json:
+        sys.stdout.write(dumps(judged.as_json()))
+    else:
+        print_comparison(judged.as_json(), place.parent, console())
     if judged.open:
         return Exit.REFUTED
     return Exit.INCONCLUSIVE if judged.comparison.blind else Exit.NOTHING

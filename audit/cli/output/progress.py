@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 from dpassay.engine.result import Result
+from dpassay.errors import printable
 from dpassay.targets.groups import Progress, silent
 
 LONG = 600.0
@@ -27,15 +28,6 @@ class Pace:
     """Tells on stderr, from its first pairs or datasets, that a stage of a run will take long.
 
     It runs nothing.
-
-    Parameters
-    ----------
-    shown : Progress
-        What shows the progress besides.
-    clock : callable
-        Seconds.
-    smaller : str
-        What makes the command shorter.
     """
 
     def __init__(
@@ -68,15 +60,7 @@ class Pace:
 
 
 class Log:
-    """Tells that a mechanism is done, and when: a line each, where there are no progress bars.
-
-    Parameters
-    ----------
-    stream : text stream
-        Where to.
-    clock : callable
-        Seconds.
-    """
+    """Tells that a mechanism is done, and when: a line each, where there are no progress bars."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream, self._clock, self._began = stream, clock, clock()
@@ -90,9 +74,8 @@ class Log:
         said = ", ".join(self._verdicts)
         self._verdicts = []
         seconds = self._clock() - self._began
-        with suppress(OSError):
-            self._stream.write(f"{seconds:8.1f} s  {result.target.name}: {said}\n")
-            self._stream.flush()
+        self._stream.write(f"{seconds:8.1f} s  {printable(result.target.name)}: {said}\n")
+        self._stream.flush()
 
 
 def silently(result: Result) -> None:
@@ -108,15 +91,7 @@ def duration(seconds: float) -> str:
 
 
 def foretell(names: Iterable[str], budget: int, queries: int) -> None:
-    """Say before a run, on stderr, that its trials alone take long, however fast mechanisms are.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Mechanisms that will be sampled.
-    budget, queries : int
-        Certification trials per side, and query points of the data.
-    """
+    """Say before a run, on stderr, that its trials alone take long, however fast mechanisms are."""
     trials, queries = 2 * budget, max(1, queries)
     for name in names:
         announce(name, f"{trials:,} trials at {queries:,} query points", trials * queries, SMALLER)
@@ -126,15 +101,6 @@ def announce(name: str, work: str, answers: int, smaller: str) -> None:
     """Say on stderr that so many answers take long, however fast they come.
 
     Nothing where they need not.
-
-    Parameters
-    ----------
-    name, work : str
-        Of what, and what is done.
-    answers : int
-        How many answers that takes.
-    smaller : str
-        What makes the command shorter.
     """
     least = answers * ANSWER
     if least > LONG:

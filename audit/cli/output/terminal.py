@@ -1,46 +1,66 @@
-"""What commands print, and what they do when nobody reads it any more."""
+"""What commands print, and streams on which that never costs what was found."""
 
 from __future__ import annotations
 
 import io
 import json
 import os
+import select
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, TextIO
+from collections.abc import Sequence
+from typing import Any
+
+from dpassay.errors import OutputError
+
+
+class _Lasting(io.FileIO):
+    """A stream whose reader may leave (`| head`): what is written after that goes nowhere.
+
+    The exit code still tells what was found. What else goes wrong with stdout is an error, once.
+    """
+
+    def write(self, data: Any) -> int:
+        try:
+            while (written := super().write(data)) is None:
+                select.select([], [self], [])  # somebody made it non-blocking, and it is full
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            if self.fileno() == 1 and not isinstance(error, BrokenPipeError):
+                raise OutputError(f"stdout: cannot be written ({error.strerror})") from None
+            return len(data)
+        return written
+
+
+def open_streams() -> None:
+    """Make stdout and stderr such that no work is lost to them, closed ones too.
+
+    A file of ours would else get the number of one that is closed, and what is printed with it.
+    Streams that are not the process's own are left as they are.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+    for number, name in enumerate(("stdout", "stderr"), 1):
+        stream = getattr(sys, name)
+        if stream is getattr(sys, f"__{name}__"):
+            lasting = io.TextIOWrapper(
+                io.BufferedWriter(_Lasting(number, "w", closefd=False)),
+                encoding=getattr(stream, "encoding", "utf-8"),
+                errors=getattr(stream, "errors", "replace"),
+                line_buffering=True,
+            )
+            setattr(sys, name, lasting)
 
 
 def console() -> Any:
     """Return a rich console on stdout."""
     from rich.console import Console
 
-    class Patient(Console):
-        def on_broken_pipe(self) -> None:
-            """Print no more; rich would leave with exit code 1, which means 'refuted'."""
-            self.quiet = True
-            _discard(sys.stdout)
-
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # an ASCII terminal loses a symbol, not the report
-    return Patient()
-
-
-@contextmanager
-def readers_may_leave(stream: TextIO | None = None) -> Iterator[None]:
-    """Go on when whoever reads our output, stdout by default, has gone (`| head`).
-
-    The exit code still tells what was found.
-    """
-    try:
-        yield
-    except BrokenPipeError:
-        _discard(sys.stdout if stream is None else stream)
-
-
-def _discard(stream: TextIO) -> None:
-    """Send to nowhere what else is written to a stream, what it still holds included."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return Console()
 
 
 def print_json(value: Sequence[Any]) -> None:

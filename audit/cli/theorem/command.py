@@ -10,7 +10,7 @@ from typing import Any
 
 from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit, of_run
-from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.cli.output.terminal import console
 from dpassay.cli.shared import command_of, commit, delivering
 from dpassay.config.options import OPTIONS
 from dpassay.record.files import dumps, witness_file, writable, write_text
@@ -70,11 +70,7 @@ def action(arguments: argparse.Namespace) -> int:
 
 def _list(arguments: argparse.Namespace) -> int:
     papers = arguments.paper or list(PAPERS)
-    with readers_may_leave():
-        sys.stdout.write(
-            dumps(as_json(papers)) if arguments.json else "\n".join((*lines(papers), ""))
-        )
-        sys.stdout.flush()
+    sys.stdout.write(dumps(as_json(papers)) if arguments.json else "\n".join((*lines(papers), "")))
     return Exit.NOTHING
 
 
@@ -125,12 +121,10 @@ def _deliver(record: dict[str, Any], directory: Path | None, arguments: Any) -> 
                 if result["witness"] is not None:
                     path = directory / witness_file(result["id"])
                     write_text(path, dumps(make_witness(result, record["run"])))
-    with readers_may_leave():
-        if arguments.json:
-            sys.stdout.write(dumps(record))
-        else:
-            print_rows(record, console())
-        sys.stdout.flush()
+    if arguments.json:
+        sys.stdout.write(dumps(record))
+    else:
+        print_rows(record, console())
     if directory is not None and not arguments.quiet:
         sys.stderr.write(f"report: {directory / 'theorems.html'}\n")
 

@@ -100,7 +100,7 @@ class Drawing:
         try:
             self._draw_all(encoder, list(shared.values()), size, phase, told, bases)
         except TargetError as error:
-            if error.undeclared:
+            if error.fatal:
                 raise
             return self._draw_each(encoder, list(shared.values()), size, phase, error, bases)
         return some
@@ -123,7 +123,7 @@ class Drawing:
                 try:
                     self._draw_all(encoder, [[each]], size, phase, told, bases)
                 except TargetError as failed:
-                    if failed.undeclared:
+                    if failed.fatal:
                         raise
                     if self.is_own(each):
                         raise

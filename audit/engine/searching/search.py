@@ -170,7 +170,7 @@ class Search:
             try:
                 drawn = self.drawing.draw(encoder, some, size, f"search {number}", told, bases)
             except TargetError as error:
-                if error.undeclared or bases is None or any(map(self.drawing.is_own, some)):
+                if error.fatal or bases is None or any(map(self.drawing.is_own, some)):
                     raise
                 failure = error
                 self.drawing.failed.append(len(some))
@@ -284,7 +284,7 @@ class Search:
                 size = min(draws, MOST_SHRUNK)
                 self._look(encoder, both, size, f"shrunk {step}", self._choose)
             except TargetError as error:
-                if error.undeclared:
+                if error.fatal:
                     raise
                 break
             if not (is_sure(smaller) and keeps(smaller, fresh or same)):

@@ -13,17 +13,17 @@ class Late(Broken):
     """No whole reply came in time."""
 
 
+class Dropped(Broken):
+    """A connection that failed before a whole reply came: what was sent may have been read."""
+
+
 class Connection(Protocol):
     """Takes a line and gives a line."""
 
     def ask(self, line: bytes, seconds: float | None = None) -> bytes:
         """Send a line, which ends in a line break, and return the reply without one.
 
-        Parameters
-        ----------
-        line : bytes
-        seconds : float, optional
-            Time for the reply; that of the connection by default.
+        The time for it is by default that of the connection.
 
         Raises
         ------

@@ -243,7 +243,8 @@ def http(
     claim : Claim, optional
         What it promises; `audit(..., claim=...)` says it too.
     timeout : float
-        Seconds for a reply, from the connection to its last byte, > 0.
+        Seconds for a reply, from the connection to its last byte, > 0; what is asked again and
+        the pauses are included.
     retries : int
         How often it is asked again, >= 0.
     reset : bool

@@ -1,21 +1,30 @@
-"""A service that is asked by POST, one JSON object each way."""
+"""A service that is asked over HTTP: one deadline for each reply, and a limit on its bytes.
+
+http.client reads and writes; its socket has, before every read and write, the time that is left.
+"""
 
 from __future__ import annotations
 
 import http.client
+import io
+import select
 import socket
-import threading
+import ssl
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from dpassay.errors import InvalidInput
-from dpassay.targets.foreign.connection import Broken, Late
+from dpassay.targets.foreign.connection import Broken, Dropped, Late
 
 MIB = 1 << 20
-CHUNK = 1 << 16
+PIECE = 1 << 14
+"""Bytes that are sent at once: one TLS record, so that no slow reader holds a write up."""
+CHUNK = HEAD = 1 << 16
+"""Bytes that are read at once; of status and headers, with every `100 Continue`, at most."""
 PAUSE = 0.1
 """Seconds before the first time that something is asked again; twice as long each time."""
 AGAIN = (429, *range(500, 600))
@@ -25,17 +34,7 @@ HEADERS = {"Content-Type": "application/json", "Accept": "application/json"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where a service is.
-
-    Parameters
-    ----------
-    secure : bool
-        Whether it is asked over TLS.
-    host, port
-        `port` is None for the usual one.
-    path : str
-        With what follows a question mark.
-    """
+    """Where a service is; a port of None is the usual one, the path holds the query as well."""
 
     secure: bool
     host: str
@@ -72,111 +71,198 @@ def _path(parts: SplitResult) -> str:
     return f"{path}?{parts.query}" if parts.query else path
 
 
-class _Again(Exception):
-    """Something that may go better next time."""
+class _Incoming(io.RawIOBase):
+    """What a service sends, until a time; so much of it, after which `end_head` grants the body."""
+
+    def __init__(self, raw: Any, connection: socket.socket, until: float) -> None:
+        self._raw, self._connection, self._until = raw, connection, until
+        self._left, self._said = HEAD, f"its headers are longer than {HEAD >> 10} KiB"
+
+    def end_head(self, most: int) -> None:
+        # twice as many bytes as the body may have: chunks have headers of their own
+        self._left, self._said = HEAD + 2 * most, f"its reply is longer than {most / MIB:g} MiB"
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._connection.settimeout(_left(self._until))
+        count: int | None = self._raw.readinto(buffer)
+        self._left -= count or 0
+        if self._left < 0:
+            raise Broken(self._said)
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _Response(http.client.HTTPResponse):
+    def __init__(self, sock: socket.socket, *, until: float, **more: Any) -> None:
+        super().__init__(sock, **more)
+        self.incoming = _Incoming(self.fp.detach(), sock, until)
+        self.fp = io.BufferedReader(self.incoming, CHUNK)
 
 
 class Service:
     """A service that is asked over a connection which is kept open as long as it likes.
 
-    Parameters
-    ----------
-    address : Address
-    seconds : float
-        Time for a reply, from the connection to its last byte.
-    retries : int
-        How often it is asked again.
-    reply : float
-        MiB of a reply at most.
+    A reply may take so many `seconds`, from the connection to its last byte, all that is asked
+    again (`retries` times) and the pauses between included, and so many MiB (`reply`).
     """
 
     def __init__(self, address: Address, seconds: float, retries: int, reply: float) -> None:
         self._address, self._seconds, self._retries = address, seconds, retries
         self._most = round(reply * MIB)
         self._said = ""
-        kind = http.client.HTTPSConnection if address.secure else http.client.HTTPConnection
-        self._connection = kind(address.host, address.port, timeout=seconds)
+        self._context = ssl.create_default_context() if address.secure else None
+        self._connection: Any = (
+            http.client.HTTPConnection(address.host, address.port)
+            if self._context is None
+            else http.client.HTTPSConnection(address.host, address.port, context=self._context)
+        )
 
     def ask(self, line: bytes, seconds: float | None = None) -> bytes:
         """Post a line and return the body of the reply; see `Connection`."""
         self._said = ""
         seconds = self._seconds if seconds is None else seconds
+        until = time.monotonic() + seconds
         for attempt in range(self._retries + 1):
-            if attempt:
-                time.sleep(PAUSE * 2 ** (attempt - 1))
             try:
-                return self._posted(line, seconds)
-            except _Again as error:
+                status, body = self._request("POST", self._address.path, line, seconds, until)
+            except Dropped as error:
                 cause = str(error)
+            else:
+                if status == 200:
+                    return body
+                self._said = " ".join(body[:300].decode(errors="replace").split())
+                cause = f"it answered with status {status}"
+                if status not in AGAIN:
+                    raise Broken(cause)
+            pause = PAUSE * 2**attempt
+            if attempt < self._retries and time.monotonic() + pause > until:
+                raise Late(f"{_late(seconds)} ({cause})")
+            time.sleep(pause if attempt < self._retries else 0)
         times = "" if self._retries == 0 else f", also when asked {self._retries + 1} times"
         raise Broken(f"{cause}{times}")
 
-    def _posted(self, line: bytes, seconds: float) -> bytes:
-        over = threading.Event()
-        try:
-            with self._cut_off(over, seconds):
-                self._connection.request("POST", self._address.path, line, HEADERS)
-                self._acknowledge()
-                response = self._connection.getresponse()
-                body = self._body(response, over)
-        except (OSError, http.client.HTTPException) as error:
-            self._connection.close()
-            if over.is_set() or isinstance(error, TimeoutError):
-                raise Late(f"it gave no whole reply within {seconds:g} s") from None
-            said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise _Again(f"the connection failed ({' '.join(said.split())[:200]})") from None
-        if response.status == 200:
-            return body
-        self._said = " ".join(body[:300].decode(errors="replace").split())
-        cause = f"it answered with status {response.status}"
-        raise (_Again if response.status in AGAIN else Broken)(cause)
+    def request(self, method: str, path: str, body: bytes = b"") -> tuple[int, bytes]:
+        """Return status and body of the reply to one request.
 
-    def _acknowledge(self) -> None:
-        """Acknowledge at once what comes: a service that writes head and body apart waits for it.
-
-        Forty milliseconds each time otherwise, where there are thousands of requests.
+        Raises
+        ------
+        Late, Dropped, Broken
+            If it does not come in time, the connection fails, or it is too long.
         """
+        return self._request(method, path, body, self._seconds, time.monotonic() + self._seconds)
+
+    def _request(
+        self, method: str, path: str, body: bytes, seconds: float, until: float
+    ) -> tuple[int, bytes]:
+        while True:
+            kept = self._is_kept()
+            try:
+                if not kept:
+                    self._connect(until)
+                return self._exchanged(method, path, body, until)
+            except Broken:
+                self.close()
+                raise
+            except (OSError, ValueError, http.client.HTTPException) as error:
+                self.close()
+                if kept and isinstance(error, ConnectionError):
+                    continue  # it had closed what was kept
+                if isinstance(error, TimeoutError):
+                    raise Late(_late(seconds)) from None
+                said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+                raise Dropped(f"the connection failed ({' '.join(said.split())[:200]})") from None
+
+    def _is_kept(self) -> bool:
+        """Whether there is a connection, on which nothing came unasked: neither bytes nor its end.
+
+        A reply that is longer than it said would else be taken for that to the next request.
+        """
+        if self._connection.sock is None:
+            return False
+        waiting = select.poll()
+        waiting.register(self._connection.sock, select.POLLIN)
+        if waiting.poll(0):
+            self.close()
+        return self._connection.sock is not None
+
+    def _connect(self, until: float) -> None:
+        host, port = self._connection.host, self._connection.port
+        failure = OSError("the host has no address")
+        for *kind, _, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            connection = socket.socket(*kind)
+            try:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                connection.settimeout(_left(until))
+                connection.connect(where)
+                if self._context is not None:
+                    connection.settimeout(_left(until))
+                    connection = self._context.wrap_socket(connection, server_hostname=host)
+            except OSError as error:
+                connection.close()
+                failure = error
+            else:
+                self._connection.sock = connection
+                return
+        raise failure
+
+    def _exchanged(self, method: str, path: str, body: bytes, until: float) -> tuple[int, bytes]:
+        connection = self._connection
+
+        def pieces() -> Iterator[bytes]:
+            for start in range(0, len(body), PIECE):
+                connection.sock.settimeout(_left(until))
+                yield body[start : start + PIECE]
+
+        connection.response_class = partial(_Response, until=until)
+        connection.sock.settimeout(_left(until))
+        headers = HEADERS | {"Content-Length": str(len(body))}
+        connection.request(method, path, pieces(), headers)
         if hasattr(socket, "TCP_QUICKACK"):
-            self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+            # a service that writes head and body apart waits for the acknowledgement, 40 ms a time
+            connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+        with connection.getresponse() as response:
+            response.incoming.end_head(self._most)
+            if response.headers.get("Content-Encoding", "identity") != "identity":
+                raise Broken("its reply is compressed; must be as it is")
+            return response.status, self._body(response)
 
-    def _body(self, response: http.client.HTTPResponse, over: threading.Event) -> bytes:
-        found = bytearray()
-        while not over.is_set() and (more := response.read(CHUNK)):
-            found += more
-            if len(found) > self._most:
-                self._connection.close()
-                raise Broken(f"its reply is longer than {self._most / MIB:g} MiB")
-        if over.is_set():
-            raise TimeoutError  # what came is what had come when it was cut off
-        if response.length:
-            raise http.client.IncompleteRead(b"", response.length)
-        return bytes(found)
-
-    @contextmanager
-    def _cut_off(self, over: threading.Event, seconds: float) -> Iterator[None]:
-        """Cut the connection after the time for a reply, however much is still coming."""
-
-        def cut() -> None:
-            over.set()
-            with suppress(OSError, AttributeError):
-                self._connection.sock.shutdown(socket.SHUT_RDWR)
-
-        timer = threading.Timer(seconds, cut)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
+    def _body(self, response: _Response) -> bytes:
+        with io.BytesIO() as found:  # its memory is freed also if an exception holds this frame
+            while response.length is None or response.length <= self._most:
+                more = response.read(CHUNK)
+                found.write(more)
+                if found.tell() > self._most:
+                    break
+                if not more:
+                    if response.length:
+                        raise http.client.IncompleteRead(b"", response.length)
+                    return found.getvalue()
+        raise Broken(f"its reply is longer than {self._most / MIB:g} MiB")
 
     def told(self) -> str:
         """Return the beginning of what came with a wrong status; see `Connection`."""
         return self._said
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection; it is opened again when something is asked."""
         self._connection.close()
 
-    def disown(self) -> None:
-        """Close this process's end; see `Connection`."""
-        self._connection.close()
+    disown = __del__ = close  # other ends of it are not touched
+
+
+def _left(until: float) -> float:
+    """Return the seconds until then; raise `TimeoutError` if there are none."""
+    seconds = until - time.monotonic()
+    if seconds <= 0:
+        raise TimeoutError
+    return seconds
+
+
+def _late(seconds: float) -> str:
+    return f"it gave no whole reply within {seconds:g} s"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ from dpassay.reports.run.pipeline.notices import (
     replay,
 )
 from dpassay.reports.run.view import CAVEAT
-from dpassay.reports.shared.numbers import clean, plural, shorten
+from dpassay.reports.shared.numbers import plural, shorten
 from dpassay.reports.shared.statuses import INCONCLUSIVE, REFUTED
 
 Raw = Mapping[str, Any]
@@ -37,20 +36,10 @@ GROUPS = (
     ("Also different", ("elsewhere", "reworded")),
 )
 """Every kind of change, under the words that a reader looks for."""
-REFERENCE = re.compile(r"(?<!\\)([@#])(?=\w)")
-"""What GitHub would take for a person or an issue."""
 
 
 def to_comment(record: Raw, comparison: Raw | None = None) -> str:
-    """Write a record as Markdown for a pull request, of at most `LIMIT` bytes.
-
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-    comparison : mapping, optional
-        With the accepted baseline, of schema `dpassay/comparison/1`.
-    """
+    """Write a record as Markdown for a pull request, of at most `LIMIT` bytes."""
     kept: list[str] = []
     size = left = 0
     for part in _parts(record, comparison):
@@ -68,17 +57,17 @@ def to_comment(record: Raw, comparison: Raw | None = None) -> str:
 def _parts(record: Raw, comparison: Raw | None) -> Iterator[str]:
     """Yield paragraphs, the most important first: one that does not fit is left out."""
     found, every = notices(record), briefs(record)
-    yield f"### {_said(lead(record))}\n"
+    yield f"### {text_md(lead(record))}\n"
     yield f"{_checked(record, every)}\n"
-    yield from (f"**{_said(words)}**\n" for words in alarms(record))
+    yield from (f"**{text_md(words)}**\n" for words in alarms(record))
     raw = {each.id: result for each, result in zip(every, record["results"], strict=True)}
     yield from (_told(notice, raw[notice.brief.id]) for notice in found[:FIRST])
     yield from _to_do(found)
     if comparison is not None:
-        yield f"**Against the accepted baseline:** {_said(headline(comparison))}.\n"
+        yield f"**Against the accepted baseline:** {text_md(headline(comparison))}.\n"
         yield from _changes(comparison)
     rest = [
-        f"* {_mark(notice.brief)} {_said(notice.title)}: {_said(shorten(notice.brief.reason))}"
+        f"* {_mark(notice.brief)} {text_md(notice.title)}: {text_md(shorten(notice.brief.reason))}"
         for notice in found[FIRST:]
     ]
     passed = [_line(each) for each in every if each.status not in LEVELS]
@@ -93,7 +82,7 @@ def _checked(record: Raw, every: Sequence[Brief]) -> str:
     mechanisms = len({each.mechanism for each in every})
     run = record["run"]
     data = run["data"]
-    of = "" if data is None else f" on {_said(data.get('name', 'the data'))}"
+    of = "" if data is None else f" on {text_md(data.get('name', 'the data'))}"
     searched = [result["searched"] for result in record["results"] if result["searched"]]
     pairs, queries = (
         max((each[name] for each in searched), default=0) for name in ("pairs", "queries")
@@ -108,14 +97,14 @@ def _checked(record: Raw, every: Sequence[Brief]) -> str:
 def _told(notice: Notice, result: Raw) -> str:
     """Tell one result that did not pass."""
     brief = notice.brief
-    where = f" (`{_code(notice.places[0])}`)" if notice.places else ""
-    head = f"{_mark(brief)} **{_said(brief.name)}**{where}"
+    where = "".join(f" ({each['file']}:{each['line']})" for each in notice.places[:1])
+    head = f"{_mark(brief)} **{text_md(brief.name)}**{text_md(where)}"
     if brief.status is REFUTED:
-        found = f"claimed {_said(brief.claimed)}, found {_said(brief.found)}"
-        told = f"{_said(leaks(brief))}: {found}, {_said(certainty(result))}"
-        return f"{head} {told}. {_said(brief.seen)}\n"
-    told = f"claims {_said(brief.claimed)}: {brief.status.word}"
-    return f"{head} {told}; {_said(shorten(brief.reason, 400))}.\n"
+        found = f"claimed {text_md(brief.claimed)}, found {text_md(brief.found)}"
+        told = f"{text_md(leaks(brief))}: {found}, {text_md(certainty(result))}"
+        return f"{head} {told}. {text_md(brief.seen)}\n"
+    told = f"claims {text_md(brief.claimed)}: {brief.status.word}"
+    return f"{head} {told}; {text_md(shorten(brief.reason, 400))}.\n"
 
 
 def _to_do(found: Sequence[Notice]) -> Iterator[str]:
@@ -133,7 +122,7 @@ def _to_do(found: Sequence[Notice]) -> Iterator[str]:
         steps.append("where it is inconclusive: raise the budget, or ask where a record matters")
     if steps:
         steps.append("run again, with the same seed")
-        listed = "\n".join(f"{number}. {_safe(step)}" for number, step in enumerate(steps, 1))
+        listed = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
         yield f"Do now:\n{listed}\n"
 
 
@@ -143,7 +132,8 @@ def _changes(comparison: Raw) -> Iterator[str]:
     every = [*comparison["regressions"], *comparison["news"]]
     for title, kinds in GROUPS:
         lines = [
-            f"* {SYMBOLS[each['kind']]} {_said(each['id'])}: {_said(shorten(each['words'], 400))}"
+            f"* {SYMBOLS[each['kind']]} "
+            + text_md(f"{each['id']}: {shorten(each['words'], 400)}")
             + (" (suppressed)" if (each["id"], each["kind"]) in excused else "")
             for each in every
             if each["kind"] in kinds
@@ -172,28 +162,13 @@ def _folded(title: str, lines: Sequence[str]) -> Iterator[str]:
 
 def _line(brief: Brief) -> str:
     where = " where it was certified" if " to " in brief.found else ""
-    found = f", found {_said(brief.found)}{where}" if brief.found else ""
-    sight = f", would have seen {_said(brief.sight)} where it looked" if brief.sight else ""
+    found = f", found {text_md(brief.found)}{where}" if brief.found else ""
+    sight = f", would have seen {text_md(brief.sight)} where it looked" if brief.sight else ""
     return (
-        f"* {_mark(brief)} {_said(brief.name)} claims {_said(brief.claimed)}: "
+        f"* {_mark(brief)} {text_md(brief.name)} claims {text_md(brief.claimed)}: "
         f"{brief.status.word}{found}{sight}"
     )
 
 
 def _mark(brief: Brief) -> str:
     return brief.status.symbol
-
-
-def _said(text: str) -> str:
-    """Escape foreign text, so that it shows as it is and calls nobody."""
-    return _safe(text_md(clean(text)))
-
-
-def _safe(text: str) -> str:
-    """Keep GitHub from taking a word for a person or an issue."""
-    return REFERENCE.sub("\\1\N{WORD JOINER}", text)
-
-
-def _code(place: Raw) -> str:
-    """Name a place inside of backticks, where nothing can be escaped."""
-    return f"{clean(place['file'])}:{place['line']}".replace("`", "'")

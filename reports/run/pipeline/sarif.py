@@ -39,16 +39,6 @@ def to_sarif(record: Raw) -> str:
     mechanism is defined, or configured; its fingerprint depends neither on that nor on any number,
     so that a code scanner knows it again when lines move. An interrupted or empty run is an
     execution that was not successful.
-
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-
-    Returns
-    -------
-    str
-        Ends with one newline; the same record gives the same bytes.
     """
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(record)]}
     return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"

@@ -27,7 +27,7 @@ def test_the_first_screen_says_what_was_checked_found_how_bad_and_what_to_do(mak
     head = text.splitlines()
     assert head[0] == "### api leaks at least 1.9 times what it claims"
     assert "Checked: 2 claims of 2 mechanisms on iris" in text
-    assert "(`my_api.py:7`)" in text
+    assert r"(my\_api.py:7)" in text
     assert "claimed ε = 1, found ≥ 1.9, certified at 99.9 % confidence" in text
     assert "dpassay replay REPORT/witnesses/" in text
     first_screen = text.partition("<details>")[0]

@@ -135,8 +135,8 @@ def test_a_reset_that_is_refused_is_an_error() -> None:
 
 @pytest.mark.parametrize("status", [429, 500, 503, None])
 def test_what_may_go_better_is_asked_again(status: int | None) -> None:
-    """A lost connection (None) too, with longer and longer pauses."""
-    failures = iter([True, True])
+    """A lost connection (None) too, one that was kept at once; with longer and longer pauses."""
+    failures = iter([True] * (3 if status is None else 2))
 
     def drop(handler: servers.BaseHTTPRequestHandler) -> None:
         handler.connection.shutdown(socket.SHUT_RDWR)
@@ -151,7 +151,7 @@ def test_what_may_go_better_is_asked_again(status: int | None) -> None:
         began = time.monotonic()
         assert len(drawn(release)) == 3
         assert time.monotonic() - began >= 3 * PAUSE
-        assert service.ops().count("sample") == 3
+        assert service.ops().count("sample") == (4 if status is None else 3)
         assert len({asked["seed"] for asked in service.seen if asked["op"] == "sample"}) == 1
 
 
@@ -201,6 +201,21 @@ def no_http(handler: servers.BaseHTTPRequestHandler) -> None:
     handler.close_connection = True
 
 
+def repeat(start: bytes, again: bytes) -> Callable[[servers.BaseHTTPRequestHandler], None]:
+    """Write something, and then something else for ever."""
+
+    def written(handler: servers.BaseHTTPRequestHandler) -> None:
+        handler.wfile.write(start)
+        while True:
+            handler.wfile.write(again)
+            time.sleep(0.0001)
+
+    return written
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+LONG = b"X: " + b"a" * 60_000 + b"\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 WRONG: dict[str, tuple[Any, str]] = {
     "not found": ((404, "no such page"), "status 404: no such page"),
     "moved": ((302, ""), "status 302"),
@@ -208,6 +223,12 @@ WRONG: dict[str, tuple[Any, str]] = {
     "empty": ((200, ""), "no JSON"),
     "endless": (endless, "longer than 1 MiB"),
     "huge": ((200, "[" + "1," * (1 << 20) + "1]"), "longer than 1 MiB"),
+    "declared huge": (repeat(OK + b"Content-Length: 1099511627776\r\n\r\n", b"["), "than 1 MiB"),
+    "chunked": (repeat(CHUNKED, b"1000\r\n" + b" " * 4096 + b"\r\n"), "longer than 1 MiB"),
+    "chunks of no size": (repeat(CHUNKED, b"-1\r\n" + b" " * 4096), "longer than 1 MiB"),
+    "long headers": (repeat(OK, LONG), "headers are longer than 64 KiB"),
+    "continue": (repeat(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), "longer than 64 KiB|within 0.5 s"),
+    "packed": (repeat(OK + b"Content-Encoding: gzip\r\n\r\n", b"\x1f"), "compressed"),
     "drip": (drip, "no whole reply within 0.5 s"),
     "drip in the head": (drip_head, "no whole reply within 0.5 s"),
     "silence": (lambda _: time.sleep(2), "no whole reply within 0.5 s"),
@@ -227,6 +248,33 @@ def test_a_service_that_does_wrong_is_an_error(name: str) -> None:
         with pytest.raises(TargetError, match=said):
             drawn(release)
         assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("reply", [drip, (503, "later")])
+def test_the_limit_holds_for_all_that_is_asked_again(reply: Any) -> None:
+    """Also in a search, which passes over other failures of a data set."""
+    with serving(lambda asked: reply if asked["op"] == "sample" else laplace(asked)) as service:
+        release = http(service.url, timeout=0.5, retries=9)
+        result = audit(release, claim=DP(epsilon=1), data=Scalars(0, 1), budget=300)
+    assert result.verdict == "error"
+    assert "it gave no whole reply within 0.5 s" in str(result.outcome.reason)
+    assert service.ops().count("sample") == (1 if reply is drip else 3)
+
+
+def test_bytes_after_a_reply_are_not_the_next_reply() -> None:
+    """A reply that is longer than it says, by one that looks whole."""
+    more = b'Content-Length: 16\r\n\r\n{"answers": [9]}' + b" " * 100_000
+
+    def reply(asked: dict[str, Any]) -> Any:
+        if asked["op"] != "sample":
+            return laplace(asked)
+        text = json.dumps(laplace(asked)).encode()
+        return lambda handler: handler.wfile.write(
+            OK + b"Content-Length: %d\r\n\r\n" % len(text) + text + b" " * (1 << 17) + OK + more
+        )
+
+    with serving(reply) as service, opened(service, retries=0) as release:
+        assert drawn(release) == drawn(release) != [9]
 
 
 def test_nobody_there_is_an_error() -> None:
