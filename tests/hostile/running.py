@@ -22,7 +22,7 @@ import hostile_forgeries  # noqa: E402, F401
 import hostile_imports  # noqa: E402
 import hostile_output  # noqa: E402, F401
 import hostile_system  # noqa: E402, F401
-from hostile_table import CASES, FREE, GUARDED, Case  # noqa: E402
+from hostile_table import CASES, FREE, GUARDED, REFUSED, Case  # noqa: E402
 
 from dpassay.cli.exit_codes import of_attack  # noqa: E402
 
@@ -50,9 +50,11 @@ SMALL += ["--budget", "300"]
 LIMITS = ["--shard-timeout", str(LIMIT), "--memory", "0.5"]
 ATTACK = ["--claim", "epsilon=1", "--against", "mechanism", "--records", "30", "--references", "4"]
 ATTACK += ["--models", "30", "--attacks", "gap", "--transcripts", "400"]
+OUT = "made/out"
+TWINS = 24
 PARTS = ("subjects", "repeated")
 FIRST, HONEST, LAST = "innocent first", "honest", "innocent last"
-TWINS = 24
+INNOCENTS = ((FIRST, HONEST, LAST), ("innocent:near", "innocent:fair"))
 ENTRY = '[[mechanisms]]\nname = "{}"\ntarget = "{}"\n'
 CLAIM = "claim = { epsilon = 1.0 }\n"
 SCRIPT = HERE / "in_python.py"
@@ -83,11 +85,12 @@ def run(command: str, cases: Sequence[Case | None], folder: Path, *words: str) -
         if case is not None and case.module in hostile_imports.TEXTS:
             text = hostile_imports.TEXTS[case.module][1] + hostile_imports.AFTER
             (folder / f"{case.module}.py").write_text(text)
-    (folder / "bin").mkdir()
+    for name in ("bin", "made", "home"):
+        (folder / name).mkdir()
     given = getattr(sys.modules[__name__], f"_{command}")(cases, folder)
     mark = uuid.uuid4().hex[:12]
     path = os.pathsep.join((str(folder / "bin"), os.environ["PATH"]))
-    more = {"HOSTILE_RUN": mark, "HOSTILE_BIN": str(folder / "bin"), "PATH": path}
+    more = {"HOSTILE_RUN": mark, "HOSTILE_BIN": str(folder / "bin"), "PATH": path, "HOME": str(folder / "home")}
     more |= {f"GITHUB_{name}": str(folder / name.lower()) for name in ("ENV", "PATH", "OUTPUT")}
     waits = sum(case.limits for case in cases if case is not None)
     seconds = 40.0 + 5 * len(cases) + 4 * LIMIT * waits
@@ -113,7 +116,7 @@ def _run(cases: Sequence[Case | None], folder: Path) -> list[str]:
     places += [(HONEST, "innocent:fair", CLAIM), (LAST, "innocent:near", CLAIM)]
     text = "\n".join(ENTRY.format(name, target) + claim for name, target, claim in places)
     (folder / "dpassay.toml").write_text(text)
-    return [*_dpassay(), "run", *SMALL, *LIMITS, "--out", "out", "-q"]
+    return [*_dpassay(), "run", *SMALL, *LIMITS, "--out", OUT, "-q"]
 
 
 def _dask(cases: Sequence[Case | None], folder: Path) -> list[str]:
@@ -123,7 +126,7 @@ def _dask(cases: Sequence[Case | None], folder: Path) -> list[str]:
 def _attack(cases: Sequence[Case | None], folder: Path) -> list[str]:
     named = [f"innocent:near{k}" if case is None else case.target for k, case in enumerate(cases)]
     words = [*_dpassay(), "attack", "innocent:near", *named, "innocent:fair", *ATTACK]
-    return [*words, "--out", "out", "-q"]
+    return [*words, "--out", OUT, "-q"]
 
 
 def _audit(cases: Sequence[Case | None], folder: Path) -> list[str]:
@@ -139,15 +142,15 @@ def _read(told: dict[str, Any], folder: Path) -> Ran:
     results, witnesses = dict[str, Any](), dict[str, str]()
     stdout = (folder / "stdout").read_bytes()[:1_000_000].decode(errors="replace")
     with suppress(OSError, ValueError):
-        record = json.loads((folder / "out" / "record.json").read_bytes())
+        record = json.loads((folder / OUT / "record.json").read_bytes())
         results |= {each["mechanism"]: each for each in record["results"]}
     with suppress(OSError, ValueError):
-        record = json.loads((folder / "out" / "attack.json").read_bytes())
+        record = json.loads((folder / OUT / "attack.json").read_bytes())
         results |= {each["name"]: _subject(record, each["name"]) for each in record["subjects"]}
     for line in stdout.splitlines():
         if line.startswith('{"audited": '):
             results[json.loads(line)["audited"]] = json.loads(line)
-    for path in (folder / "out" / "witnesses").glob("innocent*.json"):
+    for path in (folder / OUT / "witnesses").glob("innocent*.json"):
         witnesses[path.name] = path.read_text()
     return Ran(
         **told,
@@ -174,20 +177,24 @@ def complaints(
     found = []
     hard = [case for case in cases if guarded or case.holds != GUARDED]
     soft = len(hard) < len(cases)
-    if ran.code == 0 or (ran.code != 1 and not soft):
-        found.append(f"exit {ran.code}, not 1: {' | '.join(ran.stderr.splitlines()[-2:])[-300:]}")
+    wanted = 2 if any(case.holds == REFUSED for case in cases) else 1
+    if wanted == 2 and ran.code == 2 and not ran.left:
+        return []
+    if ran.code == 0 or (ran.code != wanted and not soft):
+        found.append(f"exit {ran.code}, not {wanted}: {' | '.join(ran.stderr.splitlines()[-2:])[-300:]}")
     if ran.left:
         found.append(f"left behind: {ran.left}")
-    if ran.reached and not soft:
-        found.append(f"{ran.reached}")
+    allowed = {f"reached-{case.reaches}" for case in cases if case.holds == FREE}
+    if not soft and (out_of_reach := sorted(set(ran.reached) - allowed)):
+        found.append(f"{out_of_reach}")
     limit = 3 * reference.seconds + 2 * LIMIT * sum(case.limits for case in cases) + 10
     if ran.seconds > limit:
         found.append(f"took {ran.seconds:.0f} s, more than {limit:.0f} s")
-    for name, each in reference.results.items():
-        ours = "honest" in name or "innocent" in name
-        if ours and not soft and "near" not in name[-3:] and ran.results.get(name) != each:
-            if name in ran.results or command != "attack" or not name[-1].isdigit():
-                found.append(f"{name}: {_difference(each, ran.results.get(name))}")
+    for name in INNOCENTS[command == "attack"] if not soft else ():
+        if ran.results.get(name) != reference.results[name]:
+            found.append(
+                f"{name}: {_difference(reference.results[name], ran.results.get(name))}"
+            )
     if not soft and ran.witnesses != reference.witnesses:
         found.append("the witnesses of innocent ones differ")
     for k, case in enumerate(cases):
@@ -195,6 +202,8 @@ def complaints(
         said = each.get("verdict", "nothing")
         if case in hard and case.holds != FREE and said not in ("refuted", "error", "refused"):
             found.append(f"{case.module}:{case.name}: {said}: {each.get('reason')}")
+        if each.get("expected") is not None:
+            found.append(f"{case.module}:{case.name}: says itself that it is {each['expected']}")
     for mark in ("\x1b", "\r", "\u202e", "Traceback", "REACHED"):
         if mark in ran.stderr.replace("\r\n", "\n") or (mark in ran.stdout and mark != "\x1b"):
             found.append(f"{mark!r} is printed")

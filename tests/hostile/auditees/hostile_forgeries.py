@@ -5,15 +5,19 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from hostile_table import CASES, PARENT, enter, fair, hostile, near
 
 from dpassay import DP
 from dpassay.laws import bernoulli_law
+from dpassay.trials.tasks import TrialRunner
 
 # ---- behaves well because it knows that it is audited: nothing prevents that
 
@@ -108,64 +112,53 @@ def _patched(name, holds, patch):
     return hostile("forgeries", holds)(trick)
 
 
-def _no_counts():
-    import dpassay.trials.isolation.desk as desk
+def _done(change):
+    """Change what a lot of trials has come to, before it is told."""
 
-    desk.shard_result_json = lambda done: {"counts": [], "failure": None}
-
-
-def _odd_counts(change):
     def patch():
-        import dpassay.trials.isolation.desk as desk
-
-        write = desk.shard_result_json
-
-        def forged(done):
-            found = write(done)
-            for each in found["counts"]:
-                each["calls"] = change(each["calls"])
-            return found
-
-        desk.shard_result_json = forged
+        run = TrialRunner.run
+        TrialRunner.run = lambda self, *given, **named: change(run(self, *given, **named))
 
     return patch
 
 
-def _swap(calls):
+def _calls(change):
+    return _done(
+        lambda done: replace(
+            done, counts=tuple(replace(each, calls=change(each.calls)) for each in done.counts)
+        )
+    )
+
+
+def _marks(mark):
+    return _done(
+        lambda done: replace(
+            done, counts=tuple(replace(each, marks=(mark,) * len(each.marks)) for each in done.counts)
+        )
+    )
+
+
+def _halves(calls):
     total = calls.sum(axis=2, keepdims=True)
-    half = total // 2
-    return np.concatenate([half, total - half], axis=2)
-
-
-def _same_marks():
-    import dpassay.trials.isolation.desk as desk
-
-    write = desk.shard_result_json
-
-    def forged(done):
-        found = write(done)
-        for each in found["counts"]:
-            each["marks"] = [b"\0" for _ in each["marks"]]
-        return found
-
-    desk.shard_result_json = forged
+    return np.concatenate([total // 2, total - total // 2], axis=2)
 
 
 def _words():
-    import json
-
-    json.dumps = lambda *given, **named: '{"map":{"answer":{"map":{"done":null}}}}'
+    json.dumps = lambda *given, **named: "{}"
+    msgspec.msgpack.encode = lambda *given, **named: b"\x80"
 
 
 for _kind, _holds, _patch in (
-    ("counts_nothing", "caught", _no_counts),
-    ("counts_negative", "caught", _odd_counts(lambda calls: -calls)),
-    ("counts_too_many", "caught", _odd_counts(lambda calls: calls + 1)),
-    ("counts_overflow", "caught", _odd_counts(lambda calls: calls + (1 << 62))),
-    ("counts_as_numbers", "caught", _odd_counts(lambda calls: calls.astype(float))),
-    ("counts_of_another_shape", "caught", _odd_counts(lambda calls: calls[:, :, ::-1][:, :1])),
-    ("counts_halves", "free", _odd_counts(_swap)),
-    ("marks_alike", "free", _same_marks),
+    ("counts_nothing", "caught", _done(lambda done: replace(done, counts=()))),
+    ("counts_negative", "caught", _calls(lambda calls: -calls)),
+    ("counts_too_many", "caught", _calls(lambda calls: calls + 1)),
+    ("counts_overflow", "caught", _calls(lambda calls: calls + (1 << 62))),
+    ("counts_as_numbers", "caught", _calls(lambda calls: calls.astype(float))),
+    ("counts_of_another_shape", "caught", _calls(lambda calls: calls[:, :, ::-1][:, :1])),
+    ("counts_halves", "free", _calls(_halves)),
+    ("marks_alike", "free", _marks(b"\0")),
+    ("marks_long", "caught", _marks(b"x" * 100_000)),
+    ("marks_of_text", "caught", _marks("x")),
     ("words_alike", "caught", _words),
 ):
     globals()[_kind] = _patched(_kind, _holds, _patch)
@@ -295,6 +288,7 @@ class Disguised(Leaks, metaclass=Meta):
 
 
 OWN_CLAIM = ("Expected", "ManyClaims")
+REFUSED = ("CheckRefuses", "ManyClaims")
 FREELY = ("LawIsFair", "UpdateIsEmpty")
 """Where there is a law it is looked at, and `sample` held against it at some pairs only."""
 for _name, _value in list(globals().items()):
@@ -303,7 +297,7 @@ for _name, _value in list(globals().items()):
             _name,
             __name__,
             "mechanisms",
-            "free" if _name in FREELY else "caught",
+            "free" if _name in FREELY else "refused" if _name in REFUSED else "caught",
             claim=_name not in OWN_CLAIM,
             limits=2 if _name == "PairsAreEndless" else 0,
             commands=("run",) if _name in (*OWN_CLAIM, "CheckRefuses") else ("run", "audit", "dask"),

@@ -5,12 +5,10 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import mmap
 import os
 import re
 import signal
-import struct
 import sys
 import threading
 import time
@@ -18,10 +16,11 @@ import warnings
 from functools import partial
 
 import numpy as np
+from dpassay.trials import wire
 from hostile_table import PARENT, doing, enter, hostile, linger, near
+from msgspec.msgpack import Ext, encode
 
 do = partial(doing, module=__name__)
-HEAD = struct.Struct(">4sIIQ")
 MB = 1 << 20
 
 
@@ -35,8 +34,10 @@ def sockets():
 
 
 def frame(number, value, arrays=b""):
-    text = value if isinstance(value, bytes) else json.dumps(value).encode()
-    return HEAD.pack(b"dpa1", number, len(text), len(arrays)) + text + arrays
+    """Return a message as hosts write them, or bytes behind its head."""
+    if not isinstance(value, bytes):
+        return wire.pack(number, value)
+    return wire.HEAD.pack(wire.MARK, number, len(value), len(arrays)) + value + arrays
 
 
 def send(content):
@@ -122,52 +123,53 @@ def terminal_device():
 
 # ---- frames on the connection
 
+def array(sent, read, shape, arrays=b"0" * 8):
+    """Return what a message says of an array, which may not be so."""
+    return encode(Ext(1, encode([sent, read, shape]))), arrays
+
+
 PLAIN = {
     "list": [1],
     "none": None,
     "int": 3,
-    "empty": {"map": {}},
-    "answer_int": {"map": {"answer": 3}},
-    "answer_empty": {"map": {"answer": {"map": {}}}},
-    "done_none": {"map": {"answer": {"map": {"done": None}}}},
-    "shape_inf": (b'{"array":"<f8","start":0,"bytes":8,"shape":[Infinity]}', b"0" * 8),
-    "dtype_syntax": (b'{"array":"(2","start":0,"bytes":8,"shape":[1]}', b"0" * 8),
-    "dtype_comma": (b'{"array":"f8,,(","start":0,"bytes":8,"shape":[1]}', b"0" * 8),
-    "shape_huge": (b'{"array":"<f8","start":0,"bytes":8,"shape":[1e300]}', b"0" * 8),
-    "shape_negative": (b'{"array":"<f8","start":-8,"bytes":-8,"shape":[-1,-1]}', b"0" * 8),
-    "widened": (b'{"array":"|u1","as":"<f16","start":0,"bytes":8,"shape":[8]}', b"0" * 8),
-    "deep": b"[" * 100000 + b"]" * 100000,
-    "deep_map": b'{"map":{"a":' * 20000 + b"1" + b"}}" * 20000,
-    "raised_int": {"map": {"raised": 5, "told": [1]}},
-    "raised_long": {"map": {"raised": "x" * MB, "told": "y" * MB}},
-    "cause_int": {"map": {"answer": {"map": {"cause": 5, "detail": 7}}}},
-    "invalid": {"map": {"answer": {"map": {"invalid": "you did it wrong", "told": "x"}}}},
-    "invalid_int": {"map": {"answer": {"map": {"invalid": 5, "told": 6}}}},
-    "surrogate": b'{"map":{"raised":"\\ud800","told":"\\ud800"}}',
-    "hex_int": {"hex": 5},
-    "map_int": {"map": 5},
-    "byte_order_mark": b"\xef\xbb\xbf{}",
-    "big_int": b"9" * 5000,
-    "f16": (b'{"array":"<f16","start":0,"bytes":16,"shape":[1]}', b"0" * 16),
-    "failure_text": {
-        "map": {"answer": {"map": {"done": {"map": {"counts": [], "failure": "xy"}}}}}
-    },
-    "failure_int": {"map": {"answer": {"map": {"done": {"map": {"counts": [], "failure": 5}}}}}},
-    "counts_int": {"map": {"answer": {"map": {"done": {"map": {"counts": 5, "failure": None}}}}}},
-    "calls_list": {
-        "map": {
-            "answer": {
-                "map": {
-                    "done": {
-                        "map": {
-                            "counts": [{"map": {"calls": [1], "marks": []}}],
-                            "failure": None,
-                        }
-                    }
-                }
-            }
-        }
-    },
+    "empty": {},
+    "answer_int": {"answer": 3},
+    "answer_empty": {"answer": {}},
+    "answer_unknown": {"answer": {"done": 1, "verdict": "verified"}},
+    "done_none": {"answer": {"done": None}},
+    "shape_infinite": array("<f8", "<f8", [float("inf")]),
+    "shape_huge": array("<f8", "<f8", [1 << 53, 1 << 53]),
+    "shape_empty": array("<f8", "<f8", [0, 1 << 50], b""),
+    "shape_negative": array("<f8", "<f8", [-1, -1]),
+    "shape_deep": array("|u1", "|u1", [1] * 100),
+    "dtype_syntax": array("(2", "(2", [1]),
+    "dtype_comma": array("f8,,(", "f8", [1]),
+    "dtype_object": array("|O", "|O", [1]),
+    "dtype_f16": array("<f16", "<f16", [1], b"0" * 16),
+    "widened": array("|u1", "<i8", [8]),
+    "truth": array("|b1", "|b1", [8], b"\x02" * 8),
+    "bytes_of_nothing": (encode(1), b"0" * MB),
+    "deep_list": b"\x91" * 100_000 + b"\x01",
+    "deep_map": b"\x81\xa1a" * 100_000 + b"\x01",
+    "deep_json": b"[" * 100_000 + b"]" * 100_000,
+    "long_list": b"\xdd\xff\xff\xff\xff",
+    "long_map": b"\xdf\xff\xff\xff\xff",
+    "many_lists": b"\xdc\xff\xff" + b"\x90" * 65535,
+    "never_used": b"\xc1" * 100,
+    "half": b"\x92\x01",
+    "not_utf8": b"\xa4\xff\xfe\xed\xa0",
+    "extension": encode(Ext(77, b"x")),
+    "big_int": encode(Ext(2, b"\x7f" * 5000)),
+    "not_a_number": {"answer": {"done": float("nan")}},
+    "raised_int": {"raised": 5, "told": [1]},
+    "raised_long": {"raised": "x" * MB, "told": "y" * MB},
+    "cause_int": {"answer": {"cause": 5, "detail": 7}},
+    "invalid": {"answer": {"invalid": "you did it wrong", "told": "x"}},
+    "invalid_int": {"answer": {"invalid": 5, "told": 6}},
+    "failure_text": {"answer": {"done": {"counts": [], "failure": "xy"}}},
+    "failure_int": {"answer": {"done": {"counts": [], "failure": 5}}},
+    "counts_int": {"answer": {"done": {"counts": 5, "failure": None}}},
+    "calls_list": {"answer": {"done": {"counts": [{"calls": [1], "marks": []}], "failure": None}}},
 }
 
 
@@ -191,7 +193,7 @@ for _kind in PLAIN:
 def announces_64_gib():
     for file in sockets():
         os.set_blocking(file, True)
-        os.write(file, HEAD.pack(b"dpa1", 5, 0, 1 << 36))
+        os.write(file, wire.HEAD.pack(wire.MARK, 5, 0, 1 << 36))
         for _ in range(600):
             os.write(file, bytes(MB))
 
@@ -199,13 +201,13 @@ def announces_64_gib():
 @hostile("frames", limits=2)
 def drips_a_frame():
     for file in sockets():
-        os.write(file, HEAD.pack(b"dpa1", 5, 0, 1 << 30))
+        os.write(file, wire.HEAD.pack(wire.MARK, 5, 0, 1 << 30))
         while True:
             os.write(file, b"\0")
             time.sleep(0.01)
 
 
-half_a_head = do(lambda: send(HEAD.pack(b"dpa1", 5, 9, 9)[:11]), "half_a_head", "frames")
+half_a_head = do(lambda: send(wire.HEAD.pack(wire.MARK, 5, 9, 9)[:11]), "half_a_head", "frames")
 noise_on_the_wire = do(lambda: send(os.urandom(4096)), "noise_on_the_wire", "frames")
 closes_files = do(lambda: os.closerange(0, 256), "closes_files", "frames")
 

@@ -33,7 +33,7 @@ from hostile_table import (
 
 do = partial(doing, module=__name__)
 LIBC = ctypes.CDLL(None, use_errno=True)
-OUT = Path("out")
+OUT = Path("made/out")
 PRCTL_PDEATHSIG, CLONE_NEWNS, MS_REMOUNT_BIND, PTRACE_ATTACH = 1, 0x20000, 0x1020, 16
 SUPPRESSION = """
 [[suppressions]]
@@ -260,6 +260,53 @@ def leaves_its_mounts():
     _write_beside(Path(sys.modules["dpassay"].__file__).parent)
 
 
+@hostile("files", "guarded")
+def renames_what_is_above():
+    """A path is not read-only if a folder above it can be another one."""
+    with suppress(OSError):
+        os.rename("made", "unmade")
+        os.rename("unmade", "made")
+        reached("above")
+
+
+def _opens(what, *paths):
+    for path in paths:
+        with suppress(OSError):
+            os.close(os.open(path, os.O_WRONLY))
+            reached(what)
+
+
+@hostile("processes", "free", reaches="kernel")
+def kernel_settings():
+    _opens("kernel", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys/kernel/uevent_helper")
+
+
+@hostile("processes", "free", reaches="groups")
+def control_groups():
+    with suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, kinds, place = line.split(":", 2)
+            for kind in kinds.split(","):
+                _opens("groups", f"/sys/fs/cgroup/{kind}{place}/cgroup.procs")
+
+
+@hostile("processes", "free", reaches="disk")
+def opens_the_disk():
+    for each in os.scandir("/sys/block"):
+        _opens("disk", f"/dev/{each.name}")
+
+
+@hostile("files", "free", reaches="later")
+def what_later_processes_read():
+    """Files of the user's that other programs read when they start."""
+    folder = Path(site.getusersitepackages())
+    with suppress(OSError):
+        folder.mkdir(parents=True)
+        (folder / "hostile.pth").write_text("# hostile\n")
+        Path("~/.bashrc").expanduser().write_text("# hostile\n")
+        reached("later")
+
+
 @hostile("processes")
 def hides_the_folder():
     """Mount something over what the judge reads later; it must be mounted here only."""
@@ -391,7 +438,7 @@ def _in_out(make):
 
 def _link():
     for name in ("record.json", "junit.xml", "index.html"):
-        (OUT / name).symlink_to("../innocent.py")
+        (OUT / name).symlink_to("../../innocent.py")
 
 
 def _device():
@@ -429,7 +476,7 @@ for _kind, _make in {
     "record_is_a_device": _device,
     "writes_a_green_record": lambda: (OUT / "record.json").write_text('{"results": []}'),
     "witnesses_are_elsewhere": lambda: (OUT / "witnesses").symlink_to("/nowhere"),
-    "removes_the_folder": lambda: subprocess.run(["rm", "-rf", "out"], check=False),
+    "removes_the_folder": lambda: subprocess.run(["rm", "-rf", OUT], check=False),
     "empties_the_ledger": _clear_ledger,
     "forges_the_ledger": _forge_ledger,
     "locks_the_ledger": _lock_ledger,

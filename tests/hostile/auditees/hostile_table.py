@@ -19,6 +19,8 @@ import numpy as np
 
 CAUGHT = "caught"
 """Its own verdict is `refuted` or `error`, whatever it does."""
+REFUSED = "refused"
+"""It cannot be audited at all: wrong usage (2), before anything runs; so it runs alone."""
 FREE = "free"
 """Its own verdict may be anything: it behaves well while it is audited, or forges what only its own
 process knows. Nothing prevents that; it must still harm nobody else."""
@@ -34,7 +36,11 @@ MARK = "HOSTILE_OUTER"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One hostile auditee: where it is, what must hold, how many time limits it may use up."""
+    """One hostile auditee: where it is, and what must hold.
+
+    `limits` is how many time limits it may use up, `claim` whether the configuration states its
+    claim, `reaches` what nothing keeps out of its reach.
+    """
 
     name: str
     module: str
@@ -43,6 +49,7 @@ class Case:
     limits: int = 0
     commands: tuple[str, ...] = COMMANDS
     claim: bool = True
+    reaches: str = ""
 
     @property
     def target(self) -> str:
