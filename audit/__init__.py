@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dpassay.claims import zCDP as zCDP
     from dpassay.data import Labelled as Labelled
     from dpassay.engine.domains.domain import Domain as Domain
-    from dpassay.errors import AuditeeError as AuditeeError
     from dpassay.errors import DpassayError as DpassayError
     from dpassay.errors import InvalidInput as InvalidInput
     from dpassay.errors import TargetError as TargetError
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 _WHERE = {
     "DP": "claims",
     "GDP": "claims",
-    "AuditeeError": "errors",
     "TargetError": "errors",
     "Domain": "engine.domains.domain",
     "DpassayError": "errors",

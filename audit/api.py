@@ -27,7 +27,6 @@ from dpassay.targets.calls import named, taken
 from dpassay.targets.estimators import PREDICT, Observed, Trained, is_estimator
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
-from dpassay.targets.moved import known_as
 from dpassay.targets.resolve import can_be_rebuilt, declared, of_events, parameters_of
 from dpassay.trials.executors import Kind
 
@@ -284,7 +283,7 @@ def _address(mechanism: Any) -> tuple[str, str | None]:
     """Name of a mechanism or function, and the same as a target if that can make it again."""
     function = not is_mechanism(mechanism)
     thing = mechanism if function and hasattr(mechanism, "__qualname__") else type(mechanism)
-    name = f"{known_as(thing.__module__)}:{thing.__qualname__}"
+    name = f"{thing.__module__}:{thing.__qualname__}"
     importable = thing.__module__ != "__main__" and thing.__qualname__.isidentifier()
     rebuilt = thing is mechanism or (not function and can_be_rebuilt(mechanism))
     return name, name if importable and rebuilt else None

@@ -93,10 +93,6 @@ UNDECLARED, UNFORESEEN = "output = ", "exception = "
 """How the causes of such errors begin, also those from another process; no others do."""
 
 
-AuditeeError = TargetError
-"""What it was called before dpassay 0.2."""
-
-
 @dataclass(frozen=True, slots=True)
 class Failed:
     """What stands for the answer of a run that raised an exception: that is an answer too.

@@ -15,9 +15,6 @@ outputs=${GITHUB_OUTPUT:-/dev/null}
 dpassay=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 finish() { # the exit code, and why
-  if [ "$recorded" ] && [ "${GITHUB_ACTIONS-}" = true ] && [ ! "$excused" ] && [ -f "$out/annotations.txt" ]; then
-    cat "$out/annotations.txt"
-  fi
   printf '**dpassay: exit code %s**, %s\n\n' "$1" "$2" | tee -a "$summary"
   sed 's/^/    /' "$why" >> "$summary"
   printf '\n' >> "$summary"
@@ -45,7 +42,7 @@ worst() { # of two exit codes; one that dpassay has not, of a process that was k
   return $(($1 > $2 ? $1 : $2))
 }
 
-recorded='' excused='' why=$(mktemp) # why the baseline was refused, such as a mechanism that has another name
+recorded='' why=$(mktemp) # why the baseline was refused, such as a mechanism that has another name
 case $baseline in
   check | skip) ;;
   *) finish 2 "baseline = '$baseline': must be check or skip" ;;
@@ -61,17 +58,17 @@ for word in "${arguments[@]}"; do
   if [ "$word" = --allow-inconclusive ]; then allowed=("$word"); fi
 done
 
-rm -f "$out"/{record.json,report.md,junit.xml,comparison.{md,json,xml},results.sarif,annotations.txt,comment.md,badge.{svg,json}} # an earlier run's must not pass for ours
+rm -f "$out"/{record.json,report.md,junit.xml,comparison.{md,json,xml},results.sarif,comment.md} # an earlier run's must not pass for ours
 dpassay run --configured "${targets[@]}" "${arguments[@]}" --out "$out"
 code=$?
 if [ -f "$out/record.json" ]; then
   recorded=yes
-  dpassay report "$out/record.json" --format junit,md,sarif,annotations,comment,badge,shields -o "$out" --exit-code "${allowed[@]}"
+  dpassay report "$out/record.json" --format junit,md,sarif,comment -o "$out" --exit-code "${allowed[@]}"
   said=$?
   if [ "$baseline" = check ]; then
     { dpassay baseline check "$out/record.json" -o "$out" 2>&1 1>&3 | tee "$why" >&2; checked=${PIPESTATUS[0]}; } 3>&1
     if [ "$checked" = 0 ] && [ "$code" = "$said" ] && { [ "$said" = 1 ] || [ "$said" = 3 ]; }; then
-      code=0 said=0 excused=yes # every refutation and failure of the record is let pass, or the check would not have been green
+      code=0 said=0 # every refutation and failure of the record is let pass, or the check would not have been green
       if [ ${#allowed[@]} = 0 ] && grep -q '^      "verdict": "inconclusive"' "$out/record.json"; then said=4; fi
     fi
     worst $code "$checked"

@@ -59,28 +59,10 @@ def _sarif(record: Mapping[str, Any]) -> str:
     return to_sarif(record)
 
 
-def _annotations(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.run.pipeline.annotations import to_annotations
-
-    return to_annotations(record)
-
-
 def _comment(record: Mapping[str, Any]) -> str:
     from dpassay.reports.run.pipeline.comment import to_comment
 
     return to_comment(record)
-
-
-def _badge(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.run.pipeline.badge import to_svg
-
-    return to_svg(record)
-
-
-def _shields(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.run.pipeline.badge import to_endpoint
-
-    return to_endpoint(record)
 
 
 def _json(record: Mapping[str, Any]) -> str:
@@ -95,10 +77,7 @@ FORMATS: dict[str, Format] = {
     "json": Format("record.json", _json),
     "junit": Format("junit.xml", _junit),
     "sarif": Format("results.sarif", _sarif),
-    "annotations": Format("annotations.txt", _annotations),
     "comment": Format("comment.md", _comment),
-    "badge": Format("badge.svg", _badge),
-    "shields": Format("badge.json", _shields),
 }
 """Every format by the name that `--format` knows it by."""
 DEFAULT = ("html", "md", "json", "junit")

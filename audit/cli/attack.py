@@ -46,7 +46,6 @@ from dpassay.cli.arguments.parser import (
     examples,
 )
 from dpassay.cli.attacked import asked_of, at_losses, base_learner, own_targets
-from dpassay.cli.corners import ALL, corners_action
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.gate.rules import accepted_rules
 from dpassay.cli.output.progress import announce, bars
@@ -171,8 +170,6 @@ def action(arguments: argparse.Namespace) -> int:
     if config.said("signals"):
         return signals_action(arguments, config)
     alone = config.command_line
-    if alone["adversary"] == ALL:
-        return corners_action(arguments, action)
     transcripts = transcripts_of(config)
     asked_for = asked_of(arguments, config)
     table = read_table(config, alone["slice_by"], task=alone["task"] or "")
@@ -307,9 +304,9 @@ def _idle(config: Config) -> Iterator[tuple[str, str]]:
         yield "noise", "without --copies"
     if alone["canaries"] == 0:
         yield "planted", "without --canaries"
-    if alone["adversary"] != ALL and not ADVERSARIES[alone["adversary"]].poisons:
+    if not ADVERSARIES[alone["adversary"]].poisons:
         yield from (
-            (key, "without --adversary pois-minq, pois-miaq or all")
+            (key, "without --adversary pois-minq or pois-miaq")
             for key in ("poisoned", "poison_labels", "poison")
         )
 

@@ -16,7 +16,6 @@ from dpassay.config.load import Config
 from dpassay.errors import InvalidInput
 from dpassay.record.baseline import moved
 from dpassay.record.files import dumps, exists, write_text
-from dpassay.record.history import revisions
 from dpassay.record.run_record import read_record
 from dpassay.targets.source import defined_at
 
@@ -90,16 +89,6 @@ def add_arguments(command: Parser) -> None:
     add_option(checking, "tolerance")
     add_estimates(checking)
     add_pages(checking, "folder of the run's record, if configured")
-    history = actions.add_parser("history", help="draw what was accepted over time")
-    history.describe(
-        "Draw leak ÷ claim of every result at every version of the baseline that git knows, with "
-        "the numbers as a table.",
-        examples(("dpassay baseline history -o history.html", "then open history.html")),
-    )
-    history.add_argument(
-        "-o", "--out", dest="page", metavar="FILE", default="history.html", help="the page"
-    )
-    add_option(history, "baseline", shown=SHOWN)
     move = actions.add_parser("move", help="give a renamed mechanism its results of the baseline")
     move.describe(
         "Rename a mechanism in the baseline, or the module:object that it stands for. The file is "
@@ -116,24 +105,12 @@ def action(arguments: argparse.Namespace) -> int:
     config = in_force(arguments)
     if arguments.action == "move":
         return _move(arguments.old, arguments.new, Path(config.baseline), config)
-    if arguments.action == "history":
-        return _history(Path(config.baseline), Path(arguments.page))
     said = arguments.record or str(Path(config.out or "report") / "record.json")
     kind = RUNS if arguments.record is None else kind_of(said)
     require_estimates(kind, arguments)
     if arguments.action == "accept":
         return accept(kind, said, config)
     return check(kind, said, config, arguments)
-
-
-def _history(baseline: Path, page: Path) -> int:
-    """Write the page of all versions of the baseline."""
-    from dpassay.reports.run.pipeline.history import to_history
-
-    found = revisions(baseline)
-    write_text(page, to_history(found, baseline.name), "-o")
-    sys.stdout.write(f"{page}: {len(found)} accepted versions of {baseline}\n")
-    return Exit.NOTHING
 
 
 def _move(old: str, new: str, baseline: Path, config: Config) -> int:

@@ -8,6 +8,7 @@ from dpassay.cli.arguments.parser import Parser, examples
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.gate.kinds import RUNS, record_of
 from dpassay.cli.output.terminal import console
+from dpassay.cli.records import sound
 
 DESCRIPTION = (
     "Explain one result of a record: its claim, witness, counts and bound, and the command that "
@@ -39,5 +40,6 @@ def action(arguments: argparse.Namespace) -> int:
     from dpassay.reports.run.terminal import print_explanation
 
     _, record = record_of(RUNS, arguments.record)
-    print_explanation(record, arguments.id, console())
+    with sound(f"RECORD = '{arguments.record}'"):
+        print_explanation(record, arguments.id, console())
     return Exit.NOTHING

@@ -6,15 +6,16 @@ theorems do without it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dpassay.errors import InvalidInput
+from dpassay.errors import DpassayError, InvalidInput
 from dpassay.record.files import schema_at, witness_file
 
-RUN = ("record.json", "run.json")
-"""Files of the folder of a run; run.json is what an earlier version wrote."""
+RUN = ("record.json",)
+"""Files of the folder of a run."""
 
 
 def located(text: str, argument: str = "RECORD", names: tuple[str, ...] = RUN) -> Path:
@@ -73,6 +74,20 @@ def witness(text: str) -> dict[str, Any]:
     if schema_at(path).startswith("dpassay/record/"):
         raise InvalidInput(f"WITNESS = '{text}': is a record; {_witnesses(path.parent)}")
     return read_witness(path)
+
+
+@contextmanager
+def sound(said: str) -> Iterator[None]:
+    """Say that a record is damaged where its numbers cannot be told or compared.
+
+    Its schema allows them: only a file that somebody has changed is like that.
+    """
+    try:
+        yield
+    except DpassayError:
+        raise
+    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
+        raise InvalidInput(f"{said}: is damaged ({type(error).__name__}: {error})") from error
 
 
 def _elsewhere(path: Path, names: tuple[str, ...]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from dpassay.cli.arguments.parser import Parser, examples
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.gate.kinds import RUNS, any_record
+from dpassay.cli.records import sound
 from dpassay.config.values import listed
 from dpassay.errors import InvalidInput
 
@@ -25,7 +26,7 @@ EXAMPLES = examples(
         "report/junit.xml, for a CI server",
     ),
     (
-        "dpassay report report/record.json --format sarif,comment,badge -o report",
+        "dpassay report report/record.json --format sarif,comment -o report",
         "for code scanning, a pull request and a README",
     ),
 )
@@ -45,10 +46,7 @@ def add_arguments(command: Parser) -> None:
         "--format",
         default=REPORTS,
         metavar="LIST",
-        help=(
-            "any of html, md, json, junit, sarif, annotations, comment, badge, shields (default: "
-            "%(default)s)"
-        ),
+        help=("any of html, md, json, junit, sarif, comment (default: %(default)s)"),
     )
     command.add_argument(
         "-o",
@@ -82,9 +80,9 @@ def action(arguments: argparse.Namespace) -> int:
         raise InvalidInput(
             f"--format = '{arguments.format}': must be a list of {', '.join(known)}{of}"
         )
-    reports.write(record, formats, Path(arguments.out), known)
+    with sound(f"RECORD = '{arguments.record}'"):
+        reports.write(record, formats, Path(arguments.out), known)
+        code = kind.code(record, allow_inconclusive=arguments.allow_inconclusive)
     for word in formats:
         sys.stderr.write(f"{word}: {Path(arguments.out) / known[word].filename}\n")
-    if not arguments.exit_code:
-        return Exit.NOTHING
-    return kind.code(record, allow_inconclusive=arguments.allow_inconclusive)
+    return code if arguments.exit_code else Exit.NOTHING

@@ -145,8 +145,7 @@ def add_arguments(command: Parser) -> None:
         "--out",
         metavar="DIR",
         help=(
-            "write record.json, index.html, report.md, junit.xml, witnesses/ and cells.csv.gz "
-            "there (cells.parquet if there are more than 100,000 cells and pyarrow is installed)"
+            "write record.json, index.html, report.md, junit.xml, witnesses/ and cells.csv.gz there"
         ),
     )
     add_output(out)

@@ -20,7 +20,7 @@ from dpassay.config.options import OPTIONS
 from dpassay.config.values import canonical
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput, OutputError
-from dpassay.record.cell_files import NAMES, write_cells
+from dpassay.record.cell_files import FILE, write_cells
 from dpassay.record.files import clearest_id, dumps, witness_file, write_text
 from dpassay.record.run_record import is_record
 from dpassay.record.witness import clearest, is_witness, make_witness
@@ -38,11 +38,11 @@ ALONE = (
 WITH_A_VALUE = ("--out", "--jobs", "--executor", "--scheduler", "--shard-timeout", "--memory")
 """Options that change nothing in a record."""
 PAGES = (
-    *("index.html", "report.md", "junit.xml", *NAMES, "cells.csv", "sidecar.json"),
+    *("index.html", "report.md", "junit.xml", FILE, "sidecar.json"),
     *("comparison.json", "comparison.md", "comparison.xml"),
-    *("results.sarif", "annotations.txt", "comment.md", "badge.svg", "badge.json"),
+    *("results.sarif", "comment.md"),
 )
-"""What lies beside a record and is made from it; cells.csv is of an earlier version."""
+"""What lies beside a record and is made from it."""
 
 
 def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -> str:

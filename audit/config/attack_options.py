@@ -102,12 +102,11 @@ OF_ATTACKS = (
     ),
     one_of(
         "adversary",
-        ("nat-minq", "nat-miaq", "pois-minq", "pois-miaq", "all"),
+        ("nat-minq", "nat-miaq", "pois-minq", "pois-miaq"),
         default="nat-minq",
         metavar="WHO",
         help="nat (natural data) or pois (poison in every training set); minq (asks about the "
-        "records themselves) or miaq (at points chosen on reference models); all: each in turn, "
-        "and one table",
+        "records themselves) or miaq (at points chosen on reference models)",
     ),
     count(
         "poisoned", 0, shown="20, at most half", help="records surrounded by poison, with pois-..."

@@ -109,10 +109,6 @@ class Config:
         }
 
 
-NAMES = {
-    name: option.key for option in OPTIONS.values() for name in (option.key, option.was) if name
-}
-"""Key of every name that an option has or had."""
 LISTS = ("mechanisms", "suppressions")
 """Keys of a file that hold tables."""
 
@@ -225,16 +221,11 @@ def _toml(path: Path) -> dict[str, Any] | None:
 
 
 def _from_file(table: dict[str, Any], file: str) -> dict[str, Any]:
-    known(table, (*NAMES, *LISTS), file)
-    named: dict[str, tuple[str, Any]] = {}
-    for said, value in table.items():
-        if said in LISTS:
-            continue
-        before = named.setdefault(NAMES[said], (said, value))[0]
-        if before != said:
-            raise InvalidInput(f"{file}: {said}: is the same as {before}; must be said once")
+    known(table, (*OPTIONS, *LISTS), file)
     return {
-        key: OPTIONS[key].value(value, f"{file}: {said}") for key, (said, value) in named.items()
+        key: OPTIONS[key].value(value, f"{file}: {key}")
+        for key, value in table.items()
+        if key not in LISTS
     }
 
 
@@ -243,10 +234,6 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     said = {
         name: text for name, text in sorted(environment.items()) if name.startswith(PREFIX) and text
     }
-    known(said, tuple(PREFIX + key.upper() for key in NAMES), "environment")
-    named: dict[str, tuple[str, str]] = {}
-    for name, text in said.items():
-        before = named.setdefault(NAMES[name[len(PREFIX) :].lower()], (name, text))[0]
-        if before != name:
-            raise InvalidInput(f"{name}: is the same as {before}; must be said once")
-    return {key: OPTIONS[key].from_text(text, name) for key, (name, text) in named.items()}
+    known(said, tuple(PREFIX + key.upper() for key in OPTIONS), "environment")
+    keys = {name: name.removeprefix(PREFIX).lower() for name in said}
+    return {keys[name]: OPTIONS[keys[name]].from_text(text, name) for name, text in said.items()}

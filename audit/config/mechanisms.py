@@ -5,15 +5,12 @@ What it is, what it claims and answers, its parameters, its name.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from dpassay.claims import SPELLINGS
 from dpassay.claims import spelled as claimed
-from dpassay.config.guesses import NAMES as OF_CLAIMS
-from dpassay.config.guesses import claim_meant
 from dpassay.config.outputs import ALLOWED as OUTPUTS
 from dpassay.config.outputs import output_meant, output_text
 from dpassay.config.searches import ALLOWED, search_meant, search_text
@@ -24,8 +21,6 @@ LONGEST_NAME = 60
 SWITCHED = "true or false"
 MOST_LISTED = 12
 """So many keys are listed in a message."""
-LONGEST_HINT = 80
-"""Characters of a correction of a claim; a longer one has a number that nobody meant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +104,6 @@ def known(keys: Mapping[str, Any], names: Any, where: str) -> None:
         if key not in names:
             close = near(key, names)
             hint = f"did you mean '{close}'?" if close else f"known keys: {_first(names)}"
-            hint = "it stands in claim = { ... }" if key in OF_CLAIMS and "claim" in names else hint
             raise InvalidInput(f"{where}: {key}: no such key; {hint}")
 
 
@@ -184,8 +178,6 @@ def _claim(claim: Any, where: str) -> dict[str, float] | None:
         and set(claim) in SPELLINGS
         and all(is_real(value) for value in claim.values())
     )
-    meant = _meant(claim)
-    allowed += f"; {meant}" if 0 < len(meant) <= LONGEST_HINT else ""
     require(numbers, f"{where}: claim", claim, allowed)
     found = {name: float(value) for name, value in claim.items()}
     try:
@@ -193,15 +185,3 @@ def _claim(claim: Any, where: str) -> dict[str, float] | None:
     except InvalidInput as error:
         raise InvalidInput(f"{where}: {error}") from None
     return found
-
-
-def _meant(claim: Any) -> str:
-    """Say what a claim was perhaps meant to be: a number, a text, or a table with other names."""
-    if isinstance(claim, dict):
-        claim = ",".join(f"{name}={value}" for name, value in claim.items())
-    said = claim_meant(str(claim), spelled=True) if is_value(claim) else ""
-    return re.sub(r"'(.*)'", lambda found: _braced(found[1]), said)
-
-
-def _braced(text: str) -> str:
-    return f"{{ {text.replace('=', ' = ').replace(',', ', ')} }}"

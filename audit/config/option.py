@@ -34,8 +34,6 @@ class Option:
         None where there is none, or where the profile says it.
     shown : str
         The default in words; by default the default itself.
-    was : str
-        Its name before, which still works.
     metavar : str, optional
         What stands for a value in `--help`.
     switch : bool
@@ -52,7 +50,6 @@ class Option:
     help: str
     default: Any = None
     shown: str = ""
-    was: str = ""
     metavar: str | None = None
     switch: bool = False
     meant: Callable[[Any], str] = lambda _: ""
@@ -100,10 +97,7 @@ def count(key: str, least: int, most: int | None = None, why: str = "", **row: A
     allowed = f"an integer >= {least}" if most is None else f"an integer from {least} to {most:,}"
     holds = lambda value: is_count(value, least) and (most is None or value <= most)  # noqa: E731
 
-    def meant(value: Any) -> str:
-        above = most is not None and is_count(value, most)
-        return why if above else _number_meant(value, holds, whole=True)
-
+    meant = lambda value: why if most is not None and is_count(value, most) else ""  # noqa: E731
     usual: dict[str, Any] = {"metavar": "N", "meant": meant}
     return Option(key=key, kind=int, holds=holds, allowed=allowed, **usual | row)
 
@@ -111,15 +105,7 @@ def count(key: str, least: int, most: int | None = None, why: str = "", **row: A
 def number(key: str, holds: Callable[[float], bool], allowed: str, **row: Any) -> Option:
     """Return the row of a number that fulfils a condition."""
     known = lambda value: is_real(value) and holds(value)  # noqa: E731
-    meant = lambda value: _number_meant(value, known, whole=False)  # noqa: E731
-    return Option(key=key, kind=float, holds=known, allowed=allowed, **{"meant": meant} | row)
-
-
-def _number_meant(value: Any, holds: Callable[[Any], bool], *, whole: bool) -> str:
-    """Guess at a number; only then is imported what that takes."""
-    from dpassay.config.guesses import number_meant
-
-    return number_meant(value, holds, whole=whole)
+    return Option(key=key, kind=float, holds=known, allowed=allowed, **row)
 
 
 def one_of(key: str, words: tuple[str, ...], **row: Any) -> Option:

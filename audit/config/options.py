@@ -176,7 +176,6 @@ OPTIONS: dict[str, Option] = {
         ),
         text(
             "label",
-            was="target",
             shown="none",
             metavar="COLUMN",
             help="the column of --data that holds the label",

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.changes import change_key, in_file
+from dpassay.changes import change_key
 from dpassay.stats.bounds import Counts, Histograms
 from dpassay.targets.groups import DIRECTIONS, Group
 from dpassay.trials.encoders import Bins, Coding, Rounded
@@ -121,14 +121,9 @@ def _place(cell: Raw, groups: tuple[Group, ...], codings: tuple[Coding, ...]) ->
 
 
 def _same_pair(cell: Raw, group: Group) -> bool:
-    """Whether the pair at a recorded cell's place is the cell's.
-
-    Records without keys know it by its words.
-    """
+    """Whether the pair at a recorded cell's place is the cell's."""
     change = group.pairs.changes[cell["pair"]]
-    if "pair_key" in cell:
-        return bool(change_key(change, group.pairs.pool) == cell["pair_key"])
-    return bool(str(in_file(change, None)) == cell["change"])
+    return bool(change_key(change, group.pairs.pool) == cell["pair_key"])
 
 
 def _alike(cell: Raw, coding: Coding) -> bool:

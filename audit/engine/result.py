@@ -127,11 +127,6 @@ class Result:
         return self.outcome.word
 
     @property
-    def judgement(self) -> Verdict:
-        """What `outcome` was called before dpassay 0.2."""
-        return self.outcome
-
-    @property
     def as_expected(self) -> bool:
         """Whether a claim that is declared wrong was refuted, or any other was not."""
         return (self.verdict == "refuted") == (self.claim.expected == "refuted")

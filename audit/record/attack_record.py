@@ -69,12 +69,9 @@ def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
     InvalidInput
         If the file is no such record, or damaged.
     """
-    # the bounds are computed again, which takes numpy; the exit codes import this file
-    from dpassay.record.attack_contradictions import contradiction
-
     require_schema(path, argument, SCHEMA, "dpassay attack")
     record: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
-    wrong = fault(record, "attack") or _untold(record) or contradiction(record)
+    wrong = fault(record, "attack") or _untold(record)
     if wrong:
         raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
     return record

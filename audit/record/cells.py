@@ -1,7 +1,7 @@
 """All cells of a run, as a table beside its record that is small enough to be kept.
 
 Cells that leak nothing are not listed, numbers have six digits, and what is alike stands together.
-It is CSV, or Parquet where there are many cells; `dpassay.record.cell_files` writes and reads both.
+`dpassay.record.cell_files` writes and reads it.
 """
 
 from __future__ import annotations
@@ -24,15 +24,9 @@ WAYS = {"lower": DOWN, "upper": UP}
 """Which way the bounds are rounded."""
 COLUMNS = ("result", *PLACE, *WAYS)
 PART = 1 << 16
-"""Rows that are put into words, or written, at once."""
+"""Rows that are written at once."""
 
 Table = Mapping[str, NDArray[Any]]
-
-
-def listed(results: Iterable[Result]) -> int:
-    """Return how many cells `parts` yields."""
-    evidence = (result.evidence for result in results)
-    return sum(_leaking(each).sum() for each in evidence if each is not None and each.table)
 
 
 def parts(results: Iterable[Result]) -> Iterator[Table]:

@@ -16,7 +16,6 @@ from dpassay.engine.testers.interface import Effort, Recorded
 from dpassay.errors import InvalidInput, as_real, require
 from dpassay.stats.bounds import Counts, Histograms
 from dpassay.stats.lower_bounds import MOST_ALPHA
-from dpassay.stats.methods import method_key
 from dpassay.stats.power import Screening
 
 Raw = Mapping[str, Any]
@@ -104,18 +103,13 @@ def in_common(old: Raw, new: Raw) -> tuple[tuple[Raw, ...], tuple[Raw, ...]]:
     counted cells of the old one again.
     """
     listed = [(result, [*result["per_query"], *result.get("again", ())]) for result in (old, new)]
-    named = (
-        "pair_key" if all("pair_key" in cell for _, cells in listed for cell in cells) else "change"
-    )
-    here, there = (
-        {_place(cell, result, named): cell for cell in cells} for result, cells in listed
-    )
+    here, there = ({_place(cell, result): cell for cell in cells} for result, cells in listed)
     both = [place for place in here if place in there]
     return tuple(here[place] for place in both), tuple(there[place] for place in both)
 
 
-def _place(cell: Raw, result: Raw, named: str) -> Hashable:
-    """Return what a cell is known by; `named` is the field that says which pair it is of."""
+def _place(cell: Raw, result: Raw) -> Hashable:
+    """Return what a cell is known by."""
     point = None if cell["point"] is None else tuple(cell["point"])
     event = cell["event"]
     if isinstance(event, Mapping):
@@ -123,7 +117,15 @@ def _place(cell: Raw, result: Raw, named: str) -> Hashable:
     else:
         labels = frozenset((result["witness"] or {}).get("labels", ()))
         sides = frozenset((frozenset(event), labels - frozenset(event)))
-    return cell.get("data"), cell["group"], cell["query"], point, cell["pair"], cell[named], sides
+    return (
+        cell.get("data"),
+        cell["group"],
+        cell["query"],
+        point,
+        cell["pair"],
+        cell["pair_key"],
+        sides,
+    )
 
 
 def detectable_at_alpha(
@@ -225,7 +227,7 @@ def _recorded(cell: Raw) -> Recorded:
     """Read the trials of a cell."""
     counts, found = cell.get("counts"), cell.get("histograms")
     return Recorded(
-        method=method_key(cell.get("method", "")),
+        method=cell.get("method", ""),
         counts=None if counts is None else Counts(**counts),
         histograms=None
         if found is None

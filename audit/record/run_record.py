@@ -26,7 +26,6 @@ from dpassay.numerics import (
     rounded,
     upper_number,
 )
-from dpassay.record.contradictions import contradictions
 from dpassay.record.curves import with_few_profiles
 from dpassay.record.files import read_document, schema_at
 from dpassay.record.schemas import fault, read_schema
@@ -149,7 +148,7 @@ def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
         If there is no such file, or it is no record of this schema.
     """
     record = read_document(path, argument, SCHEMA)
-    wrong = fault(record, "record") or contradictions(record)
+    wrong = fault(record, "record")
     if wrong:
         raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
     return record

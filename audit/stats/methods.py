@@ -20,14 +20,6 @@ The accuracy test bounds the larger leak of the two labels, not that of a given 
 """
 
 
-def method_key(recorded: str) -> str:
-    """Return the key of a method as a record of any age names it.
-
-    Before 0.2 they held what people are shown.
-    """
-    return next((key for key, shown in METHODS.items() if shown == recorded), recorded)
-
-
 def method_name(recorded: str) -> str:
-    """Return what people are shown of a method as a record of any age names it."""
+    """Return what people are shown of a method of a record."""
     return METHODS.get(recorded, recorded)

@@ -17,7 +17,6 @@ from dpassay.targets.calls import CALLED, named, taken
 from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS, Entry, Refuted
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import load_object
-from dpassay.targets.misnamed import meant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,9 +245,8 @@ def _address(target: str) -> str:
     if target not in ENTRIES:
         close = near(target, ENTRIES)
         hint = f"did you mean '{close}'?" if close else "see `dpassay list`"
-        own = "" if close else meant(target)
         raise InvalidInput(
-            f"target = '{target}': no such mechanism; {own or f'{hint} (your own: module:object)'}"
+            f"target = '{target}': no such mechanism; {hint} (your own: module:object)"
         )
     return ENTRIES[target].address
 

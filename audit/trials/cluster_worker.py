@@ -150,10 +150,10 @@ class Built(Forked):
             return self._several(number)
 
     def _several(self, number: int) -> list[Host]:
-        known = {host.pid for host in self._open}
+        known = list(self._open)
         found = super().several(number)
         for host in found:
-            if host.pid not in known:
+            if host not in known:
                 self._build(host)
         return found
 

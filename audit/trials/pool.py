@@ -34,6 +34,7 @@ class Question:
     came: bool = False
     cause: str = ""
     detail: str = ""
+    lost: bool = False
 
     @property
     def ended(self) -> bool:
@@ -143,7 +144,7 @@ class Pool:
             except Overtime:
                 question.cause = self.overtime.format(host.limits.seconds)
             except Lost as error:
-                question.cause = str(error)
+                question.cause, question.lost = str(error), True
             else:
                 if not came:
                     continue
@@ -188,8 +189,11 @@ def in_order(
     pool = Pool(hosts, jobs, _nothing)
     try:
         asked = [pool.enqueue(Question(operation="work", arguments=(item,))) for item in items]
-        for question in asked:
+        for question, item in zip(asked, items, strict=True):
             pool.wait(question)
+            if question.lost:  # its process may have been killed by the system
+                question = pool.enqueue(Question(operation="work", arguments=(item,)))  # noqa: PLW2901
+                pool.wait(question)
             if not question.came:
                 raise TargetError(question.cause, question.detail)
             if "cause" in question.answer:

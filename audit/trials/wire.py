@@ -35,16 +35,16 @@ def pack(number: int, value: Any) -> bytes:
     return b"".join([HEAD.pack(MARK, number, len(text), sum(map(len, arrays))), text, *arrays])
 
 
-def length(head: bytes) -> int:
-    """Return how many bytes follow the head of a message.
+def length(head: bytes, awaited: int | None = None) -> int:
+    """Return how many bytes follow the head of a message, which must have the awaited number.
 
     Raises
     ------
     Garbled
         If it is none.
     """
-    mark, _, text, arrays = HEAD.unpack(head)
-    if mark != MARK or text + arrays > LONGEST:
+    mark, number, text, arrays = HEAD.unpack(head)
+    if mark != MARK or text + arrays > LONGEST or awaited not in (None, number):
         raise Garbled
     return int(text + arrays)
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from dpassay.reports.run.brief import lead
 from dpassay.reports.run.digest import Entry, by_mechanism, entries
-from dpassay.reports.run.published import published_table
 from dpassay.reports.run.view import View, make_view
 from dpassay.reports.run.words import Part
 from dpassay.reports.shared.shortening import Pieces, fits, shortened
@@ -29,7 +28,7 @@ ACT = "## Refuted, failed or undecided\n\n"
 MORE = """## More
 
 * {} every result in full, with pictures and tables; record.json has all numbers.
-* cells.csv.gz, of many cells cells.parquet, has every pair, query and direction that leaks.
+* cells.csv.gz has every pair, query and direction that leaks.
 * One result in full, in a terminal, in the folder of this report:
 
 ```
@@ -101,14 +100,13 @@ def captioned(table: Table) -> str:
 def _story(record: Raw, view: View, told: Sequence[Entry]) -> Pieces:
     head, rows = ("", ()) if view.summary is None else _rows(view.summary)
     lines = "".join(_line(entry) for entry in told if len(told) <= FEW or not entry.stands)
-    published = published_table(record["results"])
     return Pieces(
         headline=f"# {text_md(lead(record))}\n\n",
         opening=_opening(view, f"{lines}\n" if lines else ""),
         table_head=head,
         rows=rows,
         reproduce=_reproduce(view),
-        findings=_findings(view, published) if view.results else "",
+        findings=_findings(view) if view.results else "",
         results=tuple(
             f"### {result.status.symbol} {text_md(result.id)}: {result.status.word}\n\n"
             + _parts(result.parts)
@@ -180,12 +178,11 @@ def _rows(table: Table) -> tuple[str, tuple[str, ...]]:
     return f"{text_md(table.caption)}\n\n{titles}\n{ruler}\n", tuple(f"{row}\n" for row in rows)
 
 
-def _findings(view: View, published: Table | None) -> str:
+def _findings(view: View) -> str:
     table = "" if view.findings is None else f"{captioned(view.findings)}\n\n"
     words = "".join(f"{text_md(text)}\n\n" for text in view.findings_words)
     notions = "" if view.notions is None else f"## Both notions\n\n{captioned(view.notions)}\n\n"
-    method = "" if published is None else f"## Method note\n\n{captioned(published)}\n\n"
-    return f"## Findings\n\n{table}{words}{notions}{method}"
+    return f"## Findings\n\n{table}{words}{notions}"
 
 
 def _details(table: Table) -> str:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import copy
-import json
 import re
 import shutil
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.record.rebound import in_common
 from dpassay.record.run_record import read_record
 from tests.cli.rewritten import inside, main_anew
 
@@ -102,38 +98,6 @@ def test_replay_names_the_line_that_the_file_has_now(
     said = capsys.readouterr().out
     assert f"S': label of line {line + 3} flipped. At query" in said
     assert "reproduced:" in said
-
-
-def as_before(record: dict[str, Any], *, keys: bool) -> dict[str, Any]:
-    """The record as it was written before lines, and before pairs had keys."""
-    old = copy.deepcopy(record)
-    for cell in old["results"][0]["per_query"]:
-        del cell["in_file"]
-        if not keys:
-            del cell["pair_key"]
-    return old
-
-
-@pytest.mark.parametrize("keys", [True, False])
-def test_records_without_lines_are_read_and_compared_as_before(
-    audited: tuple[str, int], capsys: pytest.CaptureFixture[str], keys: bool
-) -> None:
-    record = read_record(Path("report/record.json"))
-    old = as_before(record, keys=keys)
-    Path("old.json").write_text(json.dumps(old))
-    here, there = in_common(old["results"][0], record["results"][0])
-    assert len(here) == len(there) == 2
-    assert main(["compare", "old.json", "report/record.json"]) == 1  # it is refuted, as before
-    assert "the baseline's 2 cells counted again" in capsys.readouterr().out
-    Path("dpassay-baseline.json").write_text(json.dumps(old))
-    assert main(RUN) == 1
-    again = read_record(Path("report/record.json"))["results"][0]["again"]
-    assert [cell["change"] for cell in again] == [cell["change"] for cell in here]
-    assert main(["report", "old.json", "--format", "md", "--out", "old"]) == 0
-    row = record["results"][0]["per_query"][0]["change"]
-    assert f"L{row[1:]}: at query" in Path("old/report.md").read_text("utf-8")
-    cells = old["results"][0]["per_query"]
-    assert all(cell["change"].startswith("label of record ") for cell in cells)
 
 
 def test_the_same_seed_gives_the_same_record(audited: tuple[str, int]) -> None:

@@ -125,7 +125,7 @@ def test_the_catalogue_runs_and_its_known_refutation_is_expected(catalogue_run: 
     assert "soft-majority-overview.printed.exact" in wrong
     assert {result["verdict"] for result in results} == {"refuted", "not refuted"}  # type: ignore[attr-defined]
     assert record["run"]["catalogue"] is True  # type: ignore[index]
-    most = {"index.html": 600_000, "report.md": 60_000, "cells.parquet": 10_000_000}
+    most = {"index.html": 600_000, "report.md": 60_000, "cells.csv.gz": 10_000_000}
     most |= {"record.json": 2_000_000, "sidecar.json": 1000}
     for name, size in most.items():
         assert 0 < (catalogue_run / name).stat().st_size <= size, name

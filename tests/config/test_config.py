@@ -165,7 +165,7 @@ def test_an_empty_variable_and_those_of_others_say_nothing(tmp_path: Path) -> No
 
 
 def test_the_built_in_data_leave_the_column_of_the_file(tmp_path: Path) -> None:
-    text = 'data = "people.csv"\ntarget = "income"'
+    text = 'data = "people.csv"\nlabel = "income"'
     assert load(tmp_path, text, given={"data": "breast-cancer"}).label is None
     assert load(tmp_path, text, given={"data": "others.csv"}).label == "income"
     assert load(tmp_path, text, {"DPASSAY_DATA": "breast-cancer"}, {"label": "x"}).label == "x"

@@ -52,16 +52,6 @@ def test_defaults_are_said_once() -> None:
     assert NEIGHBOURS == pairs.NEIGHBOURS
 
 
-def test_a_key_may_still_be_called_what_it_was_called(tmp_path: Path) -> None:
-    from dpassay.config.load import load_config
-
-    (tmp_path / "dpassay.toml").write_text(
-        'data = "people.csv"\ntarget = "income"\n', encoding="utf-8"
-    )
-    assert load_config(None, tmp_path, {}).label == "income"
-    assert load_config(None, tmp_path, {"DPASSAY_TARGET": "wage"}).label == "wage"
-
-
 def test_a_command_that_says_what_variables_said_is_one_that_run_takes() -> None:
     taken = vars(parse(["run"]))
     said = {

@@ -72,5 +72,6 @@ def test_an_exact_result_says_that_it_was_computed() -> None:
     from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 
     lines = repr(audit(SoftMajority())).splitlines()
-    assert lines[0] == "DP(1) of dpassay.mechanisms.soft_majority:SoftMajority: not refuted (exact)"
+    name = "dpassay.mechanisms.dwork_feldman_2018.soft_majority:SoftMajority"
+    assert lines[0] == f"DP(1) of {name}: not refuted (exact)"
     assert lines[1] == "  loss 0.999994, computed from the exact law (claimed: at most 1)"

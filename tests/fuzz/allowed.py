@@ -50,7 +50,6 @@ ALLOWED: dict[str, Holds] = {
     "search_seconds": _number(lambda value: value > 0),
     "data": _text,
     "label": _text,
-    "target": _text,
     "train": _whole(1),
     "queries": _whole(1),
     "train_queries": _whole(0),

@@ -35,7 +35,7 @@ CONFIG: dict[str, Any] = {
     "output": ["yes", "no"],
     "search_seconds": 5.0,
     "data": "people.csv",
-    "target": "income",
+    "label": "income",
     "train": 10,
     "queries": 2,
     "train_queries": 0,

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from dpassay.attacks.experiment.vulnerability import COLUMNS as OF_RECORDS
 from dpassay.attacks.experiment.vulnerability import read_records
 from dpassay.attacks.given.signal_files import read_signals
 from dpassay.errors import InvalidInput
-from dpassay.record.cell_files import KINDS, read_cells
+from dpassay.record.cell_files import read_cells
 from dpassay.record.cells import COLUMNS
 from tests.fuzz.mutations import mangled
 from tests.fuzz.running import fuzz
@@ -100,12 +99,7 @@ def packed(text: str) -> bytes:
 
 def cells(rng: random.Random) -> str:
     """Say what of a file of cells is read that no run can have written."""
-    for path in FOLDER.glob("cells.*"):
-        path.unlink()
-    if rng.random() < 0.5:
-        (FOLDER / "cells.csv.gz").write_bytes(torn(packed(text_of(COLUMNS, CELLS, rng)), rng))
-    else:
-        (FOLDER / "cells.parquet").write_bytes(torn(parquet(rng), rng))
+    (FOLDER / "cells.csv.gz").write_bytes(torn(packed(text_of(COLUMNS, CELLS, rng)), rng))
     wanted = rng.choice(({}, {}, {"pair": 1}, {"above": 0.3}, {"result": CELLS[0][0], "query": 2}))
     frame = read_cells(FOLDER, **wanted)
     if list(frame.columns) != list(COLUMNS):
@@ -114,32 +108,6 @@ def cells(rng: random.Random) -> str:
     bad |= frame[["lower", "upper"]].isna().any(axis=1) | ~frame["direction"].isin([0, 1])
     bad |= frame["result"].isna() | (frame["result"] == "") | (frame["lower"] == -math.inf)
     return f"reads {frame[bad].iloc[0].tolist()}" if bad.any() else ""
-
-
-def parquet(rng: random.Random) -> bytes:
-    """Return a Parquet file of cells, most times with something wrong in a column."""
-    frame = pd.DataFrame(CELLS, columns=list(COLUMNS)).astype(KINDS)
-    name, k = rng.choice(COLUMNS), rng.randrange(len(CELLS))
-    way = rng.randrange(8)
-    if way == 0:
-        frame = frame.drop(columns=name)
-    elif way == 1:
-        frame[name] = frame[name].astype(str)
-    elif way == 2:
-        frame[name] = [[each] for each in frame[name]]
-    elif way in (3, 4, 5):
-        frame[name] = frame[name].astype(object)
-        frame.loc[k, name] = rng.choice((None, -1, 2**40, math.nan, math.inf, -math.inf, 0))
-        if name != "result":
-            frame[name] = frame[name].astype(float)
-    elif way == 6:
-        frame = frame.rename(columns={name: rng.choice(("x", name.upper(), ""))})
-    out = io.BytesIO()
-    try:
-        frame.to_parquet(out, index=False)
-    except (ValueError, TypeError):
-        return b""
-    return out.getvalue()
 
 
 def records(rng: random.Random) -> str:
@@ -242,14 +210,6 @@ def test_a_cell_that_cannot_be_is_refused(replaced: int, tmp_path: Path) -> None
 def test_a_file_of_cells_without_cells_is_read(tmp_path: Path) -> None:
     (tmp_path / "cells.csv.gz").write_bytes(gzip.compress(",".join(COLUMNS).encode()))
     assert list(read_cells(tmp_path, pair=1).columns) == list(COLUMNS)
-
-
-@pytest.mark.parametrize("kinds", [{"lower": str}, {"pair": float}])
-def test_a_parquet_file_of_other_kinds_is_refused(kinds: Any, tmp_path: Path) -> None:
-    frame = pd.DataFrame(CELLS, columns=list(COLUMNS)).astype(KINDS).astype(kinds)
-    frame.to_parquet(tmp_path / "cells.parquet", index=False)
-    with pytest.raises(InvalidInput, match=r"cells\.parquet cannot be read"):
-        read_cells(tmp_path, above=0.3)
 
 
 ROW = dict(zip(OF_RECORDS, RECORDS[0], strict=True))

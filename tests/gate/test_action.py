@@ -22,7 +22,7 @@ TEXT = (ROOT / "action.yml").read_text(encoding="utf-8")
 ACTION: dict[str, Any] = yaml.safe_load(TEXT)
 SCRIPT = (ROOT / "ci" / "gate.sh").read_text(encoding="utf-8")
 LIMIT = 1024 * 1024
-FORMATS = "junit,md,sarif,annotations,comment,badge,shields"
+FORMATS = "junit,md,sarif,comment"
 PINNED = r"(actions|github)/[a-z/-]+@[0-9a-f]{40}"
 
 

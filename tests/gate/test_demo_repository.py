@@ -105,10 +105,6 @@ class Repository:
         return results
 
 
-def lines_of(done: ShardResult) -> list[str]:
-    return [line for line in done.log.splitlines() if line.startswith("::")]
-
-
 @pytest.mark.slow
 def test_green_red_refactored_green_renamed_green(
     tmp_path: Path, tools: Tools, monkeypatch: pytest.MonkeyPatch
@@ -125,14 +121,11 @@ def test_green_red_refactored_green_renamed_green(
 
     green = project.push(good)
     assert green.code == 0, green.log
-    assert (lines_of(green), project.sarif()) == ([], [])
-    assert '"1 of 1 not refuted where looked"' in project.read("badge.json")
+    assert project.sarif() == []
     assert project.read("comment.md").startswith("### No leak above what my\\_api:predict claims")
 
     red = project.push(bad)
     assert red.code == 1, red.log
-    (annotation,) = lines_of(red)
-    assert re.match(r"::error title=my_api%3Apredict.*,file=my_api\.py,line=4::", annotation)
     (result,) = project.sarif()
     assert (result["ruleId"], result["level"]) == ("dpassay/refuted", "error")
     where = result["locations"][0]["physicalLocation"]
@@ -141,18 +134,16 @@ def test_green_red_refactored_green_renamed_green(
     assert re.match(r"### my\\_api:predict leaks at least 1\.\d+ times what it claims\n", comment)
     assert "**Against the accepted baseline:** 2 privacy regressions" in comment
     assert "dpassay replay REPORT/witnesses/my_api%3Apredict.own.monte-carlo.json" in comment
-    assert '"1 of 1 refuted"' in project.read("badge.json")
 
     moved = project.push(REFACTORED + bad)
     assert moved.code == 1
     (again,) = project.sarif()
     assert again["partialFingerprints"] == result["partialFingerprints"]
     assert again["locations"][0]["physicalLocation"]["region"] == {"startLine": 11}
-    assert "file=my_api.py,line=11::" in lines_of(moved)[0]
 
     refactored = project.push(REFACTORED + good)
     assert refactored.code == 0, refactored.log
-    assert (lines_of(refactored), project.sarif()) == ([], [])
+    assert project.sarif() == []
 
     renamed = API.format(name="answer", strength="1.0")
     stopped = project.push(renamed, "answer")

@@ -22,6 +22,7 @@ PLACE = {
     "point": None,
     "pair": 3,
     "change": "label of record 3 flipped",
+    "pair_key": "flip:3",
 }
 CELL = PLACE | {"direction": "S to S'", "event": [1], "histograms": None}
 WITNESS: Record = {
@@ -30,7 +31,14 @@ WITNESS: Record = {
     "words": "a pair",
     "data": {"kind": "memory"},
 }
-SEARCHED = {"pairs": 10, "queries": 1, "cells": 20, "how": ["by hand"], "certified_cells": 1}
+SEARCHED = {
+    "pairs": 10,
+    "queries": 1,
+    "cells": 20,
+    "how": ["by hand"],
+    "keys": ["data:?"],
+    "certified_cells": 1,
+}
 
 
 def sampled(x: int = 6500, y: int = 3500, *, n: int = N, name: str = "m", **fields: Any) -> Record:
@@ -122,6 +130,7 @@ def full(made: Record) -> Record:
         "group": "data",
         "pair": 0,
         "change": "",
+        "pair_key": "",
         "direction": "S to S'",
         "event": [],
         "p1": 0.5,

@@ -68,10 +68,14 @@ REGRESSED = {
     ),
     "fewer pairs": (sampled(), sampled(searched=SEARCHED | {"pairs": 9}), ["blinder"]),
     "fewer queries": (exact(), exact(searched=SEARCHED | {"queries": 0}), ["blinder"]),
-    "elsewhere": (sampled(), sampled(searched=SEARCHED | {"how": ["otherwise"]}), ["blinder"]),
+    "elsewhere": (
+        sampled(),
+        sampled(searched=SEARCHED | {"how": ["otherwise"], "keys": ["data:!"]}),
+        ["blinder"],
+    ),
     "one of two alike": (
-        sampled(searched=SEARCHED | {"how": ["a", "a"]}),
-        sampled(searched=SEARCHED | {"how": ["a"]}),
+        sampled(searched=SEARCHED | {"how": ["a", "a"], "keys": ["a", "a"]}),
+        sampled(searched=SEARCHED | {"how": ["a"], "keys": ["a"]}),
         ["blinder"],
     ),
     "the name stands for another target": (
@@ -134,7 +138,9 @@ NOT_REGRESSED = {
     ),
     "looked at more": (
         sampled(),
-        sampled(searched=SEARCHED | {"how": ["by hand", "own worst case"]}),
+        sampled(
+            searched=SEARCHED | {"how": ["by hand", "own worst case"], "keys": ["data:?", "own"]}
+        ),
         [],
     ),
     "a cell that was not certified": (sampled(), at(sampled(7000, 3000), pair=4), ["elsewhere"]),
@@ -256,7 +262,7 @@ def test_the_words_of_what_was_not_certified_before() -> None:
 
 def test_the_words_of_what_looked_elsewhere() -> None:
     (change,) = compare(
-        record(sampled()), record(sampled(searched=SEARCHED | {"how": ["b"]}))
+        record(sampled()), record(sampled(searched=SEARCHED | {"how": ["b"], "keys": ["b"]}))
     ).changes
     assert change.words == "looked elsewhere: 'b' instead of 'by hand'"
 

@@ -21,10 +21,7 @@ def test_formats() -> None:
         "json": "record.json",
         "junit": "junit.xml",
         "sarif": "results.sarif",
-        "annotations": "annotations.txt",
         "comment": "comment.md",
-        "badge": "badge.svg",
-        "shields": "badge.json",
     }
 
 

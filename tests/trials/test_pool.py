@@ -4,6 +4,8 @@ behind."""
 from __future__ import annotations
 
 import os
+import signal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,3 +71,13 @@ def test_who_leaves_early_ends_the_processes() -> None:
     found = in_order("mine", lambda k: k, range(100), 2)
     assert next(found) == 0
     found.close()  # type: ignore[attr-defined]
+
+
+def test_what_a_killed_process_was_at_is_done_again_by_another(tmp_path: Path) -> None:
+    def work(k: int) -> int:
+        if k == 2 and not (tmp_path / "killed").exists():
+            (tmp_path / "killed").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return k
+
+    assert list(in_order("mine", work, range(5), 2)) == list(range(5))

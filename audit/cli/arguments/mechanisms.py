@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from dpassay.claims import SPELLED, SPELLINGS, Claim
+from dpassay.claims import SPELLED, SPELLINGS
 from dpassay.claims import spelled as claim_of
 from dpassay.cli.arguments.searches import SEARCH, Searches, Sought, searched, searches_of
-from dpassay.config.guesses import claim_meant, range_meant
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured
 from dpassay.config.values import assignment, listed, spelled, table_of, value_of, written
@@ -236,7 +234,7 @@ def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditT
         answers = (
             _answers(each.answers, "answers") if wanted.answers is None else wanted.answers
         ) or Answers()
-        claim = _claim(numbers, _source(each, wanted.claim), labels=answers.numbers is None)
+        claim = claim_of(numbers, _source(each, wanted.claim), labels=answers.numbers is None)
     if sought is not None:
         claim = replace(claim, relation=sought.space.relation)
     has = {"labels": answers.labels} if answers.numbers is None else {"numbers": answers.numbers}
@@ -273,7 +271,7 @@ def _built(
     parameters = each.parameters | given
     numbers = each.claim if said is None else said
     if sought is not None:
-        asked = None if numbers is None else _claim(numbers, _source(each, said), labels=True)
+        asked = None if numbers is None else claim_of(numbers, _source(each, said), labels=True)
         declared = "" if answers is None else option
         return searched(each, parameters, asked, sought, option=declared)
     if answers is not None and not is_function(each.target):
@@ -283,7 +281,7 @@ def _built(
     if numbers is None:
         return resolve(each.target, parameters, None, answers, name=each.called)
     known = answers or answers_of(each.target, parameters)
-    claim = _claim(numbers, _source(each, said), labels=known.numbers is None)
+    claim = claim_of(numbers, _source(each, said), labels=known.numbers is None)
     claim = replace(claim, relation=relation_of(each.target, parameters))
     return resolve(each.target, parameters, (claim,), answers, name=each.called)
 
@@ -301,7 +299,7 @@ def claim_numbers(text: str) -> dict[str, float]:
     InvalidInput
         If it is none.
     """
-    wrong = InvalidInput(f"--claim = '{text}': must be {_or_meant(SPELLED, claim_meant(text))}")
+    wrong = InvalidInput(f"--claim = '{text}': must be {SPELLED}")
     try:
         given = table_of(text, "--claim", SPELLED)
         numbers = {name: float(value) for name, value in given.items()}
@@ -310,18 +308,6 @@ def claim_numbers(text: str) -> dict[str, float]:
     if set(numbers) not in SPELLINGS or text.count("=") > len(numbers):
         raise wrong
     return numbers
-
-
-def _claim(numbers: Mapping[str, float], source: str, *, labels: bool) -> Claim:
-    """Return a claim of these numbers, or say what a number out of its range was meant to be."""
-    try:
-        return claim_of(numbers, source, labels=labels)
-    except InvalidInput as error:
-        raise InvalidInput(_or_meant(str(error), range_meant(numbers))) from None
-
-
-def _or_meant(text: str, meant: str) -> str:
-    return f"{text}; {meant}" if meant else text
 
 
 def _answers(text: str | None, option: str) -> Answers | None:
@@ -344,16 +330,4 @@ def _answers(text: str | None, option: str) -> Answers | None:
     except (ValueError, TypeError):
         pass
     allowed = "labels like 0,1,2 or limits of numbers like 0..1 (.. for any)"
-    raise InvalidInput(f"{option} = '{text}': must be {_or_meant(allowed, _answers_meant(text))}")
-
-
-def _answers_meant(text: str) -> str:
-    """Say what answers were perhaps meant."""
-    number = r"\s*(-?\d+(?:\.\d+)?)\s*"
-    found = re.fullmatch(rf"[(\[]?{number}(?:-|:|to|,){number}[)\]]?", text)
-    if found and float(found[1]) < float(found[2]):
-        return f"did you mean '{found[1]}..{found[2]}'?"
-    words = [word.strip() for word in text.split(",")]
-    if len(words) > 1 and all(word.isidentifier() for word in words):
-        return f"labels are numbers: did you mean '{','.join(map(str, range(len(words))))}'?"
-    return ""
+    raise InvalidInput(f"{option} = '{text}': must be {allowed}")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 import textwrap
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from dpassay.cli.arguments.mistyped import command_meant, option_meant, value_meant
 from dpassay.config.option import Option
 from dpassay.config.options import COMMAND_LINE, OPTIONS
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, near
 
 TABLE = OPTIONS | COMMAND_LINE
 WIDTH = 78
@@ -38,7 +36,8 @@ class Parser(argparse.ArgumentParser):
             what, word, known = chosen[1], chosen[2], re.findall(r"[\w-]+", chosen[3])
             command = what == "COMMAND" or "|" in what
             no = "no such command" if command else f"{what} must be one of {', '.join(known)}"
-            message = f"'{word}': {no}{command_meant(word, known, self.prog)}"
+            close = near(word, known)
+            message = f"'{word}': {no}" + (f"; did you mean '{close}'?" if close else "")
         for pattern, words in WORDS:
             message = re.sub(pattern, words, message)
         raise InvalidInput(f"{message} (see {self.prog} --help)")
@@ -57,13 +56,11 @@ class Parser(argparse.ArgumentParser):
 
         With what was perhaps meant.
         """
-        words = list(sys.argv[1:] if args is None else args)
-        try:
-            found, unknown = super().parse_known_args(words, namespace)
-        except InvalidInput as error:
-            raise InvalidInput(value_meant(str(error), words)) from None
+        found, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            told = option_meant(unknown[0], words, self._option_string_actions)
+            options = [each for each in self._option_string_actions if each.startswith("--")]
+            close = near(unknown[0].partition("=")[0], options, likeness=0.7)
+            told = f"; did you mean {close}?" if close else ""
             raise InvalidInput(
                 f"{unknown[0]}: no such option or argument{told} (see {self.prog} --help)"
             )
@@ -137,10 +134,8 @@ def add_option(
         Where the value is kept; the key by default.
     """
     row = TABLE[key]
-    before = [f"--{row.was}"] if row.was else []
     told = f"{text or row.help} (default: {shown or row.default_words})".replace("%", "%%")
-    told += f"; {before[0]} before dpassay 0.2" if before else ""
-    names = flags or (row.flag, *before)
+    names = flags or (row.flag,)
     if row.switch:
         names = (*names, *(f"--no-{name.removeprefix('--')}" for name in names))
     action = type("Checked", (Checked,), {"row": row})

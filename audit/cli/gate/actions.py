@@ -11,6 +11,7 @@ from dpassay.cli.exit_codes import Exit
 from dpassay.cli.gate.kind import RecordKind
 from dpassay.cli.gate.kinds import record_of
 from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.cli.records import sound
 from dpassay.config.load import Config
 from dpassay.config.options import OPTIONS
 from dpassay.errors import InvalidInput
@@ -18,6 +19,7 @@ from dpassay.record.baseline import Judged, judge
 from dpassay.record.files import dumps, exists, writable, write_text
 
 
+@sound("one of the records")
 def accept(kind: RecordKind, text: str, config: Config) -> int:
     """Make a record the baseline, and say what of it no baseline excuses.
 
@@ -48,6 +50,7 @@ def accept(kind: RecordKind, text: str, config: Config) -> int:
     return Exit.NOTHING
 
 
+@sound("one of the records")
 def check(kind: RecordKind, text: str, config: Config, arguments: argparse.Namespace) -> int:
     """Hold a record against the baseline; parameters are those of `accept`, and what was asked.
 
@@ -70,6 +73,7 @@ def check(kind: RecordKind, text: str, config: Config, arguments: argparse.Names
     return deliver(judged, place, folder, as_json=arguments.json)
 
 
+@sound("one of the records")
 def compare_records(kind: RecordKind, arguments: argparse.Namespace) -> int:
     """Hold one record against another.
 

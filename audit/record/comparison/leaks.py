@@ -9,7 +9,6 @@ from dpassay.claims import Claim
 from dpassay.numerics import DOWN, UP, written
 from dpassay.record.comparison.changes import Change
 from dpassay.record.comparison.entries import change_of, claim_of
-from dpassay.record.old_records import comparable_searches
 from dpassay.record.rebound import bounds_at_alpha, bounds_of_cell, in_common
 
 Raw = Mapping[str, Any]
@@ -97,15 +96,14 @@ def _sought_alike(old: Raw, new: Raw) -> bool:
 
     They have if this is so and the data are the same.
     """
-    here, there = new["searched"], old["searched"]
-    keys, known = comparable_searches(here, there)
-    data, before = ({cell.get("data") for cell in result["per_query"]} for result in (new, old))
-    return (here["pairs"], here["queries"], keys, data) == (
-        there["pairs"],
-        there["queries"],
-        known,
-        before,
+    here, there = (
+        (
+            *(result["searched"][name] for name in ("pairs", "queries", "keys")),
+            {cell.get("data") for cell in result["per_query"]},
+        )
+        for result in (new, old)
     )
+    return here == there
 
 
 def _moved(bounds: tuple[Span, Span], old: Raw, new: Raw, claim: Claim) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 from dpassay.numerics import UP, written
 from dpassay.record.comparison.changes import Change
 from dpassay.record.comparison.entries import change_of, claim_of
-from dpassay.record.old_records import comparable_searches
 from dpassay.record.rebound import detectable_at_alpha
 
 Raw = Mapping[str, Any]
@@ -61,10 +60,9 @@ def blinder(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Chan
 
 def _elsewhere(one: Raw, other: Raw) -> list[str]:
     """Say, in words, which searches of one record the other has not made."""
-    keys, known = comparable_searches(one, other)
-    left = Counter(known)
+    left = Counter(other["keys"])
     missing = []
-    for key, how in zip(keys, one["how"], strict=True):
+    for key, how in zip(one["keys"], one["how"], strict=True):
         left[key] -= 1
         if left[key] < 0:
             missing.append(how)

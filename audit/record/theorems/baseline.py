@@ -13,7 +13,6 @@ from dpassay.errors import InvalidInput
 from dpassay.record.files import read_json, schema_at
 from dpassay.record.kept import require_same, require_schema
 from dpassay.record.schemas import fault
-from dpassay.record.theorems.contradictions import contradiction
 
 Raw = Mapping[str, Any]
 
@@ -45,7 +44,7 @@ def read_theorem_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
     """
     require_schema(path, argument, SCHEMA, "dpassay theorem run")
     record: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
-    wrong = fault(record, "theorems") or contradiction(record)
+    wrong = fault(record, "theorems")
     if wrong:
         raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
     return record

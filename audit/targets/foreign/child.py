@@ -1,4 +1,4 @@
-"""A program that is asked over its stdin and stdout, see `warden` for how it is contained."""
+"""A program that is asked over its stdin and stdout, see `supervisor` for how it is contained."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import atexit
 import json
 import os
 import selectors
-import signal
-import socket
 import subprocess
 import sys
 import time
 import weakref
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from dpassay.targets.foreign import warden
+from dpassay.targets.foreign import supervisor
 from dpassay.targets.foreign.connection import Broken, Late
+from dpassay.targets.foreign.control import Control
 from dpassay.targets.foreign.limits import ProcessLimits
 
 MIB = 1 << 20
@@ -31,8 +29,6 @@ MOST_READS = 16
 """So often what is left of it is read at the end."""
 GRACE = 1.0
 """Seconds that a program which has closed its stdout is given to end."""
-END = 2 * warden.LAST
-"""Seconds that the warden is given to end everything."""
 
 
 class Child:
@@ -55,30 +51,32 @@ class Child:
     def __init__(self, command: Sequence[str], seconds: float, limits: ProcessLimits) -> None:
         self._seconds, self._most = seconds, round(limits.reply * MIB)
         self._start: float | None = limits.start
-        self._received, self._stderr, self._report = bytearray(), bytearray(), bytearray()
-        self._control, there = socket.socketpair()
-        script = str(Path(warden.__file__).resolve())
-        arguments = [str(there.fileno()), json.dumps(limits.as_dict()), *command]
+        self._received, self._stderr = bytearray(), bytearray()
+        self._control = Control()
+        there = self._control.there.fileno()
+        script = str(Path(supervisor.__file__).resolve())
+        arguments = [str(there), json.dumps(limits.as_dict()), *command]
         try:
-            self._warden = subprocess.Popen(  # noqa: S603  (the user's own command)
+            self._process = subprocess.Popen(  # noqa: S603  (the user's own command)
                 [sys.executable, "-I", "-S", script, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                pass_fds=[there.fileno()],
+                pass_fds=[there],
                 start_new_session=True,
                 bufsize=0,
             )
         except OSError as error:
+            self._control.begin(0)
             self._control.close()
             raise Broken(f"no process could be started ({error.strerror})") from None
-        finally:
-            there.close()
-        self._open, self._owner = True, os.getpid()
+        self._control.begin(self._process.pid)
+        self._process.returncode = 0  # the control waits for it
+        self._open, self._owner = True, supervisor.lineage()
         _children.add(self)
         self._in, self._out, self._err = (
             file.fileno()
-            for file in (self._warden.stdin, self._warden.stdout, self._warden.stderr)
+            for file in (self._process.stdin, self._process.stdout, self._process.stderr)
             if file is not None
         )
         for file in (self._in, self._out, self._err):
@@ -175,32 +173,11 @@ class Child:
             return
         self._open = False
         _children.discard(self)
-        with suppress(OSError):
-            self._control.shutdown(socket.SHUT_WR)
-        facts = self._reported(END)
-        with suppress(subprocess.TimeoutExpired):
-            self._warden.wait(END if "end" in facts else 0)
-        if "end" not in facts:  # somebody has killed the warden
-            with suppress(OSError):
-                os.killpg(facts.get("pid", self._warden.pid), signal.SIGKILL)
-            self._warden.kill()
-            self._warden.wait()
+        self._control.end()
         for _ in range(MOST_READS):
             if not self._listen():
                 break
         self._let_go()
-
-    def _reported(self, seconds: float) -> dict[str, Any]:
-        """Return what the warden has said, all of it if it ends within some seconds."""
-        self._control.settimeout(seconds)
-        with suppress(OSError):
-            while found := self._control.recv(CHUNK):
-                self._report += found
-        facts: dict[str, Any] = {}
-        for line in self._report.splitlines():
-            with suppress(ValueError):
-                facts |= json.loads(line)
-        return facts
 
     def _break(self, cause: str, kind: type[Broken] = Broken) -> NoReturn:
         """End it and raise; without a cause it is how it ended by itself."""
@@ -210,7 +187,7 @@ class Child:
         raise kind(cause)
 
     def _how_it_ended(self) -> str:
-        facts = self._reported(GRACE)
+        facts = self._control.facts(GRACE)
         if "failed" in facts:
             return f"it cannot be started ({facts['failed']})"
         if "processes" in facts:
@@ -225,19 +202,18 @@ class Child:
         if self._open:
             self._open = False
             _children.discard(self)
-            self._warden.returncode = 0  # not ours to wait for
             self._let_go()
 
     def leave(self) -> None:
         """End it if this process has opened it; else leave it to the one that has."""
-        if self._owner == os.getpid():
+        if self._owner == supervisor.lineage():
             self.close()
         else:
             self.disown()
 
     def _let_go(self) -> None:
         self._control.close()
-        for file in (self._warden.stdin, self._warden.stdout, self._warden.stderr):
+        for file in (self._process.stdin, self._process.stdout, self._process.stderr):
             if file is not None:
                 file.close()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
@@ -25,6 +24,7 @@ from dpassay.targets.foreign.protocol import (
     reply_of,
     text_of,
 )
+from dpassay.targets.foreign.supervisor import lineage
 
 LATE = Failed("Timeout")
 """What stands for the answer of a run that took too long."""
@@ -152,12 +152,12 @@ class Session:
 
     def _opened(self) -> None:
         """Open the connection unless this process has one."""
-        if self._connection is not None and self._owner == os.getpid():
+        if self._connection is not None and self._owner == lineage():
             return
         self.close()
         self._prepared.clear()
         try:
-            self._connection, self._owner = self._connect(), os.getpid()
+            self._connection, self._owner = self._connect(), lineage()
         except Broken as error:
             raise TargetError(f"{self._what}: {error}") from None
         self._finalizer = weakref.finalize(self, _leave, self._connection, self._owner)
@@ -204,7 +204,7 @@ def _session(connect: Callable[[], Connection], what: str, reset: bool) -> Sessi
 
 def _leave(connection: Connection, owner: int) -> None:
     """End a connection that this process has opened; else leave it to the one that has."""
-    if owner == os.getpid():
+    if owner == lineage():
         connection.close()
     else:
         connection.disown()

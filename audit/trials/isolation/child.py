@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import faulthandler
+import gc
 import io
 import math
 import os
@@ -40,34 +40,18 @@ def live(
     pipe: int,
     objects: dict[int, Any],
     drop: list[int],
-    parent: int,
     limits: Limits,
     *,
     bare: bool,
 ) -> None:
-    """Be the new process of a host, until the parent is gone.
+    """Be the new process of a host, until the connection ends; `drop` are files of its parent.
 
-    Parameters
-    ----------
-    desk : callable
-    connection : socket
-        From which it is asked, and to which it answers.
-    pipe : int
-        What it prints goes there.
-    objects : dict
-        Those that it has from the start.
-    drop : list of int
-        Files of the parent that are closed here.
-    parent : int
-        The process with which it dies.
-    limits : Limits
-    bare : bool
-        Whether all other open files are closed too.
+    Where it is `bare`, all other open files are closed too.
     """
-    os.setpgid(0, 0)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTS)
-    _die_with(parent)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_DFL)
+    gc.enable()
     for file in drop:
         os.close(file)
     _print_into(pipe)
@@ -80,13 +64,6 @@ def live(
     np.random.seed()  # noqa: NPY002
     random.seed()
     _serve(desk, connection, objects)
-
-
-def _die_with(parent: int) -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-        if os.getppid() != parent:
-            os._exit(BROKEN)
 
 
 def _print_into(pipe: int) -> None:

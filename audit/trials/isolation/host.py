@@ -1,7 +1,8 @@
 """A host: a process of its own for a user's code. Whatever happens in it is a `Lost` here.
 
 A host is forked, so that objects reach it as they are, whether or not they could be pickled. What
-it is asked is pickled, what it answers is data (`dpassay.trials.wire`).
+it is asked is pickled, what it answers is data (`dpassay.trials.wire`). A supervisor stands between
+it and this process (`dpassay.targets.foreign.supervisor`).
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import socket
 import time
 import warnings
 import weakref
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
-from dpassay.trials.isolation.child import BROKEN, INTERRUPTS, Answering, live
-from dpassay.trials.isolation.limits import Limits, Lost, Overtime
+from dpassay.targets.foreign.control import Control
+from dpassay.targets.foreign.supervisor import lineage, namespaces, supervise
+from dpassay.trials.isolation.child import BROKEN, GIB, INTERRUPTS, Answering, live
+from dpassay.trials.isolation.limits import Limits, Lost, Overtime, protected
 from dpassay.trials.isolation.objects import Handle, Objects
 from dpassay.trials.isolation.printed import CHUNK, Said
 from dpassay.trials.wire import HEAD, MARK, Garbled, length, unpack
@@ -29,6 +31,10 @@ GRACE = 1.0
 """Seconds that a host which has closed its connection is given to end by itself."""
 FOREVER = 1e9
 """Seconds; a socket wants a number."""
+ENDED = {"code", "processes", "failed", "gone"}
+"""What a supervisor says when it is over."""
+READS = 64
+"""So many chunks of an answer are read between two looks at the clock."""
 
 
 class Host:
@@ -54,21 +60,33 @@ class Host:
         self.said = Said()
         self._objects = Objects(shared)
         self._number = 0
-        self._code: int | None = None
+        self._owner = lineage()
         self.closed = False
         self._received = bytearray()
+        kind, paths = namespaces(), protected()
+        self._control = Control()
         self._socket, there = socket.socketpair()
         self._pipe, pipe = os.pipe()
         with warnings.catch_warnings():
             # Python >= 3.12 warns of threads; ours hold nothing needed there
             warnings.simplefilter("ignore", DeprecationWarning)
-            parent, self.pid = os.getpid(), self._fork(there, pipe)
-        if self.pid == 0:
+            pid = self._fork(there, pipe)
+        if pid == 0:
             try:
-                drop = [self._socket.fileno(), self._pipe, *_open_files()]
-                live(desk, there, pipe, self._objects.by_key(), drop, parent, limits, bare=bare)
+                drop = [*self.files, *(file for host in OPEN for file in host.files)]
+
+                def start(say: int) -> None:
+                    try:
+                        os.close(say)
+                        live(desk, there, pipe, self._objects.by_key(), drop, limits, bare=bare)
+                    finally:
+                        os._exit(BROKEN)
+
+                control = self._control.there.fileno()
+                supervise(control, start, limits.processes, kind, paths)
             finally:
                 os._exit(BROKEN)
+        self._control.begin(pid)
         there.close()
         os.close(pipe)
         self._socket.settimeout(min(limits.seconds, FOREVER))
@@ -84,6 +102,8 @@ class Host:
             child = os.fork()
         except OSError:
             self.closed = True
+            self._control.begin(0)
+            self._control.close()
             for file in (self._socket.detach(), there.detach(), self._pipe, pipe):
                 os.close(file)
             raise
@@ -115,12 +135,14 @@ class Host:
         """
         content = self._objects.written(operation, arguments, known)
         self._number += 1
+        self.deadline = time.monotonic() + self.limits.seconds
         try:
             self._socket.sendall(HEAD.pack(MARK, self._number, 0, content.nbytes))
             self._socket.sendall(content)
+        except TimeoutError:
+            self._late()
         except OSError:
             self._lose()
-        self.deadline = time.monotonic() + self.limits.seconds
 
     def answer(self) -> tuple[bool, Any]:
         """Return whether it has answered what it was asked last, and what; look at `wait` first.
@@ -131,20 +153,15 @@ class Host:
             If it never will.
         """
         dead = self._ended()
-        self._listen()
+        self.said.read(self._pipe)
         closed = self._read()
-        message = self._message()
-        if message is not None:
-            number, value = message
-            if number != self._number:
-                self._lose("the worker wrote over its connection")
+        for message in self._message():
             self.deadline = None
-            return True, value
+            return True, message
         if dead or closed:
             self._lose()
         if self.deadline is not None and time.monotonic() > self.deadline:
-            self.close()
-            raise Overtime(f"took longer than {self.limits.seconds:g} s")
+            self._late()
         return False, None
 
     def call(self, operation: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
@@ -157,49 +174,47 @@ class Host:
                 return value
 
     def close(self) -> None:
-        """End it and what it started, without asking them."""
+        """End it and what it started, without asking them; a process forked since lets go of it."""
         if self.closed:
             return
         self.closed = True
-        with suppress(OSError):
-            os.killpg(self.pid, signal.SIGKILL)
-        if self._code is None:
-            with suppress(OSError):
-                os.kill(self.pid, signal.SIGKILL)
-            with suppress(OSError):
-                os.waitpid(self.pid, 0)
-        self._listen()
+        OPEN.discard(self)
+        if self._owner == lineage():
+            self._control.end()
+            self.said.read(self._pipe)
+        self._control.close()
         self._socket.close()
         os.close(self._pipe)
-        OPEN.discard(self)
 
     def kill(self) -> None:
         """End it while another thread waits for its answer, which learns that it is lost."""
-        with suppress(OSError):
-            os.killpg(self.pid, signal.SIGKILL)
+        self._control.order_end()
 
     @property
     def files(self) -> list[int]:
-        """What has something to be read when it has said something."""
-        return [] if self.closed else [self._socket.fileno(), self._pipe]
+        """What has something to be read when it has said something, or has ended."""
+        return [] if self.closed else [self._socket.fileno(), self._pipe, self._control.file]
 
-    def _message(self) -> tuple[int, Any] | None:
+    def _message(self) -> Iterator[Any]:
+        """Yield the answer if it has come whole."""
         if len(self._received) < HEAD.size:
-            return None
+            return
         try:
-            size = HEAD.size + length(bytes(self._received[: HEAD.size]))
+            head = bytes(self._received[: HEAD.size])
+            size = HEAD.size + length(head, self._number)
+            if size > self.limits.reply * GIB:
+                self._lose(f"its answer is longer than {self.limits.reply:g} GiB")
             if len(self._received) < size:
-                return None
+                return
             message = bytes(self._received[:size])
             del self._received[:size]
-            return unpack(message)
+            yield unpack(message)[1]
         except Garbled:
             self._lose("the worker wrote over its connection")
-            raise
 
     def _read(self) -> bool:
-        """Take in what has come; return whether nothing can come any more."""
-        while True:
+        """Take in some of what has come; return whether nothing can come any more."""
+        for _ in range(READS):
             try:
                 found = os.read(self._socket.fileno(), CHUNK)
             except BlockingIOError:
@@ -211,34 +226,32 @@ class Host:
             self._received += found
             if len(found) < CHUNK:
                 return False
-
-    def _listen(self) -> None:
-        with suppress(OSError):
-            while found := os.read(self._pipe, CHUNK):
-                self.said.hear(found)
+        return False
 
     def _ended(self) -> bool:
-        """Whether the process has ended; its exit code is kept."""
-        if self._code is None:
-            try:
-                ended, status = os.waitpid(self.pid, os.WNOHANG)
-            except OSError:
-                return True
-            if ended:
-                self._code = os.waitstatus_to_exitcode(status)
-        return self._code is not None
+        """Whether its process has ended, as its supervisor says."""
+        return not self._control.facts(0).keys().isdisjoint(ENDED)
+
+    def _late(self) -> NoReturn:
+        self.close()
+        raise Overtime(f"took longer than {self.limits.seconds:g} s")
 
     def _lose(self, cause: str = "") -> NoReturn:
         """End the host and raise; without a cause it is how it ended by itself, if it did."""
+        facts = {} if cause else self._control.facts(0)
         until = time.monotonic() + GRACE
-        while not (cause or self._ended()) and time.monotonic() < until:
-            time.sleep(0.002)
-        code = BROKEN if self._code is None else self._code
+        while not cause and facts.keys().isdisjoint(ENDED) and time.monotonic() < until:
+            facts = self._control.facts(until - time.monotonic())
+        self.close()
+        if "failed" in facts:
+            raise Lost(f"no process could be started ({facts['failed']})")
+        if "processes" in facts:
+            raise Lost(f"it had {facts['processes']} processes at a time, more than its limit")
+        code = facts.get("code", BROKEN)
         if code == BROKEN:
             how = "it closed its connection, or broke what its process needs"
         else:
             how = f"exit code {code}" if code >= 0 else f"signal {-code}"
-        self.close()
         raise Lost(cause or f"the worker died ({how})")
 
 
@@ -257,7 +270,3 @@ def wait(hosts: Sequence[Host]) -> None:
 
 OPEN: weakref.WeakSet[Host] = weakref.WeakSet()
 """All that are open, so that a new one does not keep the others' connections open too."""
-
-
-def _open_files() -> list[int]:
-    return [file for host in OPEN for file in host.files]

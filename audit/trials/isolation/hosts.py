@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Self
 
+from dpassay.targets.foreign.supervisor import lineage
 from dpassay.trials.isolation.child import Answering
 from dpassay.trials.isolation.host import Host
 from dpassay.trials.isolation.limits import Limits, Lost
@@ -43,6 +44,7 @@ class Hosts:
         self._open: list[Host] = []
         self._killed = False
         self._said = Said()
+        self._owner = lineage()
 
     def first(self) -> Host:
         """Return the one that is asked for everything but trials."""
@@ -56,6 +58,10 @@ class Hosts:
         Lost
             If the system lets none be opened, or they were killed.
         """
+        if self._owner != lineage():  # two processes never share a host
+            for host in self._open:
+                host.close()
+            self._open, self._said, self._owner = [], Said(), lineage()
         for host in self._open:
             if host.closed:
                 self._said.take(host.said)

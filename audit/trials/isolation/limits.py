@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
+import sys
+import tempfile
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from dpassay.errors import LIBRARIES
+from dpassay.targets.foreign.supervisor import LINUX, namespaces, protects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,12 +24,20 @@ class Limits:
         Time for one thing that is asked of it: its import, one `prepare`, a portion of trials.
     memory : float
         GiB that its process may take besides what it begins with; kept to on Linux.
+    processes : int
+        Processes at a time, counted ten times a second on Linux.
+    reply : float
+        GiB of one answer.
     """
 
     seconds: float = 60.0
     memory: float = 4.0
+    processes: int = 256
+    reply: float = 1.0
 
 
+PROTECTED: list[str] = []
+"""Paths that user code may not write to, besides the libraries and dpassay itself."""
 UNLIMITED = Limits(seconds=math.inf, memory=math.inf)
 """For what may take as long, and as much, as it does."""
 
@@ -36,3 +52,42 @@ class Overtime(Lost):
 
 class Unsent(Exception):
     """Something cannot be given to a host, as it cannot be pickled; the text names it."""
+
+
+def protected() -> tuple[str, ...]:
+    """Return the paths that user code finds read-only where there are namespaces.
+
+    A folder that holds the working directory or the one for temporary files stays writable.
+    """
+    return _protected(tuple(PROTECTED), Path.cwd().resolve())
+
+
+@lru_cache(maxsize=1)
+def _protected(more: tuple[str, ...], here: Path) -> tuple[str, ...]:
+    source = Path(sys.modules["dpassay"].__file__ or "").parent
+    links = (source / "__init__.py", *source.glob("*/__init__.py"))  # of an editable install
+    named = (
+        *LIBRARIES,
+        sys.prefix,
+        str(source),
+        *(str(each.resolve().parent) for each in links),
+        *more,
+    )
+    needed = [here, Path(tempfile.gettempdir()).resolve()]
+    paths = {
+        path
+        for path in (Path(each).resolve() for each in named)
+        if path.exists() and not any(path in (each, *each.parents) for each in needed)
+    }
+    return tuple(sorted(str(path) for path in paths if paths.isdisjoint(path.parents)))
+
+
+def protections() -> list[str]:
+    """Return what protects this process from user code on this machine, in words for a report."""
+    if not hasattr(os, "fork"):
+        return []
+    kind = namespaces()
+    words = ["own process and session", "time and reply limits"]
+    words += ["memory and process limits"] if LINUX else []
+    words += [] if kind is None else ["PID namespace"]
+    return [*words, "read-only files"] if kind and protects(kind, protected()) else words

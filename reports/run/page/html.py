@@ -22,7 +22,6 @@ from dpassay.reports.run.page.picture_tables import (
 )
 from dpassay.reports.run.page.plots import query_plot, sight_plot
 from dpassay.reports.run.page.profile_plots import profile_plot, trade_off_plot
-from dpassay.reports.run.published import published_table
 from dpassay.reports.run.run_words import units_words
 from dpassay.reports.run.view import ResultView, View, make_view
 from dpassay.reports.shared.tables import Table
@@ -58,13 +57,11 @@ def to_html(record: Mapping[str, Any]) -> str:
         that of other mechanisms has everything.
     """
     view, found = make_view(record), briefs(record)
-    published = published_table(record["results"])
     common = {
         "view": view,
         "lead": lead(record) if view.results else view.headline,
         "origin": origin(record),
         "confidence": percent(record["run"]["confidence"]),
-        "published": published,
         "units": units_words({result.unit for result in view.results}),
         "complete": record["run"]["complete"],
     }

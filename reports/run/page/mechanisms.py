@@ -14,7 +14,6 @@ from dpassay.reports.run.page.catalogue import UNDECIDED, WRONG, Entry, Group, m
 from dpassay.reports.run.page.first_screen import Card, card, origin, replayed
 from dpassay.reports.run.page.folder import GENERATOR
 from dpassay.reports.run.page.html import pictures_of
-from dpassay.reports.run.published import published_table
 from dpassay.reports.run.view import View, make_view
 from dpassay.reports.shared.cards import Step
 from dpassay.reports.shared.numbers import clean
@@ -71,7 +70,6 @@ def _page(record: Raw, view: View, group: Group, before: Group | None, after: Gr
         pictures=pictures,
         drawn={entry.result.anchor for entry in shown},
         notions=notions_table(results),
-        published=published_table(results),
         index=INDEX,
         before=before,
         after=after,

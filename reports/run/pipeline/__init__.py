@@ -1,1 +1,1 @@
-"""What a pipeline is told of a run: code scanning, annotations, a comment, a badge."""
+"""What a pipeline is told of a run: code scanning and a comment."""

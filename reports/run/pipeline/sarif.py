@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from dpassay.reports.run.pipeline.annotations import point
 from dpassay.reports.run.pipeline.notices import LEVELS, Notice, alarms, notices
 from dpassay.reports.shared.numbers import clean
 from dpassay.reports.shared.statuses import ERROR
@@ -116,6 +115,8 @@ def _result(notice: Notice) -> dict[str, Any]:
 
 
 def _location(place: Raw) -> dict[str, Any]:
-    file, line = point(place)
-    artifact = {"uri": quote(file)} | ({} if place["role"] == "package" else {"uriBaseId": BASE})
-    return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": line}}}
+    artifact = {"uri": quote(clean(place["file"]))}
+    if place["role"] != "package":
+        artifact["uriBaseId"] = BASE
+    region = {"startLine": int(place["line"])}
+    return {"physicalLocation": {"artifactLocation": artifact, "region": region}}

@@ -1,7 +1,4 @@
-"""Words may be changed.
-
-No comparison depends on them, and records that knew searches by their words are still understood.
-"""
+"""Words may be changed: no comparison depends on them, as searches and pairs have keys."""
 
 from __future__ import annotations
 
@@ -27,10 +24,8 @@ from dpassay.pairs import (
     replace_several,
 )
 from dpassay.record.compare import compare
-from dpassay.record.contradictions import contradiction
-from dpassay.record.old_records import comparable_searches, search_keys
 from dpassay.record.run_record import make_record
-from dpassay.stats.methods import METHODS, method_key, method_name
+from dpassay.stats.methods import METHODS
 from dpassay.targets.groups import Group, searched
 from tests.core.toys import flip_group
 
@@ -68,16 +63,6 @@ def reworded(record: Record) -> Record:
     return other
 
 
-def old(record: Record) -> Record:
-    """Return a record as it was written before there were keys."""
-    other = copy.deepcopy(record)
-    for result in other["results"]:
-        del result["searched"]["keys"]
-        for cell in result["per_query"]:
-            del cell["pair_key"]
-    return other
-
-
 def said(one: Record, other: Record) -> list[str]:
     return [change.kind for change in compare(one, other).changes]
 
@@ -91,18 +76,9 @@ def test_other_words_change_nothing(new: Record) -> None:
     assert all(limit.cells for limit in limits)
 
 
-def test_a_record_without_keys_is_compared_as_before(new: Record) -> None:
-    assert said(old(new), new) == said(new, old(new)) == said(old(new), old(new)) == []
-    other = copy.deepcopy(new)
-    for result in other["results"]:
-        result["searched"]["how"] = ["in other words"] * len(result["searched"]["how"])
-    assert said(old(new), other) == []
-
-
 def test_another_search_is_still_seen(new: Record) -> None:
     other = make_record(RUN, [audited("monte-carlo", "one"), audited("exact", "one")])
-    for before in (new, old(new)):
-        assert "blinder" in said(before, other)
+    assert "blinder" in said(new, other)
 
 
 def test_the_text_of_a_unit_is_no_part_of_an_entry(new: Record) -> None:
@@ -120,47 +96,7 @@ def test_searches_have_keys() -> None:
         for each in (pairs, replace_several(pairs, 2)):
             group = Group(pairs=each, queries=pairs.base.X, kind="data", reason=each.how)
             told = searched((group,))
-            assert search_keys(told) == (group.key,)
-
-
-def test_old_words_mean_what_they_meant() -> None:
-    words = {
-        "each of 2 records replaced by one drawn from a pool of 2": "data:one:2:2",
-        (
-            "each of 2 records replaced by one drawn from a pool of 2, and its label flipped; 2 "
-            "of these changes at a time"
-        ): ("data:one+flip:2:2:2"),
-        "the label of each of 2 records flipped": "data:flip:2:0",
-        "own worst case: the vote count moves; 3 of these changes at a time": "own:?",
-        "learned direction: of pair 3": "learned",
-        "all datasets of 2 records over the points 1..3 x 1..2 with labels 0 and 1": "domain:2:3x2",
-        "by hand": "data:?",
-    }
-    assert search_keys({"how": list(words)}) == tuple(words.values())
-
-
-def test_a_domain_has_the_key_that_its_old_words_tell() -> None:
-    domain = Domain(n=2, points=(3, 2))
-    result = audit(
-        SoftMajority(epsilon=1.0, r=2, learner="majority"), mode="exhaustive", domain=domain
-    )
-    assert result.evidence is not None
-    told = result.evidence.searched
-    assert told["keys"] == list(search_keys({"how": told["how"]})) == ["domain:2:3x2"]
-    assert told["how"] == [str(domain)]
-
-
-def test_what_is_unknown_of_one_record_is_not_held_against_the_other() -> None:
-    old_words = {
-        "how": [
-            "own worst case: the vote moves",
-            "each of 2 records replaced by one drawn from a pool of 2",
-        ]
-    }
-    new_words = {"how": ["in", "other words"], "keys": ["own:77", "data:one:2:2"]}
-    assert comparable_searches(old_words, new_words) == (("own", "data:one:2:2"),) * 2
-    assert comparable_searches({"how": ["a"]}, {"how": ["b"]}) == (("a",), ("b",))
-    assert comparable_searches({"how": ["a"], "keys": ["own:76"]}, new_words)[0] == ("own:76",)
+            assert told["keys"] == [group.key]
 
 
 def test_the_key_of_a_pair_tells_pairs_apart() -> None:
@@ -181,22 +117,15 @@ def test_own_worst_cases_are_known_by_what_they_are() -> None:
     assert one.key != Group(pairs=fewer, queries=group.queries, kind="own", reason="a").key
 
 
-def test_a_test_is_known_by_a_key_and_an_old_record_by_its_words(new: Record) -> None:
-    other = copy.deepcopy(new)
-    for result in other["results"]:
-        for cell in result["per_query"]:
-            assert cell["method"] in METHODS
-            cell["method"] = METHODS[cell["method"]]
-    assert said(old(other), new) == said(new, other) == []
-    for key, shown in METHODS.items():
-        assert method_key(shown) == method_key(key) == key
-        assert method_name(shown) == method_name(key) == shown
+def test_a_bound_is_known_by_the_key_of_its_test(new: Record) -> None:
+    assert all(cell["method"] in METHODS for each in new["results"] for cell in each["per_query"])
 
 
-def test_a_record_whose_keys_and_words_do_not_go_together_is_refused(new: Record) -> None:
-    record = copy.deepcopy(new)
-    record["results"][0]["searched"]["keys"].append("own:77")
-    assert contradiction(record["results"][0]).endswith(
-        "has not as many keys of searches as words for them"
+def test_a_domain_has_a_key() -> None:
+    domain = Domain(n=2, points=(3, 2))
+    result = audit(
+        SoftMajority(epsilon=1.0, r=2, learner="majority"), mode="exhaustive", domain=domain
     )
-    assert contradiction(new["results"][0]) == ""
+    assert result.evidence is not None
+    told = result.evidence.searched
+    assert (told["keys"], told["how"]) == (["domain:2:3x2"], [str(domain)])
