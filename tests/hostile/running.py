@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,6 +54,7 @@ OUT = "made/out"
 TWINS = 24
 PARTS = ("subjects", "repeated")
 FIRST, HONEST, LAST = "innocent first", "honest", "innocent last"
+UNPRINTED = ("\x1b", "\r", "\u202e", "Traceback", "REACHED")
 INNOCENTS = ((FIRST, HONEST, LAST), ("innocent:near", "innocent:fair"))
 ENTRY = '[[mechanisms]]\nname = "{}"\ntarget = "{}"\n'
 CLAIM = "claim = { epsilon = 1.0 }\n"
@@ -90,7 +91,12 @@ def run(command: str, cases: Sequence[Case | None], folder: Path, *words: str) -
     given = getattr(sys.modules[__name__], f"_{command}")(cases, folder)
     mark = uuid.uuid4().hex[:12]
     path = os.pathsep.join((str(folder / "bin"), os.environ["PATH"]))
-    more = {"HOSTILE_RUN": mark, "HOSTILE_BIN": str(folder / "bin"), "PATH": path, "HOME": str(folder / "home")}
+    more = {
+        "HOSTILE_RUN": mark,
+        "HOSTILE_BIN": str(folder / "bin"),
+        "PATH": path,
+        "HOME": str(folder / "home"),
+    }
     more |= {f"GITHUB_{name}": str(folder / name.lower()) for name in ("ENV", "PATH", "OUTPUT")}
     waits = sum(case.limits for case in cases if case is not None)
     seconds = 40.0 + 5 * len(cases) + 4 * LIMIT * waits
@@ -111,7 +117,9 @@ def run(command: str, cases: Sequence[Case | None], folder: Path, *words: str) -
 def _run(cases: Sequence[Case | None], folder: Path) -> list[str]:
     places = [(FIRST, "innocent:near", CLAIM)]
     for k, case in enumerate(cases):
-        target, claim = ("innocent:near", CLAIM) if case is None else (case.target, CLAIM * case.claim)
+        target, claim = (
+            ("innocent:near", CLAIM) if case is None else (case.target, CLAIM * case.claim)
+        )
         places.append((f"hostile {k}", target, claim))
     places += [(HONEST, "innocent:fair", CLAIM), (LAST, "innocent:near", CLAIM)]
     text = "\n".join(ENTRY.format(name, target) + claim for name, target, claim in places)
@@ -173,48 +181,49 @@ def _subject(record: dict[str, Any], name: str) -> dict[str, Any]:
 def complaints(
     command: str, cases: Sequence[Case], ran: Ran, reference: Ran, *, guarded: bool
 ) -> list[str]:
-    """Return what does not hold of a run, beside the same run of innocent auditees only."""
-    found = []
-    hard = [case for case in cases if guarded or case.holds != GUARDED]
-    soft = len(hard) < len(cases)
-    wanted = 2 if any(case.holds == REFUSED for case in cases) else 1
-    if wanted == 2 and ran.code == 2 and not ran.left:
-        return []
-    if ran.code == 0 or (ran.code != wanted and not soft):
-        found.append(f"exit {ran.code}, not {wanted}: {' | '.join(ran.stderr.splitlines()[-2:])[-300:]}")
-    if ran.left:
-        found.append(f"left behind: {ran.left}")
-    allowed = {f"reached-{case.reaches}" for case in cases if case.holds == FREE}
-    if not soft and (out_of_reach := sorted(set(ran.reached) - allowed)):
-        found.append(f"{out_of_reach}")
+    """Return what does not hold of a run, beside the same run of innocent auditees only.
+
+    Those that are kept out by namespaces alone may end it where there are none.
+    """
+    harmless = guarded or all(case.holds != GUARDED for case in cases)
+    found = [f"left behind: {ran.left}"] if ran.left else []
+    if any(case.holds == REFUSED for case in cases):
+        return found if ran.code == 2 else [*found, f"exit {ran.code}, not 2"]
+    if ran.code == 0 or (harmless and ran.code != 1):
+        found.append(f"exit {ran.code}: {' | '.join(ran.stderr.splitlines()[-2:])[-300:]}")
     limit = 3 * reference.seconds + 2 * LIMIT * sum(case.limits for case in cases) + 10
     if ran.seconds > limit:
         found.append(f"took {ran.seconds:.0f} s, more than {limit:.0f} s")
-    for name in INNOCENTS[command == "attack"] if not soft else ():
+    said = ran.stdout + ran.stderr
+    found += [f"{mark!r} is printed" for mark in UNPRINTED if mark in said]
+    return [*found, *(_harm(command, cases, ran, reference) if harmless else ())]
+
+
+def _harm(command: str, cases: Sequence[Case], ran: Ran, reference: Ran) -> Iterator[str]:
+    """Say what differs of the innocent ones, what was touched, and which verdicts are wrong."""
+    for name in INNOCENTS[command == "attack"]:
         if ran.results.get(name) != reference.results[name]:
-            found.append(
-                f"{name}: {_difference(reference.results[name], ran.results.get(name))}"
-            )
-    if not soft and ran.witnesses != reference.witnesses:
-        found.append("the witnesses of innocent ones differ")
+            yield f"{name}: {_difference(reference.results[name], ran.results.get(name))}"
+    if ran.witnesses != reference.witnesses:
+        yield "the witnesses of innocent ones differ"
+    allowed = {f"reached-{case.reaches}" for case in cases if case.holds == FREE}
+    if out_of_reach := sorted(set(ran.reached) - allowed):
+        yield f"{out_of_reach}"
     for k, case in enumerate(cases):
         each = ran.results.get(case.target if command == "attack" else f"hostile {k}", {})
-        said = each.get("verdict", "nothing")
-        if case in hard and case.holds != FREE and said not in ("refuted", "error", "refused"):
-            found.append(f"{case.module}:{case.name}: {said}: {each.get('reason')}")
-        if each.get("expected") is not None:
-            found.append(f"{case.module}:{case.name}: says itself that it is {each['expected']}")
-    for mark in ("\x1b", "\r", "\u202e", "Traceback", "REACHED"):
-        if mark in ran.stderr.replace("\r\n", "\n") or (mark in ran.stdout and mark != "\x1b"):
-            found.append(f"{mark!r} is printed")
-    return found
+        told = f"{case.module}:{case.name}: {each.get('verdict')}: {each.get('reason')}"
+        if each.get("expected") or (
+            case.holds != FREE and each.get("verdict") not in ("refuted", "error", "refused")
+        ):
+            yield told
 
 
 def _difference(one: dict[str, Any], other: dict[str, Any] | None) -> str:
     if other is None:
         return "is missing"
     keys = [key for key in one.keys() | other.keys() if one.get(key) != other.get(key)]
-    return f"other bytes in {keys}: {one.get('verdict')}, then {other.get('verdict')}, {str(other.get('reason'))[:150]}"
+    verdicts = f"{one.get('verdict')}, then {other.get('verdict')}"
+    return f"other bytes in {keys}: {verdicts}, {str(other.get('reason'))[:150]}"
 
 
 def _clean(mark: str) -> None:
@@ -224,7 +233,7 @@ def _clean(mark: str) -> None:
     import dpassay
 
     package = Path(dpassay.__file__).resolve().parent
-    folders = [package, package / "__pycache__", Path(os.__file__).parent, Path("/dev/shm")]
+    folders = [package, package / "__pycache__", Path(os.__file__).parent, Path("/dev/shm")]  # noqa: S108
     for folder in (*folders, *map(Path, site.getsitepackages())):
         for path in folder.glob(f"*hostile*{mark}*"):
             path.unlink()
@@ -239,19 +248,16 @@ def main() -> None:
         if command in case.commands and (not names or key in names or case.group in names)
     }
     keys, number = list(wanted), int(size)
-    references = dict[int, Ran]()
     root = Path(folder)
-    root.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(parents=True)
+    reference = run(command, [None] * number, root / "reference")
+    sys.stdout.write(f"# {reference.code}, {reference.seconds:.1f} s\n")
     for start in range(0, len(keys), number):
         some = keys[start : start + number]
-        n = len(some)
-        if n not in references:
-            shutil.rmtree(root / f"{command}-{n}", ignore_errors=True)
-            references[n] = run(command, [None] * n, root / f"{command}-{n}")
-            sys.stdout.write(f"# {n}: {references[n].code}, {references[n].seconds:.1f} s\n")
-        shutil.rmtree(root / f"{command}-{some[0]}", ignore_errors=True)
-        ran = run(command, [wanted[key] for key in some], root / f"{command}-{some[0]}")
-        told = complaints(command, [wanted[key] for key in some], ran, references[n], guarded=True)
+        cases = [wanted[key] for key in some]
+        ran = run(command, [*cases, *[None] * (number - len(some))], root / some[0])
+        told = complaints(command, cases, ran, reference, guarded=True)
         sys.stdout.write(f"{' '.join(some)}: exit {ran.code}, {ran.seconds:.1f} s\n")
         sys.stdout.writelines(f"    {line}\n" for line in told)
         sys.stdout.flush()

@@ -1,7 +1,5 @@
 """Forged answers, and mechanisms that say of themselves what is not so."""
 
-# ruff: noqa: ANN, BLE001, S110, TRY, ARG
-
 from __future__ import annotations
 
 import inspect
@@ -133,7 +131,8 @@ def _calls(change):
 def _marks(mark):
     return _done(
         lambda done: replace(
-            done, counts=tuple(replace(each, marks=(mark,) * len(each.marks)) for each in done.counts)
+            done,
+            counts=tuple(replace(each, marks=(mark,) * len(each.marks)) for each in done.counts),
         )
     )
 
@@ -300,6 +299,8 @@ for _name, _value in list(globals().items()):
             "free" if _name in FREELY else "refused" if _name in REFUSED else "caught",
             claim=_name not in OWN_CLAIM,
             limits=2 if _name == "PairsAreEndless" else 0,
-            commands=("run",) if _name in (*OWN_CLAIM, "CheckRefuses") else ("run", "audit", "dask"),
+            commands=("run",)
+            if _name in (*OWN_CLAIM, "CheckRefuses")
+            else ("run", "audit", "dask"),
         )
 assert len(CASES)

@@ -73,7 +73,10 @@ patch("describe", wider)
     "forges_free": ("caught", ANSWERS + "facts(free=True, together=3)\n"),
     "forges_own_coins": ("caught", ANSWERS + "facts(seeded=False)\n"),
     "forges_symmetry": ("caught", ANSWERS + "facts(exchangeable=True)\n"),
-    "forges_places": ("caught", ANSWERS + "facts(declared_in='/dev/zero', looked_at='x' * 10**7)\n"),
+    "forges_places": (
+        "caught",
+        ANSWERS + "facts(declared_in='/dev/zero', looked_at='x' * 10**7)\n",
+    ),
     "forges_types": ("caught", ANSWERS + "facts(parameters=[1], derived_parameters=5)\n"),
     "forges_nothing": ("caught", ANSWERS + "patch('describe', lambda found: {})\n"),
     "forges_extra": ("caught", ANSWERS + "facts(verdict='verified', hosts=1)\n"),

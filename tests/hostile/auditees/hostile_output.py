@@ -1,7 +1,5 @@
 """Output floods, frames on the connection, objects, exits and time."""
 
-# ruff: noqa: PLC0415, PTH, SIM115, ANN, BLE001, S110, TRY, PERF203
-
 from __future__ import annotations
 
 import ctypes
@@ -16,9 +14,10 @@ import warnings
 from functools import partial
 
 import numpy as np
-from dpassay.trials import wire
 from hostile_table import PARENT, doing, enter, hostile, linger, near
 from msgspec.msgpack import Ext, encode
+
+from dpassay.trials import wire
 
 do = partial(doing, module=__name__)
 MB = 1 << 20
@@ -86,7 +85,9 @@ prints_256_mb = do(lambda: [os.write(1, b"z" * MB) for _ in range(256)], "prints
 
 @hostile("floods")
 def terminal():
-    print("\x1b[2J\x1b[H\x1b]0;pwn\x07\x1b[31m\x1b]8;;http://evil.example\x07link\x1b]8;;\x07\x9b31m")
+    print(
+        "\x1b[2J\x1b[H\x1b]0;pwn\x07\x1b[31m\x1b]8;;http://evil.example\x07link\x1b]8;;\x07\x9b31m"
+    )
 
 
 @hostile("floods")
@@ -122,6 +123,7 @@ def terminal_device():
 
 
 # ---- frames on the connection
+
 
 def array(sent, read, shape, arrays=b"0" * 8):
     """Return what a message says of an array, which may not be so."""

@@ -1,7 +1,5 @@
 """Processes, signals, files and the environment."""
 
-# ruff: noqa: PLC0415, PTH, SIM115, ANN, BLE001, S110, TRY, PERF203
-
 from __future__ import annotations
 
 import ctypes
@@ -224,23 +222,28 @@ def _files_of(pid):
                 reached("files")
 
 
-def _limits_of(pid):
-    with suppress(OSError):
-        old = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-        resource.prlimit(pid, resource.RLIMIT_NOFILE, old)
-        reached("limits")
-    with suppress(OSError):
-        Path(f"/proc/{pid}/oom_score_adj").write_text(Path(f"/proc/{pid}/oom_score_adj").read_text())
-        reached("oom")
-
-
 for _kind, _reach in {
-    "traces_the_judge": _trace,
-    "writes_the_judges_memory": _memory_of,
-    "takes_the_judges_files": _files_of,
-    "sets_the_judges_limits": _limits_of,
+    "traces_its_parent": _trace,
+    "writes_its_parents_memory": _memory_of,
+    "takes_its_parents_files": _files_of,
 }.items():
     globals()[_kind] = do(lambda reach=_reach: reach(PARENT), _kind, "processes", "guarded")
+
+
+@hostile("processes", "free", reaches="limits")
+def sets_its_parents_limits():
+    """Limit its supervisor, which has the same user: that then ends, and the host with it."""
+    for what in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU):
+        if PARENT == os.getppid() and alone_in_namespace():
+            resource.prlimit(PARENT, what, (1, 1))
+            reached("limits")
+
+
+@hostile("processes", "guarded")
+def holds_its_supervisor():
+    """Trace the process that watches over it, and keep that stopped."""
+    if LIBC.ptrace(PTRACE_ATTACH, os.getppid(), 0, 0) == 0:
+        reached("supervisor")
 
 
 @hostile("processes", "guarded")
@@ -252,7 +255,10 @@ def leaves_its_mounts():
     for pid in (1, PARENT):
         for kind in ("mnt", "pid", "user"):
             with suppress(OSError, AttributeError):
-                if os.stat(f"/proc/{pid}/ns/{kind}").st_ino == os.stat(f"/proc/self/ns/{kind}").st_ino:
+                if (
+                    os.stat(f"/proc/{pid}/ns/{kind}").st_ino
+                    == os.stat(f"/proc/self/ns/{kind}").st_ino
+                ):
                     continue
                 with open(f"/proc/{pid}/ns/{kind}") as file:
                     if LIBC.setns(file.fileno(), 0) == 0:
@@ -278,7 +284,12 @@ def _opens(what, *paths):
 
 @hostile("processes", "free", reaches="kernel")
 def kernel_settings():
-    _opens("kernel", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys/kernel/uevent_helper")
+    _opens(
+        "kernel",
+        "/proc/sys/kernel/core_pattern",
+        "/proc/sysrq-trigger",
+        "/sys/kernel/uevent_helper",
+    )
 
 
 @hostile("processes", "free", reaches="groups")
@@ -322,7 +333,7 @@ AT_PARENT = ["TERM", "INT", "USR1", "HUP", "PIPE", "ALRM", "KILL", "STOP", "TSTP
 
 def _signalling(name):
     def trick():
-        if PARENT > 1:
+        if PARENT > 1 or alone_in_namespace():
             os.kill(PARENT, getattr(signal, f"SIG{name}"))
             time.sleep(0.3)
 
@@ -388,7 +399,9 @@ def blocks_every_signal():
 def _write_beside(folder):
     """Make a file there; the tests remove it."""
     with suppress(OSError):
-        (Path(folder) / f"hostile_{os.environ.get('HOSTILE_RUN', 'x')}.py").write_text("# hostile\n")
+        (Path(folder) / f"hostile_{os.environ.get('HOSTILE_RUN', 'x')}.py").write_text(
+            "# hostile\n"
+        )
         reached("code")
 
 
@@ -417,7 +430,7 @@ def replaces_the_configuration():
     with suppress(OSError):
         text = Path("dpassay.toml").read_text()
         Path("dpassay.toml").unlink()
-        Path("dpassay.toml").write_text(text.replace('epsilon = 1.0', 'epsilon = 9.0'))
+        Path("dpassay.toml").write_text(text.replace("epsilon = 1.0", "epsilon = 9.0"))
         reached("configuration")
 
 
@@ -464,9 +477,7 @@ def _lock_ledger():
 
 def _trigger():
     with sqlite3.connect(OUT / "ledger.sqlite", timeout=1) as connection:
-        connection.execute(
-            "CREATE TRIGGER t AFTER INSERT ON work BEGIN DELETE FROM work; END"
-        )
+        connection.execute("CREATE TRIGGER t AFTER INSERT ON work BEGIN DELETE FROM work; END")
 
 
 for _kind, _make in {
@@ -481,7 +492,10 @@ for _kind, _make in {
     "forges_the_ledger": _forge_ledger,
     "locks_the_ledger": _lock_ledger,
     "triggers_in_the_ledger": _trigger,
-    "ledger_is_a_pipe": lambda: ((OUT / "ledger.sqlite").unlink(), os.mkfifo(OUT / "ledger.sqlite")),
+    "ledger_is_a_pipe": lambda: (
+        (OUT / "ledger.sqlite").unlink(),
+        os.mkfifo(OUT / "ledger.sqlite"),
+    ),
     "temporary_names": lambda: [
         (OUT / f"{name}{end}").mkdir()
         for name in ("record.json", ".record.json", "index.html")
@@ -489,7 +503,11 @@ for _kind, _make in {
     ],
 }.items():
     globals()[_kind] = do(
-        _in_out(_make), _kind, "files", "guarded", commands=("run", "dask"),
+        _in_out(_make),
+        _kind,
+        "files",
+        "guarded",
+        commands=("run", "dask"),
         limits=4 if _kind == "locks_the_ledger" else 0,
     )
 
@@ -504,9 +522,7 @@ for _kind, _folder in {
     "writes_site_packages": lambda: site.getsitepackages()[0],
     "writes_the_standard_library": lambda: Path(os.__file__).parent,
 }.items():
-    globals()[_kind] = do(
-        lambda folder=_folder: _write_beside(folder()), _kind, "files", "guarded"
-    )
+    globals()[_kind] = do(lambda folder=_folder: _write_beside(folder()), _kind, "files", "guarded")
 
 
 @hostile("files", "guarded")

@@ -8,7 +8,6 @@ in `hostile_imports`.
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -103,7 +102,13 @@ def enter(name: str, module: str, group: str, holds: str = CAUGHT, **more: Any) 
 
 
 def doing(
-    thing: Callable[[], Any], name: str, group: str, holds: str = CAUGHT, *, module: str, **more: Any
+    thing: Callable[[], Any],
+    name: str,
+    group: str,
+    holds: str = CAUGHT,
+    *,
+    module: str,
+    **more: Any,
 ) -> Callable[..., Any]:
     """Enter a trick that is one call."""
 
@@ -136,10 +141,5 @@ def linger(seconds: float = LIFE) -> None:
     os._exit(0)
 
 
-def judge() -> int:
-    """Process that decides, as far as it can be seen: the topmost of ours above this one."""
-    return PARENT
-
-
 PARENT = os.getppid()
-LINUX = sys.platform == "linux"
+"""The supervisor; where the module was imported by the judge, the judge."""
