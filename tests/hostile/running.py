@@ -28,10 +28,13 @@ from dpassay.cli.exit_codes import of_attack  # noqa: E402
 
 INNOCENT = '''"""An auditee that leaks and means no harm, and one that does not leak."""
 import numpy as np
+from innocent_part import FLIPPED
+
+KEPT = 1 - 0.02
 
 def near(data, queries, size, rng):
     label = data.y[np.linalg.norm(queries[:, None] - data.X, axis=2).argmin(axis=1)]
-    return np.where(rng.random((size, len(queries))) < 0.02, 1 - label, label)
+    return np.where(rng.random((size, len(queries))) < max(FLIPPED, 1 - KEPT), 1 - label, label)
 
 def fair(data, queries, size, rng):
     return rng.integers(0, 2, (size, len(queries)))
@@ -78,17 +81,20 @@ class Ran:
 
 def run(command: str, cases: Sequence[Case | None], folder: Path, *words: str) -> Ran:
     """Run auditees under a command in a new folder; None is an innocent one in the place of one."""
-    folder.mkdir()
-    shutil.copytree(AUDITEES, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__*"))
+    here = folder / "here"
+    for each in (folder, here, *(folder / name for name in ("bin", "home", "marks"))):
+        each.mkdir()
+    shutil.copytree(AUDITEES, here, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__*"))
     twins = "".join(f"near{k} = twin(near, {k})\n" for k in range(TWINS))
-    (folder / "innocent.py").write_text(INNOCENT + twins)
+    (here / "innocent.py").write_text(INNOCENT + twins)
     for case in cases:
         if case is not None and case.module in hostile_imports.TEXTS:
             text = hostile_imports.TEXTS[case.module][1] + hostile_imports.AFTER
-            (folder / f"{case.module}.py").write_text(text)
-    for name in ("bin", "made", "home"):
-        (folder / name).mkdir()
-    given = getattr(sys.modules[__name__], f"_{command}")(cases, folder)
+            (here / f"{case.module}.py").write_text(text)
+    (here / "innocent_part.py").write_text("FLIPPED = 0.02\n")
+    (here / "made").mkdir()
+    given = getattr(sys.modules[__name__], f"_{command}")(cases, here)
+    held = {path: path.read_bytes() for path in here.glob("*.*") if path.is_file()}
     mark = uuid.uuid4().hex[:12]
     path = os.pathsep.join((str(folder / "bin"), os.environ["PATH"]))
     more = {
@@ -102,14 +108,14 @@ def run(command: str, cases: Sequence[Case | None], folder: Path, *words: str) -
     seconds = 40.0 + 5 * len(cases) + 4 * LIMIT * waits
     done = subprocess.run(
         [sys.executable, "-IS", HERE / "launcher.py", str(seconds), *given, *words],
-        cwd=folder,
+        cwd=here,
         env=os.environ | more,
         capture_output=True,
         text=True,
         check=True,
     )
     try:
-        return _read(json.loads(done.stdout), folder)
+        return _read(json.loads(done.stdout), here, held)
     finally:
         _clean(mark)
 
@@ -146,7 +152,7 @@ def _dpassay() -> list[str]:
     return [str(Path(sys.executable).parent / "dpassay")]
 
 
-def _read(told: dict[str, Any], folder: Path) -> Ran:
+def _read(told: dict[str, Any], folder: Path, held: dict[Path, bytes]) -> Ran:
     results, witnesses = dict[str, Any](), dict[str, str]()
     stdout = (folder / "stdout").read_bytes()[:1_000_000].decode(errors="replace")
     with suppress(OSError, ValueError):
@@ -164,7 +170,10 @@ def _read(told: dict[str, Any], folder: Path) -> Ran:
         **told,
         results=results,
         witnesses=witnesses,
-        reached=sorted(path.name for path in folder.glob("reached-*")),
+        reached=[
+            *sorted(path.name for path in (folder.parent / "marks").glob("reached-*")),
+            *(path.name for path in held if not path.is_file() or path.read_bytes() != held[path]),
+        ],
         stdout=stdout,
         stderr=(folder / "stderr").read_bytes()[:1_000_000].decode(errors="replace"),
         folder=folder,
@@ -187,8 +196,8 @@ def complaints(
     """
     harmless = guarded or all(case.holds != GUARDED for case in cases)
     found = [f"left behind: {ran.left}"] if ran.left else []
-    if any(case.holds == REFUSED for case in cases):
-        return found if ran.code == 2 else [*found, f"exit {ran.code}, not 2"]
+    if command != "audit" and any(case.holds == REFUSED for case in cases):
+        return found if ran.code in (2, 3) else [*found, f"exit {ran.code}, not 2 or 3"]
     if ran.code == 0 or (harmless and ran.code != 1):
         found.append(f"exit {ran.code}: {' | '.join(ran.stderr.splitlines()[-2:])[-300:]}")
     limit = 3 * reference.seconds + 2 * LIMIT * sum(case.limits for case in cases) + 10
@@ -247,14 +256,16 @@ def main() -> None:
         for key, case in CASES.items()
         if command in case.commands and (not names or key in names or case.group in names)
     }
-    keys, number = list(wanted), int(size)
+    number = int(size)
+    quick = [key for key, case in wanted.items() if case.holds != REFUSED]
+    batches = [quick[start : start + number] for start in range(0, len(quick), number)]
+    batches += [[key] for key in wanted if key not in quick]
     root = Path(folder)
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
     reference = run(command, [None] * number, root / "reference")
     sys.stdout.write(f"# {reference.code}, {reference.seconds:.1f} s\n")
-    for start in range(0, len(keys), number):
-        some = keys[start : start + number]
+    for some in batches:
         cases = [wanted[key] for key in some]
         ran = run(command, [*cases, *[None] * (number - len(some))], root / some[0])
         told = complaints(command, cases, ran, reference, guarded=True)

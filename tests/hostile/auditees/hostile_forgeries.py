@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from hostile_table import CASES, PARENT, enter, fair, hostile, near
+from hostile_table import CASES, MARKS, PARENT, enter, fair, hostile, near
 
 from dpassay import DP
 from dpassay.laws import bernoulli_law
@@ -77,7 +77,7 @@ def refuses_to_show(data, queries, size, rng):
 @hostile("forgeries", always=True)
 def dies_where_it_shows(data, queries, size, rng):
     """End where the answer would give it away, and answer another when tried again."""
-    tried = Path(f"tried-{os.environ.get('HOSTILE_RUN', 'x')}")
+    tried = MARKS / "tried"
     if near(data, queries, size, rng).mean() > 0.5 and not tried.exists():
         tried.touch()
         os._exit(1)
@@ -287,7 +287,7 @@ class Disguised(Leaks, metaclass=Meta):
 
 
 OWN_CLAIM = ("Expected", "ManyClaims")
-REFUSED = ("CheckRefuses", "ManyClaims")
+REFUSED = ("CheckRefuses", "ManyClaims", "Slippery")
 FREELY = ("LawIsFair", "UpdateIsEmpty")
 """Where there is a law it is looked at, and `sample` held against it at some pairs only."""
 for _name, _value in list(globals().items()):

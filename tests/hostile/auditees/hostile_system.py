@@ -20,6 +20,7 @@ from pathlib import Path
 
 from hostile_table import (
     LIFE,
+    MARKS,
     PARENT,
     alone_in_namespace,
     doing,
@@ -104,7 +105,6 @@ def _rewrites():
         if (OUT / "record.json").exists():
             with suppress(OSError):
                 (OUT / "record.json").write_text('{"results": []}')
-                reached("record")
         time.sleep(0.01)
 
 
@@ -272,7 +272,6 @@ def renames_what_is_above():
     with suppress(OSError):
         os.rename("made", "unmade")
         os.rename("unmade", "made")
-        reached("above")
 
 
 def _opens(what, *paths):
@@ -409,7 +408,6 @@ def _append(name, text):
     with suppress(OSError):
         with open(name, "a") as file:
             file.write(text)
-        reached("configuration")
 
 
 @hostile("files", "guarded")
@@ -422,7 +420,6 @@ def raises_its_claim():
     with suppress(OSError):
         path = Path("dpassay.toml")
         path.write_text(path.read_text().replace("epsilon = 1.0", "epsilon = 9.0"))
-        reached("configuration")
 
 
 @hostile("files", "guarded")
@@ -431,7 +428,6 @@ def replaces_the_configuration():
         text = Path("dpassay.toml").read_text()
         Path("dpassay.toml").unlink()
         Path("dpassay.toml").write_text(text.replace("epsilon = 1.0", "epsilon = 9.0"))
-        reached("configuration")
 
 
 @hostile("files", "guarded")
@@ -444,7 +440,6 @@ def _in_out(make):
         if OUT.is_dir():
             with suppress(OSError):
                 make()
-                reached("out")
 
     return trick
 
@@ -547,7 +542,6 @@ def _rewrite(name):
     with suppress(OSError):
         path = Path(f"{name}.py")
         path.write_text(path.read_text().replace("0.02", "0.50"))
-        reached("module")
 
 
 def _bytecode(name):
@@ -564,7 +558,6 @@ def _bytecode(name):
         place = Path(importlib.util.cache_from_source(str(path)))
         place.parent.mkdir(exist_ok=True)
         place.write_bytes(head + marshal.dumps(code))
-        reached("module")
 
 
 @hostile("files", "guarded")
@@ -572,12 +565,16 @@ def rewrites_its_own_file():
     path = Path(__file__)
     with suppress(OSError):
         path.write_text(path.read_text() + "\n# changed\n")
-        reached("module")
 
 
 @hostile("files", "guarded")
 def rewrites_a_neighbour():
     _rewrite("innocent")
+
+
+@hostile("files", "guarded")
+def rewrites_what_a_neighbour_imports():
+    _rewrite("innocent_part")
 
 
 @hostile("files", "guarded")
@@ -645,7 +642,7 @@ def closes_every_socket():
                 each.close()
 
 
-GIT = "#!/bin/sh\ntouch {here}/reached-git\nexit 0\n"
+GIT = "#!/bin/sh\ntouch {marks}/reached-git\nexit 0\n"
 
 
 @hostile("environment", "guarded", commands=("run",))
@@ -653,7 +650,7 @@ def configures_git():
     """What the judge runs in this folder must not run what its configuration names."""
     here = Path.cwd()
     script = here / "spy.sh"
-    script.write_text(GIT.format(here=here))
+    script.write_text(GIT.format(marks=MARKS))
     script.chmod(0o755)
     (here / ".git/hooks").mkdir(parents=True, exist_ok=True)
     for name, text in {
@@ -675,7 +672,7 @@ def is_git():
     if folder:
         with suppress(OSError):
             path = Path(folder) / "git"
-            path.write_text(GIT.format(here=Path.cwd()))
+            path.write_text(GIT.format(marks=MARKS))
             path.chmod(0o755)
 
 

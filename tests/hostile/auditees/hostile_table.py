@@ -19,7 +19,7 @@ import numpy as np
 CAUGHT = "caught"
 """Its own verdict is `refuted` or `error`, whatever it does."""
 REFUSED = "refused"
-"""It cannot be audited at all: wrong usage (2), before anything runs; so it runs alone."""
+"""It cannot be audited at all, which ends the command with 2 or 3 before anything runs."""
 FREE = "free"
 """Its own verdict may be anything: it behaves well while it is audited, or forges what only its own
 process knows. Nothing prevents that; it must still harm nobody else."""
@@ -130,7 +130,7 @@ def alone_in_namespace() -> bool:
 
 def reached(what: str) -> None:
     """Leave word that something was touched that should be out of reach."""
-    Path(f"reached-{what}").touch()
+    (MARKS / f"reached-{what}").touch()
 
 
 def linger(seconds: float = LIFE) -> None:
@@ -141,5 +141,7 @@ def linger(seconds: float = LIFE) -> None:
     os._exit(0)
 
 
+MARKS = Path(os.environ.get("HOSTILE_MARKS", "."))
+"""A folder beside the working directory, of which a host may have a copy only."""
 PARENT = os.getppid()
 """The supervisor; where the module was imported by the judge, the judge."""
