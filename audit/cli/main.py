@@ -17,6 +17,7 @@ from typing import Any
 from dpassay.cli.arguments.parser import Parser, codes
 from dpassay.cli.exit_codes import EVERY, Exit
 from dpassay.errors import DpassayError, InvalidInput, TargetError
+from dpassay.workers.supervisor import untraceable
 
 DEBUG = "--debug"
 AGAIN = 0.05
@@ -88,6 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     words = [word for word in given if word != DEBUG]  # wherever it stands; no number depends on it
     debug = len(words) < len(given)
+    untraceable()
     try:
         with sigterm_as_ctrl_c():
             return _run(words, debug=debug)

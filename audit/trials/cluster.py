@@ -13,13 +13,14 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import Any, Self
 
 from dpassay.errors import ClusterError, TargetError
+from dpassay.targets.foreign import Http
 from dpassay.trials import cluster_worker
 from dpassay.trials.cluster_client import client_of, required
 from dpassay.trials.isolation.limits import UNLIMITED, Limits
@@ -131,6 +132,9 @@ class Cluster:
             foreign = isinstance(target, Isolated)
             written = target.portable() if foreign else portable(target)
             own = target.hosts.limits if foreign else limits
+            service = target.address == f"{Http.__module__}:Http" or isinstance(target.given, Http)
+            # a scheduler takes code from whoever reaches it
+            own = replace(own, network=service)
             self._case = target, self._new_case("target", written, target.name, own)
         return self._case[1]
 
@@ -187,7 +191,7 @@ class Cluster:
 
         As `dpassay.trials.pool.in_order`, but the function is sent to the workers.
         """
-        case = self._new_case("function", portable(work), name, UNLIMITED)
+        case = self._new_case("function", portable(work), name, replace(UNLIMITED, network=False))
         yield from self.mapped(cluster_worker.run_item, case, items)
 
     def mapped(

@@ -60,7 +60,7 @@ def blinder(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Chan
 
 def _elsewhere(one: Raw, other: Raw) -> list[str]:
     """Say, in words, which searches of one record the other has not made."""
-    left = Counter(other["keys"])
+    left: Counter[str] = Counter(other["keys"])
     missing = []
     for key, how in zip(one["keys"], one["how"], strict=True):
         left[key] -= 1

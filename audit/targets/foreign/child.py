@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from dpassay.targets.foreign import supervisor
 from dpassay.targets.foreign.connection import Broken, Late
-from dpassay.targets.foreign.control import Control
 from dpassay.targets.foreign.limits import ProcessLimits
+from dpassay.workers import supervisor
+from dpassay.workers.control import Control
+from dpassay.workers.namespaces import lineage
 
 MIB = 1 << 20
 CHUNK = 1 << 16
@@ -72,7 +73,7 @@ class Child:
             raise Broken(f"no process could be started ({error.strerror})") from None
         self._control.begin(self._process.pid)
         self._process.returncode = 0  # the control waits for it
-        self._open, self._owner = True, supervisor.lineage()
+        self._open, self._owner = True, lineage()
         _children.add(self)
         self._in, self._out, self._err = (
             file.fileno()
@@ -206,7 +207,7 @@ class Child:
 
     def leave(self) -> None:
         """End it if this process has opened it; else leave it to the one that has."""
-        if self._owner == supervisor.lineage():
+        if self._owner == lineage():
             self.close()
         else:
             self.disown()

@@ -24,7 +24,7 @@ from dpassay.targets.foreign.protocol import (
     reply_of,
     text_of,
 )
-from dpassay.targets.foreign.supervisor import lineage
+from dpassay.workers.namespaces import lineage
 
 LATE = Failed("Timeout")
 """What stands for the answer of a run that took too long."""

@@ -52,6 +52,7 @@ def live(
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(number, signal.SIG_DFL)
     gc.enable()
+    gc.callbacks.clear()  # of libraries that watch the process it was forked from
     for file in drop:
         os.close(file)
     _print_into(pipe)

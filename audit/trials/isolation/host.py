@@ -2,7 +2,7 @@
 
 A host is forked, so that objects reach it as they are, whether or not they could be pickled. What
 it is asked is pickled, what it answers is data (`dpassay.trials.wire`). A supervisor stands between
-it and this process (`dpassay.targets.foreign.supervisor`).
+it and this process (`dpassay.workers.supervisor`).
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ import time
 import warnings
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
-from dpassay.targets.foreign.control import Control
-from dpassay.targets.foreign.supervisor import lineage, namespaces, supervise
 from dpassay.trials.isolation.child import BROKEN, GIB, INTERRUPTS, Answering, live
 from dpassay.trials.isolation.limits import Limits, Lost, Overtime, protected
 from dpassay.trials.isolation.objects import Handle, Objects
 from dpassay.trials.isolation.printed import CHUNK, Said
 from dpassay.trials.wire import HEAD, MARK, Garbled, length, unpack
+from dpassay.workers.control import Control
+from dpassay.workers.namespaces import NETWORK, enter, lineage, namespaces
+from dpassay.workers.supervisor import supervise
 
 TICK = 0.2
 """Seconds between two looks whether a host that says nothing is still there."""
@@ -64,6 +66,7 @@ class Host:
         self.closed = False
         self._received = bytearray()
         kind, paths = namespaces(), protected()
+        kind = kind if kind is None or limits.network else kind | NETWORK
         self._control = Control()
         self._socket, there = socket.socketpair()
         self._pipe, pipe = os.pipe()
@@ -83,7 +86,8 @@ class Host:
                         os._exit(BROKEN)
 
                 control = self._control.there.fileno()
-                supervise(control, start, limits.processes, kind, paths)
+                entering = None if kind is None else partial(enter, kind, paths)
+                supervise(control, start, limits.processes, entering)
             finally:
                 os._exit(BROKEN)
         self._control.begin(pid)

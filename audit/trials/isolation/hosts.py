@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Self
 
-from dpassay.targets.foreign.supervisor import lineage
 from dpassay.trials.isolation.child import Answering
 from dpassay.trials.isolation.host import Host
 from dpassay.trials.isolation.limits import Limits, Lost
 from dpassay.trials.isolation.printed import Said
+from dpassay.workers.namespaces import lineage
 
 
 class Hosts:

@@ -11,7 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from dpassay.errors import LIBRARIES
-from dpassay.targets.foreign.supervisor import LINUX, namespaces, protects
+from dpassay.workers.namespaces import namespaces, protects
+from dpassay.workers.supervisor import LINUX
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +29,15 @@ class Limits:
         Processes at a time, counted ten times a second on Linux.
     reply : float
         GiB of one answer.
+    network : bool
+        Whether it reaches other processes by the network, where there are namespaces.
     """
 
     seconds: float = 60.0
     memory: float = 4.0
     processes: int = 256
     reply: float = 1.0
+    network: bool = True
 
 
 PROTECTED: list[str] = []

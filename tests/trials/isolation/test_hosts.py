@@ -20,13 +20,14 @@ import numpy as np
 import pytest
 
 from dpassay.data import Labelled
-from dpassay.targets.foreign import supervisor
 from dpassay.trials.isolation.child import GIB
 from dpassay.trials.isolation.host import Host, wait
 from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.limits import Limits, Lost, Overtime, Unsent
 from dpassay.trials.isolation.printed import CHUNK, SHOWN, Said
 from dpassay.trials.wire import HEAD, MARK, Garbled, length, pack, unpack
+from dpassay.workers import namespaces as of_linux
+from dpassay.workers import supervisor
 
 Act = Callable[..., Any]
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there are no namespaces")
@@ -160,7 +161,7 @@ def test_what_is_raised_comes_back_as_a_text(host: Callable[..., Host]) -> None:
 @pytest.fixture(params=["as here", "without"])
 def namespaces(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int | None:
     """Those of this machine, and none, as on another."""
-    found = None if request.param == "without" else supervisor.namespaces()
+    found = None if request.param == "without" else of_linux.namespaces()
     monkeypatch.setattr("dpassay.trials.isolation.host.namespaces", lambda: found)
     return found
 
@@ -222,7 +223,7 @@ def test_a_bomb_of_processes_is_ended(
 def test_a_host_reaches_neither_the_judge_nor_what_is_protected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Callable[..., Host]
 ) -> None:
-    if supervisor.namespaces() is None:
+    if of_linux.namespaces() is None:
         pytest.skip("this machine gives no namespaces")  # the report says so too
     judge, kept = os.getpid(), tmp_path / "baseline.json"
     kept.write_text("{}")
@@ -438,7 +439,7 @@ def test_an_interrupt_of_the_group_never_sends_a_child_up_our_stack(
         return child
 
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    supervisor._namespaces.clear()  # its trial forks too
+    of_linux._namespaces.clear()  # its trial forks too
     monkeypatch.setattr(os, "fork", interrupted)
     try:
         one = host()

@@ -30,18 +30,8 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 LINUX = sys.platform == "linux"
-DEATH_SIGNAL, CAPABILITY_DROP, SUBREAPER = 1, 24, 36
-"""PR_SET_PDEATHSIG, PR_CAPBSET_DROP and PR_SET_CHILD_SUBREAPER of prctl."""
-MOUNT, USER, PID = 0x20000, 0x10000000, 0x20000000
-"""CLONE_NEWNS, CLONE_NEWUSER and CLONE_NEWPID of unshare."""
-READ_ONLY, REMOUNT, BIND, RECURSIVE, PRIVATE = 1, 32, 4096, 1 << 14, 1 << 18
-"""Flags of mount."""
-NO_SUID, NO_DEVICES, NO_EXEC = 2, 4, 8
-LOCKED = ((2, 2), (4, 4), (8, 8), (0x400, 0x400), (0x800, 0x800), (0x1000, 1 << 21))
-"""Flags of statvfs that a mount may not lose here, and the same of mount."""
-KEPT = (0, 1, 3, 4, 5, 6, 7, 10, 13, 23)
-"""Capabilities that foreign code of root keeps: about files, users and sockets, as in a container.
-Without the others it cannot undo a mount, trace, load a module or lift a limit."""
+DEATH_SIGNAL, DUMPABLE, SUBREAPER = 1, 4, 36
+"""PR_SET_PDEATHSIG, PR_SET_DUMPABLE and PR_SET_CHILD_SUBREAPER of prctl."""
 GIB = 1 << 30
 TICK = 0.1
 """Seconds between two counts of processes; longer where counting takes long."""
@@ -51,26 +41,6 @@ LAST = 5.0
 """Seconds in which everything must have ended."""
 IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 """Signals that foreign code may send to the process above it."""
-
-_namespaces: list[int | None] = []
-"""Which namespaces this machine gives to this process, once that was tried."""
-_forks = [0]
-
-
-def lineage() -> int:
-    """Return a number that tells this process from those that it was forked from.
-
-    Process ids do not: they repeat in another namespace.
-    """
-    return _forks[0]
-
-
-def _forked() -> None:
-    _forks[0] += 1
-    _namespaces.clear()
-
-
-os.register_at_fork(after_in_child=_forked)
 
 
 def main(control: int, limits: dict[str, Any], command: list[str]) -> NoReturn:
@@ -93,8 +63,7 @@ def supervise(
     control: int,
     start: Callable[[int], object],
     processes: int,
-    namespaces: int | None = None,
-    protected: Sequence[str] = (),
+    enter: Callable[[], object] | None = None,
 ) -> NoReturn:
     """Be the supervisor: start foreign code, watch over it, end it.
 
@@ -108,10 +77,8 @@ def supervise(
         to why it cannot start.
     processes : int
         So many there may be at a time.
-    namespaces : int, optional
-        What `namespaces` found.
-    protected : sequence of str
-        Paths that the code may not write to, where there are namespaces.
+    enter : callable, optional
+        Makes this process the first of namespaces, where the machine allows it.
     """
     gc.disable()  # objects of the process that this was forked from are not ours to finalize
     for number in IGNORED:
@@ -121,8 +88,8 @@ def supervise(
     with suppress(OSError):  # a script that was started in a session of its own has one
         os.setsid()
     try:
-        if namespaces is not None:
-            _enter(namespaces, protected)
+        if enter is not None:
+            enter()
             parent = 0  # it is outside
         elif LINUX:
             ctypes.CDLL(None).prctl(SUBREAPER, 1)
@@ -137,94 +104,18 @@ def supervise(
     # the number of a process in a namespace is another process's elsewhere
     _tell(control, {"failed": failure} if failure else {} if parent == 0 else {"pid": child})
     _keep(control, woken, wake)
+    untraceable()
     ending = {} if failure else _watched(child, control, woken, processes, parent)
-    if namespaces is None:
+    if enter is None:
         _end(child)
     _tell(control, ending | {"end": True})
     os._exit(0)  # of a namespace all other processes end with the first
 
 
-def namespaces() -> int | None:
-    """Return the namespaces that foreign code can live in here; None if there are none.
-
-    It is tried once in a process, with all that belongs to it.
-    """
-    if not _namespaces:
-        kinds = (PID | MOUNT, USER | PID | MOUNT) if os.geteuid() == 0 else (USER | PID | MOUNT,)
-        allowed = (kind for kind in kinds if LINUX and protects(kind, ()))
-        _namespaces.append(next(allowed, None))
-    return _namespaces[0]
-
-
-def protects(kind: int, paths: Sequence[str]) -> bool:
-    """Whether namespaces can be entered, and paths are read-only in them."""
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, IGNORED)
-    try:
-        child = os.fork()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, held)
-    if child == 0:
-        try:
-            gc.disable()
-            os._exit(7 if _enter(kind, paths) else 1)
-        finally:
-            os._exit(1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-
-
-def _enter(kind: int, protected: Sequence[str]) -> bool:
-    """Become process 1 of new namespaces, with its own /proc; return whether paths are read-only.
-
-    The process that was before waits for this one, keeps no file, and ends as it does.
-
-    Raises
-    ------
-    OSError
-        If the machine does not allow it.
-    """
-    library = ctypes.CDLL(None, use_errno=True)
-    user, group = os.geteuid(), os.getegid()
-    library.prctl(DEATH_SIGNAL, signal.SIGKILL)
-    _done(library.unshare(kind))
-    if kind & USER:
-        for name, text in (
-            ("setgroups", "deny"),
-            ("uid_map", f"{user} {user} 1"),
-            ("gid_map", f"{group} {group} 1"),
-        ):
-            with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123
-                file.write(text)
-    first = os.fork()
-    if first:
-        _keep()
-        os._exit(max(0, os.waitstatus_to_exitcode(os.waitpid(first, 0)[1])))
-    library.prctl(DEATH_SIGNAL, signal.SIGKILL)
-    mount = library.mount
-    mount.argtypes = (*(ctypes.c_char_p,) * 3, ctypes.c_ulong, ctypes.c_char_p)
-    _done(mount(None, b"/", None, RECURSIVE | PRIVATE, None))
-    _done(mount(b"proc", b"/proc", b"proc", NO_SUID | NO_DEVICES | NO_EXEC, None))
-    kept = True
-    for place in map(os.fsencode, protected):
-        with suppress(FileNotFoundError):  # what is not there cannot be mounted
-            had = os.statvfs(place).f_flag
-            again = sum(flag for found, flag in LOCKED if had & found)
-            kept &= mount(place, place, None, BIND, None) == 0
-            kept &= mount(None, place, None, REMOUNT | BIND | READ_ONLY | again, None) == 0
-    held = (ctypes.c_uint32 * 6)()
-    version = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    _done(library.capget(version, held))
-    for number in range(64):
-        if number not in KEPT:
-            library.prctl(CAPABILITY_DROP, number)  # fails of those that the kernel does not know
-            for part in range(3):
-                held[number // 32 * 3 + part] &= ~(1 << number % 32)
-    _done(library.capset(version, held))
-    return kept
-
-
-def _done(result: int) -> None:
-    if result != 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+def untraceable(*, yes: bool = True) -> None:
+    """Keep processes of the same user from tracing this one, and from its memory and files."""
+    if LINUX:
+        ctypes.CDLL(None).prctl(DUMPABLE, int(not yes))
 
 
 def _keep(*files: int) -> None:
@@ -253,6 +144,7 @@ def _started(start: Callable[[int], object], ours: Sequence[int]) -> tuple[int, 
                 os.setsid()
             if LINUX:
                 ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
+            untraceable(yes=False)  # what the judge has set is not for the code
             start(say)
         finally:
             os._exit(127)

@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from dpassay.targets.foreign import supervisor
+from dpassay.workers import supervisor
 
 END = 2 * supervisor.LAST
 """Seconds that a supervisor is given to end everything."""
@@ -44,7 +44,7 @@ class Control:
         facts: dict[str, Any] = {}
         for line in self._report.splitlines():
             with suppress(ValueError):
-                facts |= json.loads(line)
+                facts = json.loads(line) | facts  # nothing is taken back
         return facts
 
     def order_end(self) -> None:
