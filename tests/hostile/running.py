@@ -48,8 +48,8 @@ def twin(function, number):
 '''
 LIMIT = 3.0
 """Seconds that a request of a host may take here."""
-SMALL = ["--profile", "quick", "--train", "12", "--queries", "1"]
-SMALL += ["--budget", "300"]
+SMALL = ["--profile", "quick", "--train", "2", "--queries", "1", "--train-queries", "2"]
+SMALL += ["--neighbours", "flip", "--budget", "300"]
 LIMITS = ["--shard-timeout", str(LIMIT), "--memory", "0.5"]
 ATTACK = ["--claim", "epsilon=1", "--against", "mechanism", "--records", "30", "--references", "4"]
 ATTACK += ["--models", "30", "--attacks", "gap", "--transcripts", "400"]
@@ -103,6 +103,7 @@ def run(command: str, cases: Sequence[Case | None], folder: Path, *words: str) -
         "PATH": path,
         "HOME": str(folder / "home"),
     }
+    more |= {"HOSTILE_MARKS": str(folder / "marks")}
     more |= {f"GITHUB_{name}": str(folder / name.lower()) for name in ("ENV", "PATH", "OUTPUT")}
     waits = sum(case.limits for case in cases if case is not None)
     seconds = 40.0 + 5 * len(cases) + 4 * LIMIT * waits
@@ -124,7 +125,9 @@ def _run(cases: Sequence[Case | None], folder: Path) -> list[str]:
     places = [(FIRST, "innocent:near", CLAIM)]
     for k, case in enumerate(cases):
         target, claim = (
-            ("innocent:near", CLAIM) if case is None else (case.target, CLAIM * case.claim)
+            ("innocent:near", CLAIM)
+            if case is None
+            else (case.target, CLAIM if case.claim else "# its own\n")
         )
         places.append((f"hostile {k}", target, claim))
     places += [(HONEST, "innocent:fair", CLAIM), (LAST, "innocent:near", CLAIM)]
@@ -162,8 +165,9 @@ def _read(told: dict[str, Any], folder: Path, held: dict[Path, bytes]) -> Ran:
         record = json.loads((folder / OUT / "attack.json").read_bytes())
         results |= {each["name"]: _subject(record, each["name"]) for each in record["subjects"]}
     for line in stdout.splitlines():
-        if line.startswith('{"audited": '):
-            results[json.loads(line)["audited"]] = json.loads(line)
+        with suppress(ValueError):
+            if line.startswith('{"audited": '):
+                results[json.loads(line)["audited"]] = json.loads(line)
     for path in (folder / OUT / "witnesses").glob("innocent*.json"):
         witnesses[path.name] = path.read_text()
     return Ran(

@@ -141,7 +141,7 @@ def linger(seconds: float = LIFE) -> None:
     os._exit(0)
 
 
-MARKS = Path(os.environ.get("HOSTILE_MARKS", "."))
+MARKS = Path(os.environ.get("HOSTILE_MARKS", "/nowhere"))
 """A folder beside the working directory, of which a host may have a copy only."""
 PARENT = os.getppid()
 """The supervisor; where the module was imported by the judge, the judge."""
