@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sysconfig
 import traceback
 from collections.abc import Iterable
@@ -24,6 +25,11 @@ MOST_TEXT = 500
 """Characters of what a mechanism says when it fails that are passed on."""
 MOST_TRACE, MOST_FRAMES = 8000, 20
 """Characters and frames of its traceback."""
+
+
+CONTROL = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
+"""Characters that do something to a terminal or page, or are none: no text of a stranger keeps them
+(a class of a regular expression; tabs and line breaks are not among them)."""
 
 
 class DpassayError(Exception):
@@ -114,6 +120,15 @@ class Failed:
         return cls(type(error).__name__, told(error))
 
 
+def printable(text: str, *, line: bool = True) -> str:
+    """Return a text of a stranger without what a terminal would obey; in one line, or in several.
+
+    No longer than a message of `dpassay.trials.wire` allows.
+    """
+    found = re.sub(rf"[\t\n{CONTROL}]" if line else f"[{CONTROL}]", "\ufffd", text)
+    return found[: 10_000 if line else 100_000]
+
+
 def first_line(text: str) -> str:
     """Return what a detail says in short: it may have a traceback below."""
     return text.partition("\n")[0]
@@ -149,8 +164,8 @@ def told(error: BaseException) -> str:
         trace = "".join(traceback.format_exception(error, limit=-MOST_FRAMES))
     # what is not ours may do anything, also when it is asked what went wrong
     except Exception:  # noqa: BLE001
-        return line
-    return f"{line}\n{trace[-MOST_TRACE:].rstrip()}"
+        return printable(line)
+    return printable(f"{line}\n{trace[-MOST_TRACE:].rstrip()}", line=False)
 
 
 def _inside(file: str, folder: str) -> bool:

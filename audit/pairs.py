@@ -223,10 +223,6 @@ def replace_one(
     seed : int
         Decides which record of the pool replaces which.
 
-    Returns
-    -------
-    Pairs
-
     Raises
     ------
     InvalidInput

@@ -16,7 +16,8 @@ from dpassay.engine.verdicts import apart
 from dpassay.engine.wording import through_words
 from dpassay.errors import first_line
 from dpassay.numerics import DOWN, lower_number, percent, upper_number
-from dpassay.record.files import dumps, trust_of, write_text
+from dpassay.record.files import dumps, write_text
+from dpassay.record.trust import trust_of
 from dpassay.record.witness import make_witness
 from dpassay.record.witness_words import in_words
 

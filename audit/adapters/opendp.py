@@ -163,10 +163,6 @@ def neighbours(
         How many numbers of a vector move between neighbours, >= 1, each by as much as the norm
         allows to all of them; by default one, or all under L-infinity.
 
-    Returns
-    -------
-    Tables or Answers
-
     Raises
     ------
     InvalidInput
@@ -222,12 +218,7 @@ def _left_out(metric: Any, where: str, **given: Any) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Release(OwnCoins):
-    """A measurement as a function of a dataset, which it converts to the measurement's carrier.
-
-    Parameters
-    ----------
-    measurement : opendp.Measurement
-    """
+    """A measurement as a function of a dataset, which it converts to the measurement's carrier."""
 
     measurement: Any
     _atom: str = field(init=False, repr=False)

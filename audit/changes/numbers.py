@@ -136,8 +136,9 @@ def _places(places: Sequence[int], size: int) -> str:
         return "all answers"
     if len(places) == 1:
         return f"answer {places[0] + 1}"
-    starts = [place + 1 for place in places if place - 1 not in places]
-    ends = [place + 1 for place in places if place + 1 not in places]
+    known = set(places)
+    starts = [place + 1 for place in places if place - 1 not in known]
+    ends = [place + 1 for place in places if place + 1 not in known]
     stretches = [
         f"{first}" if first == last else f"{first}{' to' if last > first + 1 else ','} {last}"
         for first, last in zip(starts, ends, strict=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import fields, replace
 from functools import partial
@@ -50,6 +50,7 @@ from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.gate.rules import accepted_rules
 from dpassay.cli.output.progress import announce, bars
 from dpassay.cli.output.terminal import console
+from dpassay.cli.sealed import sealed
 from dpassay.cli.service import service_action
 from dpassay.cli.shared import command_of, commit, deliver_attacks, delivering
 from dpassay.cli.signals import GO_WITH, signals_action
@@ -161,14 +162,20 @@ def add_arguments(command: Parser) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Attack, print the table or the record, write the page."""
-    from dpassay.reports.attack.pages import print_attacks
-
     config = in_force(arguments)
     _refuse_idle(arguments, config)
-    if config.said("service"):
-        return service_action(arguments, config)
     if config.said("signals"):
         return signals_action(arguments, config)
+    with sealed(config, arguments.words) as changed:
+        attack = service_action if config.said("service") else _attack_models
+        return attack(arguments, config, changed)
+
+
+def _attack_models(
+    arguments: argparse.Namespace, config: Config, changed: Callable[[], dict[str, Any]]
+) -> int:
+    from dpassay.reports.attack.pages import print_attacks
+
     alone = config.command_line
     transcripts = transcripts_of(config)
     asked_for = asked_of(arguments, config)
@@ -176,6 +183,7 @@ def action(arguments: argparse.Namespace) -> int:
     attacks = _attacks(alone["attacks"], OWN if table.numbers is not None else tuple(ATTACKS))
     scenario = Scenario(seed=config.seed, **{key: alone[key] for key in _SCENARIO})
     data, laid = lay(table, scenario)
+    known = accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
     targets = [
         *base_learner(asked_for, arguments, config, table, data),
         *at_losses(asked_for, arguments, config, table, data),
@@ -190,7 +198,6 @@ def action(arguments: argparse.Namespace) -> int:
         targets=alone["models"] or enough(targets, attacks, data, design, share),
         fresh=alone["models"] is None,
     )
-    known = accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
     targets = [replace(each, again=known.get(each.name, {})) for each in targets]
     settings = Settings(seed=config.seed, confidence=config.confidence, **workers_of(config))
     _preflight(targets, data, settings)
@@ -237,6 +244,7 @@ def action(arguments: argparse.Namespace) -> int:
         "references": design.references,
         "seed": config.seed,
         "targets": design.targets,
+        **changed(),
     }
     record = make_attack_record(
         facts, data.records, found, tested, lines=data.lines, columns=data.columns

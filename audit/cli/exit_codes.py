@@ -38,16 +38,6 @@ MEANINGS = {
 }
 """The table; `dpassay --help` and docs/errors.md show it."""
 EVERY = tuple((int(code), text) for code, text in MEANINGS.items())
-PRECEDENCE = (
-    Exit.INTERRUPTED,
-    Exit.USAGE,
-    Exit.REFUTED,
-    Exit.FAILED,
-    Exit.INCONCLUSIVE,
-    Exit.EMPTY,
-    Exit.NOTHING,
-)
-"""Which code is taken where several apply; the first."""
 
 
 def of_run(record: Mapping[str, Any], *, allow_inconclusive: bool) -> Exit:
@@ -60,12 +50,13 @@ def of_run(record: Mapping[str, Any], *, allow_inconclusive: bool) -> Exit:
     allow_inconclusive : bool
         Whether to pass over what is inconclusive.
     """
-    if not record["run"]["complete"]:
+    changed = record["run"].get("changed")
+    if not record["run"]["complete"] and not changed:
         return Exit.INTERRUPTED
     found = [(result["verdict"], result["expected"]) for result in record["results"]]
     if ("refuted", None) in found:
         return Exit.REFUTED
-    if any(
+    if changed or any(
         verdict == "error" or (expected is not None and verdict != expected)
         for verdict, expected in found
     ):
@@ -85,7 +76,8 @@ def of_attack(record: Mapping[str, Any], *, allow_inconclusive: bool) -> Exit:
     allow_inconclusive : bool
         Whether to pass over claims that could not have been seen to be broken.
     """
-    if not record["run"]["complete"]:
+    changed = record["run"].get("changed")
+    if not record["run"]["complete"] and not changed:
         return Exit.INTERRUPTED
     subjects = record["subjects"]
     if (
@@ -94,7 +86,7 @@ def of_attack(record: Mapping[str, Any], *, allow_inconclusive: bool) -> Exit:
         or record["defects"]
     ):
         return Exit.REFUTED
-    if any(each.get("error") for each in (*subjects, *record["repeated"])):
+    if changed or any(each.get("error") for each in (*subjects, *record["repeated"])):
         return Exit.FAILED
     blind = UNSEEN in told_of_claims(record).values() or record["run"].get("probe", {}).get("blind")
     if blind and not allow_inconclusive:

@@ -16,6 +16,8 @@ from dpassay.record.files import schema_at, witness_file
 
 RUN = ("record.json",)
 """Files of the folder of a run."""
+SENSELESS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What numbers raise that no run has written."""
 
 
 def located(text: str, argument: str = "RECORD", names: tuple[str, ...] = RUN) -> Path:
@@ -86,7 +88,7 @@ def sound(said: str) -> Iterator[None]:
         yield
     except DpassayError:
         raise
-    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
+    except SENSELESS as error:
         raise InvalidInput(f"{said}: is damaged ({type(error).__name__}: {error})") from error
 
 

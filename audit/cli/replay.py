@@ -13,6 +13,7 @@ from dpassay.cli import records
 from dpassay.cli.arguments.parser import Parser, codes, examples
 from dpassay.cli.exit_codes import Exit
 from dpassay.record.replay import Replay, replay
+from dpassay.record.trust import file_of, foreign, shown
 
 DESCRIPTION = (
     "Repeat one witness: the same pair, query and event, with the same seed. A program, service or "
@@ -26,7 +27,7 @@ EXAMPLES = examples(
     ),
     (
         "dpassay replay report/witnesses/my-service.own.monte-carlo.json --trust",
-        "the same of a program or service, which only --trust starts or asks",
+        "the same of a function, program or service of your own, which only --trust runs",
     ),
 )
 CODES = codes(
@@ -47,7 +48,7 @@ def add_arguments(command: Parser) -> None:
     command.add_argument(
         "--trust",
         action="store_true",
-        help="let the witness start the program, or ask the service, that it names",
+        help="let the witness run the code, and read the file, that it names; it is told first",
     )
     command.add_argument(
         "--data",
@@ -59,6 +60,11 @@ def add_arguments(command: Parser) -> None:
 def action(arguments: argparse.Namespace) -> int:
     """Run one witness again."""
     witness = records.witness(arguments.witness)
+    if arguments.trust:
+        path = "" if arguments.data else file_of(witness)
+        told = [f"runs {each}" for each in foreign(witness)]
+        told += [f"reads {shown(path)}"] if path else []
+        sys.stderr.writelines(f"dpassay: --trust: {each}\n" for each in told)
     found = replay(witness, file=arguments.data, trusted=arguments.trust)
     outcome = "reproduced" if found.reproduced else "not reproduced"
     claim = claim_from_json(witness["claim"])

@@ -34,6 +34,7 @@ from dpassay.cli.costs import dry_run
 from dpassay.cli.exit_codes import EVERY, of_run
 from dpassay.cli.output.progress import Log, bars, foretell, silently
 from dpassay.cli.output.terminal import console, readers_may_leave
+from dpassay.cli.sealed import sealed
 from dpassay.cli.shared import clear, command_of, commit, delivering, write_sidecars
 from dpassay.config.load import Config
 from dpassay.data import Labelled
@@ -169,24 +170,25 @@ def action(arguments: argparse.Namespace) -> int:
         )
     settings = settings_of(config, resume=arguments.resume)
     data, records, source = _data(config, wanted, settings)
-    with opened(
-        wanted, records, None if settings.executor == "inline" else settings.limits
-    ) as targets:
-        refuse_idle_limits(config, targets, settings)
-        check(targets, data, settings)
-        if arguments.dry_run:
-            return dry_run(targets, data, settings, as_json=arguments.json)
-        if directory is not None:
-            writable(directory)
-        if not arguments.quiet:
-            _foretell(targets, data, settings)
-        started = time.monotonic()
-        results, complete = _audited(
-            targets, data, settings, _accepted(Path(config.baseline)), directory, arguments
-        )
+    accepted = _accepted(None if arguments.dry_run else Path(config.baseline))
+    limits = None if settings.executor == "inline" else settings.limits
+    with sealed(config, arguments.words) as changed:
+        with opened(wanted, records, limits) as targets:
+            refuse_idle_limits(config, targets, settings)
+            check(targets, data, settings)
+            if arguments.dry_run:
+                return dry_run(targets, data, settings, as_json=arguments.json)
+            if directory is not None:
+                writable(directory)
+            if not arguments.quiet:
+                _foretell(targets, data, settings)
+            started = time.monotonic()
+            results, complete = _audited(targets, data, settings, accepted, directory, arguments)
+        spoiled = changed()
     command = command_of(arguments.words, said_by_variables(arguments, config))
     record = make_record(
-        _facts(config, command, source, catalogue=not wanted.named, complete=complete), results
+        _facts(config, command, source, catalogue=not wanted.named, complete=complete) | spoiled,
+        results,
     )
     said = arguments.targets or arguments.process or arguments.http
     listed = () if said else config.mechanisms
@@ -239,14 +241,14 @@ def _foretell(targets: list[AuditTarget], data: Group | None, settings: Settings
         foretell(sampled, settings.budget, 0 if data is None else len(data.queries))
 
 
-def _accepted(path: Path) -> Baseline:
+def _accepted(path: Path | None) -> Baseline:
     """Return what says which cells of the accepted baseline are counted again.
 
     Without a sound one, none are.
     """
     nothing: dict[str, Any] = {"results": []}
     try:
-        return cells_of(read_record(path, "baseline") if exists(path) else nothing)
+        return cells_of(read_record(path, "baseline") if path and exists(path) else nothing)
     except InvalidInput as error:
         sys.stderr.write(f"dpassay: {error}; none of its cells is counted again\n")
         return cells_of(nothing)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,9 @@ SMALLER = "fewer with --transcripts or --records"
 KINDS = ("openings", "queries")
 
 
-def service_action(arguments: argparse.Namespace, config: Config) -> int:
+def service_action(
+    arguments: argparse.Namespace, config: Config, changed: Callable[[], dict[str, Any]]
+) -> int:
     """Probe, attack, print what was found, write the record and the pages.
 
     Returns
@@ -115,6 +118,7 @@ def service_action(arguments: argparse.Namespace, config: Config) -> int:
         "seed": config.seed,
         "service": alone["service"],
         "probe": seen.facts,
+        **changed(),
     }
     record = make_attack_record(
         facts, data, (), [each.as_json() for each in tested], seen.as_json()

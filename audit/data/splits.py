@@ -68,10 +68,6 @@ def split(table: Table, *, train: int, queries: int, seed: int, train_queries: i
         Root seed of the run.
     train_queries : int
         At most so many training records, the first ones, whose points are asked at besides, >= 0.
-
-    Returns
-    -------
-    Split
     """
     n = len(table.data)
     _check(table, train, queries, train_queries)

@@ -16,7 +16,8 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials import cluster_worker
 from dpassay.trials.cluster import Cluster
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.written import READ_WRONG, law_from
+from dpassay.trials.wire import Garbled, read
+from dpassay.trials.written import ANSWERS, law_from
 
 LawsOf = Callable[[AuditTarget, Datasets, NDArray[np.float64]], Iterator[Law | None]]
 """Yields the law of each dataset at some queries, None where it has none."""
@@ -36,19 +37,19 @@ def laws_on(cluster: Cluster, limits: Limits) -> LawsOf:
         asked = ((portion, queries) for portion in portions)
         found = cluster.mapped(cluster_worker.run_laws, case, asked)
         for portion, told in zip(names, found, strict=True):
-            for (_, where), one in zip(portion, told, strict=True):
-                law = None if one is None else _law(one)
+            for (_, where), law in zip(portion, _laws(told, len(portion)), strict=True):
                 target.answers.check_law(law, len(queries), where)
                 yield law
 
     return laws
 
 
-def _law(told: Any) -> Law:
+def _laws(told: Any, size: int) -> list[Law | None]:
+    wrong = "distribution returned something that cannot be read"
     try:
-        return law_from(told)
-    except READ_WRONG as error:
-        raise TargetError(
-            f"distribution returned something that cannot be read ({type(error).__name__})",
-            str(error),
-        ) from None
+        found = [None if each is None else law_from(each) for each in read(ANSWERS["laws"], told)]
+    except Garbled as error:
+        raise TargetError(f"{wrong} ({error})") from None
+    if len(found) != size:
+        raise TargetError(f"{wrong} (not one law for each dataset)")
+    return found

@@ -35,29 +35,30 @@ class Seen:
 
 
 class Leaks(Protocol):
-    """How a claim reads the tables of two laws; see `Law.table`."""
+    """How a claim reads the tables of two laws; see `Law.table`.
 
-    least: ClassVar[float]
+    By default it is about no event: what is seen are both predictions, and there is no profile.
+    """
+
+    least: ClassVar[float] = 0.0
     """No leak is below this."""
 
     def loss(self, one: Array, other: Array, error: float) -> Loss:
         """Leak of every cell, from `one` to `other`; the last axis is that of the table."""
         ...
 
-    def seen(self, one: Array, other: Array, loss: float) -> Seen:
+    def seen(self, one: Array, other: Array, loss: float) -> Seen:  # noqa: ARG002
         """Worst event of one cell whose leak is known."""
-        ...
+        return Seen(event=(), p1=float(one[0]), p0=float(other[0]))
 
-    def profile(self, one: Array, other: Array, error: float) -> Profile | None:
+    def profile(self, one: Array, other: Array, error: float) -> Profile | None:  # noqa: ARG002
         """Privacy profile of one cell, for claims about the loss."""
-        ...
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelLeaks:
+class LabelLeaks(Leaks):
     """Labels, by the table of their log-probabilities."""
-
-    least: ClassVar[float] = 0.0
 
     claim: Claim
     labels: tuple[int, ...]
@@ -85,26 +86,16 @@ class LabelLeaks:
 
 
 @dataclass(frozen=True, slots=True)
-class ValueLeaks:
+class ValueLeaks(Leaks):
     """Predictions, by their value or their mean."""
-
-    least: ClassVar[float] = 0.0
 
     def loss(self, one: Array, other: Array, error: float) -> Loss:
         """See `prediction_difference`."""
         return prediction_difference(one, other, error)
 
-    def seen(self, one: Array, other: Array, loss: float) -> Seen:  # noqa: ARG002
-        """No event; both predictions."""
-        return Seen(event=(), p1=float(one[0]), p0=float(other[0]))
-
-    def profile(self, one: Array, other: Array, error: float) -> Profile | None:  # noqa: ARG002
-        """None: the claim is about no event."""
-        return None
-
 
 @dataclass(frozen=True, slots=True)
-class ErrorLeaks:
+class ErrorLeaks(Leaks):
     """Errors of one dataset, the first of the two.
 
     The other is looked at in the other direction.
@@ -118,23 +109,13 @@ class ErrorLeaks:
         doubt = np.full(found.shape, error)
         return Loss(value=found, event=np.zeros((*found.shape, 0), dtype=bool), error=doubt)
 
-    def seen(self, one: Array, other: Array, loss: float) -> Seen:  # noqa: ARG002
-        """No event; the errors of both datasets."""
-        return Seen(event=(), p1=float(one[0]), p0=float(other[0]))
-
-    def profile(self, one: Array, other: Array, error: float) -> Profile | None:  # noqa: ARG002
-        """None: the claim is about no event."""
-        return None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoiseLeaks:
+class NoiseLeaks(Leaks):
     """Events of a number that is a value plus noise.
 
     The values are the table, half-lines the worst events.
     """
-
-    least: ClassVar[float] = 0.0
 
     claim: Claim
     noise: Noise

@@ -75,10 +75,6 @@ class Result:
         ----------
         ax : matplotlib.axes.Axes, optional
             Where to; the current axes by default.
-
-        Returns
-        -------
-        Axes
         """
         drawn: Axes = _shown_by("plot", self, ax)
         return drawn

@@ -70,10 +70,6 @@ def decide(
         `dpassay.mechanism.Mechanism`. The sentence says then that the numbers are of that part, and
         what of them holds for the release.
 
-    Returns
-    -------
-    Verdict
-
     Raises
     ------
     TypeError

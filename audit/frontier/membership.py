@@ -50,13 +50,7 @@ class Membership:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """Records of an experiment, standardised as those of the split.
-
-    Parameters
-    ----------
-    table : Table
-    data : ExperimentData
-    """
+    """Records of an experiment, standardised as those of the split."""
 
     table: Table
     data: ExperimentData

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.errors import InvalidInput
-from dpassay.record.files import read_json, schema_at
-from dpassay.record.kept import require_schema
-from dpassay.record.schemas import fault, read_schema
+from dpassay.record.files import schema_at
+from dpassay.record.kept import read_kept
+from dpassay.record.schemas import read_schema
 
 SCHEMA = "dpassay/attack/1"
 BROKEN, HELD, UNSEEN = "broken", "not broken", "could not have seen it"
@@ -56,33 +56,15 @@ def is_attack_record(path: Path) -> bool:
 
 
 def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
-    """Read a record of attacks.
-
-    Parameters
-    ----------
-    path : Path
-    argument : str
-        The argument that named the file, for messages.
-
-    Raises
-    ------
-    InvalidInput
-        If the file is no such record, or damaged.
-    """
-    require_schema(path, argument, SCHEMA, "dpassay attack")
-    record: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
-    wrong = fault(record, "attack") or _untold(record)
-    if wrong:
-        raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
-    return record
-
-
-def _untold(record: Mapping[str, Any]) -> str:
-    """Say which fact about the models is missing; of saved signals only their number is known."""
+    """Read a record of attacks; raise `InvalidInput` if the file is none, or damaged."""
+    record = read_kept(path, argument, "attack", "dpassay attack")
     run = record["run"]
     needed = OF_SIGNALS if "signals" in run else () if "service" in run else OF_MODELS
     missing = [name for name in needed if name not in run]
-    return f"run has no field '{missing[0]}', which it must have" if missing else ""
+    if missing:
+        told = f"is damaged: run has no field '{missing[0]}', which it must have"
+        raise InvalidInput(f"{argument} = '{path}': {told}")
+    return record
 
 
 def broken(subject: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -87,10 +87,6 @@ def judge(
         A suppression holds on the day it expires, and no longer.
     baseline : Path, optional
         Where the old record lies, if that is a baseline.
-
-    Returns
-    -------
-    Judged
     """
     alive, notes = [], []
     for each in suppressions:

@@ -51,10 +51,6 @@ def compare(
         record; the leaks at the cells that both have certified are then ordered as is said with
         probability at least 1 - 2 alpha.
 
-    Returns
-    -------
-    Comparison
-
     Raises
     ------
     InvalidInput

@@ -25,10 +25,6 @@ def with_few_profiles(result: Mapping[str, Any]) -> dict[str, Any]:
     ----------
     result : mapping
         An entry of a record's `results`; it is left as it is.
-
-    Returns
-    -------
-    dict
     """
     cells: Sequence[Raw] = result["per_query"]
     kept = {id(cell) for cell in _telling(result, [cell for cell in cells if cell["profile"]])}

@@ -19,8 +19,6 @@ from urllib.parse import quote
 
 from dpassay.errors import InvalidInput
 
-FOREIGN = "targets.foreign"
-"""Where the mechanisms are that run a command, or ask an address, of their parameters."""
 PAGES = (".html", ".json", ".md", ".xml", ".csv")
 """What files end with, and folders do not."""
 SURROGATES = re.compile("[\ud800-\udfff]")
@@ -141,14 +139,6 @@ def witness_file(result_id: str) -> str:
     Different ids never share one.
     """
     return f"witnesses/{quote(result_id, safe='', errors='surrogatepass')}.json"
-
-
-def trust_of(witness: Mapping[str, Any]) -> str:
-    """Return what the command that replays a witness ends in: `--trust` where it starts something.
-
-    A program, or a service that is asked, outside of dpassay.
-    """
-    return " --trust" if FOREIGN in json.dumps([witness["target"], witness["parameters"]]) else ""
 
 
 def clearest_id(result_id: str) -> str:

@@ -8,23 +8,28 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.errors import InvalidInput
-from dpassay.record.files import schema_at
+from dpassay.record.files import read_json, schema_at
+from dpassay.record.schemas import fault
 
 Raw = Mapping[str, Any]
 
 
-def require_schema(path: Path, argument: str, schema: str, command: str) -> None:
-    """Make sure that a file says that it is of a schema.
+def read_kept(path: Path, argument: str, name: str, command: str) -> dict[str, Any]:
+    """Read a record of schema `dpassay/NAME/1`, which a command writes.
 
     Raises
     ------
     InvalidInput
-        If it does not; the message says what it is instead.
+        If the file is no such record, or damaged; the message says what it is instead.
     """
     held = schema_at(path)
-    if held != schema:
+    if held != f"dpassay/{name}/1":
         what = f"is of schema {held:.40}" if held else "is no record, or not valid JSON"
         raise InvalidInput(f"{argument} = '{path}': {what}; must be a record of `{command}`")
+    record: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
+    if wrong := fault(record, name):
+        raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
+    return record
 
 
 def require_same(

@@ -7,12 +7,12 @@ from contextlib import ExitStack
 from typing import Any
 
 from dpassay.errors import InvalidInput
-from dpassay.record.files import trust_of
 from dpassay.record.replaying.case import Case, case_of
 from dpassay.record.replaying.found import Replay
 from dpassay.record.replaying.judged import judged
 from dpassay.record.replaying.laws import computed_again
 from dpassay.record.replaying.trials import drawn_here, drawn_there
+from dpassay.record.trust import file_of, foreign, shown
 from dpassay.record.witness import witness_fault
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
@@ -43,8 +43,8 @@ def replay(
     group : Group, optional
         The pairs and queries, if the witness neither carries nor names them.
     trusted : bool
-        Whether the witness may start the program, or ask the service, that it names: a file from
-        somebody else could name any.
+        Whether the witness may run the code, and read the file, that it names: one from somebody
+        else could name any. What does not come with dpassay runs in a process of its own.
 
     Returns
     -------
@@ -59,8 +59,8 @@ def replay(
     if wrong:
         raise InvalidInput(f"the witness is damaged: {wrong}")
     with ExitStack() as stack:
-        if target is None and not trusted:
-            _refuse_commands(witness)
+        if not trusted:
+            _refuse(witness, given=target is not None, read=file is None and group is None)
         case = case_of(witness, file, target, group, stack)
         with one_thread():
             return _replayed(case)
@@ -78,12 +78,16 @@ def _replayed(case: Case) -> Replay:
     return judged(case, drawn_here(case, state, neighbour))
 
 
-def _refuse_commands(witness: Mapping[str, Any]) -> None:
-    """Raise `InvalidInput` if a witness would start a program, or ask a service."""
-    parameters = witness["parameters"]
-    if trust_of(witness):
-        what = str(parameters.get("command") or parameters.get("url") or witness["target"])
+def _refuse(witness: Mapping[str, Any], *, given: bool, read: bool) -> None:
+    """Raise `InvalidInput` if a witness runs, or reads, what only its author has chosen."""
+    code, path = foreign(witness), file_of(witness)
+    if code and not given:
         raise InvalidInput(
-            f"the witness names '{what:.80}', which runs outside of dpassay; if you know it, "
-            "allow it with --trust (trusted=True)"
+            f"the witness runs {', '.join(code)}, which does not come with dpassay; if you know "
+            "it, allow it with --trust (trusted=True)"
+        )
+    if path and read:
+        raise InvalidInput(
+            f"the witness reads the file {shown(path)}; say which one it is with --data FILE "
+            "(file=...), or allow it with --trust (trusted=True)"
         )

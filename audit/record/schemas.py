@@ -31,12 +31,7 @@ SHOWN = 80
 
 
 def read_schema(name: str) -> dict[str, Any]:
-    """Return a JSON Schema (2020-12) of this package.
-
-    Parameters
-    ----------
-    name : {"record", "attack", "witness", "theorems", "theorem-witness"}
-    """
+    """Return a JSON Schema (2020-12) of this package."""
     text = (
         resources.files("dpassay.record")
         .joinpath(f"{name}.schema.json")

@@ -15,7 +15,7 @@ from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput
 from dpassay.numerics import lower_number, number, upper_number
 from dpassay.record.files import read_document, schema_at
-from dpassay.record.schemas import fault, read_schema
+from dpassay.record.schemas import fault
 from dpassay.record.witness_words import in_words
 from dpassay.rows.rows import Rows
 from dpassay.search.patterns import Pattern
@@ -195,11 +195,6 @@ def _stopped(evidence: Evidence, cell: Cell) -> dict[str, Any]:
             "parts": _parts(stopped.parts),
         }
     }
-
-
-def witness_schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) that every witness is valid under."""
-    return read_schema("witness")
 
 
 def witness_fault(witness: Mapping[str, Any]) -> str:

@@ -15,13 +15,7 @@ from dpassay.rows.rows import LABELLED, Form
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What a mechanism is handed that came as a pair (X, y).
-
-    Parameters
-    ----------
-    X : array or DataFrame (n, d)
-    y : array (n,)
-    """
+    """What a mechanism is handed that came as a pair (X, y)."""
 
     X: Any
     y: Any

@@ -90,14 +90,7 @@ class Candidate:
 
 
 def propose(learn: Rows, looks: Sequence[Feature], goal: Goal) -> list[Candidate]:
-    """Return the best conditions, pairs of them and learned scores.
-
-    Parameters
-    ----------
-    learn : Rows
-    looks : sequence of Feature
-    goal : Goal
-    """
+    """Return the best conditions, pairs of them and learned scores."""
     singles = scan(learn, looks, goal)
     found = [Candidate((each.condition,), each.direction, each.worth) for each in singles]
     found = found[:SHORTLIST]

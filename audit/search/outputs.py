@@ -73,12 +73,7 @@ class Encoder:
         return tuple(look.name for look in self.looks)
 
     def view(self, draws: Any) -> View:
-        """Return outputs as what features ask for.
-
-        Parameters
-        ----------
-        draws : array (n,) or (n, d), or sequence of n values of any kind
-        """
+        """Return outputs as what features ask for."""
         return view_of(draws, parts=self.parts, nested=self.nested)
 
     def features(self, draws: Any) -> Array:

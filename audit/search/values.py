@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dpassay.errors import Failed, InvalidInput
+from dpassay.errors import Failed, InvalidInput, printable
 
 LONG_TEXT = 200
 """Longer texts are known by a digest."""
@@ -262,14 +262,15 @@ def _special_words(key: Special) -> str:
     if key.kind == "NaN":
         return "NaN"
     if is_failure(key):
-        return f"an exception ({key.text})" if key.text else "an exception"
+        return f"an exception ({printable(key.text)})" if key.text else "an exception"
     if key.kind == "integer":
         return f"an integer of more than 308 digits{', negative' if key.text else ''}"
+    text = printable(key.text)
     if key.kind == "object":
-        return f"an object of type {key.text}"
+        return f"an object of type {text}"
     if key.kind == "sequence":
         return f"a long or deep sequence{f' of {key.text} parts' if key.text else ''}"
-    return key.text if key.kind == "enum" else f"the {key.kind} {key.text}"
+    return text if key.kind == "enum" else f"the {key.kind} {text}"
 
 
 def plain_number(value: float) -> str:

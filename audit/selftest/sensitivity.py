@@ -50,10 +50,6 @@ def sight_checks(
         Root of all random numbers, >= 0.
     progress : callable
         As in `assay`.
-
-    Yields
-    ------
-    Check
     """
     observed: list[dict[str, Any]] = []
     tests: dict[Method, NDArray[np.int64]] = {}

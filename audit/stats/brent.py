@@ -25,10 +25,6 @@ def root_between(
         Values there, of different signs or 0.
     within : float
         How far from the root the result may lie.
-
-    Returns
-    -------
-    float
     """
     before, at_before, now, at_now = one, at_one, other, at_other
     if at_before == 0:

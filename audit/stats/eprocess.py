@@ -89,10 +89,6 @@ def log_e(
     rare : bool
         Whether events are known to be rare, before these trials: then only g1 is played, which is
         the only one that gains from a rare event.
-
-    Returns
-    -------
-    array (...)
     """
     return _mixed(_log_wealth(counts, epsilon, delta, rare=rare))
 

@@ -89,10 +89,6 @@ def worst_error(
         What the claim allows.
     alpha : float
         The error probability that the test promises.
-
-    Returns
-    -------
-    WorstError
     """
     for size in GRIDS:
         p0 = _grid(size, allowed)

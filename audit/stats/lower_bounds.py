@@ -85,10 +85,6 @@ def lower_bound(method: Method, counts: Counts, *, scale: Scale, alpha: float) -
         How the leak is measured.
     alpha : float
         The error probability of the bound.
-
-    Returns
-    -------
-    Bound
     """
     return lower_bounds([method], [counts], scale=scale, alpha=alpha)[0]
 

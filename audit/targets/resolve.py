@@ -269,10 +269,25 @@ def declared(target: str, mechanism: Any) -> tuple[Claim, ...]:
         The object itself.
     """
     entry = ENTRIES.get(target) or _entry_of(type(mechanism))
-    if entry is None:
-        return full(mechanism).claims
+    if entry is None:  # only the catalogue knows a claim to be wrong
+        return tuple(dataclasses.replace(claim, expected=None) for claim in full(mechanism).claims)
     made = _build(target, type(mechanism), dict(entry.parameters)) if entry.expected else None
-    return tuple(_known(entry, claim, mechanism, made) for claim in mechanism.claims)
+    given = parameters_of(mechanism)
+    return tuple(_known(entry, claim, given, made) for claim in mechanism.claims)
+
+
+def expected(
+    target: str | None, claims: tuple[Claim, ...], parameters: Mapping[str, Any]
+) -> tuple[Claim, ...]:
+    """Return what a mechanism in another process claims, with what its catalogue entry expects."""
+    entry = ENTRIES.get(target or "")
+    if entry is None or entry.expected is None:
+        return claims
+    made = _made(entry.address, entry.parameters)
+    wrong = [_known(entry, claim, parameters, made).expected for claim in claims]
+    return tuple(
+        dataclasses.replace(claim, expected=each) for claim, each in zip(claims, wrong, strict=True)
+    )
 
 
 def _entry_of(kind: type) -> Entry | None:
@@ -283,7 +298,7 @@ def _entry_of(kind: type) -> Entry | None:
     )
 
 
-def _known(entry: Entry, claim: Claim, mechanism: Any, made: Any) -> Claim:
+def _known(entry: Entry, claim: Claim, given: Mapping[str, Any], made: Any) -> Claim:
     """Declare a claim wrong if the entry knows that, and say how a printed one is read.
 
     At these parameters.
@@ -292,7 +307,7 @@ def _known(entry: Entry, claim: Claim, mechanism: Any, made: Any) -> Claim:
     if (
         expected is None
         or not expected.covers(claim.status, claim.kind)
-        or not _has_parameters(expected, mechanism, made, entry)
+        or not _has_parameters(expected, given, made, entry)
     ):
         return claim
     read = entry.parameters and claim.status == "printed"
@@ -302,16 +317,15 @@ def _known(entry: Entry, claim: Claim, mechanism: Any, made: Any) -> Claim:
     return dataclasses.replace(claim, expected="refuted", source=source)
 
 
-def _has_parameters(expected: Refuted, mechanism: Any, made: Any, entry: Entry) -> bool:
+def _has_parameters(expected: Refuted, given: Mapping[str, Any], made: Any, entry: Entry) -> bool:
     """Whether a mechanism has the parameters of its entry, but for those that do not matter."""
-    given = parameters_of(mechanism)
     if given.get("n") is not None and given["n"] < expected.least_n:
         return False
     if expected.free is None:
         return True
     free = {*expected.free, "n"} - entry.parameters.keys()
     wanted = parameters_of(made)
-    return all(value == wanted[name] for name, value in given.items() if name not in free)
+    return all(value == wanted.get(name) for name, value in given.items() if name not in free)
 
 
 def _build(target: str, mechanism_class: type, given: dict[str, Any]) -> Mechanism:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from dpassay.csv_files import is_file
 from dpassay.targets.catalogue import ENTRIES
 
 MOST_HOPS = 8
@@ -57,6 +58,13 @@ def defined_at(target: str) -> Definition | None:
     return None
 
 
+def files_of(module: str) -> list[Path]:
+    """Return the files of a module and of the packages that it is in; those that can be found."""
+    parts = module.split(".")
+    found = (_file_of(".".join(parts[:k])) for k in range(1, len(parts) + 1))
+    return [path.absolute() for path in found if path is not None]
+
+
 def _file_of(module: str) -> Path | None:
     """Return the file of a module: of the imported one, else the first on the path."""
     known = getattr(sys.modules.get(module), "__file__", None)
@@ -65,7 +73,7 @@ def _file_of(module: str) -> Path | None:
     stem = module.replace(".", "/")
     for folder in (str(Path.cwd()), *sys.path):
         for path in (Path(folder, stem, "__init__.py"), Path(folder, f"{stem}.py")):
-            if path.is_file():
+            if is_file(path):
                 return path
     return None
 

@@ -16,6 +16,7 @@ from dpassay.seeds import stream
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Coding
+from dpassay.trials.wire import Mark
 
 BLOCK = 1000
 """Trials in a block; a block has its own random stream, so that blocks can be drawn in any
@@ -44,7 +45,7 @@ class Counts:
     """
 
     calls: NDArray[Any]
-    marks: tuple[bytes, ...]
+    marks: tuple[Mark, ...]
 
 
 def draw(

@@ -27,7 +27,8 @@ from dpassay.trials.isolation.limits import UNLIMITED, Limits
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.ledger import installed
 from dpassay.trials.portable import loaded, portable
-from dpassay.trials.wire import Garbled, unpack
+from dpassay.trials.wire import Garbled, read, unpack
+from dpassay.trials.written import Outcome
 
 AHEAD = 4
 """Portions of work that are under way for each thread of the cluster."""
@@ -57,14 +58,14 @@ class Asked:
         Called with the answer in the thread that waits, as soon as it is there.
     ended : bool
         Whether nothing more is to be waited for.
-    told : object
+    told : Outcome or None
         The answer; None where there is none, as every worker that tried it died.
     """
 
     future: Any
-    arrived: Callable[[Any], None]
+    arrived: Callable[[Outcome], None]
     ended: bool = False
-    told: Any = None
+    told: Outcome | None = None
 
 
 class Cluster:
@@ -222,9 +223,7 @@ class Cluster:
         self.wait(asked)
         if asked.told is None:
             raise TargetError("every worker of the cluster that tried it died")
-        if "cause" in asked.told:
-            raise TargetError(asked.told["cause"], asked.told["detail"])
-        return asked.told["done"]
+        return asked.told.result()
 
     def _new_case(
         self, kind: cluster_worker.Kind, written: bytes, name: str, limits: Limits
@@ -297,17 +296,13 @@ class Cluster:
             self._without_answer(asked)
             return
         try:
-            told = unpack(answer)[1] if isinstance(answer, bytes) else None
-        except (Garbled, ArithmeticError, ValueError):
-            told = None
+            told = read(Outcome, unpack(answer if isinstance(answer, bytes) else b"")[1])
+        except Garbled as error:
+            told = Outcome(cause=f"a worker sent something that is no answer ({error})")
         if self._lost:
             raise self._gone()
-        if not isinstance(told, dict):
-            raise ClusterError(f"{self}: a worker sent something that is no answer")
-        if "differs" in told:
-            raise ClusterError(
-                f"{self}: {told['differs']}; install the same on every worker as here"
-            )
+        if told.differs:
+            raise ClusterError(f"{self}: {told.differs}; install the same on every worker as here")
         asked.told = told
         self._ended(asked)
         asked.arrived(told)

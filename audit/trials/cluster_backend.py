@@ -7,9 +7,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-from dpassay.errors import ClusterError, TargetError
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.trials import cluster_worker
 from dpassay.trials.blocks import Counts
 from dpassay.trials.cluster import Asked, Cluster
@@ -17,9 +16,11 @@ from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.processes import Keep, forget, twice
 from dpassay.trials.tasks import Shard, ShardResult, TrialRunner
-from dpassay.trials.written import INLINE, READ_WRONG, shard_result_from
+from dpassay.trials.wire import Garbled
+from dpassay.trials.written import INLINE, Outcome, shard_result_from
 
 DIED = "every worker of the cluster that tried it died"
+GARBLED = "a worker sent counts that are none"
 
 
 @dataclass(slots=True, eq=False)
@@ -147,16 +148,15 @@ class Remote:
         self._cluster.wait(receipt.asked)
         return receipt.done is not None
 
-    def _take(self, receipt: Receipt, told: Any) -> None:
+    def _take(self, receipt: Receipt, told: Outcome) -> None:
         """Read what came of a shard; of one that was left when this ended, nothing."""
         if self._closed:
             return
-        if "cause" in told:
-            failure = str(told["cause"]), str(told["detail"])
-            receipt.done = ShardResult(counts=(), failure=failure)
-            return
         try:
-            receipt.done = shard_result_from(told["done"], self._brief, receipt.shard)
-        except READ_WRONG:
-            raise ClusterError(f"{self._cluster}: a worker sent counts that are none") from None
-        receipt.keep(receipt.shard, receipt.done)
+            receipt.done = shard_result_from(told.result(), self._brief, receipt.shard)
+        except TargetError as error:
+            receipt.done = ShardResult(counts=(), failure=(error.cause, error.detail))
+        except (InvalidInput, Garbled) as error:
+            receipt.done = ShardResult(counts=(), failure=(f"{GARBLED} ({error})", ""))
+        else:
+            receipt.keep(receipt.shard, receipt.done)

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Literal
 
 from dpassay.claims import Claim
-from dpassay.errors import DpassayError, TargetError
+from dpassay.errors import DpassayError, TargetError, printable
 from dpassay.trials.isolation.desk import Desk, LostProcess, asked
 from dpassay.trials.isolation.host import Host
 from dpassay.trials.isolation.hosts import Hosts
@@ -27,8 +27,9 @@ from dpassay.trials.portable import read
 from dpassay.trials.processes import Local, forget
 from dpassay.trials.tasks import Brief, Shard
 from dpassay.trials.threads import one_thread
-from dpassay.trials.wire import pack
-from dpassay.trials.written import shard_result_json
+from dpassay.trials.wire import Garbled, pack
+from dpassay.trials.wire import read as checked
+from dpassay.trials.written import Reply
 
 BUILD = 60.0
 """Seconds that building a mechanism may take at least: what it needs is imported then."""
@@ -199,7 +200,7 @@ def run_shard(case: Case, brief: Brief, message: bytes) -> bytes:
             done = next(here.afresh([shard])) if fresh else here.finish(here.start(shard))
         finally:
             here.close()
-        return shard_result_json(done)
+        return done
 
     return _answered(case, work)
 
@@ -220,12 +221,7 @@ def run_item(case: Case, message: bytes) -> bytes:
 
     def work() -> Any:
         answer = case.hosts().first().call("work", pickle.loads(message))  # noqa: S301
-        if "raised" in answer:
-            raise TargetError(f"{answer['raised']} was raised", str(answer["told"]))
-        found = answer["answer"]
-        if "cause" in found:
-            raise TargetError(found["cause"], found["detail"])
-        return found["done"]
+        return checked(Reply, answer).outcome().result()
 
     return _answered(case, work)
 
@@ -243,8 +239,8 @@ def _answered(case: Case, work: Callable[[], Any]) -> bytes:
         return pack(0, {"done": work()})
     except TargetError as error:
         return pack(0, {"cause": error.cause, "detail": error.detail})
-    except (DpassayError, Lost) as error:
-        return pack(0, {"cause": str(error), "detail": ""})
+    except (DpassayError, Lost, Garbled) as error:
+        return pack(0, {"cause": printable(str(error))})
 
 
 def _built(written: bytes, worker: str) -> Any:

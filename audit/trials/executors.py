@@ -174,8 +174,7 @@ class Executor:
         self._bench = runner
         # trials of what has coins of its own are never those that would come now
         self._ledger = options.ledger if runner.target.seeded else None
-        known = runner.target.code if isinstance(runner.target, Isolated) else None
-        self._code = (known or code_of(runner.target)) if self._ledger else []
+        self._code = code_of(runner.target) if self._ledger else []
         self._queries = [digest(group.queries) for group in runner.groups]
         self._checking: Shard | None = None
         self._checked = False

@@ -9,8 +9,8 @@ result that would come now, or it is not found.
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
+import re
 import sqlite3
 import sys
 from collections.abc import Iterable, Iterator
@@ -21,17 +21,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
-
 from dpassay.errors import InvalidInput, LedgerError
 from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.guard import AuditTarget
+from dpassay.targets.source import files_of
 from dpassay.trials.blocks import Counts, block_of
-from dpassay.trials.wire import Garbled, pack, unpack
+from dpassay.trials.wire import Garbled, pack, read, unpack
 
 APPLICATION = 0x64706173
 """`dpas`: marks a SQLite file as a ledger."""
-VERSION = 4
+VERSION = 5
 BUSY = 30.0
 """Seconds to wait for another process that writes to the same ledger."""
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
@@ -44,6 +43,9 @@ CREATE TABLE IF NOT EXISTS work (
 """
 HELD = [("table", "work")]
 """All that a ledger holds; a trigger could undo what is written."""
+
+SEALED: dict[str, str] = {}
+"""Digests of the modules of a command, made before any code of theirs ran."""
 
 Key = tuple[bytes, int, int, int]
 """Dataset (a digest of all its counts depend on), first block, block after the last, trials."""
@@ -109,23 +111,17 @@ class Ledger:
         found = self.find(key)
         if found is None:
             return None
-        calls, marks = (
-            (found.get("calls"), found.get("marks")) if isinstance(found, dict) else (None, None)
-        )
-        if (
-            not isinstance(calls, np.ndarray)
-            or calls.ndim != 3
-            or not isinstance(marks, list)
-            or len(marks) != key[2] - key[1]
-        ):
+        try:
+            counts: Counts = read(Counts, found)
+        except Garbled:
+            raise self._damaged(key) from None
+        if counts.calls.ndim != 3 or len(counts.marks) != key[2] - key[1]:
             raise self._damaged(key)
-        return Counts(calls=calls, marks=tuple(marks))
+        return counts
 
     def put(self, rows: Iterable[tuple[Key, Counts]]) -> None:
         """Write finished counts; as `keep`."""
-        self.keep(
-            (key, {"calls": counts.calls, "marks": list(counts.marks)}) for key, counts in rows
-        )
+        self.keep(rows)
 
     def find(self, key: Key) -> Any:
         """Return the result of a key, or None where it has none.
@@ -305,18 +301,17 @@ def code_of(target: AuditTarget) -> list[str]:
     """Versions and source digests of what makes the counts, as far as they can be known.
 
     Those of Python, of the numerical packages and of dpassay itself, of the file that defines the
-    mechanism or function, and of files that its parameters name as `module:object`. What these
-    files import is not followed.
+    mechanism or function, and of those that its address and parameters name as `module:object`.
+    They are found without importing anything, and the process of the mechanism is not asked. What
+    these files import is not followed.
     """
     mechanism = target.given
     thing = mechanism.function if isinstance(mechanism, FunctionMechanism) else type(mechanism)
-    modules: list[str | None] = [getattr(thing, "__module__", None)]
-    modules += [
-        value.partition(":")[0]
-        for value in target.parameters.values()
-        if isinstance(value, str) and ":" in value
-    ]
-    return [str(target.address), *installed(), *(_source_digest(module) for module in modules)]
+    modules = [str(getattr(thing, "__module__", None))]
+    for value in (target.address, *target.parameters.values()):
+        modules += re.findall(r"[\w.]+(?=:)", value) if isinstance(value, str) else []
+    digests = (SEALED.get(module) or source_digest(module) for module in modules)
+    return [str(target.address), *installed(), *digests]
 
 
 @cache
@@ -328,13 +323,13 @@ def installed() -> tuple[str, ...]:
     return sys.version, own.hexdigest(), *(metadata.version(name) for name in PACKAGES)
 
 
-def _source_digest(module: str | None) -> str:
+def source_digest(module: str) -> str:
+    """Return the digest of a module's file, and of the packages that it is in."""
     try:
-        return hashlib.sha256(
-            Path(str(inspect.getsourcefile(sys.modules[str(module)]))).read_bytes()
-        ).hexdigest()
-    except (KeyError, TypeError, OSError):
-        return "unknown"
+        held = [path.read_bytes() for path in files_of(module)]
+    except OSError:
+        held = []
+    return hashlib.sha256(b"\0".join(held)).hexdigest() if held else "unknown"
 
 
 def _is_ours(path: Path) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dpassay.claims import Claim
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.trials.blocks import Counts, where
 from dpassay.trials.isolation.desk import Desk
 from dpassay.trials.isolation.hosts import Hosts
@@ -18,7 +19,8 @@ from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.pool import Pool, Question
 from dpassay.trials.tasks import Brief, Shard, ShardResult, TrialRunner, span
-from dpassay.trials.written import READ_WRONG, shard_result_from
+from dpassay.trials.wire import Garbled, read
+from dpassay.trials.written import Outcome, shard_result_from
 
 EXPECTED = "expected sample(state, queries, size, rng) to return labels of shape (size, queries)"
 OVERTIME = "a shard took longer than {:g} s (--shard-timeout)"
@@ -176,9 +178,12 @@ class Local:
         """Read what came of a shard."""
         assert isinstance(question, Job)
         try:
-            question.done = shard_result_from(question.answer["done"], self.brief, question.shard)
-        except READ_WRONG:
+            done = read(Outcome, question.answer).result()
+            question.done = shard_result_from(done, self.brief, question.shard)
+        except (Garbled, InvalidInput):
             question.cause = "the worker sent counts that are none"
+        except TargetError as error:
+            question.cause, question.detail = error.cause, error.detail
         else:
             self.keep(question.shard, question.done)
 

@@ -26,6 +26,7 @@ from dpassay.trials.blocks import (
     where,
 )
 from dpassay.trials.encoders import Coding
+from dpassay.trials.wire import Line, Text
 
 ANSWERS = 500_000
 """A piece asks for so many answers (trials times queries), and a shard too unless they come fast:
@@ -97,7 +98,7 @@ class ShardResult:
     """
 
     counts: tuple[Counts, ...]
-    failure: tuple[str, str] | None = None
+    failure: tuple[Line, Text] | None = None
 
 
 def cut(task: Task, queries: int, most: int = ANSWERS) -> Iterator[Piece]:

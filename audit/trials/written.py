@@ -1,53 +1,214 @@
-"""What a mechanism answers, written down as data and read back.
+"""What a process of a user's code answers: one schema for each message, and what is made of it.
 
-Laws, worst cases, reachable states, counts.
+Results that are dataclasses (laws, counts) are schemas themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from dpassay.data import Dataset, Labelled, Values
-from dpassay.edits import Edit, edit_from_json
-from dpassay.errors import InvalidInput, TargetError
+from dpassay.changes.reading import change_from_json
+from dpassay.claims import Claim, claim_from_json
+from dpassay.claims.promise import Status
+from dpassay.data import Dataset, Labelled, Values, points
+from dpassay.edits import Edit
+from dpassay.errors import InvalidInput, TargetError, require
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Reachable, WorstCase
-from dpassay.noise import Noise
 from dpassay.pairs import AnyOf, Change, FlipLabel, Pairs, Replace, ReplaceValue, Several, Shift
-from dpassay.rows.rows import Rows, form_from_json
-from dpassay.trials.blocks import Counts, rows_of_calls
+from dpassay.rows.columns import value_from_json
+from dpassay.rows.rows import Form, Rows
+from dpassay.trials.blocks import rows_of_calls
+from dpassay.trials.encoders import Pilot
 from dpassay.trials.tasks import Brief, Shard, ShardResult
-from dpassay.trials.wire import Garbled
+from dpassay.trials.wire import Count, Garbled, Line, Message, Text, line_of, read
 
-LAWS: dict[str, type[FiniteLaw | PointLaw | NoiseLaw]] = {
-    kind.__name__: kind for kind in (FiniteLaw, PointLaw, NoiseLaw)
-}
 INLINE = "use executor 'inline'"
+LAWS = {kind.__name__: kind for kind in (FiniteLaw, PointLaw, NoiseLaw)}
+Named = Annotated[dict[Line, bool | int | float | Text | None], Meta(max_length=1000)]
+Words = Annotated[tuple[Line, ...], Meta(max_length=1000)]
+Relation = Annotated[str, Meta(max_length=100)]
+Label = Annotated[int, Meta(ge=-(1 << 53), le=1 << 53)]
+Array = np.ndarray[Any, Any]
+
+
+class Elsewhere(Exception):
+    """What was raised in another process; the text is its traceback."""
+
+
+class Outcome(Message):
+    """What came of something that was asked: `done`, or why it was not done."""
+
+    done: Any = None
+    invalid: Line = ""
+    told: Text = ""
+    cause: Line = ""
+    detail: Text = ""
+    differs: Line = ""
+
+    def result(self) -> Any:
+        """Return what was done; raise `InvalidInput` or `TargetError` if it was not."""
+        if self.invalid:
+            raise InvalidInput(self.invalid) from Elsewhere(self.told)
+        if self.cause:
+            raise TargetError(self.cause, self.detail)
+        return self.done
+
+
+class Reply(Message):
+    """What a host says: an outcome, or what was raised instead."""
+
+    answer: Any = None
+    raised: Line = ""
+    told: Text = ""
+
+    def outcome(self, what: str = "") -> Outcome:
+        """Return the outcome; raise `TargetError` if something was raised instead."""
+        if self.raised:
+            raise TargetError(f"{what}{self.raised} was raised", self.told)
+        outcome: Outcome = read(Outcome, self.answer)
+        return outcome
+
+
+class ClaimMessage(Message):
+    """A claim, without what was expected of it: that is nothing a mechanism says."""
+
+    kind: Line
+    relation: Relation
+    unit: Line
+    coins: Line
+    source: Text
+    status: Status
+    epsilon: float | None = None
+    delta: float | None = None
+    mu: float | None = None
+    gamma: float | None = None
+    beta1: float | None = None
+    beta2: float | None = None
+    bound: float | None = None
+    excess: bool | None = None
+    curve: dict[str, Any] | None = None
+
+    def claim(self) -> Claim:
+        """Return the claim."""
+        facts = {name: getattr(self, name) for name in self.__struct_fields__}
+        return claim_from_json({name: value for name, value in facts.items() if value is not None})
+
+
+class Description(Message):
+    """What a mechanism is, as its process says; see `dpassay.mechanism.Mechanism`."""
+
+    name: Line
+    target: Line | None
+    parameters: Named
+    claims: Annotated[tuple[ClaimMessage, ...], Meta(min_length=1, max_length=1000)]
+    labels: Annotated[tuple[Label, ...], Meta(max_length=1 << 20)]
+    numbers: tuple[float, float] | None
+    has: Words
+    without_query: bool
+    free: bool
+    seeded: bool
+    together: Count
+    output: Any
+    one_query: bool
+    exchangeable: bool
+    declared_in: Line
+    looked_at: Text
+    fixed_n: Count | None
+    derived_parameters: Named
+    alone: bool
+    code: list[Text]
+
+
+class Drawn(Message):
+    """Trials, and where their generator, a PCG64, stands after them."""
+
+    draws: Array
+    state: int
+    has_uint32: Annotated[int, Meta(ge=0, le=1)]
+    uinteger: Annotated[int, Meta(ge=0, lt=1 << 32)]
+
+    @staticmethod
+    def json(draws: NDArray[Any], rng: np.random.Generator) -> dict[str, Any]:
+        """Write both down."""
+        told: Any = rng.bit_generator.state
+        place = {"has_uint32": told["has_uint32"], "uinteger": told["uinteger"]}
+        return {"draws": draws, "state": told["state"]["state"]} | place
+
+    def move(self, rng: np.random.Generator) -> None:
+        """Move a generator to where that of the trials stands, along its own stream."""
+        told: Any = rng.bit_generator.state
+        told["state"]["state"] = self.state % (1 << 128)
+        told |= {"has_uint32": self.has_uint32, "uinteger": self.uinteger}
+        rng.bit_generator.state = told
+
+
+class LawMessage(Message):
+    """A law: its kind, and the fields of that."""
+
+    kind: Literal["FiniteLaw", "PointLaw", "NoiseLaw"]
+    facts: dict[str, Any]
+
+
+class CaseMessage(Message):
+    """A worst case."""
+
+    base: dict[str, Any]
+    pool: dict[str, Any] | None
+    changes: list[dict[str, Any]]
+    how: Text
+    key: Text
+    relation: Relation
+    queries: Array
+    reason: Text
+
+
+class ReachableMessage(Message):
+    """Reachable states."""
+
+    states: tuple[Text, ...]
+    law: LawMessage
+    moves: Array
+    argument: Text
+    several: Text
+    of: Text
+
+
+ANSWERS: dict[str, Any] = {
+    **dict.fromkeys(("check", "check_unchanged", "neighbour", "prepare", "ready", "scratch")),
+    "answer_words": Text,
+    "describe": Description,
+    "dimension": Annotated[int, Meta(ge=0, le=1 << 20)],
+    "encoder": bytes,
+    "law": LawMessage | None,
+    "laws": list[LawMessage | None],
+    "portable": Array,
+    "reachable": ReachableMessage | None,
+    "run": ShardResult,
+    "sample": Drawn,
+    "symmetries": Words,
+    "towards": Array,
+    "worst_cases": list[CaseMessage],
+}
+"""What is answered, by the name of what is asked."""
 
 
 def law_json(law: Law) -> dict[str, Any]:
     """Write a law down."""
-    told = {each.name: getattr(law, each.name) for each in fields(law)}
-    if isinstance(law, NoiseLaw):
-        told["noise"] = {"kind": law.noise.kind, "scale": law.noise.scale}
-    plain = {
-        name: each.item() if isinstance(each, np.generic) else each for name, each in told.items()
-    }
-    return {"kind": type(law).__name__} | plain
+    return {"kind": type(law).__name__, "facts": law}
 
 
-def law_from(told: Mapping[str, Any]) -> Law:
-    """Read a law."""
-    given = dict(told)
-    kind = LAWS[given.pop("kind")]
-    if "noise" in given:
-        given["noise"] = Noise(**given["noise"])
-    return kind(**given)
+def law_from(told: LawMessage) -> Law:
+    """Read a law; raise `Garbled` if it is none, as what follows does."""
+    law: Law = read(LAWS[told.kind], told.facts)
+    return law
 
 
 def worst_case_json(case: WorstCase) -> dict[str, Any]:
@@ -59,10 +220,16 @@ def worst_case_json(case: WorstCase) -> dict[str, Any]:
         If one of its changes is of no kind of this package.
     """
     pairs = case.pairs
+    for change in _single(pairs.changes):
+        if not isinstance(change, (Replace, FlipLabel, ReplaceValue, Shift, Edit)):
+            raise TargetError(
+                f"pairs returned a change of type {type(change).__name__}; expected Replace, "
+                f"FlipLabel, ReplaceValue, Shift or Edit, or {INLINE}"
+            )
     return {
         "base": _data_json(pairs.base),
         "pool": None if pairs.pool is None else _data_json(pairs.pool),
-        "changes": [_change_json(change) for change in pairs.changes],
+        "changes": [change.as_json(by_value=pairs.pool is None) for change in pairs.changes],
         "how": pairs.how,
         "key": pairs.key,
         "relation": pairs.relation,
@@ -71,17 +238,47 @@ def worst_case_json(case: WorstCase) -> dict[str, Any]:
     }
 
 
-def worst_case_from(told: Mapping[str, Any]) -> WorstCase:
-    """Read a worst case."""
+def worst_case_from(told: CaseMessage) -> WorstCase:
+    """Read a worst case; raise `Garbled` if it is none, as what follows does."""
+    try:
+        return _worst_case(told)
+    except Exception as error:  # noqa: BLE001  (whatever it does to its reader)
+        raise Garbled(line_of(error)) from None
+
+
+def _worst_case(told: CaseMessage) -> WorstCase:
+    base, pool = _data_from(told.base), None if told.pool is None else _data_from(told.pool)
+    require(pool is None or isinstance(pool, Labelled), "pool", told.pool, "a Labelled, or None")
+    changes = tuple(change_from_json(each, pool) for each in told.changes)
     pairs = Pairs(
-        base=_data_from(told["base"]),
-        changes=tuple(map(_change_from, told["changes"])),
-        how=str(told["how"]),
-        key=str(told["key"]),
-        pool=None if told["pool"] is None else _data_from(told["pool"]),  # type: ignore[arg-type]
-        relation=told["relation"],
+        base=base,
+        changes=changes,
+        how=told.how,
+        key=told.key,
+        pool=pool,
+        relation=told.relation,
     )
-    return WorstCase(pairs=pairs, queries=told["queries"], reason=str(told["reason"]))
+    for change in _single(changes):
+        made = True
+        if isinstance(change, Replace):
+            made = change.x.shape == base.X.shape[1:] and bool(np.isfinite(change.x).all())
+            made = made and 0 <= change.y < 1 << 53
+        elif isinstance(change, FlipLabel):
+            made = bool(base.y[change.index] <= 1)
+        elif isinstance(change, Shift):
+            made = bool(np.isfinite(base.values + change.by).all())
+        require(made, "change", change, "one that makes a dataset")
+    queries = points(told.queries, "queries")
+    return WorstCase(pairs=pairs, queries=queries, reason=told.reason)
+
+
+def _single(changes: Iterable[Change]) -> Iterator[Change]:
+    """Yield the changes that several are made of."""
+    for change in changes:
+        if isinstance(change, (Several, AnyOf)):
+            yield from _single(change.changes)
+        else:
+            yield change
 
 
 def reachable_json(reachable: Reachable) -> dict[str, Any]:
@@ -90,20 +287,17 @@ def reachable_json(reachable: Reachable) -> dict[str, Any]:
     return told | {"law": law_json(reachable.law)}
 
 
-def reachable_from(told: Mapping[str, Any]) -> Reachable:
+def reachable_from(told: ReachableMessage) -> Reachable:
     """Read reachable states."""
-    return Reachable(
-        **(dict(told) | {"law": law_from(told["law"]), "states": tuple(told["states"])})
-    )
+    law, size, moves = law_from(told.law), len(told.states), told.moves
+    known = moves.dtype.kind in "iu" and moves.ndim == 2 and moves.shape[1] == 2 and len(moves) > 0
+    if not known or len(law.table) != size or moves.min() < 0 or moves.max() >= size:
+        raise Garbled("its moves are not between states that have laws")
+    given = {name: getattr(told, name) for name in told.__struct_fields__}
+    return Reachable(**given | {"law": law, "moves": moves.astype(np.int64)})
 
 
-def shard_result_json(done: ShardResult) -> dict[str, Any]:
-    """Write down what came of a shard."""
-    counts = [{"calls": each.calls, "marks": each.marks} for each in done.counts]
-    return {"counts": counts, "failure": done.failure}
-
-
-def shard_result_from(told: Mapping[str, Any], brief: Brief, shard: Shard) -> ShardResult:
+def shard_result_from(told: Any, brief: Brief, shard: Shard) -> ShardResult:
     """Read what came of a shard.
 
     Raises
@@ -111,84 +305,39 @@ def shard_result_from(told: Mapping[str, Any], brief: Brief, shard: Shard) -> Sh
     Garbled
         If these can be no counts of its trials.
     """
-    failure = (
-        None if told["failure"] is None else (str(told["failure"][0]), str(told["failure"][1]))
-    )
-    found = tuple(
-        Counts(calls=each["calls"], marks=tuple(each["marks"])) for each in told["counts"]
-    )
-    if len(found) > len(shard) or (failure is None and len(found) < len(shard)):
-        raise Garbled
-    for piece, counts in zip(shard, found, strict=False):
-        task, coding = piece.task, brief.codings[piece.task.group]
+    done: ShardResult = read(ShardResult, told)
+    if len(done.counts) > len(shard) or (done.failure is None and len(done.counts) < len(shard)):
+        raise Garbled("it has not as many counts as there are pieces")
+    for piece, counts in zip(shard, done.counts, strict=False):
+        task, coding, calls = piece.task, brief.codings[piece.task.group], counts.calls
+        blocks = piece.stop - piece.first
         asked = np.array(rows_of_calls(task.size, range(piece.first, piece.stop), task.rows))
-        number = len(asked) if coding.additive else piece.stop - piece.first
-        fits = counts.calls.shape == (number, len(brief.groups[task.group].queries), coding.size)
-        fits = fits and counts.calls.dtype == (np.int64 if coding.additive else np.float64)
-        if not fits or (coding.additive and not _adds_up(counts.calls, asked)):
-            raise Garbled
-        if len(counts.marks) != piece.stop - piece.first or not all(
-            isinstance(mark, bytes) for mark in counts.marks
-        ):
-            raise Garbled
-    return ShardResult(counts=found, failure=failure)
-
-
-def _adds_up(calls: NDArray[np.int64], asked: NDArray[np.int64]) -> bool:
-    """Whether these can be counts of so many trials; the product adds up short rows faster."""
-    ones = np.ones(calls.shape[2], dtype=np.int64)
-    return bool((calls >= 0).all() and (calls @ ones == asked[:, None]).all())
+        number = len(asked) if coding.additive else blocks
+        shape = (number, len(brief.groups[task.group].queries), coding.size)
+        kind = np.int64 if coding.additive else np.float64
+        fits = calls.shape == shape and calls.dtype == kind and len(counts.marks) == blocks
+        if fits and coding.additive:
+            # none is larger, so that none of the sums can be beyond 63 bits
+            fits = bool(calls.min(initial=0) >= 0 and calls.max(initial=0) <= asked.max())
+            # the product adds up short rows faster
+            fits = fits and bool((calls @ np.ones(shape[2], np.int64) == asked[:, None]).all())
+        elif fits and isinstance(coding, Pilot):
+            fits = bool(np.isfinite(calls).all() and (np.diff(calls) >= 0).all())
+        if not fits:
+            raise Garbled("its counts are none of so many trials")
+    return done
 
 
 def _data_json(data: Dataset) -> dict[str, Any]:
     if isinstance(data, Rows):
-        return {"rows": data.values, "form": data.form.as_json()}
+        return {"rows": data.values, "form": json.dumps(data.form.as_json()).encode()}
     return {"values": data.values} if isinstance(data, Values) else {"X": data.X, "y": data.y}
 
 
-def _data_from(told: Mapping[str, Any]) -> Dataset:
-    if "rows" in told:
-        return Rows(told["rows"], form_from_json(told["form"]))
-    return Values(told["values"]) if "values" in told else Labelled(told["X"], told["y"])
-
-
-def _change_json(change: Change) -> dict[str, Any]:
-    if isinstance(change, Replace):
-        place = None if change.pool is None else int(change.pool)
-        return {
-            "kind": "replace",
-            "index": int(change.index),
-            "x": change.x,
-            "y": int(change.y),
-            "pool": place,
-        }
-    if isinstance(change, FlipLabel):
-        return {"kind": "flip-label", "index": int(change.index)}
-    if isinstance(change, (ReplaceValue, Shift, Edit)):
-        return change.as_json()
-    if isinstance(change, (Several, AnyOf)):
-        kind = "several" if isinstance(change, Several) else "any-of"
-        return {"kind": kind, "changes": [_change_json(each) for each in change.changes]}
-    raise TargetError(
-        f"pairs returned a change of type {type(change).__name__}; expected Replace, FlipLabel, "
-        f"ReplaceValue, Shift or Edit, or {INLINE}"
-    )
-
-
-def _change_from(told: Mapping[str, Any]) -> Change:
-    if told["kind"] == "replace":
-        return Replace(told["index"], told["x"], told["y"], told["pool"])
-    if told["kind"] == "flip-label":
-        return FlipLabel(told["index"])
-    if told["kind"] == "replace-value":
-        return ReplaceValue(told["index"], told["value"])
-    if told["kind"] == "shift":
-        return Shift(tuple(told["by"]))
-    if told["kind"] == "edit":
-        return edit_from_json(told)
-    changes = tuple(map(_change_from, told["changes"]))
-    return Several(changes) if told["kind"] == "several" else AnyOf(changes)
-
-
-READ_WRONG = (Garbled, InvalidInput, KeyError, TypeError, ValueError, AttributeError)
-"""What reading raises where there is nothing of the kind."""
+def _data_from(told: dict[str, Any]) -> Any:
+    if "rows" not in told:
+        return read(Values if "values" in told else Labelled, told)
+    form = json.loads(told["form"])
+    for column in form["columns"]:
+        column["values"] = tuple(map(value_from_json, column.get("values", ())))
+    return Rows(read(Array, told["rows"]), read(Form, form))

@@ -120,8 +120,11 @@ def enter(kind: int, protected: Sequence[str]) -> bool:
         for each in os.scandir("/dev"):
             if stat.S_ISBLK(each.stat(follow_symlinks=False).st_mode):
                 _mount("/dev/null", each.path, flags=BIND)
-    kept = _read_only([*protected, *(OF_ROOT if user == 0 else ())])
-    kept &= _apart(str(Path.cwd()), kind)
+    here = str(Path.cwd())
+    kept = _apart(here, kind)
+    paths = [path for path in protected if not (kept and path.startswith(f"{here}/"))]
+    kept &= _read_only([*paths, *(OF_ROOT if user == 0 else ())])
+    os.chdir(here)  # what is open still leads below the mounts
     _drop_capabilities()
     return kept
 
@@ -190,7 +193,6 @@ def _apart(here: str, kind: int) -> bool:
         return made
     finally:
         os.close(lower)
-        os.chdir(here)  # what is open still leads below the mounts
 
 
 def _done(result: int) -> None:

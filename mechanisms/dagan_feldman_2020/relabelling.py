@@ -241,11 +241,6 @@ def labellings_of(
         Labels of S by H_{S_I}, for each subset I.
     y : array (n,)
     rate : float
-
-    Returns
-    -------
-    probabilities : array (k,)
-    labellings : bool array (k, n)
     """
     total: dict[bytes, float] = {}
     subsets = 0

@@ -126,7 +126,8 @@ def _alarms(record: Raw) -> Iterator[ET.Element]:
     """Yield a test case for what makes the whole record say less than it seems to."""
     said = []
     if not record["run"]["complete"]:
-        said.append(("the attack is complete", "interrupted", "The attack was interrupted."))
+        why = record["run"].get("changed", "The attack was interrupted.")
+        said.append(("the attack is complete", "interrupted", why))
     if not record["subjects"] and "service" not in record["run"]:
         said.append(("something was attacked", "empty", "Nothing was attacked."))
     for name, kind, words in said:

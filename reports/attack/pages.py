@@ -241,10 +241,6 @@ def to_markdown(record: Raw) -> str:
     ----------
     record : mapping
         Of schema `dpassay/attack/1`.
-
-    Returns
-    -------
-    str
     """
     subjects = subject_views(record)
     texts = [f"# {text_md(headline(record, subjects))}"]

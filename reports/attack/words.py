@@ -112,7 +112,8 @@ def notes(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
     """Say what the reader must know before believing a number."""
     run, found = record["run"], []
     if not run["complete"]:
-        found.append("The run was interrupted; subjects that it did not reach are missing.")
+        missing = "The run was interrupted; subjects that it did not reach are missing."
+        found.append(run.get("changed", missing))
     found += [f"Not examined: {each}." for each in run.get("probe", {}).get("untold", ())]
     found += [f"Remark: {clean(each)}." for each in run.get("probe", {}).get("remarks", ())]
     found += [

@@ -27,10 +27,6 @@ QUIET = "opacity:.75;font-size:90%"
 def card(result: Result) -> str:
     """Write a result as a small piece of HTML that reads in light and dark.
 
-    Parameters
-    ----------
-    result : Result
-
     Returns
     -------
     str

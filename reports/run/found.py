@@ -24,10 +24,6 @@ MOST_SHOWN = 24
 def found_lines(result: Result) -> tuple[str, ...]:
     """Say at which pair a searched claim is refuted, and through which event.
 
-    Parameters
-    ----------
-    result : Result
-
     Returns
     -------
     tuple of str

@@ -165,7 +165,8 @@ def _story(result: ResultView, bound: str, titles: set[str]) -> str:
 def _alarms(record: Raw) -> Iterator[ET.Element]:
     """Yield a test case for each thing that makes the whole run say less than it seems to."""
     if not record["run"]["complete"]:
-        yield _alarm("the run is complete", "interrupted", INTERRUPTED)
+        why = record["run"].get("changed", INTERRUPTED)
+        yield _alarm("the run is complete", "interrupted", why)
     if not record["results"]:
         yield _alarm(
             "something was audited", "empty", "Nothing was audited: the run has no results."

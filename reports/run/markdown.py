@@ -57,10 +57,6 @@ def to_markdown(record: Raw, limit: int = LIMIT) -> str:
         is a digest: what somebody has to act on, then a table of all mechanisms. What does not fit
         even so is left out by whole sections, the least bad results first, and a line at the top
         says so.
-
-    Returns
-    -------
-    str
     """
     view = make_view(record)
     told = entries(record, view)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpassay.record.files import trust_of, witness_file
+from dpassay.record.files import witness_file
+from dpassay.record.trust import trust_of
 from dpassay.reports.run.bound_parts import alpha_part, bound_part, counts_part, sight_part
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.scope_parts import any_size_part, fit_part, other_part, searched_part

@@ -78,7 +78,7 @@ def notes_of(
     """Say what limits the results, a sentence for each reason."""
     notes = []
     if not run["complete"]:
-        notes.append(INTERRUPTED)
+        notes.append(run.get("changed", INTERRUPTED))
     if run["catalogue"]:
         notes.append("This run audited the built-in catalogue, not a mechanism of yours.")
     if numbers[MISSED.slug]:

@@ -11,7 +11,8 @@ from typing import Any
 from dpassay.engine.wording import query_words
 from dpassay.numerics import DOWN, NEAREST, UP, plain, rounded, written
 from dpassay.record.curves import WITNESSED
-from dpassay.record.files import clearest_id, trust_of, witness_file
+from dpassay.record.files import clearest_id, witness_file
+from dpassay.record.trust import trust_of
 from dpassay.reports.run.domain_words import datasets_words
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.queries import labels

@@ -88,7 +88,7 @@ def print_summary(
     if len(shown) < len(found):
         _wrapped(console, "-v lists them all; `dpassay explain ID` tells one in full")
     if not record["run"]["complete"]:
-        _wrapped(console, INTERRUPTED)
+        _wrapped(console, record["run"].get("changed", INTERRUPTED))
     if any(each.status in {HELD, MISSED} for each in found):
         sight = any(each.status is HELD and each.sampled for each in shown)
         sought = [is_searched(each) for each in record["results"]]

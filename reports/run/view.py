@@ -208,10 +208,6 @@ def make_view(record: Raw) -> View:
     ----------
     record : mapping
         Valid under `dpassay.record.run_record.record_schema`.
-
-    Returns
-    -------
-    View
     """
     run = record["run"]
     taken: set[str] = set()

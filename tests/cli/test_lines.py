@@ -91,10 +91,10 @@ def test_replay_names_the_line_that_the_file_has_now(
 ) -> None:
     _, line = audited
     (path,) = map(str, Path("report/witnesses").iterdir())
-    assert main(["replay", path]) == 1
+    assert main(["replay", path, "--trust"]) == 1
     assert f"S': label of line {line} flipped. At query" in capsys.readouterr().out
     Path("moved.csv").write_text("\n\n\n" + TEXT)
-    assert main(["replay", path, "--data", "moved.csv"]) == 1
+    assert main(["replay", path, "--data", "moved.csv", "--trust"]) == 1
     said = capsys.readouterr().out
     assert f"S': label of line {line + 3} flipped. At query" in said
     assert "reproduced:" in said

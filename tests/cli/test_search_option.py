@@ -159,7 +159,7 @@ def test_a_search_from_the_command_line_to_the_replay(
     )
     (witness, *_) = (code / "one" / "witnesses").iterdir()
     capsys.readouterr()
-    assert main(["replay", str(witness)]) == 1
+    assert main(["replay", str(witness), "--trust"]) == 1
     assert "is refuted here" in capsys.readouterr().out
     assert main(["explain", result["id"], "--record", "one/record.json"]) == 0
     assert "A search found the pair" in " ".join(capsys.readouterr().out.split())

@@ -135,10 +135,10 @@ def test_witnesses_of_file_data_replay_from_elsewhere(
     )
     monkeypatch.chdir("out")
     witness = next(Path("witnesses").iterdir())
-    assert main(["replay", str(witness)]) == 2
-    assert main(["replay", str(witness), "--data", "../people.csv"]) == 0
+    assert main(["replay", str(witness), "--trust"]) == 2
+    assert main(["replay", str(witness), "--data", "../people.csv", "--trust"]) == 0
     Path("other.csv").write_text(PEOPLE.replace("40.867642", "41.867642"))
-    assert main(["replay", str(witness), "--data", "other.csv"]) == 2
+    assert main(["replay", str(witness), "--data", "other.csv", "--trust"]) == 2
 
 
 def test_foreign_files_in_the_folder_of_the_run_stay(folder: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_tiny_refutation_replays_as_one(folder: Path) -> None:
     (claimed,) = (
         path for path in Path("out/witnesses").iterdir() if not path.name.endswith(".gamma.json")
     )
-    assert main(["replay", str(claimed)]) == 1
+    assert main(["replay", str(claimed), "--trust"]) == 1
 
 
 @pytest.mark.parametrize("reader", ["true", "head -1"])

@@ -36,8 +36,9 @@ from dpassay.relations import (
     replace_relation,
     within,
 )
+from dpassay.trials import wire
 from dpassay.trials.wire import pack, unpack
-from dpassay.trials.written import worst_case_from, worst_case_json
+from dpassay.trials.written import CaseMessage, worst_case_from, worst_case_json
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 MOVES = st.lists(NUMBERS, min_size=1, max_size=6).filter(any)
@@ -192,7 +193,7 @@ def test_pairs_of_numbers() -> None:
 def test_worst_cases_of_numbers_come_from_another_process(pairs: Pairs, read: Any) -> None:
     case = WorstCase(pairs=pairs, queries=np.zeros((1, 1)), reason="bad")
     _, told = unpack(pack(1, worst_case_json(case)))
-    back = worst_case_from(told).pairs
+    back = worst_case_from(wire.read(CaseMessage, told)).pairs
     assert back.changes == (read,)
     assert back.base.digest == BASE.digest
     assert back.relation == pairs.relation

@@ -108,7 +108,7 @@ TEXTS = {
     "twice.csv": table(head="age,age,income"),
     "later/record.json": '{"schema": "dpassay/record/2"}',
     "cut/record.json": '{"schema": "dpassay/record/1", "res',
-    "old/run.json": '{"schema": "dpassay/run/0"}',
+    "old/record.json": '{"schema": "dpassay/run/0"}',
     "attack/attack.json": '{"schema": "dpassay/attack/1"}',
     "last/index.html": "<html>",
     "last/record.json": '{"schema": "dpassay/record/1"}',

@@ -82,7 +82,7 @@ def test_answers_are_audited_recorded_and_replayed(executor: Any, tmp_path: Path
     assert witness["change"] == {"kind": "shift", "by": [1.0, 1.0]}
     assert witness["claim"]["relation"] == "answers-1"
     assert witness["words"].startswith("S: (0.5, 1.5) (data). S': all answers raised by 1. ")
-    again = replay(witness)
+    again = replay(witness, trusted=True)
     assert again.reproduced
     assert again.refuted
 
@@ -96,20 +96,20 @@ def test_numbers_of_records_are_audited_and_replayed() -> None:
     result = audited(pairs, "replace-2")
     assert result.verdict == "refuted"
     witness = run_record(result)["results"][0]["witness"]
-    assert replay(json.loads(json.dumps(witness))).reproduced
+    assert replay(json.loads(json.dumps(witness)), trusted=True).reproduced
 
 
 def test_a_witness_whose_numbers_were_changed_is_refused() -> None:
     witness = run_record(audited(answers(), "answers-1"))["results"][0]["witness"]
     data = witness["data"] | {"values": [0.5, 1.25]}
     with pytest.raises(InvalidInput, match="their SHA-256 differs"):
-        replay(witness | {"data": data})
+        replay(witness | {"data": data}, trusted=True)
     with pytest.raises(InvalidInput, match="values"):
-        replay(witness | {"data": data | {"values": []}})
+        replay(witness | {"data": data | {"values": []}}, trusted=True)
     with pytest.raises(InvalidInput, match="must be of 2 answers"):
-        replay(witness | {"change": {"kind": "shift", "by": [1.0]}})
+        replay(witness | {"change": {"kind": "shift", "by": [1.0]}}, trusted=True)
     with pytest.raises(InvalidInput, match="must be 'answers-3' or wider"):
-        replay(witness | {"change": {"kind": "shift", "by": [3.0, 0.0]}})
+        replay(witness | {"change": {"kind": "shift", "by": [3.0, 0.0]}}, trusted=True)
 
 
 def test_pairs_further_apart_than_the_claim_says_are_refused() -> None:

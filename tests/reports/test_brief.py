@@ -33,7 +33,7 @@ def test_a_sampled_refutation(make: Any) -> None:
         "Label of record 7 flipped: at query 0 the answer 1 went from 50 % to 12 % of 5,000 runs."
     )
     assert found.sides == (("S", 0.5), ("S'", 0.125))
-    assert found.replay == "dpassay replay witnesses/mine.own.monte-carlo.json"
+    assert found.replay == "dpassay replay witnesses/mine.own.monte-carlo.json --trust"
     assert found.sight == "≥ 1.19"
     assert lead(make.record(result)) == "mine leaks at least 1.89 times what it claims"
 
@@ -98,7 +98,7 @@ def test_the_clearest_cell_is_shown_and_replayed(make: Any) -> None:
     assert found.seen == (
         'The clearest pair, record 3 replaced: at query 1 the answer "yes" went from 25 % to 75 %.'
     )
-    assert found.replay == "dpassay replay witnesses/mine.clearest.json"
+    assert found.replay == "dpassay replay witnesses/mine.clearest.json --trust"
 
 
 def test_an_error_and_a_result_without_a_leak_say_nothing_of_a_pair(make: Any) -> None:
@@ -183,7 +183,7 @@ def test_an_error_is_had_not_leaked(make: Any) -> None:
 def test_a_module_of_the_users_is_replayed_where_it_can_be_imported(make: Any) -> None:
     result = make.sampled("mine:f", "refuted")
     result["witness"]["target"] = "mine:f"
-    assert one(make, result).replay == "dpassay replay REPORT/witnesses/mine%3Af.json"
+    assert one(make, result).replay == "dpassay replay REPORT/witnesses/mine%3Af.json --trust"
 
 
 @pytest.mark.parametrize(

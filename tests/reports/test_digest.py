@@ -54,7 +54,7 @@ def test_what_nobody_knew_is_open_and_what_was_declared_is_folded(make: Any) -> 
     )
     assert [who for who, _ in folded] == [f"△ m{k}.printed" for k in range(0, 40, 3)]
     for who, story in folded:
-        assert f"dpassay replay witnesses/{who[2:]}.exact.json\n" in story
+        assert f"dpassay replay witnesses/{who[2:]}.exact.json --trust\n" in story
         assert all(f"**{title}.** " in story for title in ("Claim", "Verdict", "Witness"))
     assert text.index("▲ news") < text.index("△ m0") < text.index("| mechanism |")
 

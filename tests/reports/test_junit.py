@@ -98,7 +98,7 @@ def test_a_refutation_says_what_to_do(make: Any) -> None:
         "Claim. 1-differential privacy, replace-one: replacing one record multiplies"
     )
     assert "Witness. S: 8 records (data). S': label of record 7 flipped." in lines
-    assert "    dpassay replay witnesses/a%20b.json" in lines
+    assert "    dpassay replay witnesses/a%20b.json --trust" in lines
     assert "    dpassay explain 'a b' --record record.json" in lines
 
 

@@ -230,7 +230,7 @@ def test_memory_only_witness_is_replayed_from_python(make: Any) -> None:
 
 def test_replay_names_the_file_that_the_run_writes(make: Any) -> None:
     (view,) = make_view(make.record(make.computed("m:f x/y", "verified"))).results
-    assert view.parts[-1].command == "dpassay replay witnesses/m%3Af%20x%2Fy.json"
+    assert view.parts[-1].command == "dpassay replay witnesses/m%3Af%20x%2Fy.json --trust"
 
 
 def test_find_result_suggests(small: Record) -> None:

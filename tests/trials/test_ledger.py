@@ -157,7 +157,7 @@ def newer(path: Path) -> None:
         (foreign, "is no ledger of dpassay", False),
         (truncated, "is damaged", True),
         (scrambled, "is damaged", True),
-        (newer, "has version 99, not 4", True),
+        (newer, "has version 99, not 5", True),
     ],
 )
 def test_a_file_that_cannot_be_used(

@@ -1,14 +1,21 @@
-"""Messages of counts: as few bytes as hold them, and read back as they were."""
+"""Messages are read back as they were, counts in as few bytes as hold them."""
 
 from __future__ import annotations
 
+import tracemalloc
+from dataclasses import replace
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpassay.trials.wire import HEAD, Garbled, pack, unpack
+from dpassay.targets.catalogue import ENTRIES
+from dpassay.targets.resolve import expected, resolve
+from dpassay.trials.isolation.desk import Desk
+from dpassay.trials.wire import HEAD, MARK, Garbled, Line, Text, pack, read, unpack
+from dpassay.trials.written import ANSWERS, reachable_from, worst_case_from
 
 
 @pytest.mark.parametrize(("most", "width"), [(255, 1), (256, 2), (2**16, 4), (2**32, 8)])
@@ -44,6 +51,78 @@ def test_other_arrays_are_sent_as_they_are(value: NDArray[Any]) -> None:
 
 def test_an_array_of_objects_is_garbled() -> None:
     message = pack(0, np.arange(100))
-    text = message[HEAD.size :].replace(b'"as": "<i8"', b'"as": "|O8"')
+    text = message[HEAD.size :].replace(b"<i8", b"|O8")
     with pytest.raises(Garbled):
         unpack(message[: HEAD.size] + text)
+
+
+@pytest.mark.parametrize("name", sorted(ENTRIES))
+def test_what_a_mechanism_of_the_catalogue_says_is_read_as_it_was(name: str) -> None:
+    """Its description, its own worst cases and its states; laws and counts as in a whole audit."""
+    target = resolve(name)
+    desk = Desk(lambda: target, 4.0)
+
+    def said(operation: str) -> Any:
+        told = unpack(pack(0, desk(operation, (None,), {})))[1]
+        return read(ANSWERS[operation], told["done"])
+
+    facts = said("describe")
+    assert tuple(each.claim() for each in facts.claims) == tuple(
+        replace(claim, expected=None) for claim in target.claims
+    )
+    for field in ("labels", "numbers", "seeded", "exchangeable", "parameters", "declared_in"):
+        assert getattr(facts, field) == getattr(target, field)
+    assert said("dimension") == target.dimension
+    assert expected(name, tuple(each.claim() for each in facts.claims), facts.parameters) == (
+        target.claims
+    )
+    for told, case in zip(said("worst_cases"), target.worst_cases(), strict=True):
+        found = worst_case_from(told)
+        assert found.pairs.base.digest == case.pairs.base.digest
+        assert (found.pairs.key, found.reason) == (case.pairs.key, case.reason)
+        assert np.array_equal(found.queries, case.queries)
+        assert [each.as_json(by_value=True) for each in found.pairs.changes] == [
+            each.as_json(by_value=True) for each in case.pairs.changes
+        ]
+    states = target.reachable() if target.has_reachable else None
+    if states is not None:
+        again = reachable_from(said("reachable"))
+        assert again.states == states.states
+        assert np.array_equal(again.law.table, states.law.table)
+        assert np.array_equal(again.moves, states.moves)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        ["<f8", "<f8", [1 << 40]],
+        ["<f8", "<f8", [1 << 60, 1 << 60]],
+        ["<f8", "<f8", [0, 1 << 31]],
+        ["|u1", "<i8", [8, -1]],
+        ["<f8", "<i8", [1]],
+        ["|b1", "|b1", [8]],
+        ["|O8", "|O8", [1]],
+        ["<f8", "<f8", [1] * 9],
+        ["<f8", "<f8", [0.5]],
+        ["<f8", "<f8", []],
+    ],
+    ids=str,
+)
+def test_no_memory_is_taken_for_an_array_that_has_not_come(content: list[Any]) -> None:
+    text = msgspec.msgpack.encode(msgspec.msgpack.Ext(1, msgspec.msgpack.encode(content)))
+    tracemalloc.start()
+    try:
+        with pytest.raises(Garbled):
+            unpack(HEAD.pack(MARK, 1, len(text), 16) + text + b"\x07" * 16)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_large_integers_and_texts_that_are_none() -> None:
+    """A text loses what no text may have, as it is sent; who sends it all the same is refused."""
+    assert unpack(pack(0, [2**70, -(2**100)]))[1] == [2**70, -(2**100)]
+    assert unpack(pack(0, "a\x1b\ud800\n"))[1] == "a\ufffd\ufffd\n"
+    for kind, text in ((Text, "a\x1b"), (Text, "\u202e"), (Line, "a\n"), (Line, "a" * 10_001)):
+        with pytest.raises(Garbled):
+            read(kind, text)

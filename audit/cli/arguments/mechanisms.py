@@ -184,7 +184,16 @@ def targets_of(
         if limits is None or not _is_foreign(each, parameters):
             target = build()
         else:
-            target = introduced(each.called, build, limits, _fallback(each, wanted, sought))
+            said = sought.answers if sought is not None else _said_answers(each, wanted)
+            target = introduced(
+                each.called,
+                build,
+                limits,
+                _fallback(each, wanted, sought),
+                address=each.target,
+                parameters=known.parameters | parameters,
+                answers=said,
+            )
         if sought is not None:
             target = replace(target, space=sought.space)
         has = parameters if isinstance(target, Isolated) and target.lost else target.parameters
@@ -231,9 +240,7 @@ def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditT
     if numbers is None:
         return None
     with _placed(each):
-        answers = (
-            _answers(each.answers, "answers") if wanted.answers is None else wanted.answers
-        ) or Answers()
+        answers = _said_answers(each, wanted) or Answers()
         claim = claim_of(numbers, _source(each, wanted.claim), labels=answers.numbers is None)
     if sought is not None:
         claim = replace(claim, relation=sought.space.relation)
@@ -244,7 +251,13 @@ def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditT
         parameters={},
         mechanism=StandIn(has),
         claims=(claim,),
+        space=None if sought is None else sought.space,
     )
+
+
+def _said_answers(each: Configured, wanted: Wanted) -> Answers | None:
+    """Return what the user says that a function answers, if anything."""
+    return _answers(each.answers, "answers") if wanted.answers is None else wanted.answers
 
 
 @contextmanager

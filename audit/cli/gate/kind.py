@@ -117,6 +117,8 @@ class RecordKind:
     def require_whole(self, record: Raw, path: Path, argument: str = "RECORD") -> None:
         """Raise `InvalidInput` unless a record holds a finished run, and something was done."""
         where = f"{argument} = '{path}'"
+        if record["run"].get("changed"):
+            raise InvalidInput(f"{where}: {record['run']['changed']}")
         if not record["run"]["complete"]:
             raise InvalidInput(f"{where}: is of an interrupted {self.interrupted}")
         if not self.entries(record):

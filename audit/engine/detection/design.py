@@ -54,10 +54,6 @@ def sight(design: Design, frequency: float | None) -> DetectionCurve:
         Of the event that looked worst in the screening, on its likelier side; None where it saw
         nothing move. Then the claim's worst face is assumed of two labels, an even share of K
         labels, and noise whose centre moves of numbers.
-
-    Returns
-    -------
-    Sight
     """
     at = usual_frequency(design) if frequency is None else two_digits(min(frequency, _most(design)))
     if not design.scale.rarer_is_harder:

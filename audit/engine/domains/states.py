@@ -25,13 +25,7 @@ MOST_STATES = 2**14
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StateLaws:
-    """Laws of a mechanism at some queries.
-
-    Parameters
-    ----------
-    target : AuditTarget
-    queries : array (q, d)
-    """
+    """Laws of a mechanism at some queries."""
 
     target: AuditTarget
     queries: NDArray[np.float64]

@@ -10,7 +10,7 @@ from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.detection.design import Design, is_seen, sight, usual_frequency
 from dpassay.engine.readings import LabelLeaks, Leaks, NoiseLeaks
 from dpassay.engine.testers.events import Events, half_lines, label_events
-from dpassay.engine.testers.interface import Effort, Recorded
+from dpassay.engine.testers.interface import NOT_SAMPLED, Effort, Kind, Recorded
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw, Law, NoiseLaw
 from dpassay.stats.binomial import leak_upper
@@ -26,7 +26,7 @@ from dpassay.trials.encoders import Bins
 
 
 @dataclass(frozen=True, slots=True)
-class AboutEvents:
+class AboutEvents(Kind):
     """Claims that compare the probabilities of events.
 
     The loss, the Gaussian distance, the change of a label's probability.
@@ -134,5 +134,5 @@ def _faces(counts: Counts) -> tuple[tuple[int, int, int, int], ...]:
 def _counted(cell: Recorded) -> tuple[Method, Counts]:
     methods = [method for method in NAMES if method == cell.method]
     if cell.counts is None or not methods:
-        raise InvalidInput("was not sampled; only sampled bounds have an error probability")
+        raise InvalidInput(NOT_SAMPLED)
     return methods[0], cell.counts

@@ -15,7 +15,7 @@ from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.detection.design import Design, sight
 from dpassay.engine.early import Gamble
 from dpassay.engine.evidence import Event, HalfLine
-from dpassay.engine.testers.interface import Certified, Drawn, Looked
+from dpassay.engine.testers.interface import Certified, Drawn, Looked, Tester
 from dpassay.stats.binomial import plug_in, ranking_bound
 from dpassay.stats.bounds import Bound, Counts
 from dpassay.stats.lower_bounds import Method, choose, lower_bounds
@@ -50,7 +50,7 @@ class Tests:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Events:
+class Events(Tester):
     """Tester for claims that compare the probabilities of events.
 
     Parameters

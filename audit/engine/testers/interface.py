@@ -6,6 +6,8 @@ How it reads a law, tests trials, plans them and bounds them anew.
 says which kind goes which.
 """
 
+# ruff: noqa: ARG002  (defaults have no use for what they are given)
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -19,6 +21,7 @@ from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.early import Gamble
 from dpassay.engine.evidence import Event
 from dpassay.engine.readings import Leaks
+from dpassay.errors import InvalidInput
 from dpassay.laws import Law
 from dpassay.stats.bounds import Bound, Counts, Estimate, Histograms
 from dpassay.stats.power import Screening
@@ -115,8 +118,11 @@ class Drawn(NamedTuple):
     other: Array
 
 
+NOT_SAMPLED = "was not sampled; only sampled bounds have an error probability"
+
+
 class Kind(Protocol):
-    """All that is done with the claims of one kind."""
+    """All that is done with the claims of one kind; by default they are not sampled."""
 
     def leaks(self, law: Law, labels: tuple[int, ...]) -> Leaks | None:
         """How laws like this one are read; None where they cannot be."""
@@ -124,7 +130,7 @@ class Kind(Protocol):
 
     def tester(self, target: AuditTarget, bins: tuple[Bins, ...]) -> Tester:
         """How trials are tested; numbers whose events are looked at are counted in bins."""
-        ...
+        raise InvalidInput(NOT_SAMPLED)
 
     def curve(self, target: AuditTarget, effort: Effort) -> DetectionCurve:
         """What an audit would see, before anything is drawn."""
@@ -132,11 +138,11 @@ class Kind(Protocol):
 
     def bounded(self, target: AuditTarget) -> bool:
         """Whether anything is bounded from above where answers are sampled."""
-        ...
+        return True
 
     def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
         """Whether it would see such a leak."""
-        ...
+        return self.curve(target, effort).detectable <= leak
 
     def spread(self, target: AuditTarget, leak: float) -> float:
         """Standard error of a leak of that size, times the root of the number of trials; about."""
@@ -144,21 +150,21 @@ class Kind(Protocol):
 
     def lower(self, cell: Recorded, alpha: float) -> float:
         """Bound the leak of a recorded cell from below, anew."""
-        ...
+        raise InvalidInput(NOT_SAMPLED)
 
     def upper(self, cell: Recorded, alpha: float, floor: float) -> float:
         """Bound the leak of its event, its complement and both directions from above, anew.
 
         Need not go below `floor`.
         """
-        ...
+        raise InvalidInput(NOT_SAMPLED)
 
     def detectable(self, cell: Recorded, limit: float, effort: Effort, *, through: bool) -> float:
         """Smallest leak that so many trials show to be above a limit.
 
         `through` its event, at the frequency that was seen.
         """
-        ...
+        raise InvalidInput(NOT_SAMPLED)
 
 
 class Tester(Protocol):
@@ -172,12 +178,12 @@ class Tester(Protocol):
     @property
     def profiled(self) -> bool:
         """Whether there is a privacy profile, which takes a part of alpha."""
-        ...
+        return False
 
     @property
     def bounded(self) -> bool:
         """Whether leaks are bounded from above, which takes a part of alpha."""
-        ...
+        return True
 
     def rank(self, sides: Array) -> tuple[NDArray[np.float64], Array]:
         """From counts (2, P, K): how bad each (direction, pair) looks, and through which event."""
@@ -195,7 +201,7 @@ class Tester(Protocol):
 
         None where nothing proven does.
         """
-        ...
+        return None
 
     def certify(self, cells: Sequence[Drawn], alphas: tuple[float, float]) -> Sequence[Certified]:
         """Bound cells from fresh counts, each at error probabilities for both bounds."""
@@ -209,7 +215,7 @@ class Tester(Protocol):
 
     def apparent(self, event: int, one: Array, other: Array, looks: int) -> tuple[float, float]:
         """From screening counts (K,) of one of so many cells and events: see `Looked`."""
-        ...
+        return 0.0, 1.0
 
     def sight(
         self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening
@@ -222,8 +228,8 @@ class Tester(Protocol):
 
         None where the claim has no such thing.
         """
-        ...
+        return None
 
     def event(self, event: int, group: int, query: int) -> Event:
-        """Say what an event is."""
-        ...
+        """Say what an event is; means are about none."""
+        return ()

@@ -13,9 +13,17 @@ from scipy.special import ndtr
 
 from dpassay.claims import PredictionStability
 from dpassay.engine.detection.curve import DetectionCurve
-from dpassay.engine.evidence import Event
 from dpassay.engine.readings import Leaks, ValueLeaks
-from dpassay.engine.testers.interface import Certified, Drawn, Effort, Looked, Recorded
+from dpassay.engine.testers.interface import (
+    NOT_SAMPLED,
+    Certified,
+    Drawn,
+    Effort,
+    Kind,
+    Looked,
+    Recorded,
+    Tester,
+)
 from dpassay.errors import InvalidInput
 from dpassay.laws import Law, NoiseLaw
 from dpassay.numerics import number
@@ -28,7 +36,6 @@ from dpassay.stats.betting import (
 )
 from dpassay.stats.bounds import Bound, Estimate, Histograms
 from dpassay.stats.power import POWER, Screening
-from dpassay.stats.profile import Profile
 from dpassay.stats.ranking import CAUTION, ranked
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Bins
@@ -42,7 +49,7 @@ yet."""
 
 
 @dataclass(frozen=True, slots=True)
-class AboutMeans:
+class AboutMeans(Kind):
     """Claims about the change of a prediction, or of its mean."""
 
     claim: PredictionStability
@@ -62,14 +69,6 @@ class AboutMeans:
         return DetectionCurve(
             detectable=self._detectable(self.claim.promised, width, (HALF, HALF), effort)
         )
-
-    def bounded(self, target: AuditTarget) -> bool:  # noqa: ARG002
-        """Bets bound a mean from above too."""
-        return True
-
-    def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
-        """At such answers."""
-        return self.curve(target, effort).detectable <= leak
 
     def spread(self, target: AuditTarget, leak: float) -> float:  # noqa: ARG002
         """At such answers."""
@@ -111,13 +110,13 @@ class AboutMeans:
 def _answers(cell: Recorded) -> tuple[float, NDArray[np.int64], NDArray[np.int64], Spreads]:
     found = cell.histograms
     if found is None:
-        raise InvalidInput("was not sampled; only sampled bounds have an error probability")
+        raise InvalidInput(NOT_SAMPLED)
     one, other = (np.asarray(side, dtype=np.int64) for side in (found.one, found.other))
     return float(found.limits[1] - found.limits[0]), one, other, found.spreads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Predictions:
+class Predictions(Tester):
     """Tester for claims about the difference of mean predictions.
 
     Parameters
@@ -131,8 +130,6 @@ class Predictions:
     promised: float
     low: float
     high: float
-    profiled = False
-    bounded = True
 
     @property
     def width(self) -> float:
@@ -159,9 +156,6 @@ class Predictions:
     ) -> Spreads:
         """Return what the bets are sized by."""
         return _spread(one), _spread(other)
-
-    def gamble(self, event: int) -> None:
-        """There is none: an e-process of means would need more than counts of pairs."""
 
     def certify(self, cells: Sequence[Drawn], alphas: tuple[float, float]) -> list[Certified]:
         """Bound the differences of the means from both sides."""
@@ -199,16 +193,6 @@ class Predictions:
         """Bound the difference of the means from above."""
         return max(floor, self.width * difference_upper(one, other, alpha=alpha, spreads=method))
 
-    def apparent(
-        self,
-        event: int,  # noqa: ARG002
-        one: NDArray[np.int64],  # noqa: ARG002
-        other: NDArray[np.int64],  # noqa: ARG002
-        looks: int,  # noqa: ARG002
-    ) -> tuple[float, float]:
-        """Means have no event whose frequency matters."""
-        return 0.0, 1.0
-
     def sight(
         self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening
     ) -> DetectionCurve:
@@ -222,19 +206,6 @@ class Predictions:
             for each in spreads
         )
         return DetectionCurve(detectable=self.width * max(found))
-
-    def profile(
-        self,
-        one: NDArray[np.int64],  # noqa: ARG002
-        other: NDArray[np.int64],  # noqa: ARG002
-        alpha: float,  # noqa: ARG002
-    ) -> Profile | None:
-        """There is none."""
-        return None
-
-    def event(self, event: int, group: int, query: int) -> Event:  # noqa: ARG002
-        """Means are about no event."""
-        return ()
 
 
 def detectable_difference(

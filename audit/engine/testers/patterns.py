@@ -16,7 +16,6 @@ from dpassay.engine.testers.events import Events, Tests
 from dpassay.engine.testers.interface import Looked
 from dpassay.search.patterns import Pattern
 from dpassay.stats.power import Screening
-from dpassay.stats.profile import Profile
 
 SYMBOLS = np.array([[0, 1]])
 """The event alone; its complement is another pattern, which was not chosen."""
@@ -68,15 +67,6 @@ class PatternEvents(Events):
     ) -> float:
         """The largest leak there can be."""
         return self.scale.most
-
-    def profile(
-        self,
-        one: NDArray[np.int64],  # noqa: ARG002
-        other: NDArray[np.int64],  # noqa: ARG002
-        alpha: float,  # noqa: ARG002
-    ) -> Profile | None:
-        """None."""
-        return None
 
     def event(self, event: int, group: int, query: int) -> Event:  # noqa: ARG002
         """The pattern."""

@@ -17,7 +17,16 @@ from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.early import Gamble
 from dpassay.engine.evidence import Event
 from dpassay.engine.readings import LabelLeaks, Leaks
-from dpassay.engine.testers.interface import Certified, Drawn, Effort, Looked, Recorded
+from dpassay.engine.testers.interface import (
+    NOT_SAMPLED,
+    Certified,
+    Drawn,
+    Effort,
+    Kind,
+    Looked,
+    Recorded,
+    Tester,
+)
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw, Law
 from dpassay.stats.bounds import (
@@ -39,7 +48,7 @@ BAD = 1
 
 
 @dataclass(frozen=True, slots=True)
-class AboutStrings:
+class AboutStrings(Kind):
     """Claims about the proportion of bad random strings."""
 
     claim: ScoreStability
@@ -55,14 +64,6 @@ class AboutStrings:
     def curve(self, target: AuditTarget, effort: Effort) -> DetectionCurve:  # noqa: ARG002
         """See `detectable_share`."""
         return DetectionCurve(detectable=self._detectable(self.claim.promised, effort))
-
-    def bounded(self, target: AuditTarget) -> bool:  # noqa: ARG002
-        """A proportion has an upper limit."""
-        return True
-
-    def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
-        """See `detectable_share`."""
-        return self.curve(target, effort).detectable <= leak
 
     def spread(self, target: AuditTarget, leak: float) -> float:  # noqa: ARG002
         """At the worst face of a difference."""
@@ -98,12 +99,12 @@ class AboutStrings:
 
 def _strings(cell: Recorded) -> Counts:
     if cell.counts is None:
-        raise InvalidInput("was not sampled; only sampled bounds have an error probability")
+        raise InvalidInput(NOT_SAMPLED)
     return cell.counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shares:
+class Shares(Tester):
     """Tester for claims about a proportion; its counts (K,) are of good and of bad strings.
 
     Parameters
@@ -113,8 +114,6 @@ class Shares:
     """
 
     promised: float
-    profiled = False
-    bounded = True
 
     def rank(self, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Rank cells of counts (2, P, K) by the observed proportion."""
@@ -166,16 +165,6 @@ class Shares:
         bad = max(int(one[BAD]), int(other[BAD]))
         return max(floor, float(clopper_pearson_upper(bad, int(one.sum()), alpha)))
 
-    def apparent(
-        self,
-        event: int,  # noqa: ARG002
-        one: NDArray[np.int64],  # noqa: ARG002
-        other: NDArray[np.int64],  # noqa: ARG002
-        looks: int,  # noqa: ARG002
-    ) -> tuple[float, float]:
-        """There is one event, and its frequency is the proportion."""
-        return 0.0, 1.0
-
     def sight(
         self,
         looked: Sequence[Looked],  # noqa: ARG002
@@ -192,9 +181,6 @@ class Shares:
                 promised=self.promised, n=n, alpha=alpha, screening=screening
             )
         )
-
-    def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> None:
-        """There is none."""
 
     def event(self, event: int, group: int, query: int) -> Event:  # noqa: ARG002
         """Return the answer of a bad string."""

@@ -9,11 +9,10 @@ from typing import Any
 from dpassay.numerics import percent
 from dpassay.record.comparison.changes import Change
 from dpassay.record.comparison.entries import change_of, claim_of, promises
-from dpassay.record.files import trust_of, witness_file
+from dpassay.record.files import witness_file
+from dpassay.record.trust import trust_of
 
 Raw = Mapping[str, Any]
-
-UNHELD = "; at another delta a computed loss is another, so whether it rose was NOT looked at"
 
 
 def came(result: Raw) -> Iterable[Change]:

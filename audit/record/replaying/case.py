@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from dpassay.data import Dataset, Labelled, Values, load, points, split
 from dpassay.engine.apart import CAN_FORK
 from dpassay.errors import InvalidInput, require
 from dpassay.pairs import Pairs
+from dpassay.record.trust import foreign
 from dpassay.rows.rows import rows_from_json
 from dpassay.search.declared import output_from_json
 from dpassay.search.patterns import pattern_from_json
@@ -169,13 +170,12 @@ def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> Audi
     build = partial(
         resolve, witness["target"], witness["parameters"], (claim,), answers, name=witness["name"]
     )
-    named = [witness["target"], *witness["parameters"].values()]
-    if CAN_FORK and any(isinstance(text, str) and ":" in text for text in named):
-        elsewhere = introduced(witness["name"], build, Limits())
+    if CAN_FORK and foreign(witness):
+        known = {"address": witness["target"], "parameters": witness["parameters"]}
+        elsewhere = introduced(witness["name"], build, Limits(), **known)
         stack.callback(elsewhere.hosts.close)
-        return as_audited(elsewhere, claim)
-    subject = build()
-    return as_audited(subject, claim)
+        return as_audited(replace(elsewhere, claims=(claim,)), claim)
+    return as_audited(build(), claim)
 
 
 def _group(witness: Mapping[str, Any], file: str | None) -> Group:

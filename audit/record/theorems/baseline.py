@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.errors import InvalidInput
-from dpassay.record.files import read_json, schema_at
-from dpassay.record.kept import require_same, require_schema
-from dpassay.record.schemas import fault
+from dpassay.record.files import schema_at
+from dpassay.record.kept import read_kept, require_same
 
 Raw = Mapping[str, Any]
 
@@ -29,25 +28,8 @@ def is_theorem_record(path: Path) -> bool:
 
 
 def read_theorem_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
-    """Read a record of theorems.
-
-    Parameters
-    ----------
-    path : Path
-    argument : str
-        The argument that named the file, for messages.
-
-    Raises
-    ------
-    InvalidInput
-        If the file is no such record, or damaged.
-    """
-    require_schema(path, argument, SCHEMA, "dpassay theorem run")
-    record: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
-    wrong = fault(record, "theorems")
-    if wrong:
-        raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
-    return record
+    """Read a record of theorems; raise `InvalidInput` if the file is none, or damaged."""
+    return read_kept(path, argument, "theorems", "dpassay theorem run")
 
 
 def require_same_depth(old: Raw, new: Raw, path: Path, argument: str = "baseline") -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from dpassay.errors import Failed, InvalidInput, is_count
+from dpassay.errors import Failed, InvalidInput, is_count, printable
 from dpassay.rows.handing import records
 from dpassay.rows.rows import Rows
 
@@ -69,7 +69,7 @@ def hello_of(reply: Mapping[str, Any]) -> Hello:
         good = is_count(value) if key == "batch" else isinstance(value, bool)
         if not good:
             allowed = "an integer >= 1" if key == "batch" else "true or false"
-            raise Malformed(f"hello: {key} = {_short(value)}; must be {allowed}")
+            raise Malformed(f"hello: {key} = {short(value)}; must be {allowed}")
     return Hello(**known)
 
 
@@ -126,9 +126,9 @@ def reply_of(line: bytes) -> dict[str, Any]:
     try:
         found = _parsed(line)
     except (ValueError, RecursionError):
-        raise Malformed(f"it wrote {_short(line)}, which is no JSON") from None
+        raise Malformed(f"it wrote {short(line)}, which is no JSON") from None
     if not isinstance(found, dict):
-        raise Malformed(f"it wrote {_short(line)}, which is no JSON object")
+        raise Malformed(f"it wrote {short(line)}, which is no JSON object")
     return found
 
 
@@ -148,11 +148,11 @@ def error_of(reply: Mapping[str, Any]) -> str:
     """Return what an error says: its type, and its message where there is one."""
     found = reply["error"]
     if not isinstance(found, Mapping):
-        return _short(found)
+        return short(found)
     kind, message = found.get("type", "error"), found.get("message", "")
-    kind, message = (each if isinstance(each, str) else _short(each) for each in (kind, message))
+    kind, message = (each if isinstance(each, str) else short(each) for each in (kind, message))
     said = f"{kind}: {message}" if message else kind
-    return " ".join(said.split())[:500]
+    return printable(" ".join(said.split())[:500])
 
 
 def answers_of(reply: Mapping[str, Any], size: int) -> list[Any]:
@@ -167,7 +167,7 @@ def answers_of(reply: Mapping[str, Any], size: int) -> list[Any]:
     """
     found = reply.get("answers")
     if not isinstance(found, list):
-        raise Malformed(f"it answered {_short(dict(reply))}; must have a list 'answers'")
+        raise Malformed(f"it answered {short(dict(reply))}; must have a list 'answers'")
     if len(found) != size:
         raise Malformed(f"it gave {len(found)} answers; {size} were asked for, one a trial")
     if set(map(type, found)) <= {int, float, bool}:
@@ -202,10 +202,12 @@ def failed(answer: Mapping[str, Any]) -> Failed:
     """Return what stands for a failed trial: its type alone, messages differ too much."""
     found = answer["error"]
     kind = found.get("type", "error") if isinstance(found, Mapping) else found
-    return Failed((kind if isinstance(kind, str) else _short(kind))[:SHOWN], error_of(answer))
+    kind = kind if isinstance(kind, str) else short(kind)
+    return Failed(printable(kind[:SHOWN]), error_of(answer))
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """Show something that a server said, in short."""
     try:
         shown = repr(value)
     except RecursionError:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpassay.errors import Failed, TargetError
+from dpassay.errors import Failed, TargetError, printable
 from dpassay.rows.handing import records
 from dpassay.rows.rows import Form, Rows
 from dpassay.targets.foreign.connection import Broken, Connection, Late
@@ -22,6 +22,7 @@ from dpassay.targets.foreign.protocol import (
     hello_of,
     plain,
     reply_of,
+    short,
     text_of,
 )
 from dpassay.workers.namespaces import lineage
@@ -183,7 +184,7 @@ class Session:
         self.close()
         told = "" if connection is None else connection.told()
         kind = _LateError if isinstance(error, Late) else TargetError
-        return kind(f"{op}: {self._what}: {error}", told)
+        return kind(printable(f"{op}: {self._what}: {error}"), printable(told, line=False))
 
     def _accepted(self, op: str, reply: dict[str, Any]) -> None:
         """Raise if a reply is an error; the connection goes on."""
@@ -194,7 +195,7 @@ class Session:
         """Raise unless a reply is an ok."""
         self._accepted(op, reply)
         if reply.get("ok") is not True:
-            wrong = Malformed(f'it answered {str(reply)[:80]}; must be {{"ok": true}}')
+            wrong = Malformed(f'it answered {short(reply)}; must be {{"ok": true}}')
             raise self._broken(op, wrong)
 
 

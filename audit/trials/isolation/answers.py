@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.errors import TargetError
+from dpassay.errors import TargetError, printable
 from dpassay.mechanism import offers
 from dpassay.targets.adapter import TRAINING, is_trainer
 from dpassay.targets.guard import AuditTarget
-from dpassay.trials.ledger import code_of
-from dpassay.trials.written import law_json, reachable_json, worst_case_json
+from dpassay.trials.written import Drawn, law_json, reachable_json, worst_case_json
 
 METHODS = (
     *("check", "update", "distribution", "pairs", "reachable", "symmetries", "towards"),
@@ -24,12 +23,16 @@ METHODS = (
 
 def _describe(subject: AuditTarget) -> dict[str, Any]:
     mechanism = subject.mechanism
+    # a promise of GDP has a mu, one of DP has none
+    claims = [
+        {n: v for n, v in claim.as_json().items() if v is not None} for claim in subject.claims
+    ]
     has = [name for name in METHODS if offers(mechanism, name)]
     return {
         "name": subject.name,
         "target": subject.address,
         "parameters": subject.parameters,
-        "claims": [[claim.as_json(), claim.expected] for claim in subject.claims],
+        "claims": claims,
         "labels": subject.labels,
         "numbers": subject.numbers,
         "has": [*has, *(TRAINING if is_trainer(mechanism) else ())],
@@ -40,12 +43,11 @@ def _describe(subject: AuditTarget) -> dict[str, Any]:
         "output": None if subject.output is None else subject.output.as_json(),
         "one_query": bool(mechanism.one_query),
         "exchangeable": subject.exchangeable,
-        "declared_in": subject.declared_in,
+        "declared_in": printable(subject.declared_in),
         "looked_at": str(mechanism.looked_at),
         "fixed_n": None if mechanism.fixed_n is None else int(mechanism.fixed_n),
         "derived_parameters": subject.derived,
         "alone": subject.alone,
-        "code": code_of(subject),
     }
 
 
@@ -62,11 +64,11 @@ def _sample(
     subject: AuditTarget, state: Any, queries: Any, size: int, rng: np.random.Generator, where: str
 ) -> Any:
     draws = subject.sample(state, queries, size, rng, where)
-    return {"draws": draws, "state": json.dumps(rng.bit_generator.state)}
+    return Drawn.json(draws, rng)
 
 
-def _encoder(subject: AuditTarget, pilots: Any, size: int, own: str, failures: bool) -> str:
-    return json.dumps(subject.encoder(pilots, size, own, failures=failures).as_json())
+def _encoder(subject: AuditTarget, pilots: Any, size: int, own: str, failures: bool) -> bytes:
+    return json.dumps(subject.encoder(pilots, size, own, failures=failures).as_json()).encode()
 
 
 def _worst_cases(subject: AuditTarget) -> Any:

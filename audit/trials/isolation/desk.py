@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.errors import InvalidInput, TargetError, told
+from dpassay.errors import InvalidInput, TargetError, printable, told
 from dpassay.pairs import Change
 from dpassay.targets.coupled import coupled
 from dpassay.targets.guard import AuditTarget
@@ -20,24 +20,22 @@ from dpassay.trials.isolation.limits import Lost, Overtime, Unsent
 from dpassay.trials.own_coins import seed_anew
 from dpassay.trials.portable import portable
 from dpassay.trials.tasks import Brief, Shard, TrialRunner
-from dpassay.trials.written import (
-    INLINE,
-    shard_result_json,
-)
+from dpassay.trials.wire import Garbled, read
+from dpassay.trials.written import ANSWERS as ANSWERS_OF
+from dpassay.trials.written import INLINE, Reply
 
 REMEDY = "a mechanism must return, or raise an exception"
 MORE_TIME = "make it faster, or allow more with --shard-timeout (shard_timeout)"
 MORE_MEMORY = "make it smaller, or allow more with --memory (memory)"
+GARBLED = "its process sent something that is no answer"
+MAY_REFUSE = ("check", "describe")
+"""What may end as `InvalidInput`, before anything was run; nothing else that a process says may."""
 RUNNERS = 4
 """So many are kept open in a process: one per way of counting."""
 
 
 class LostProcess(TargetError):
     """The process of a mechanism is gone, through the mechanism's own fault."""
-
-
-class Elsewhere(Exception):
-    """What was raised in another process; the text is its traceback."""
 
 
 def asked(host: Host, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
@@ -49,23 +47,22 @@ def asked(host: Host, what: str, operation: str, *arguments: Any, known: Iterabl
         What the desk has raised, or `LostProcess`.
     """
     try:
-        answer = host.call(operation, *arguments, known=known)
+        answer: Reply = read(Reply, host.call(operation, *arguments, known=known))
+        return read(ANSWERS_OF[operation], answer.outcome(f"{what}: ").result())
     except Overtime as error:
         raise LostProcess(f"{what} {error}; {MORE_TIME}") from None
     except Lost as error:
         raise LostProcess(f"{what}: {error}; {REMEDY}") from None
+    except Garbled as error:
+        raise LostProcess(f"{what}: {GARBLED} ({error})") from None
     except Unsent as error:
         raise TargetError(
             f"{what}: what it is given cannot be sent to its process ({error}); {INLINE}"
         ) from None
-    if "raised" in answer:
-        raise TargetError(f"{what}: {answer['raised']} was raised", answer["told"])
-    found = answer["answer"]
-    if "invalid" in found:
-        raise InvalidInput(found["invalid"]) from Elsewhere(found["told"])
-    if "cause" in found:
-        raise TargetError(found["cause"], found["detail"])
-    return found["done"]
+    except InvalidInput as error:
+        if operation in MAY_REFUSE:
+            raise
+        raise TargetError(f"{what}: {error}") from None
 
 
 class Desk:
@@ -107,13 +104,13 @@ class Desk:
             subject = self._target if part is None else coupled(self._target, part)
             return {"done": self._answers[operation](subject, *given)}
         except InvalidInput as error:
-            return {"invalid": str(error), "told": told(error)}
+            return {"invalid": printable(str(error)), "told": told(error)}
         except TargetError as error:
             return {"cause": self._hinted(error.cause), "detail": error.detail}
 
     def _hinted(self, cause: str) -> str:
         more = f"; it may take {self._memory:g} GiB, {MORE_MEMORY}"
-        return f"{cause}{more}" if "MemoryError" in cause else cause
+        return printable(f"{cause}{more}" if "MemoryError" in cause else cause)
 
     def _portable(self, subject: AuditTarget) -> NDArray[np.uint8]:  # noqa: ARG002
         return np.frombuffer(portable(self._target), dtype=np.uint8)
@@ -137,4 +134,4 @@ class Desk:
         runner = next(runner for known, runner in self._runners if known is brief)
         done = runner.run(shard, probe=new)
         failure = None if done.failure is None else (self._hinted(done.failure[0]), done.failure[1])
-        return shard_result_json(replace(done, failure=failure))
+        return replace(done, failure=failure)

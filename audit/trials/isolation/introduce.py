@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
-from dpassay.claims import claim_from_json
+from dpassay.claims import PredictionStability, Stability
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.mechanism import FunctionMechanism
 from dpassay.search.declared import output_from_json
-from dpassay.targets.adapter import given
+from dpassay.targets.adapter import TRAINING, given
 from dpassay.targets.coupled import Coupled
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
-from dpassay.targets.resolve import can_be_rebuilt
-from dpassay.trials.isolation.desk import Desk, LostProcess, asked
+from dpassay.targets.resolve import Answers, can_be_rebuilt, expected
+from dpassay.trials.isolation.answers import METHODS
+from dpassay.trials.isolation.desk import GARBLED, Desk, LostProcess, asked
 from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated, StandIn
 from dpassay.trials.ledger import installed
 from dpassay.trials.threads import one_thread
+from dpassay.trials.wire import line_of
+from dpassay.trials.written import Description
 
 
 def is_foreign(target: AuditTarget) -> bool:
@@ -59,9 +65,18 @@ def shared_by(groups: Sequence[Group]) -> list[Any]:
 
 
 def introduced(
-    name: str, build: Callable[[], AuditTarget], limits: Limits, fallback: AuditTarget | None = None
+    name: str,
+    build: Callable[[], AuditTarget],
+    limits: Limits,
+    fallback: AuditTarget | None = None,
+    *,
+    address: str | None = None,
+    parameters: Mapping[str, Any] = MappingProxyType({}),
+    answers: Answers | None = None,
 ) -> Isolated:
     """Return a target that is built in another process only: nothing of its code is imported here.
+
+    What the user said of it is not taken from that process.
 
     Parameters
     ----------
@@ -71,8 +86,10 @@ def introduced(
         Builds it, there.
     limits : Limits
     fallback : AuditTarget, optional
-        What is known of it without building it; stands for it where its process is lost over that,
-        so that every audit of it ends as `error`.
+        What is known of it without building it, where the user named a claim; stands for it where
+        its process is lost over that, so that every audit of it ends as `error`.
+    address, parameters, answers
+        Where it is, and the parameters and answers that the user named, if any.
 
     Raises
     ------
@@ -91,7 +108,13 @@ def introduced(
     installed()  # once here, and not in every process
     hosts = Hosts(name, Desk(imported, limits.memory), limits, bare=True)
     try:
-        return _described(asked(hosts.first(), f"importing {name}", "describe", None), hosts)
+        facts: Description = asked(hosts.first(), f"importing {name}", "describe", None)
+        try:
+            return _described(name, address, parameters, answers, fallback, facts, hosts)
+        except (InvalidInput, TargetError):
+            raise
+        except Exception as error:  # noqa: BLE001  (whatever it does to its reader)
+            raise LostProcess(f"importing {name}: {GARBLED} ({line_of(error)})") from None
     except LostProcess as error:
         hosts.close()
         if fallback is None:
@@ -102,34 +125,67 @@ def introduced(
         raise
 
 
-def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
-    """Return the target that a desk has described."""
-    has: dict[str, Any] = dict.fromkeys(facts["has"], _elsewhere)
-    has |= {
-        name: facts[name]
-        for name in (
-            *("without_query", "free", "seeded", "together", "one_query", "looked_at", "fixed_n"),
-            *("derived_parameters", "exchangeable", "declared_in"),
-        )
+def _described(
+    name: str,
+    address: str | None,
+    parameters: Mapping[str, Any],
+    answers: Answers | None,
+    fallback: AuditTarget | None,
+    facts: Description,
+    hosts: Hosts,
+) -> Isolated:
+    """Return the target that a process has described, with what the user said of it."""
+    if strange := {*facts.has} - {*METHODS, *TRAINING}:
+        raise ValueError(f"it has {strange}")
+    names = (
+        *("without_query", "free", "seeded", "together", "one_query", "looked_at", "fixed_n"),
+        *("derived_parameters", "exchangeable", "declared_in"),
+    )
+    has: dict[str, Any] = dict.fromkeys(facts.has, _elsewhere)
+    has |= {each: getattr(facts, each) for each in names}
+    has |= {"labels": facts.labels} if facts.numbers is None else {"numbers": facts.numbers}
+    has["output"] = output_from_json(facts.output)
+    if answers is not None:
+        has |= {each: getattr(answers, each) for each in ("labels", "numbers", "free", "output")}
+        has["together"] = answers.together if facts.together else 0
+    given = {
+        key: _as_said(parameters[key], value) if key in parameters else value
+        for key, value in facts.parameters.items()
     }
-    has |= (
-        {"labels": tuple(facts["labels"])}
-        if facts["numbers"] is None
-        else {"numbers": tuple(facts["numbers"])}
-    )
-    has["output"] = output_from_json(facts["output"])
-    mechanism = StandIn(has)
+    claims = tuple(each.claim() for each in facts.claims)
+    if fallback is None:
+        claims = expected(address, claims, given)
+    else:
+        (claim,) = fallback.claims
+        if isinstance(claim, Stability) and has.get("numbers") is not None:
+            claim = PredictionStability(gamma=claim.gamma, source=claim.source)
+        # which neighbours it is about is the mechanism's to say, unless they are searched for
+        searched = fallback.space is not None
+        claims = (claim if searched else replace(claim, relation=claims[0].relation),)
+    there = StandIn(has)
     return Isolated(
-        name=facts["name"],
-        address=facts["target"],
-        parameters=facts["parameters"],
-        mechanism=mechanism,
-        claims=tuple(claim_from_json(claim, expected) for claim, expected in facts["claims"]),
-        alone=facts["alone"],
+        name=name,
+        address=address or facts.target,
+        parameters=given,
+        mechanism=there,
+        claims=claims,
+        alone=facts.alone,
         hosts=hosts,
-        there=mechanism,
-        code=facts["code"],
+        there=there,
     )
+
+
+def _as_said(said: Any, value: Any) -> Any:
+    """Return a parameter as its process says it where that is what the user said, else that."""
+    try:
+        same = (
+            str(said).lower() == str(value).lower()
+            if isinstance(value, bool)
+            else float(said) == value
+        )
+    except (TypeError, ValueError, OverflowError):
+        return said
+    return value if same else said
 
 
 def _elsewhere(*_: Any) -> Any:

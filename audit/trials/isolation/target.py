@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim
+from dpassay.data import points
 from dpassay.errors import TargetError
 from dpassay.laws import Law
 from dpassay.mechanism import Mechanism, Reachable, WorstCase, offers
@@ -25,12 +26,8 @@ from dpassay.trials.isolation.host import Host
 from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.limits import Lost
 from dpassay.trials.isolation.objects import Handle
-from dpassay.trials.written import (
-    READ_WRONG,
-    law_from,
-    reachable_from,
-    worst_case_from,
-)
+from dpassay.trials.wire import line_of
+from dpassay.trials.written import Drawn, law_from, reachable_from, worst_case_from
 
 T = TypeVar("T")
 
@@ -59,15 +56,12 @@ class Isolated(AuditTarget):
     there : object
         The mechanism that they have; `mechanism` unless that is made of it for a claim about
         scores.
-    code : list of str, optional
-        Digests of its code, if they cannot be had here.
     lost : list of str
         Why it is not called any more, if it is not.
     """
 
     hosts: Hosts
     there: object
-    code: list[str] | None = None
     lost: list[str] = field(default_factory=list)
 
     @property
@@ -133,17 +127,13 @@ class Isolated(AuditTarget):
 
         The generator goes on as it did in the other process.
         """
-        told = self._ask(
+        told: Drawn = self._ask(
             f"sample on {where}", "sample", state, queries, size, rng, where, known=(queries,)
         )
 
-        def go_on(told: Mapping[str, Any]) -> None:
-            rng.bit_generator.state = json.loads(told["state"])
-
-        self._read(go_on, told, "sample")
-        draws = np.asarray(told["draws"])
-        self.answers.check(draws, size, len(queries), where)
-        return draws
+        told.move(rng)
+        self.answers.check(told.draws, size, len(queries), where)
+        return np.asarray(told.draws)
 
     def encoder(
         self,
@@ -174,7 +164,7 @@ class Isolated(AuditTarget):
         if not self.has_worst_cases:
             return ()
         told = self._ask("pairs", "worst_cases")
-        return self._read(lambda cases: tuple(map(worst_case_from, cases)), told, "pairs")
+        return tuple(self._read(worst_case_from, each, "pairs") for each in told)
 
     def reachable(self) -> Reachable | None:
         """Return the reachable states, where the mechanism knows them."""
@@ -186,7 +176,7 @@ class Isolated(AuditTarget):
         """Number of coordinates of the vector that it releases; 0 where it releases none."""
         if self.numbers is None or not offers(self.mechanism, "towards"):
             return 0
-        return self._read(int, self._ask("dimension", "dimension"), "dimension")
+        return int(self._ask("dimension", "dimension"))
 
     def symmetries(self, sides: tuple[int, ...]) -> tuple[str, ...]:
         """Return how a domain with these sides may be relabelled, as the mechanism declares."""
@@ -198,9 +188,9 @@ class Isolated(AuditTarget):
 
         They are read-only.
         """
-        return self._checked_directions(
-            self._ask("towards", "towards", directions, columns), len(directions), columns
-        )
+        asked = self._ask("towards", "towards", directions, columns)
+        found = self._read(lambda told: points(told, "towards"), asked, "towards")
+        return self._checked_directions(found, len(directions), columns)
 
     def check_unchanged(self, groups: tuple[Group, ...]) -> None:
         """Raise `TargetError` if the mechanism has written into a dataset that it was lent."""
@@ -215,8 +205,7 @@ class Isolated(AuditTarget):
 
     def portable(self) -> bytes:
         """Return the mechanism for other machines; see `dpassay.trials.portable`."""
-        told = self._ask("sending it to a cluster", "portable")
-        return self._read(lambda found: bytes(found.tobytes()), told, "portable")
+        return bytes(self._ask("sending it to a cluster", "portable").tobytes())
 
     def _state(self, what: str, operation: str, *arguments: Any, known: Iterable[Any]) -> Handle:
         state = self._host(what).keep()
@@ -250,8 +239,7 @@ class Isolated(AuditTarget):
     def _read(read: Callable[[Any], T], told: Any, method: str) -> T:
         try:
             return read(told)
-        except READ_WRONG as error:
+        except Exception as error:  # noqa: BLE001  (whatever it does to its reader)
             raise TargetError(
-                f"{method} returned something that cannot be read ({type(error).__name__})",
-                str(error),
+                f"{method} returned something that cannot be read ({line_of(error)})"
             ) from None

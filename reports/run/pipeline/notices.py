@@ -69,7 +69,7 @@ def notices(record: Raw) -> tuple[Notice, ...]:
 
 def alarms(record: Raw) -> tuple[str, ...]:
     """Return, in words, what makes the whole run say less than it seems to."""
-    incomplete = () if record["run"]["complete"] else (INTERRUPTED,)
+    incomplete = () if record["run"]["complete"] else (record["run"].get("changed", INTERRUPTED),)
     return incomplete if record["results"] else (*incomplete, EMPTY)
 
 

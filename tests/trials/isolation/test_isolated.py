@@ -38,12 +38,13 @@ from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.processes import local
 from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
-from dpassay.trials.wire import Garbled, pack, unpack
+from dpassay.trials.wire import Garbled, pack, read, unpack
 from dpassay.trials.written import (
+    CaseMessage,
+    LawMessage,
     law_from,
     law_json,
     shard_result_from,
-    shard_result_json,
     worst_case_from,
     worst_case_json,
 )
@@ -97,7 +98,7 @@ def test_the_numbers_are_those_of_the_same_mechanism_here(name: str, mode: str) 
     here = entries(target, mode=mode)
     assert {each["verdict"] for each in here}.isdisjoint({"error"})
     assert entries(isolated(target, Limits(), []), mode=mode) == here
-    built = introduced(target.name, lambda: target, Limits())
+    built = introduced(target.name, lambda: target, Limits(), address=target.address)
     assert entries(built, mode=mode) == here, "also where nothing of it is known here"
 
 
@@ -333,7 +334,7 @@ def test_a_module_is_imported_elsewhere_only(
     ids=lambda law: type(law).__name__,
 )
 def test_laws_are_read_back_to_the_last_bit(law: Law) -> None:
-    found = law_from(unpack(pack(1, law_json(law)))[1])
+    found = law_from(read(LawMessage, unpack(pack(1, law_json(law)))[1]))
     assert type(found) is type(law)
     np.testing.assert_array_equal(found.table, law.table)
     assert found.error == law.error
@@ -349,7 +350,7 @@ def test_worst_cases_are_read_back() -> None:
     base = Labelled(np.array([[1.0], [2.0]]), np.array([0, 1]))
     pairs = Pairs(base=base, changes=changes, how="by hand", pool=pool, relation="replace-2")
     case = WorstCase(pairs=pairs, queries=np.array([[0.5]]), reason="why not")
-    found = worst_case_from(unpack(pack(1, worst_case_json(case)))[1])
+    found = worst_case_from(read(CaseMessage, unpack(pack(1, worst_case_json(case)))[1]))
     assert found.pairs.base.digest == base.digest
     assert [str(change) for change in found.pairs.changes] == [str(change) for change in changes]
     told = [
@@ -391,15 +392,19 @@ def counts(piece: int, more: int = 0, queries: int = 3, marks: int = 1) -> Count
     return Counts(calls=calls, marks=(b"m" * 16,) * marks)
 
 
+def _sent(value: Any) -> Any:
+    return unpack(pack(1, value))[1]
+
+
 def test_counts_are_read_back_if_they_are_those_of_the_trials() -> None:
     right = ShardResult(counts=(counts(0), counts(1)))
-    found = shard_result_from(unpack(pack(1, shard_result_json(right)))[1], BENCH.brief, SHARD)
+    found = shard_result_from(_sent(right), BENCH.brief, SHARD)
     assert [each.calls.tolist() for each in found.counts] == [
         each.calls.tolist() for each in right.counts
     ]
     assert [each.marks for each in found.counts] == [each.marks for each in right.counts]
     failed = shard_result_from(
-        shard_result_json(ShardResult(counts=(counts(0),), failure=("cause", "detail"))),
+        _sent(ShardResult(counts=(counts(0),), failure=("cause", "detail"))),
         BENCH.brief,
         SHARD,
     )
@@ -412,7 +417,7 @@ def test_counts_are_read_back_if_they_are_those_of_the_trials() -> None:
         (counts(0), counts(1), counts(1)),
     ):
         with pytest.raises(Garbled):
-            shard_result_from(shard_result_json(ShardResult(counts=wrong)), BENCH.brief, SHARD)
+            shard_result_from(_sent(ShardResult(counts=wrong)), BENCH.brief, SHARD)
 
 
 def test_shards_that_are_given_up_do_not_delay_the_next_ones() -> None:

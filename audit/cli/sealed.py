@@ -1,0 +1,104 @@
+"""What is fixed before any code of the user's runs: a change of it meanwhile is an error.
+
+The judge has read each of these files by then and uses what it read; whoever writes there while
+being audited writes for the next command.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import site
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import dpassay
+from dpassay.config.load import FILE, PROJECT, Config
+from dpassay.record.attack_baseline import ATTACK_BASELINE
+from dpassay.record.trust import shown
+from dpassay.targets.source import files_of
+from dpassay.trials.isolation.limits import PROTECTED
+from dpassay.trials.ledger import SEALED, source_digest
+
+ROOT = Path(dpassay.__file__).parent
+LATER = {
+    "run": ("reports", "reports.run.summary", "reports.run.page.folder", "record.cell_files"),
+    "attack": ("reports", "reports.attack.pages"),
+}
+"""Modules of dpassay that pages need: imported before anybody could have written into them."""
+NAMED = re.compile(r"[\w.]+(?=:)")
+"""The module of a `module:object`, wherever a command line or configuration names it."""
+READ = re.compile(r"file=([^\s,'\"}]+)")
+"""A file that a search reads."""
+
+
+@contextmanager
+def sealed(config: Config, words: Sequence[str]) -> Iterator[Callable[[], dict[str, Any]]]:
+    """Hold what a command depends on, and give what says what of it has changed in the end.
+
+    Parameters
+    ----------
+    config : Config
+    words : sequence of str
+        The command line.
+
+    Yields
+    ------
+    callable
+        Returns what the facts of the record become if a file has changed, which is told on stderr;
+        nothing if none has.
+    """
+    for name in () if "--dry-run" in words else LATER.get(words[0], ()):
+        import_module(f"dpassay.{name}")
+    said = repr((*words, config.mechanisms, config.search))
+    modules = set(NAMED.findall(said))
+    files = {
+        *(Path(name).absolute() for name in (FILE, PROJECT, config.baseline, ATTACK_BASELINE)),
+        *(Path(name).absolute() for name in READ.findall(said)),
+        *([] if config.data is None else [Path(config.data).absolute()]),
+        *(path for module in modules for path in files_of(module)),
+        *ROOT.rglob("*.py"),
+    }
+    held = {path: _state(path) for path in files}
+
+    def changed() -> dict[str, Any]:
+        names = [path for path in sorted(held) if _state(path, held[path])[1] != held[path][1]]
+        if not names:
+            return {}
+        here, more = Path.cwd(), f" and {len(names) - 3} more" if len(names) > 3 else ""
+        told = [path.relative_to(here) if path.is_relative_to(here) else path for path in names[:3]]
+        why = (
+            f"{', '.join(map(shown, told))}{more} changed during the run, perhaps by the code "
+            "under audit, so only refutations count; if it was you, in an editor, run again"
+        )
+        sys.stderr.write(f"dpassay: error: {why}\n")
+        return {"complete": False, "changed": why}
+
+    # besides dpassay and the libraries: what is read, what is written, and what is imported later
+    folders = (*filter(None, sys.path), site.getuserbase(), *filter(None, [config.out]))
+    PROTECTED[:] = map(str, (*folders, *files))
+    SEALED.update({module: source_digest(module) for module in modules})
+    try:
+        yield changed
+    finally:
+        PROTECTED.clear()
+        SEALED.clear()
+
+
+def _state(path: Path, before: tuple[object, str] | None = None) -> tuple[object, str]:
+    """Return what a file looks like from outside, and its digest; read only if that is new."""
+    try:
+        seen = path.stat()
+        outside = (seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+        if before is not None and outside == before[0]:
+            return before
+        if not path.is_file():
+            return outside, "no file"
+        with path.open("rb") as file:
+            return outside, hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, ValueError) as error:  # a name too long, or with a null byte
+        return None, type(error).__name__
