@@ -229,7 +229,10 @@ def look(
                 ledger.keep([(keys[i], found)])
             done += 1
             progress(what, done, len(keys))
-    return np.stack([found for found in seen if found is not None])
+    every = [found for found in seen if found is not None]
+    if len({found.shape for found in every}) > 1:
+        raise TargetError(f"{what}: they do not all show the same number of labels")
+    return np.stack(every)
 
 
 def key_of(facts: Any) -> Key:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
+from dpassay.errors import TargetError
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.ledger import code_of, installed
 
@@ -73,6 +74,25 @@ class Points:
     X: Array
     copies: Array
     K: int
+
+
+def shares(seen: Any, subject: Subject, points: Points, name: str) -> Array:
+    """Return what another process has seen of a subject, an array (views, q, K) of shares.
+
+    Raises
+    ------
+    TargetError
+        If it is none.
+    """
+    known = isinstance(seen, np.ndarray) and seen.dtype == np.float64 and seen.ndim == 3
+    least = 2 if getattr(subject, "numeric", False) else points.K
+    q = len(points.X)
+    if not (known and seen.shape[:2] == (len(subject.views), q) and seen.shape[2] >= least):
+        raise TargetError(f"{name}: its process sent no shares of labels")
+    if not ((seen >= 0) & (seen <= 1)).all():
+        raise TargetError(f"{name}: its process sent shares that are not in [0, 1]")
+    found: Array = seen
+    return found
 
 
 class Subject(Protocol):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.attacks.experiment.hosted import close_hosts, hosted
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.planning import enough
 from dpassay.attacks.experiment.record import make_attack_record
@@ -23,7 +25,7 @@ from dpassay.attacks.repeated.attacked import attack_repeatedly, can_be_repeated
 from dpassay.attacks.scores.registry import ATTACKS
 from dpassay.claims import DP, GDP, Claim, Stability
 from dpassay.config.options import COMMAND_LINE
-from dpassay.config.profiles import CONFIDENCE
+from dpassay.config.profiles import CONFIDENCE, MEMORY, SHARD_TIMEOUT
 from dpassay.data import BUILT_IN, Labelled, Table, digest, filled, load
 from dpassay.errors import InvalidInput, TargetError, is_count, require
 from dpassay.mechanism import FunctionMechanism
@@ -34,7 +36,10 @@ from dpassay.targets.calls import named, taken
 from dpassay.targets.encoding import Encoding
 from dpassay.targets.estimators import is_estimator
 from dpassay.targets.guard import AuditTarget
+from dpassay.targets.importing import is_own
 from dpassay.targets.resolve import parameters_of, resolve
+from dpassay.trials.isolation.introduce import introduced, is_foreign, isolated
+from dpassay.trials.isolation.limits import Limits
 
 LABEL = "label of dpassay"
 """A column that no user has."""
@@ -56,10 +61,14 @@ def attack(
     seed: int = 0,
     confidence: float = CONFIDENCE,
     jobs: int = 1,
+    shard_timeout: float = SHARD_TIMEOUT,
+    memory: float = MEMORY,
 ) -> AttackResult:
     """Attack an estimator, a function or a mechanism on data, as `dpassay attack` does.
 
-    Models are trained on random halves of the records, by fair coins of ours, so that bounds on
+    What you give is called in a process that is forked from this one: it can end neither this one
+    nor the attack, but whatever it did while you imported or made it, it did here. Models are
+    trained on random halves of the records, by fair coins of ours, so that bounds on
     the loss of single records are certified. See docs/attacks.md.
 
     Parameters
@@ -95,7 +104,7 @@ def attack(
         A side, of repeated queries of a mechanism that answers labels and has a claim; 0 for none.
         By default what certifies 85 % of a claim that is just kept, 20,000 at least (and 20,000
         where it takes more than 100,000).
-    seed, confidence, jobs
+    seed, confidence, jobs, shard_timeout, memory
         See `dpassay.audit`.
 
     Returns
@@ -126,19 +135,25 @@ def attack(
         rows = rows_of(data, label=label)
     scenario = Scenario(records=records, copies=0, seed=seed)
     ground, laid = lay(table, scenario)
-    attacked = _target(target, claim, table, ground, given, tuple(sorted(budgets)), rows)
-    chosen = _chosen(attacks, numbers=wanted == "numbers")
-    asked = transcripts != 0 and can_be_repeated(attacked)
-    share = (1 - confidence) / (1 + asked)
-    design = Design(references=references, confidence=1 - share)
-    number = models or enough([attacked], chosen, ground, design, share)
-    design = replace(design, targets=number, fresh=models is None)
-    found = list(experiment([attacked], ground, chosen, design, jobs=jobs))
-    if found[0].error:
-        raise TargetError(found[0].error)
-    tested = (
-        [attack_repeatedly(attacked, ground, transcripts=transcripts, alpha=share)] if asked else []
-    )
+    limits = Limits(seconds=shard_timeout, memory=memory)
+    attacked = _target(target, claim, table, ground, given, tuple(sorted(budgets)), rows, limits)
+    try:
+        chosen = _chosen(attacks, numbers=wanted == "numbers")
+        asked = transcripts != 0 and can_be_repeated(attacked)
+        share = (1 - confidence) / (1 + asked)
+        design = Design(references=references, confidence=1 - share)
+        number = models or enough([attacked], chosen, ground, design, share)
+        design = replace(design, targets=number, fresh=models is None)
+        found = list(experiment([attacked], ground, chosen, design, jobs=jobs))
+        if found[0].error:
+            raise TargetError(found[0].error)
+        tested = (
+            [attack_repeatedly(attacked, ground, transcripts=transcripts, alpha=share)]
+            if asked
+            else []
+        )
+    finally:
+        close_hosts(attacked)
     facts = laid | {
         "command": f"dpassay.attack({attacked.name!r}, ...)",
         "commit": None,
@@ -215,19 +230,21 @@ def _target(
     given: Tabular | None,
     budgets: tuple[int, ...],
     rows: Rows | None,
+    limits: Limits,
 ) -> Target:
     """Return what is attacked, with its claim."""
     if is_estimator(target):
         if claim is not None:
             raise InvalidInput("claim: goes with a function or mechanism; an estimator claims none")
-        if given is None:
-            return estimator(target, table, ground, type(target).__name__)
-        own = given.X if takes_frames(target, given.X) else coded(given, table.data.y)
-        classes = None if table.numbers is not None else given.y
-        name = type(target).__name__
-        return estimator(target, table, ground, name, features=own, classes=classes)
+        name, own, classes = type(target).__name__, None, None
+        if given is not None:
+            own = given.X if takes_frames(target, given.X) else coded(given, table.data.y)
+            classes = None if table.numbers is not None else given.y
+        build = partial(estimator, target, table, ground, name, features=own, classes=classes)
+        return hosted(name, build, limits, bare=False)
     if isinstance(target, str):
-        found = resolve(target, {}, None if claim is None else (claim,))
+        make = partial(resolve, target, {}, None if claim is None else (claim,))
+        found = make() if is_own(target) else introduced(target, make, limits)
         return mechanism(found, table, ground, budgets)
     name = getattr(target, "__qualname__", type(target).__qualname__)
     if is_mechanism(target):
@@ -256,6 +273,8 @@ def _target(
     audited = AuditTarget(
         name=name, address=None, parameters=parameters, mechanism=made, claims=claims
     )
+    if is_foreign(audited):
+        audited = isolated(audited, limits, [])
     if rows is None:
         return mechanism(audited, table, ground, budgets)
     values = table.numbers if given is None or table.numbers is not None else np.unique(given.y)

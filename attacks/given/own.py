@@ -20,6 +20,7 @@ from dpassay.errors import InvalidInput
 from dpassay.privacy_curves import USUAL
 from dpassay.rows.rows import Rows
 from dpassay.targets.guard import AuditTarget
+from dpassay.trials.isolation.target import Isolated
 
 
 def own_claim(target: AuditTarget) -> DP | None:
@@ -109,15 +110,21 @@ def mechanism(
     rows, values
         See `Answering`; by default the names of the labels, or the numbers, of the table.
     """
-    claim = own_claim(target)
-    if target.labels and not target.mechanism.free and table.numbers is None and rows is None:
+    alone = target.labels and not target.mechanism.free and table.numbers is None and rows is None
+    try:
+        claim = own_claim(target)
+        if not alone and (data.adversarial or data.background is not None):
+            raise InvalidInput(  # noqa: TRY301
+                f"--adversary: '{target.name}' does not answer labels; only mechanisms that do, "
+                "and learners, are attacked with poison or chosen queries"
+            )
+    except InvalidInput:
+        if isinstance(target, Isolated):
+            target.hosts.close()
+        raise
+    if alone:
         subject = Protected(target=target, budgets=budgets, copies=copies)
         return Target(name=target.name, subject=subject, claim=claim)
-    if data.adversarial or data.background is not None:
-        raise InvalidInput(
-            f"--adversary: '{target.name}' does not answer labels; only mechanisms that do, and "
-            "learners, are attacked with poison or chosen queries"
-        )
     numbers = table.numbers is not None
     known = np.array(table.source["labels"]) if table.numbers is None else table.numbers
     answering = Answering(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.attacks.experiment.subjects import Points, View
+from dpassay.attacks.experiment.subjects import Points, View, shares
 from dpassay.attacks.given.predictions import Task
 from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
@@ -18,6 +18,7 @@ from dpassay.rows.handing import Features
 from dpassay.rows.rows import Rows
 from dpassay.targets.estimators import Trained
 from dpassay.targets.guard import AuditTarget
+from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.ledger import code_of, installed
 
 
@@ -107,7 +108,7 @@ def content(values: Any) -> str:
     return hashlib.sha256(plain.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Answering:
     """A mechanism whose answers are numbers or anything, every one with coins of its own.
 
@@ -137,6 +138,7 @@ class Answering:
     values: NDArray[Any]
     numbers: bool
     rows: Rows | None = None
+    _alone: list[Answering] = field(default_factory=list, init=False, repr=False)
     numeric: ClassVar[bool] = True
     copies: ClassVar[int] = 0
 
@@ -164,16 +166,27 @@ class Answering:
         return self
 
     def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
-        """Prepare once, and ask.
+        """Prepare once, and ask, where the mechanism is: nothing says that its answers can be sent.
 
         Raises
         ------
         TargetError
             If the mechanism fails, or does not answer each query.
         """
+        if not isinstance(self.target, Isolated):
+            return self.seen(self.target, data, points, rng)
+        if not self._alone:
+            self._alone.append(replace(self, target=None))  # type: ignore[arg-type]
+        seen = self.target.see(self._alone[0], data, points, rng)
+        return shares(seen, self, points, self.target.name)
+
+    def seen(
+        self, target: AuditTarget, data: Labelled, points: Points, rng: np.random.Generator
+    ) -> Array:
+        """See `see`, of a target of this process."""
         given, queries = self._given(data, points)
-        state, where = self.target.prepare(given), "a target's training set"
-        answers = self.target.sample(state, queries, max(self.budgets), rng, where)
+        state, where = target.prepare(given), "a target's training set"
+        answers = target.sample(state, queries, max(self.budgets), rng, where)
         shape = (max(self.budgets), len(points.X))
         if answers.shape != shape:
             raise TargetError(f"sample on {where} returned {answers.shape}; expected {shape}")

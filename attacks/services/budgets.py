@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Barrier, Thread
 
 import numpy as np
 
 from dpassay.attacks.observed import Array
-from dpassay.attacks.services.interface import Refusal, Service, Session
+from dpassay.attacks.services.interface import THREADS, Refusal, Service, Session
 from dpassay.data import Labelled
 from dpassay.errors import TargetError
 
@@ -20,7 +17,7 @@ MOST_ASKED = 300
 """Queries of a session before it is given up to look for the end of its budget."""
 EXTRA = 5
 """Queries after a refusal."""
-THREADS, ROUNDS = 8, 5
+ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,35 +180,7 @@ def budget_cost(room: int) -> tuple[int, int]:
 def _threads(service: Service, data: Labelled, allowed: int, number: int) -> int:
     """Answers that threads get together out of one session."""
     session = service.open(data, service.deployment("threads", number), service.user())
-    barrier, given, failed = Barrier(THREADS), [0] * THREADS, list[TargetError]()
-
-    def work(k: int) -> None:
-        try:
-            barrier.wait()
-            given[k] = len(session.transcript([data.X[0]] * (allowed + EXTRA)))
-        except TargetError as error:
-            failed.append(error)
-
-    with _switching():
-        workers = [Thread(target=work, args=(k,), daemon=True) for k in range(THREADS)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-    if failed:
-        raise failed[0]
-    return sum(given)
-
-
-@contextmanager
-def _switching() -> Iterator[None]:
-    """Let threads take turns as often as can be."""
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(usual)
+    return session.in_threads([data.X[0]] * (allowed + EXTRA))
 
 
 def _telling(service: Service, data: Labelled, room: int) -> list[Defect]:

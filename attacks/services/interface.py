@@ -24,20 +24,21 @@ from __future__ import annotations
 import inspect
 import math
 import re
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from threading import Barrier, Thread
 from typing import Any
 
 import numpy as np
 
 from dpassay.attacks.observed import Array
-from dpassay.attacks.services.http_service import HttpFactory, Lost
+from dpassay.attacks.services.http_service import Lost
 from dpassay.data import Labelled
 from dpassay.errors import MOST_TEXT, InvalidInput, TargetError, is_count, require
 from dpassay.seeds import stream
-from dpassay.targets.importing import load_object
 
 REFUSES = re.compile(
     r"budget|spent|quota|exhaust|refus|limit.*(reached|exceeded)|too many", re.IGNORECASE
@@ -58,6 +59,10 @@ none is waited for."""
 RATE = re.compile(r"rate.?limit|throttl|slow down|try again|retry|later|busy", re.IGNORECASE)
 """A refusal that says this is for a moment, even where it did not end while it was waited."""
 LABELS = (bool, int, float, str)
+WAYS = ("ask", "probabilities", "ask_many")
+"""What a session may have; one of them at least."""
+THREADS = 8
+"""That ask one session at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +197,31 @@ class Session:
             found.append(answer)
         return tuple(found)
 
+    def in_threads(self, points: Sequence[Array]) -> int:
+        """Return how many answers threads get together that ask for the same transcript at once."""
+        barrier, given, failed = Barrier(THREADS), [0] * THREADS, list[TargetError]()
+
+        def work(k: int) -> None:
+            try:
+                barrier.wait()
+                given[k] = len(self.transcript(points))
+            except TargetError as error:
+                failed.append(error)
+
+        usual = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)  # threads take turns as often as can be
+        try:
+            workers = [Thread(target=work, args=(k,), daemon=True) for k in range(THREADS)]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+        finally:
+            sys.setswitchinterval(usual)
+        if failed:
+            raise failed[0]
+        return sum(given)
+
 
 class Service:
     """A factory under its name, which opens sessions of users who have never been there before.
@@ -294,6 +324,9 @@ class Service:
             return first
         return answer
 
+    def close(self) -> None:
+        """End what it has started: nothing."""
+
     def user(self) -> str:
         """Return a name that was not used before."""
         return f"user-{self.seed}-{next(self._users)}"
@@ -314,29 +347,11 @@ class Service:
         self.openings += 1
         session = self._done(lambda: self.factory(data, seed, user), self.name)
         found = Session(session, user, where, self)
-        if not any(map(found.has, ("ask", "probabilities", "ask_many"))):
+        if not any(map(found.has, WAYS)):
             raise TargetError(
                 f"{self.name} returned {type(session).__name__}; expected a session with ask(x)"
             )
         return found
-
-
-def service_of(address: str, *, seed: int) -> Service:
-    """Load `module:factory`, or reach a service by `http://host:port`.
-
-    The working directory is looked in too.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none.
-    """
-    factory = (
-        HttpFactory(address)
-        if address.startswith(("http://", "https://"))
-        else load_object(address, "--service")
-    )
-    return Service(factory, address, seed=seed)
 
 
 def _refusal(error: BaseException) -> Refusal | None:

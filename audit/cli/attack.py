@@ -45,7 +45,7 @@ from dpassay.cli.arguments.parser import (
     codes,
     examples,
 )
-from dpassay.cli.attacked import asked_of, at_losses, base_learner, own_targets
+from dpassay.cli.attacked import asked_of, attacked
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.gate.rules import accepted_rules
 from dpassay.cli.output.progress import announce, bars
@@ -56,6 +56,7 @@ from dpassay.cli.shared import command_of, commit, deliver_attacks, delivering
 from dpassay.cli.signals import GO_WITH, signals_action
 from dpassay.config.attack_options import ATTACK_KEYS
 from dpassay.config.load import Config
+from dpassay.data import Table
 from dpassay.engine.preflight import check
 from dpassay.engine.run import opened_cluster
 from dpassay.engine.settings import Settings
@@ -153,7 +154,7 @@ def add_arguments(command: Parser) -> None:
     work = command.add_argument_group("output; no number depends on it")
     add_option(work, "jobs")
     add_option(work, "executor", text=ON_DASK, shown="--jobs processes of this machine train them")
-    add_options(work, "scheduler", "cache")
+    add_options(work, "scheduler", "shard_timeout", "memory", "cache")
     add_option(work, "baseline", text=COUNTED_AGAIN, shown=ATTACK_BASELINE)
     add_option(work, "out", text="write attack.json, its pages and the table of all records there")
     add_output(work)
@@ -167,28 +168,34 @@ def action(arguments: argparse.Namespace) -> int:
     if config.said("signals"):
         return signals_action(arguments, config)
     with sealed(config, arguments.words) as changed:
-        attack = service_action if config.said("service") else _attack_models
-        return attack(arguments, config, changed)
+        if config.said("service"):
+            return service_action(arguments, config, changed)
+        alone = config.command_line
+        transcripts_of(config)
+        asked_for = asked_of(arguments, config)
+        table = read_table(config, alone["slice_by"], task=alone["task"] or "")
+        scenario = Scenario(seed=config.seed, **{key: alone[key] for key in _SCENARIO})
+        data, laid = lay(table, scenario)
+        known = accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
+        with attacked(asked_for, arguments, config, table, data) as targets:
+            again = [replace(each, again=known.get(each.name, {})) for each in targets]
+            return _attack(arguments, config, again, table, data, laid, changed)
 
 
-def _attack_models(
-    arguments: argparse.Namespace, config: Config, changed: Callable[[], dict[str, Any]]
+def _attack(
+    arguments: argparse.Namespace,
+    config: Config,
+    targets: list[Target],
+    table: Table,
+    data: ExperimentData,
+    laid: dict[str, Any],
+    changed: Callable[[], dict[str, Any]],
 ) -> int:
+    """Attack targets that are built, print and write what was found."""
     from dpassay.reports.attack.pages import print_attacks
 
-    alone = config.command_line
-    transcripts = transcripts_of(config)
-    asked_for = asked_of(arguments, config)
-    table = read_table(config, alone["slice_by"], task=alone["task"] or "")
+    alone, transcripts = config.command_line, transcripts_of(config)
     attacks = _attacks(alone["attacks"], OWN if table.numbers is not None else tuple(ATTACKS))
-    scenario = Scenario(seed=config.seed, **{key: alone[key] for key in _SCENARIO})
-    data, laid = lay(table, scenario)
-    known = accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
-    targets = [
-        *base_learner(asked_for, arguments, config, table, data),
-        *at_losses(asked_for, arguments, config, table, data),
-        *own_targets(asked_for, arguments, config, table, data),
-    ]
     asked = [target for target in targets if transcripts != 0 and can_be_repeated(target)]
     # of alpha: of a subject, of a ladder of repeated queries
     share = (1 - config.confidence) / (len(targets) + len(asked))
@@ -198,7 +205,6 @@ def _attack_models(
         targets=alone["models"] or enough(targets, attacks, data, design, share),
         fresh=alone["models"] is None,
     )
-    targets = [replace(each, again=known.get(each.name, {})) for each in targets]
     settings = Settings(seed=config.seed, confidence=config.confidence, **workers_of(config))
     _preflight(targets, data, settings)
     directory = None if config.out is None else Path(config.out)
@@ -214,7 +220,7 @@ def _attack_models(
             bars(quiet=arguments.quiet, smaller=SMALLER) as progress,
             redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
         ):
-            for attacked in experiment(
+            for outcome in experiment(
                 targets,
                 data,
                 attacks,
@@ -224,8 +230,8 @@ def _attack_models(
                 cluster=cluster,
                 progress=progress,
             ):
-                found.append(attacked)
-                _complain(attacked, quiet=arguments.quiet)
+                found.append(outcome)
+                _complain(outcome, quiet=arguments.quiet)
             for target in asked:
                 tested.append(
                     attack_repeatedly(

@@ -17,6 +17,8 @@ from typing import Any
 from dpassay.cli.arguments.parser import Parser, codes
 from dpassay.cli.exit_codes import EVERY, Exit
 from dpassay.errors import DpassayError, InvalidInput, TargetError
+from dpassay.targets.importing import DECIDING
+from dpassay.workers.namespaces import lineage
 from dpassay.workers.supervisor import untraceable
 
 DEBUG = "--debug"
@@ -90,6 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = [word for word in given if word != DEBUG]  # wherever it stands; no number depends on it
     debug = len(words) < len(given)
     untraceable()
+    DECIDING.add(lineage())
     try:
         with sigterm_as_ctrl_c():
             return _run(words, debug=debug)
@@ -108,6 +111,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         _complain(told, error if debug else None)
         return Exit.FAILED
+    finally:
+        DECIDING.discard(lineage())
 
 
 @contextmanager

@@ -171,9 +171,8 @@ def action(arguments: argparse.Namespace) -> int:
     settings = settings_of(config, resume=arguments.resume)
     data, records, source = _data(config, wanted, settings)
     accepted = _accepted(None if arguments.dry_run else Path(config.baseline))
-    limits = None if settings.executor == "inline" else settings.limits
     with sealed(config, arguments.words) as changed:
-        with opened(wanted, records, limits) as targets:
+        with opened(wanted, records, settings.limits) as targets:
             refuse_idle_limits(config, targets, settings)
             check(targets, data, settings)
             if arguments.dry_run:

@@ -9,24 +9,24 @@ import argparse
 import math
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import closing, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 from dpassay.attacks.experiment.record import make_attack_record
-from dpassay.attacks.repeated.run import Repeated
+from dpassay.attacks.repeated.run import Repeated, failed
 from dpassay.attacks.repeated.transcript_tests import TranscriptTest
 from dpassay.attacks.services.collusion import attack_service
 from dpassay.attacks.services.defects import Cost, Probe, probe
-from dpassay.attacks.services.interface import service_of
+from dpassay.attacks.services.hosted import service_of
 from dpassay.claims import DP
 from dpassay.cli.arguments.in_force import said_by_variables
-from dpassay.cli.arguments.options import read_table, transcripts_of
+from dpassay.cli.arguments.options import limits_of, read_table, transcripts_of
 from dpassay.cli.exit_codes import of_attack
 from dpassay.cli.output.progress import bars
 from dpassay.cli.shared import command_of, commit, deliver_attacks
 from dpassay.config.load import Config
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.record.attack_record import HELD, UNEXAMINED, UNLOOKED, UNSEEN
 from dpassay.record.files import writable
 from dpassay.seeds import stream
@@ -79,7 +79,6 @@ def service_action(
         if config.said("epsilon")
         else None
     )
-    service = service_of(alone["service"], seed=config.seed)
     table = read_table(config)
     order = stream(config.seed, "service", table.source["sha256"]).permutation(len(table.data))
     data = table.data.take(order[: alone["records"]])
@@ -87,7 +86,14 @@ def service_action(
     if directory is not None:
         writable(directory)
     tested: tuple[Repeated, ...] = ()
-    with bars(quiet=arguments.quiet, smaller=SMALLER) as progress, redirect_stdout(sys.stderr):
+    lost: list[dict[str, Any]] = []
+    with (
+        closing(
+            service_of(alone["service"], seed=config.seed, limits=limits_of(config))
+        ) as service,
+        bars(quiet=arguments.quiet, smaller=SMALLER) as progress,
+        redirect_stdout(sys.stderr),
+    ):
         seen = probe(
             service,
             data,
@@ -97,17 +103,21 @@ def service_action(
             progress=progress,
         )
         if claim is not None and transcripts and not service.says("live"):
-            tested = attack_service(
-                service,
-                data,
-                claim,
-                transcripts=transcripts,
-                room=seen.room,
-                shared=service.shares_seed,
-                alpha=1 - config.confidence,
-                seed=config.seed,
-                progress=progress,
-            )
+            try:
+                tested = attack_service(
+                    service,
+                    data,
+                    claim,
+                    transcripts=transcripts,
+                    room=seen.room,
+                    shared=service.shares_seed,
+                    alpha=1 - config.confidence,
+                    seed=config.seed,
+                    progress=progress,
+                )
+            except TargetError as error:  # what the probe has seen stands in the record
+                lost = [failed(alone["service"], claim, str(error))]
+                sys.stderr.write(f"dpassay: error: {error}\n")
     facts: dict[str, Any] = {
         "command": command_of(arguments.words, said_by_variables(arguments, config)),
         "commit": commit(),
@@ -121,7 +131,7 @@ def service_action(
         **changed(),
     }
     record = make_attack_record(
-        facts, data, (), [each.as_json() for each in tested], seen.as_json()
+        facts, data, (), lost + [each.as_json() for each in tested], seen.as_json()
     )
 
     def show() -> None:

@@ -64,8 +64,9 @@ class Settings:
         By default your own code runs in processes of its own, so that whatever it does ends no run
         but its own, and mechanisms of this package run in this process, their trials in others
         where `jobs` is above 1. `local`: all trials in others. `inline`: everything in this
-        process, to debug; what hangs there hangs, what ends the process ends it. `dask`: trials and
-        the laws of `exhaustive` on a Dask cluster, see docs/scale.md.
+        process, to debug; what hangs there hangs, what ends the process ends it, and nothing keeps
+        it from the verdict (on the command line your own code keeps its process). `dask`: trials
+        and the laws of `exhaustive` on a Dask cluster, see docs/scale.md.
     scheduler : str, optional
         Address of the cluster's scheduler, as tcp://HOST:PORT; by default `dask` starts `jobs`
         workers on this machine.

@@ -13,7 +13,7 @@ from dpassay.rows.columns import MISSING, Coded, Column
 from dpassay.rows.rows import LABELLED, Form
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Features:
     """What a mechanism is handed that came as a pair (X, y)."""
 

@@ -10,10 +10,20 @@ from typing import Any
 
 from dpassay.errors import InvalidInput
 from dpassay.targets.misnamed import definitions, meant_module, meant_object
+from dpassay.workers.namespaces import lineage
+
+DECIDING: set[int] = set()
+"""Of processes that decide about a user's code, which import nothing of it: their `lineage`."""
+
+
+def is_own(address: str) -> bool:
+    """Whether a name of the catalogue, or `module:object`, comes with this package."""
+    module, separator, _ = address.partition(":")
+    return not separator or module.partition(".")[0] == "dpassay"
 
 
 def load_object(address: str, argument: str) -> Any:
-    """Import `module:object`, with the working directory on the path.
+    """Import `module:object`, a user's with the working directory on the path.
 
     Raises
     ------
@@ -23,9 +33,12 @@ def load_object(address: str, argument: str) -> Any:
     module_name, separator, name = address.partition(":")
     if not (separator and module_name and name):
         raise InvalidInput(f"{argument} = '{address}': must have the form module:object")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+    if not is_own(address):
+        if lineage() in DECIDING:
+            raise RuntimeError(f"{argument} = '{address}' would be imported where it is judged")
+        here = str(Path.cwd())
+        if here not in sys.path:
+            sys.path.insert(0, here)
     said = f"{argument} = '{address}'"
     if module_name.endswith(".ipynb"):
         raise InvalidInput(f"{said}: is a notebook; save the function in a file like my_api.py")

@@ -15,6 +15,7 @@ from dpassay.search.declared import Output
 from dpassay.targets.adapter import Freed, full, is_mechanism
 from dpassay.targets.calls import CALLED, named, taken
 from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS, Entry, Refuted
+from dpassay.targets.estimators import is_estimator
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import load_object
 
@@ -184,16 +185,34 @@ def _check_class(target: str, mechanism: Any) -> None:
         )
 
 
-def is_function(target: str) -> bool:
-    """Whether the target is a plain function, which does not say what it answers."""
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a target is, as far as it is known without building it, and its parameters."""
+
+    function: bool = False
+    estimator: bool = False
+    parameters: tuple[str, ...] = ()
+
+
+def about(target: str) -> About:
+    """Return what a target is: a plain function does not say what it answers."""
     found = load_object(_address(target), "target")
-    return callable(found) and not isinstance(found, type) and not is_mechanism(found)
+    kind = isinstance(found, type)
+    return About(
+        function=callable(found) and not kind and not is_mechanism(found),
+        estimator=is_estimator(found),
+        parameters=tuple(_fields(found)) if kind else (),
+    )
+
+
+def is_function(target: str) -> bool:
+    """Whether the target is a plain function."""
+    return about(target).function
 
 
 def accepts(target: str, parameter: str) -> bool:
     """Whether the target is a mechanism class with this parameter."""
-    found = load_object(_address(target), "target")
-    return isinstance(found, type) and parameter in _fields(found)
+    return parameter in about(target).parameters
 
 
 def sized(

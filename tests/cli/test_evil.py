@@ -307,14 +307,9 @@ def test_a_class_that_says_no_claim_and_ends_the_process_is_a_failure_without_a_
     assert not (tmp_path / "out").exists()
 
 
-INLINE = {
-    "evil:sample_exits": "it called os._exit(0), which would have ended the run",
-    "evil:patches_numpy": "",
-    "evil:writes_into_data": "it changed the dataset that it was given",
-    "evil:is_strict": None,
-}
+INLINE = ("evil:sample_exits", "evil:patches_numpy", "evil:writes_into_data", "evil:is_strict")
 
 
-def test_inline_what_is_done_to_the_process_is_undone(tmp_path: Path, warm: Path) -> None:
+def test_inline_the_code_of_a_user_keeps_its_process(tmp_path: Path, warm: Path) -> None:
     code, record, stderr = run(warm, tmp_path, list(INLINE), "--executor", "inline")
-    check(code, record, INLINE, stderr)
+    check(code, record, {name: QUICK[name] for name in INLINE}, stderr)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from dpassay.claims import SPELLED, SPELLINGS
+from dpassay.claims import DP, SPELLED, SPELLINGS, Claim
 from dpassay.claims import spelled as claim_of
 from dpassay.cli.arguments.searches import SEARCH, Searches, Sought, searched, searches_of
 from dpassay.config.load import Config
@@ -22,6 +22,7 @@ from dpassay.config.values import assignment, listed, spelled, table_of, value_o
 from dpassay.data import Labelled
 from dpassay.engine.apart import CAN_FORK
 from dpassay.errors import InvalidInput
+from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import (
@@ -57,6 +58,8 @@ class Wanted:
         How they are audited, see `dpassay.engine.settings.Settings`.
     searches : Searches
         Which of them have their worst pair searched for.
+    attacked : frozenset of str, optional
+        Given where they are attacked, and need no claim: which of them may answer anything.
     """
 
     mechanisms: tuple[Configured, ...]
@@ -66,6 +69,7 @@ class Wanted:
     answers: Answers | None = None
     mode: str = "monte-carlo"
     searches: Searches = field(default_factory=Searches)
+    attacked: frozenset[str] | None = None
 
     @property
     def of_pairs(self) -> bool:
@@ -219,7 +223,10 @@ def _chosen(
         if not several or accepts(each.target, name)
     }
     with _placed(each):
-        return _built(each, own, wanted.claim, wanted.answers, sought)
+        found = _built(each, own, wanted.claim, wanted.answers, sought)
+    if each.called in (wanted.attacked or ()) and isinstance(found.mechanism, FunctionMechanism):
+        return replace(found, mechanism=replace(found.mechanism, free=True))
+    return found
 
 
 def _is_foreign(each: Configured, parameters: Mapping[str, Any]) -> bool:
@@ -238,21 +245,24 @@ def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditT
     """Return what is known of a user's mechanism that could not be built, if it has a claim."""
     numbers = each.claim if wanted.claim is None else wanted.claim
     if numbers is None:
-        return None
+        # a claim that is known to be wrong is held against no attack
+        unheld = DP(epsilon=0, expected="refuted")
+        return None if wanted.attacked is None else without(each.called, unheld)
     with _placed(each):
         answers = _said_answers(each, wanted) or Answers()
         claim = claim_of(numbers, _source(each, wanted.claim), labels=answers.numbers is None)
     if sought is not None:
         claim = replace(claim, relation=sought.space.relation)
     has = {"labels": answers.labels} if answers.numbers is None else {"numbers": answers.numbers}
-    return AuditTarget(
-        name=each.called,
-        address=each.target,
-        parameters={},
-        mechanism=StandIn(has),
-        claims=(claim,),
-        space=None if sought is None else sought.space,
-    )
+    space = None if sought is None else sought.space
+    known = without(each.called, claim)
+    return replace(known, address=each.target, mechanism=StandIn(has), space=space)
+
+
+def without(name: str, *claims: Claim) -> AuditTarget:
+    """Return what stands for a mechanism that could not be built, with what it claims."""
+    known = StandIn({"labels": (0, 1)})
+    return AuditTarget(name=name, address=name, parameters={}, mechanism=known, claims=claims)
 
 
 def _said_answers(each: Configured, wanted: Wanted) -> Answers | None:

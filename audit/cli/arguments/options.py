@@ -15,6 +15,7 @@ from dpassay.errors import InvalidInput, require
 from dpassay.pairs import replace_one
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
+from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
 
 TRIALS_ONLY = ("budget", "detect", "stop_early", "jobs")
@@ -83,6 +84,12 @@ def settings_of(config: Config, *, resume: bool = False) -> Settings:
         )
     }
     return Settings(**shared, **workers_of(config), **limits, domain=domain)
+
+
+def limits_of(config: Config) -> Limits:
+    """Return what a process with a user's code may take."""
+    alone = config.command_line
+    return Limits(seconds=alone["shard_timeout"], memory=alone["memory"])
 
 
 def workers_of(config: Config) -> dict[str, Any]:

@@ -104,6 +104,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "reachable": _reachable,
     "ready": lambda _: None,  # it has been built now
     "sample": _sample,
+    "see": lambda subject, attacked, *given: attacked.seen(subject, *given),
     "symmetries": _symmetries,
     "towards": lambda subject, *given: subject.towards(*given),
     "worst_cases": _worst_cases,

@@ -76,12 +76,14 @@ class Host:
             pid = self._fork(there, pipe)
         if pid == 0:
             try:
-                drop = [*self.files, *(file for host in OPEN for file in host.files)]
 
                 def start(say: int) -> None:
                     try:
                         os.close(say)
-                        live(desk, there, pipe, self._objects.by_key(), drop, limits, bare=bare)
+                        for host in list(OPEN):
+                            host.close()
+                        known, drop = self._objects.by_key(), self.files
+                        live(desk, there, pipe, known, drop, limits, bare=bare)
                     finally:
                         os._exit(BROKEN)
 

@@ -135,6 +135,14 @@ class Isolated(AuditTarget):
         self.answers.check(told.draws, size, len(queries), where)
         return np.asarray(told.draws)
 
+    def see(self, subject: Any, data: Any, points: Any, rng: np.random.Generator) -> Any:
+        """Return what a subject of an attack sees of it, in the other process.
+
+        The subject is sent once, without its target.
+        """
+        where = "a target's training set"
+        return self._ask(where, "see", subject, data, points, rng, known=(subject, points))
+
     def encoder(
         self,
         pilots: Sequence[Pilot],

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay.attacks.services.interface import Refusal, service_of
+from dpassay.attacks.services.hosted import service_of
+from dpassay.attacks.services.interface import Refusal
 from dpassay.data import Labelled
 from tests.docs.test_ten_lines import LINES, lines_of_code
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from dpassay.attacks.services.defects import probe
+from dpassay.attacks.services.hosted import service_of
 from dpassay.attacks.services.http_service import Lost, Refused
-from dpassay.attacks.services.interface import Refusal, service_of
+from dpassay.attacks.services.interface import Refusal
 from dpassay.cli.main import main
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError

@@ -1,4 +1,4 @@
-"""Base learners that predict numbers, by name."""
+"""Estimators by name: base learners that predict numbers, and `module:object`."""
 
 from __future__ import annotations
 
@@ -40,3 +40,22 @@ def regressor_of(name: str) -> Any:
         return LinearRegression()
     allowed = f"one of {', '.join(REGRESSORS)} where numbers are predicted, or module:object"
     raise InvalidInput(f"--learner = '{name}': must be {allowed}")
+
+
+def estimator_named(address: str) -> Any:
+    """Return the estimator of `module:object`, made of its class where that is what was named.
+
+    Raises
+    ------
+    InvalidInput
+        If it cannot be imported or made.
+    """
+    found = load_object(address, "target")
+    if not isinstance(found, type):
+        return found
+    try:
+        return found()
+    except Exception as error:  # what is not ours may do anything
+        raise InvalidInput(
+            f"target = {found.__name__}: cannot be made without arguments ({error}); name an object"
+        ) from error

@@ -1,0 +1,146 @@
+"""Subjects of the user's code, which are trained and looked at in a process of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from dpassay.attacks.experiment.run import Target
+from dpassay.attacks.experiment.subjects import Points, Subject, View, asked, shares
+from dpassay.attacks.observed import Array
+from dpassay.data import Labelled
+from dpassay.trials.isolation.desk import LostProcess
+from dpassay.trials.isolation.limits import Limits
+from dpassay.trials.isolation.remote import Remote
+from dpassay.trials.isolation.target import Isolated
+from dpassay.trials.portable import read
+
+
+class _Look(msgspec.Struct, frozen=True):
+    """Views of a subject, each with its name, m and copies, and its key."""
+
+    views: tuple[tuple[str, int | None, int], ...]
+    key: list[Any]
+
+
+class _Facts(msgspec.Struct, frozen=True):
+    """What is known of a subject here; of `looks` the second is without copies."""
+
+    name: str
+    code: list[str]
+    numeric: bool
+    looks: tuple[_Look, _Look]
+
+
+class _There:
+    """A subject in its process."""
+
+    def __init__(self, build: Callable[[], Target]) -> None:
+        self._target = build()
+        self.portable = self._target.subject
+
+    def facts(self) -> dict[str, Any]:
+        """Say what is known of it elsewhere."""
+        subject = self.portable
+        looks = [
+            {"views": [[view.name, view.m, view.copies] for view in each.views], "key": each.key}
+            for each in (subject, subject.without_copies())
+        ]
+        numeric = getattr(subject, "numeric", False)
+        return {"name": self._target.name, "code": subject.code, "numeric": numeric, "looks": looks}
+
+    def see(self, plain: bool, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+        """See `Subject.see`."""
+        subject = self.portable.without_copies() if plain else self.portable
+        return subject.see(data, points, rng)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Hosted:
+    """A subject that is in another process; `plain` if it is not asked about noisy copies."""
+
+    remote: Remote
+    facts: _Facts
+    plain: bool = False
+
+    @property
+    def numeric(self) -> bool:
+        """Whether shares are of 'close' and 'far', not of labels."""
+        return self.facts.numeric
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """Ways of looking at it."""
+        known = self.facts.looks[self.plain].views
+        return tuple(View(name=name, m=m, copies=copies) for name, m, copies in known)
+
+    @property
+    def key(self) -> Any:
+        """Its own."""
+        return self.facts.looks[self.plain].key
+
+    @property
+    def code(self) -> list[str]:
+        """Its own."""
+        return self.facts.code
+
+    def without_copies(self) -> Subject:
+        """Return the same subject, not asked about noisy copies."""
+        return replace(self, plain=True)
+
+    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+        """Train it there, and check what it shows.
+
+        Raises
+        ------
+        TargetError
+            If it fails, or its process does, or what it shows are no shares.
+        """
+        what = f"training {self.remote.name}"
+        seen = self.remote.ask(what, "see", self.plain, data, points, rng, known=(points,))
+        return shares(seen, self, points, self.remote.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """On another machine it is the subject itself: all that runs there is the user's."""
+        return _received, (self.remote.portable(), self.plain)
+
+
+def _received(written: bytes, plain: bool) -> Subject:
+    subject: Subject = read(written, "of Dask")
+    return subject.without_copies() if plain else subject
+
+
+def close_hosts(target: Target) -> None:
+    """End the processes of the code that is attacked, if it has some."""
+    subject: Any = target.subject
+    held = subject.remote if isinstance(subject, Hosted) else getattr(subject, "target", None)
+    if isinstance(held, (Remote, Isolated)):
+        held.hosts.close()
+
+
+def hosted(name: str, build: Callable[[], Target], limits: Limits, *, bare: bool = True) -> Target:
+    """Return a target whose subject is made, trained and looked at in another process only.
+
+    Parameters
+    ----------
+    name : str
+        What the user calls it.
+    build : callable
+        Makes the target, there.
+    limits, bare
+        See `dpassay.trials.isolation.host.Host`.
+    """
+    remote = Remote(name, lambda: _There(build), limits, bare=bare)
+    try:
+        facts = remote.facts(f"importing {name}", "facts", _Facts)
+    except LostProcess:  # it is told as soon as one is trained
+        look = _Look(((asked(1).name, 1, 0),), ["lost", name])
+        facts = _Facts(f"{name} (unprotected)", [], False, (look, look))
+    except BaseException:
+        remote.hosts.close()
+        raise
+    return Target(name=facts.name, subject=Hosted(remote=remote, facts=facts))

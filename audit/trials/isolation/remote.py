@@ -1,0 +1,121 @@
+"""An object of the user's code that is made in a process of its own and asked there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+
+from dpassay.errors import InvalidInput, TargetError, told
+from dpassay.trials.isolation.desk import LostProcess, asked
+from dpassay.trials.isolation.hosts import Hosts
+from dpassay.trials.isolation.limits import Limits, Lost
+from dpassay.trials.isolation.objects import Handle
+from dpassay.trials.ledger import installed
+from dpassay.trials.portable import portable
+from dpassay.trials.threads import one_thread
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Something that a method leaves in its process under the key of a handle, and its facts."""
+
+    key: int
+    thing: Any
+    facts: Any
+
+
+class Remote:
+    """An object that `build` makes in a process of its own, where its methods are called.
+
+    When the process is lost, nothing more is asked: another one might be made into something else.
+    `bare` is as for `Host`.
+    """
+
+    def __init__(
+        self, name: str, build: Callable[[], Any], limits: Limits, *, bare: bool = True
+    ) -> None:
+        installed()  # once here, and not in every process
+        self.name = name
+        self.hosts = Hosts(name, _Server(build), limits, bare=bare)
+        self._lost: LostProcess | None = None
+
+    def ask(self, what: str, method: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
+        """Return the data that a method returns there.
+
+        Raises
+        ------
+        InvalidInput, TargetError
+            What it raises; `LostProcess` once its process is lost.
+        """
+        if self._lost is not None:
+            raise LostProcess(self._lost.cause)
+        try:
+            host = self.hosts.first()
+        except Lost as error:
+            raise TargetError(f"{what}: {error}") from None
+        try:
+            return asked(host, what, method, *arguments, known=known)
+        except LostProcess as error:
+            self._lost = error
+            raise
+
+    def facts(self, what: str, method: str, kind: type[T]) -> T:
+        """Return what a method says there, as a type that it has to be."""
+        return checked(self.ask(what, method), kind, what)
+
+    def handle(self) -> Handle:
+        """Return what will stand here for something that a method leaves there."""
+        return self.hosts.first().keep()
+
+    def portable(self) -> bytes:
+        """Return the object for other machines; see `dpassay.trials.portable`."""
+        written = self.ask("sending it to a cluster", "portable")
+        return checked(written, np.ndarray, "portable").tobytes()
+
+
+def checked(said: Any, kind: type[T], what: str) -> T:
+    """Return what another process says, as a type that it has to be.
+
+    Raises
+    ------
+    TargetError
+        If it is of another one.
+    """
+    try:
+        return msgspec.convert(said, kind)
+    except msgspec.ValidationError as error:
+        raise TargetError(f"{what}: its process sent what cannot be read", str(error)) from None
+
+
+class _Server:
+    """Answers there: makes the object first."""
+
+    def __init__(self, build: Callable[[], Any]) -> None:
+        self._build = build
+        self._made: list[Any] = []
+
+    def __call__(
+        self, operation: str, arguments: tuple[Any, ...], objects: dict[int, Any]
+    ) -> dict[str, Any]:
+        try:
+            if not self._made:
+                self._made.append(self._build())
+                one_thread()  # of what has just been imported too
+            if operation == "portable":
+                written = portable(self._made[0].portable)
+                return {"done": np.frombuffer(written, dtype=np.uint8)}
+            done = getattr(self._made[0], operation)(*arguments)
+            if isinstance(done, Kept):
+                objects[done.key], done = done.thing, done.facts
+        except InvalidInput as error:
+            return {"invalid": str(error), "told": told(error)}
+        except TargetError as error:
+            return {"cause": error.cause, "detail": error.detail}
+        else:
+            return {"done": done}
