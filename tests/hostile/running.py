@@ -106,7 +106,7 @@ def run(command: str, cases: Sequence[Case | None], folder: Path, *words: str) -
     more |= {"HOSTILE_MARKS": str(folder / "marks")}
     more |= {f"GITHUB_{name}": str(folder / name.lower()) for name in ("ENV", "PATH", "OUTPUT")}
     waits = sum(case.limits for case in cases if case is not None)
-    seconds = 40.0 + 5 * len(cases) + 4 * LIMIT * waits
+    seconds = 120.0 + 10 * len(cases) + 4 * LIMIT * waits
     done = subprocess.run(
         [sys.executable, "-IS", HERE / "launcher.py", str(seconds), *given, *words],
         cwd=here,
@@ -215,8 +215,8 @@ def complaints(
 def _harm(command: str, cases: Sequence[Case], ran: Ran, reference: Ran) -> Iterator[str]:
     """Say what differs of the innocent ones, what was touched, and which verdicts are wrong."""
     for name in INNOCENTS[command == "attack"]:
-        if ran.results.get(name) != reference.results[name]:
-            yield f"{name}: {_difference(reference.results[name], ran.results.get(name))}"
+        if ran.results.get(name) != reference.results.get(name):
+            yield f"{name}: {_difference(reference.results.get(name, {}), ran.results.get(name))}"
     if ran.witnesses != reference.witnesses:
         yield "the witnesses of innocent ones differ"
     allowed = {f"reached-{case.reaches}" for case in cases if case.holds == FREE}
