@@ -100,6 +100,7 @@ guard.AuditTarget.sample = lambda self, state, queries, size, rng, where: rng.in
         "caught",
         """
 import sys
+import hostile_table
 for name in [name for name in sys.modules if name.partition(".")[0] in ("numpy", "dpassay", "json")]:
     sys.modules[name] = None
 """,
