@@ -64,7 +64,6 @@ from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, printable, require
 from dpassay.pairs import replace_one
 from dpassay.record.attack_baseline import ATTACK_BASELINE
-from dpassay.record.files import writable
 from dpassay.targets.groups import Group
 from dpassay.trials.ledger import Ledger
 
@@ -178,6 +177,7 @@ def action(arguments: argparse.Namespace) -> int:
         scenario = Scenario(seed=config.seed, **{key: alone[key] for key in _SCENARIO})
         data, laid = lay(table, scenario)
         known = accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
+        laid["commit"] = commit()  # before there is code that could change what is called
         with attacked(asked_for, arguments, config, table, data) as targets:
             again = [replace(each, again=known.get(each.name, {})) for each in targets]
             return _attack(arguments, config, again, table, data, laid, changed)
@@ -209,8 +209,6 @@ def _attack(
     settings = Settings(seed=config.seed, confidence=config.confidence, **workers_of(config))
     _preflight(targets, data, settings)
     directory = None if config.out is None else Path(config.out)
-    if directory is not None:
-        writable(directory)
     if not arguments.quiet:
         _foretell(targets, attacks, data, design, transcripts, share)
     found, tested, complete = [], list[dict[str, Any]](), True
@@ -244,7 +242,6 @@ def _attack(
         complete = False
     facts = laid | {
         "command": command_of(arguments.words, said_by_variables(arguments, config)),
-        "commit": commit(),
         "complete": complete,
         "confidence": config.confidence,
         "data": table.source,

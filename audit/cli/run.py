@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ from dpassay.engine.run import Baseline, assay, opened_cluster
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, first_line, printable
 from dpassay.record.baseline import cells_of
-from dpassay.record.files import dumps, exists, writable
+from dpassay.record.files import dumps, exists
 from dpassay.record.places import add_places
 from dpassay.record.run_record import make_record, read_record
 from dpassay.targets.groups import Group
@@ -173,28 +173,23 @@ def action(arguments: argparse.Namespace) -> int:
     settings = settings_of(config, resume=arguments.resume)
     data, records, source = _data(config, wanted, settings)
     accepted = _accepted(None if arguments.dry_run else Path(config.baseline))
+    command = command_of(arguments.words, said_by_variables(arguments, config))
+    facts = _facts(config, command, source, catalogue=not wanted.named)
     with sealed(config, arguments.words) as changed:
         with opened(wanted, records, settings.limits) as targets:
             refuse_idle_limits(config, targets, settings)
             check(targets, data, settings)
             if arguments.dry_run:
                 return dry_run(targets, data, settings, as_json=arguments.json)
-            if directory is not None:
-                writable(directory)
             if not arguments.quiet:
                 _foretell(targets, data, settings)
-            started = time.monotonic()
+            started, held = time.monotonic(), protections()
             results, complete = _audited(targets, data, settings, accepted, directory, arguments)
         spoiled = changed()
-    command = command_of(arguments.words, said_by_variables(arguments, config))
-    record = make_record(
-        _facts(config, command, source, catalogue=not wanted.named, complete=complete) | spoiled,
-        results,
-    )
+    record = make_record(facts | {"complete": complete} | spoiled, results)
     said = arguments.targets or arguments.process or arguments.http
     listed = () if said else config.mechanisms
     add_places(record, {each.id: each.target.address for each in results}, listed)
-    held = () if settings.executor == "inline" else protections()
     _deliver(record, results, directory, arguments, time.monotonic() - started, held)
     return of_run(record, allow_inconclusive=arguments.allow_inconclusive)
 
@@ -220,13 +215,11 @@ def _facts(
     source: dict[str, Any] | None,
     *,
     catalogue: bool,
-    complete: bool,
 ) -> dict[str, Any]:
     settings = {key: getattr(config, key) for key in ("seed", "confidence", "budget", "profile")}
     return settings | {
         "command": command,
         "catalogue": catalogue,
-        "complete": complete,
         "data": source,
         "commit": commit(),
     }
@@ -291,11 +284,6 @@ def _audited(
             interrupts.wait()
     except KeyboardInterrupt:
         return results, False
-    except InvalidInput:
-        if directory is not None:
-            with suppress(OSError):
-                directory.rmdir()  # only if we made it: a folder with anything in it stays
-        raise
     return results, True
 
 

@@ -11,14 +11,16 @@ import re
 import site
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import dpassay
 from dpassay.config.load import FILE, PROJECT, Config
+from dpassay.errors import InvalidInput
 from dpassay.record.attack_baseline import ATTACK_BASELINE
+from dpassay.record.files import writable
 from dpassay.record.trust import shown
 from dpassay.targets.source import files_of
 from dpassay.trials.isolation.limits import PROTECTED
@@ -77,10 +79,18 @@ def sealed(config: Config, words: Sequence[str]) -> Iterator[Callable[[], dict[s
 
     # besides dpassay and the libraries: what is read, what is written, and what is imported later
     folders = (*filter(None, sys.path), site.getuserbase(), *filter(None, [config.out]))
+    folder = None if config.out is None or "--dry-run" in words else Path(config.out)
+    if folder is not None:
+        writable(folder)  # what is not there cannot be protected
     PROTECTED[:] = map(str, (*folders, *files))
     SEALED.update({module: source_digest(module) for module in modules})
     try:
         yield changed
+    except InvalidInput:
+        if folder is not None:
+            with suppress(OSError):
+                folder.rmdir()  # only if we made it: a folder with anything in it stays
+        raise
     finally:
         PROTECTED.clear()
         SEALED.clear()

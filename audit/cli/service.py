@@ -28,7 +28,6 @@ from dpassay.cli.shared import command_of, commit, deliver_attacks
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput, TargetError, printable
 from dpassay.record.attack_record import HELD, UNEXAMINED, UNLOOKED, UNSEEN
-from dpassay.record.files import writable
 from dpassay.seeds import stream
 
 TRANSCRIPTS = 1000
@@ -83,8 +82,7 @@ def service_action(
     order = stream(config.seed, "service", table.source["sha256"]).permutation(len(table.data))
     data = table.data.take(order[: alone["records"]])
     directory = None if config.out is None else Path(config.out)
-    if directory is not None:
-        writable(directory)
+    code = commit()  # before there is any that could change what is called
     tested: tuple[Repeated, ...] = ()
     lost: list[dict[str, Any]] = []
     with (
@@ -120,7 +118,7 @@ def service_action(
                 sys.stderr.write(f"dpassay: error: {error}\n")
     facts: dict[str, Any] = {
         "command": command_of(arguments.words, said_by_variables(arguments, config)),
-        "commit": commit(),
+        "commit": code,
         "complete": True,
         "confidence": config.confidence,
         "data": table.source,
