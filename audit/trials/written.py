@@ -124,7 +124,6 @@ class Description(Message):
     fixed_n: Count | None
     derived_parameters: Named
     alone: bool
-    code: list[Text]
 
 
 class Drawn(Message):
@@ -193,6 +192,7 @@ ANSWERS: dict[str, Any] = {
     "reachable": ReachableMessage | None,
     "run": ShardResult,
     "sample": Drawn,
+    "see": Array,
     "symmetries": Words,
     "towards": Array,
     "worst_cases": list[CaseMessage],

@@ -73,6 +73,7 @@ def introduced(
     address: str | None = None,
     parameters: Mapping[str, Any] = MappingProxyType({}),
     answers: Answers | None = None,
+    lost: AuditTarget | None = None,
 ) -> Isolated:
     """Return a target that is built in another process only: nothing of its code is imported here.
 
@@ -90,6 +91,8 @@ def introduced(
         its process is lost over that, so that every audit of it ends as `error`.
     address, parameters, answers
         Where it is, and the parameters and answers that the user named, if any.
+    lost : AuditTarget, optional
+        Stands for it where its process is lost and no claim was named.
 
     Raises
     ------
@@ -117,9 +120,10 @@ def introduced(
             raise LostProcess(f"importing {name}: {GARBLED} ({line_of(error)})") from None
     except LostProcess as error:
         hosts.close()
-        if fallback is None:
+        instead = fallback or lost
+        if instead is None:
             raise
-        return _in_hosts(fallback, hosts, lost=[error.cause])
+        return _in_hosts(instead, hosts, lost=[error.cause])
     except BaseException:
         hosts.close()
         raise

@@ -26,6 +26,7 @@ from dpassay.trials.isolation.host import Host
 from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.limits import Lost
 from dpassay.trials.isolation.objects import Handle
+from dpassay.trials.portable import read
 from dpassay.trials.wire import line_of
 from dpassay.trials.written import Drawn, law_from, reachable_from, worst_case_from
 
@@ -214,6 +215,10 @@ class Isolated(AuditTarget):
     def portable(self) -> bytes:
         """Return the mechanism for other machines; see `dpassay.trials.portable`."""
         return bytes(self._ask("sending it to a cluster", "portable").tobytes())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """On another machine it is the target itself: all that runs there is the user's."""
+        return read, (self.portable(), "of Dask")
 
     def _state(self, what: str, operation: str, *arguments: Any, known: Iterable[Any]) -> Handle:
         state = self._host(what).keep()
