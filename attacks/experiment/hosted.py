@@ -21,14 +21,14 @@ from dpassay.trials.wire import Line, Message, Text
 from dpassay.trials.written import Array as Shares
 
 
-class _Look(Message, frozen=True):
+class _Look(Message):
     """Views of a subject, each with its name, m and copies, and its key."""
 
     views: tuple[tuple[Line, int | None, int], ...]
     key: list[Any]
 
 
-class _Facts(Message, frozen=True):
+class _Facts(Message):
     """What is known of a subject here; of `looks` the second is without copies."""
 
     code: list[Text]

@@ -24,21 +24,21 @@ _Answer = Value | list[Value] | dict[str, Line | bool]
 """A label, a tuple of numbers, or a refusal."""
 
 
-class _Facts(Message, frozen=True):
+class _Facts(Message):
     """What a service says of itself and can do."""
 
     says: dict[str, bool]
     can: list[str]
 
 
-class _Opened(Message, frozen=True):
+class _Opened(Message):
     """What a session says of itself and can be asked."""
 
     budget: int | None
     has: list[str]
 
 
-class _Reply(Message, frozen=True):
+class _Reply(Message):
     """Answers, and what they took."""
 
     answers: list[_Answer]
@@ -90,7 +90,7 @@ class HostedService(Service):
         super().__init__(self._nothing, address, seed=seed)
         self.remote = Remote(address, lambda: _There(address), limits)
         try:
-            self._facts = self.remote.ask(_Facts, f"importing {address}", "facts")
+            self._facts: _Facts = self.remote.ask(_Facts, f"importing {address}", "facts")
         except BaseException:
             self.close()
             raise
