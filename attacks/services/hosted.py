@@ -90,7 +90,7 @@ class HostedService(Service):
         super().__init__(self._nothing, address, seed=seed)
         self.remote = Remote(address, lambda: _There(address), limits)
         try:
-            self._facts = self.remote.ask(_Facts, f"importing {address}", "facts")
+            self._facts: _Facts = self.remote.ask(_Facts, f"importing {address}", "facts")
         except BaseException:
             self.close()
             raise
