@@ -56,7 +56,7 @@ from tests.fuzz.running import limited
 from tests.fuzz.test_process import judged, script
 
 SECONDS = 5
-"""No message takes longer."""
+"""Of processor time; no message takes longer."""
 GIB = 1 << 20
 """What `ru_maxrss` counts one as."""
 GROUP = flip_group(records=4, queries=3, changes=tuple(FlipLabel(i) for i in range(4)))
@@ -501,10 +501,10 @@ def fuzz(number: int, seed: int) -> Counter[str]:
     for _ in range(number):
         use, message = rng.choice(good)
         message = wrong(message, rng)
-        began = time.monotonic()
+        began = time.process_time()
         told = ""
         try:
-            with limited(SECONDS):
+            with limited(12 * SECONDS):
                 use(message, rng)
         except InvalidInput as error:
             told = "" if use is describe else f"{use.__name__}: InvalidInput {error}"
@@ -515,7 +515,7 @@ def fuzz(number: int, seed: int) -> Counter[str]:
             last = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
             told = f"{use.__name__}: {type(error).__name__} at {place}: {error!s:.100}"
-        if time.monotonic() - began > SECONDS / 2:
+        if time.process_time() - began > SECONDS:
             told = f"{use.__name__}: slow"
         if told:
             found[told] += 1
@@ -556,7 +556,7 @@ def lines(number: int, seed: int) -> Counter[str]:
     """Return what went wrong in conversations with so many programs and services."""
     rng, found = random.Random(seed), Counter[str]()  # noqa: S311
     for _ in range(number):
-        with limited(SECONDS):
+        with limited(12 * SECONDS):
             if told := judged(script(rng)):
                 found[told[:200]] += 1
     return found
