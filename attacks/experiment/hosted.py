@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from dpassay.attacks.experiment.run import Target
@@ -18,20 +17,21 @@ from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.remote import Remote
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.portable import read
+from dpassay.trials.wire import Line, Message, Text
+from dpassay.trials.written import Array as Shares
 
 
-class _Look(msgspec.Struct, frozen=True):
+class _Look(Message):
     """Views of a subject, each with its name, m and copies, and its key."""
 
-    views: tuple[tuple[str, int | None, int], ...]
+    views: tuple[tuple[Line, int | None, int], ...]
     key: list[Any]
 
 
-class _Facts(msgspec.Struct, frozen=True):
+class _Facts(Message):
     """What is known of a subject here; of `looks` the second is without copies."""
 
-    name: str
-    code: list[str]
+    code: list[Text]
     numeric: bool
     looks: tuple[_Look, _Look]
 
@@ -40,8 +40,7 @@ class _There:
     """A subject in its process."""
 
     def __init__(self, build: Callable[[], Target]) -> None:
-        self._target = build()
-        self.portable = self._target.subject
+        self.portable = build().subject
 
     def facts(self) -> dict[str, Any]:
         """Say what is known of it elsewhere."""
@@ -51,7 +50,7 @@ class _There:
             for each in (subject, subject.without_copies())
         ]
         numeric = getattr(subject, "numeric", False)
-        return {"name": self._target.name, "code": subject.code, "numeric": numeric, "looks": looks}
+        return {"code": subject.code, "numeric": numeric, "looks": looks}
 
     def see(self, plain: bool, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
         """See `Subject.see`."""
@@ -101,7 +100,7 @@ class Hosted:
             If it fails, or its process does, or what it shows are no shares.
         """
         what = f"training {self.remote.name}"
-        seen = self.remote.ask(what, "see", self.plain, data, points, rng, known=(points,))
+        seen = self.remote.ask(Shares, what, "see", self.plain, data, points, rng, known=(points,))
         return shares(seen, self, points, self.remote.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -123,7 +122,7 @@ def close_hosts(target: Target) -> None:
 
 
 def hosted(name: str, build: Callable[[], Target], limits: Limits, *, bare: bool = True) -> Target:
-    """Return a target whose subject is made, trained and looked at in another process only.
+    """Return an unprotected target, which is made, trained and looked at in another process only.
 
     Parameters
     ----------
@@ -136,11 +135,11 @@ def hosted(name: str, build: Callable[[], Target], limits: Limits, *, bare: bool
     """
     remote = Remote(name, lambda: _There(build), limits, bare=bare)
     try:
-        facts = remote.facts(f"importing {name}", "facts", _Facts)
+        facts = remote.ask(_Facts, f"importing {name}", "facts")
     except LostProcess:  # it is told as soon as one is trained
-        look = _Look(((asked(1).name, 1, 0),), ["lost", name])
-        facts = _Facts(f"{name} (unprotected)", [], False, (look, look))
+        look = _Look(views=((asked(1).name, 1, 0),), key=["lost", name])
+        facts = _Facts(code=[], numeric=False, looks=(look, look))
     except BaseException:
         remote.hosts.close()
         raise
-    return Target(name=facts.name, subject=Hosted(remote=remote, facts=facts))
+    return Target(name=f"{name} (unprotected)", subject=Hosted(remote=remote, facts=facts))

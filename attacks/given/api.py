@@ -244,7 +244,8 @@ def _target(
         return hosted(name, build, limits, bare=False)
     if isinstance(target, str):
         make = partial(resolve, target, {}, None if claim is None else (claim,))
-        found = make() if is_own(target) else introduced(target, make, limits)
+        found = make() if is_own(target) else introduced(target, make, limits, address=target)
+        found = found if claim is None else replace(found, claims=(claim,))
         return mechanism(found, table, ground, budgets)
     name = getattr(target, "__qualname__", type(target).__qualname__)
     if is_mechanism(target):

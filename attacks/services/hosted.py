@@ -2,51 +2,46 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Sequence
 from typing import Any
-
-import msgspec
-import numpy as np
 
 from dpassay.attacks.observed import Array
 from dpassay.attacks.services.http_service import HttpFactory
-from dpassay.attacks.services.interface import WAYS, Refusal, Service, Session
+from dpassay.attacks.services.interface import THREADED, WAYS, Refusal, Service, Session
 from dpassay.data import Labelled
-from dpassay.errors import TargetError
+from dpassay.errors import TargetError, printable
 from dpassay.targets.importing import load_object
 from dpassay.trials.isolation.limits import UNLIMITED, Limits
 from dpassay.trials.isolation.objects import Handle
-from dpassay.trials.isolation.remote import Kept, Remote, checked
+from dpassay.trials.isolation.remote import Kept, Remote
+from dpassay.trials.wire import Line, Message
 
 WORDS = ("shared_seed", "one_model", "memoised", "live")
 BATCH = 1.0
 """Seconds of a transcript after which what there is of it is handed over."""
 
 Value = bool | int | float | str
-_Answer = Value | list[Value] | dict[str, Value]
+_Answer = Value | list[Value] | dict[str, Line | bool]
 """A label, a tuple of numbers, or a refusal."""
 
 
-class _Facts(msgspec.Struct, frozen=True):
+class _Facts(Message):
     """What a service says of itself and can do."""
 
     says: dict[str, bool]
     can: list[str]
 
 
-class _Opened(msgspec.Struct, frozen=True):
+class _Opened(Message):
     """What a session says of itself and can be asked."""
 
     budget: int | None
     has: list[str]
 
 
-class _Reply(msgspec.Struct, frozen=True):
-    """Answers, whether there are no more, and what they took."""
+class _Reply(Message):
+    """Answers, and what they took."""
 
     answers: list[_Answer]
-    ended: bool
     queries: int
     repeated: int
 
@@ -76,26 +71,16 @@ class _There:
         getattr(self._service, name)(*values)
 
     def ask(self, session: Session, way: str, X: Array) -> dict[str, Any]:
-        """Ask a session at some points, and stop at a refusal or after a second."""
+        """See `Session.asked`."""
         self._service.queries = self._service.repeated = 0
-        ended, found = True, list[Any]()
-        if way == "ask_many":
-            found = session.ask_many(X)
-        elif way == "in_threads":
-            found = [session.in_threads(list(X))]
-        else:
-            until, last = time.monotonic() + BATCH, len(X) - 1
-            for place, x in enumerate(X):
-                found.append(getattr(session, way)(x))
-                ended = place == last or isinstance(found[-1], Refusal)
-                if ended or time.monotonic() > until:
-                    break
         answers = [
-            {"text": each.text, "passing": each.passing} if isinstance(each, Refusal) else each
-            for each in found
+            {"text": printable(each.text), "passing": each.passing}
+            if isinstance(each, Refusal)
+            else each
+            for each in session.asked(way, X, BATCH)
         ]
         spent = {"queries": self._service.queries, "repeated": self._service.repeated}
-        return {"answers": answers, "ended": ended} | spent
+        return {"answers": answers} | spent
 
 
 class HostedService(Service):
@@ -105,7 +90,7 @@ class HostedService(Service):
         super().__init__(self._nothing, address, seed=seed)
         self.remote = Remote(address, lambda: _There(address), limits)
         try:
-            self._facts = self.remote.facts(f"importing {address}", "facts", _Facts)
+            self._facts = self.remote.ask(_Facts, f"importing {address}", "facts")
         except BaseException:
             self.close()
             raise
@@ -121,7 +106,7 @@ class HostedService(Service):
 
     def says(self, word: str) -> bool:
         """Whether it says a word of itself."""
-        return self._facts.says.get(word, False)
+        return bool(self._facts.says.get(word, False))
 
     def can(self, name: str) -> bool:
         """Whether it has `restart` or `delete`."""
@@ -129,28 +114,32 @@ class HostedService(Service):
 
     def restart(self, seed: int) -> None:
         """See `Service.restart`."""
-        self.remote.ask(f"restart of {self.name}", "do", "restart", seed)
+        self.remote.ask(type(None), f"restart of {self.name}", "do", "restart", seed)
 
     def delete(self, data: Labelled, seed: int, i: int) -> None:
         """See `Service.delete`."""
-        self.remote.ask(f"delete of {self.name}", "do", "delete", data, seed, i, known=(data,))
+        self.remote.ask(
+            type(None), f"delete of {self.name}", "do", "delete", data, seed, i, known=(data,)
+        )
 
     def open(self, data: Labelled, seed: int, user: str) -> Session:
         """Open a session there."""
         self.openings += 1
         handle = self.remote.handle()
-        said = self.remote.ask(self.name, "open", handle.key, data, seed, user, known=(data,))
-        return _HostedSession(self, handle, checked(said, _Opened, self.name))
+        said: _Opened = self.remote.ask(
+            _Opened, self.name, "open", handle.key, data, seed, user, known=(data,)
+        )
+        return _HostedSession(self, handle, said)
 
 
 class _HostedSession(Session):
     """A session in the process of its service."""
 
-    __slots__ = ("_facts", "_handle", "_hosted")
+    __slots__ = ("_facts", "_handle", "_remote")
 
     def __init__(self, service: HostedService, handle: Handle, facts: _Opened) -> None:
         super().__init__(None, "", f"a session of {service.name}", service)
-        self._hosted, self._handle, self._facts = service, handle, facts
+        self._remote, self._handle, self._facts = service.remote, handle, facts
 
     @property
     def budget(self) -> int | None:
@@ -161,41 +150,21 @@ class _HostedSession(Session):
         """Whether it can be asked in this way."""
         return name in self._facts.has
 
-    def ask(self, x: Array) -> Any:
-        """See `Session.ask`."""
-        return self._asked("ask", x[None])[0]
-
-    def probabilities(self, x: Array) -> Any:
-        """See `Session.probabilities`."""
-        return self._asked("probabilities", x[None])[0]
-
-    def ask_many(self, points: Array) -> list[Any]:
-        """See `Session.ask_many`."""
-        return self._asked("ask_many", points)
-
-    def in_threads(self, points: Sequence[Array]) -> int:
-        """See `Session.in_threads`."""
-        found = self._asked("in_threads", np.stack(points))[0]
-        return checked(found, int, f"several threads on {self._where}")
-
-    def transcript(self, points: Iterable[Array]) -> tuple[Any, ...]:
-        """See `Session.transcript`."""
-        X = list(points)
-        found = self._asked("ask", np.stack(X)) if X else []
-        return tuple(each for each in found if not isinstance(each, Refusal))
-
-    def _asked(self, way: str, X: Array) -> list[Any]:
-        found, ended = list[Any](), False
+    def asked(self, way: str, X: Array, seconds: float = BATCH) -> list[Any]:  # noqa: ARG002
+        """See `Session.asked`; a transcript comes in parts, each as long as `BATCH` seconds."""
+        found, ended, what = list[Any](), False, f"{way} on {self._where}"
         while not ended:
-            what = f"{way} on {self._where}"
-            said = self._hosted.remote.ask(what, "ask", self._handle, way, X[len(found) :])
-            reply = checked(said, _Reply, what)
+            rest = X[len(found) :]
+            reply: _Reply = self._remote.ask(_Reply, what, "ask", self._handle, way, rest)
             self._service.queries += reply.queries
             self._service.repeated += reply.repeated
             found += map(_value, reply.answers)
-            ended = reply.ended or way == "ask_many"
-            if way != "ask_many" and not 0 < len(found) <= len(X):
-                raise TargetError(f"{what}: its process sent {len(found)} answers to {len(X)}")
+            whole = way in ("ask_many", THREADED)
+            numbers = way != THREADED or all(type(each) is int for each in found)
+            some = bool(reply.answers) and len(found) <= len(X)
+            if not numbers or not (whole or some):
+                raise TargetError(f"{what}: its process sent no answers to what was asked")
+            ended = whole or len(found) == len(X) or isinstance(found[-1], Refusal)
         return found
 
 

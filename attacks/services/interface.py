@@ -28,6 +28,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from threading import Barrier, Thread
 from typing import Any
@@ -61,8 +62,8 @@ RATE = re.compile(r"rate.?limit|throttl|slow down|try again|retry|later|busy", r
 LABELS = (bool, int, float, str)
 WAYS = ("ask", "probabilities", "ask_many")
 """What a session may have; one of them at least."""
-THREADS = 8
-"""That ask one session at once."""
+THREADED, THREADS = "in_threads", 8
+"""How a session is asked by so many threads at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,28 +117,73 @@ class Session:
 
         What is refused for a moment only is asked again.
         """
-        return self._service.patiently(lambda: self._once(x))
+        return self.asked("ask", x[None])[0]
+
+    def probabilities(self, x: Array) -> Any:
+        """Return what it says of all labels at a point (d,), or a `Refusal`."""
+        return self.asked("probabilities", x[None])[0]
+
+    def ask_many(self, points: Array) -> list[Any]:
+        """Return the answers to a batch (n, d), without those it refused."""
+        return self.asked("ask_many", points)
+
+    def transcript(self, points: Iterable[Array]) -> tuple[Any, ...]:
+        """Ask at one point after the other until it refuses; the answers, without the refusal."""
+        X = list(points)
+        found = self.asked("ask", np.array(X)) if X else []
+        return tuple(each for each in found if not isinstance(each, Refusal))
+
+    def in_threads(self, points: Sequence[Array]) -> int:
+        """Return how many answers threads get together that ask for the same transcript at once."""
+        return sum(self.asked(THREADED, np.array(points)))
+
+    def asked(self, way: str, X: Array, seconds: float = math.inf) -> list[Any]:
+        """Return the answers at points (n, d), up to a refusal or what there are after a time."""
+        if way == THREADED:
+            return self._in_threads(X)
+        if way == "ask_many":
+            batch = self._service.patiently(lambda: self._call(way, X.copy()))
+            some = [] if isinstance(batch, Refusal) else batch
+            return [each for each in some if not isinstance(each, Refusal)]
+        once = self._once if way == "ask" else partial(self._call, way)
+        found, until = list[Any](), time.monotonic() + seconds
+        for x in X:
+            found.append(self._service.patiently(partial(once, x.copy())))
+            if isinstance(found[-1], Refusal) or time.monotonic() > until:
+                break
+        return found
 
     def _once(self, x: Array) -> Any:
-        if self.has("ask"):
-            return self._call("ask", x.copy())
-        if self.has("probabilities"):
-            return self._call("probabilities", x.copy())
-        found = self._call("ask_many", x.copy()[None])
+        if self.has("ask") or self.has("probabilities"):
+            return self._call("ask" if self.has("ask") else "probabilities", x)
+        found = self._call("ask_many", x[None])
         if isinstance(found, list):
             return found[0] if found else Refusal("returned no answer")
         return found
 
-    def probabilities(self, x: Array) -> Any:
-        """Return what it says of all labels at a point (d,), or a `Refusal`."""
-        return self._service.patiently(lambda: self._call("probabilities", x.copy()))
+    def _in_threads(self, X: Array) -> list[int]:
+        barrier, given, failed = Barrier(THREADS), [0] * THREADS, list[TargetError]()
 
-    def ask_many(self, points: Array) -> list[Any]:
-        """Return the answers to a batch (n, d), without those it refused."""
-        found = self._service.patiently(lambda: self._call("ask_many", points.copy()))
-        if isinstance(found, Refusal):
-            return []
-        return [answer for answer in found if not isinstance(answer, Refusal)]
+        def work(k: int) -> None:
+            try:
+                barrier.wait()
+                given[k] = len(self.transcript(X))
+            except TargetError as error:
+                failed.append(error)
+
+        usual = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)  # threads take turns as often as can be
+        try:
+            workers = [Thread(target=work, args=(k,), daemon=True) for k in range(THREADS)]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+        finally:
+            sys.setswitchinterval(usual)
+        if failed:
+            raise failed[0]
+        return given
 
     def _call(self, name: str, x: Array) -> Any:
         self._service.queries += len(x) if name == "ask_many" else 1
@@ -186,41 +232,6 @@ class Session:
                 f"{name} on {self._where} returned {type(answer).__name__}; expected a label"
             )
         return answer
-
-    def transcript(self, points: Iterable[Array]) -> tuple[Any, ...]:
-        """Ask at one point after the other until it refuses; the answers, without the refusal."""
-        found = []
-        for x in points:
-            answer = self.ask(x)
-            if isinstance(answer, Refusal):
-                break
-            found.append(answer)
-        return tuple(found)
-
-    def in_threads(self, points: Sequence[Array]) -> int:
-        """Return how many answers threads get together that ask for the same transcript at once."""
-        barrier, given, failed = Barrier(THREADS), [0] * THREADS, list[TargetError]()
-
-        def work(k: int) -> None:
-            try:
-                barrier.wait()
-                given[k] = len(self.transcript(points))
-            except TargetError as error:
-                failed.append(error)
-
-        usual = sys.getswitchinterval()
-        sys.setswitchinterval(1e-6)  # threads take turns as often as can be
-        try:
-            workers = [Thread(target=work, args=(k,), daemon=True) for k in range(THREADS)]
-            for worker in workers:
-                worker.start()
-            for worker in workers:
-                worker.join()
-        finally:
-            sys.setswitchinterval(usual)
-        if failed:
-            raise failed[0]
-        return sum(given)
 
 
 class Service:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from types import SimpleNamespace
@@ -72,12 +72,10 @@ class Known:
             return SimpleNamespace(about=lambda: asdict(about(target)))
 
         remote = Remote(target, there, self.limits)
-        try:
-            return remote.facts(f"importing {target}", "about", About)
-        except LostProcess:
-            return About()
-        finally:
-            remote.hosts.close()
+        found = About()
+        with closing(remote.hosts), suppress(LostProcess):
+            found = remote.ask(About, f"importing {target}", "about")
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +220,7 @@ def _at_losses(
             target = (
                 build()
                 if all(map(is_own, (name, *map(written, own.values()))))
-                else introduced(name, build, known.limits, without(name, DP(epsilon=epsilon)))
+                else introduced(name, build, known.limits, lost=without(name, DP(epsilon=epsilon)))
             )
             subject = Protected(target=target, budgets=budgets, copies=alone["copies"])
             claim = claim_of(target)

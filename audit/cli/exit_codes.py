@@ -41,15 +41,7 @@ EVERY = tuple((int(code), text) for code, text in MEANINGS.items())
 
 
 def of_run(record: Mapping[str, Any], *, allow_inconclusive: bool) -> Exit:
-    """Return what `dpassay run` ends with, by its record.
-
-    Parameters
-    ----------
-    record : mapping
-        Of schema `dpassay/record`.
-    allow_inconclusive : bool
-        Whether to pass over what is inconclusive.
-    """
+    """Return what `dpassay run` ends with, by its record."""
     changed = record["run"].get("changed")
     if not record["run"]["complete"] and not changed:
         return Exit.INTERRUPTED
@@ -67,15 +59,7 @@ def of_run(record: Mapping[str, Any], *, allow_inconclusive: bool) -> Exit:
 
 
 def of_attack(record: Mapping[str, Any], *, allow_inconclusive: bool) -> Exit:
-    """Return what `dpassay attack` ends with, by its record.
-
-    Parameters
-    ----------
-    record : mapping
-        Of schema `dpassay/attack`.
-    allow_inconclusive : bool
-        Whether to pass over claims that could not have been seen to be broken.
-    """
+    """Return what `dpassay attack` ends with, by its record."""
     changed = record["run"].get("changed")
     if not record["run"]["complete"] and not changed:
         return Exit.INTERRUPTED

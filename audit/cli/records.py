@@ -23,15 +23,6 @@ SENSELESS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeE
 def located(text: str, argument: str = "RECORD", names: tuple[str, ...] = RUN) -> Path:
     """Return the file that a name stands for: itself, or the record in a folder.
 
-    Parameters
-    ----------
-    text : str
-        A file or a folder.
-    argument : str
-        What it was said for, for messages.
-    names : tuple of str
-        Files that a folder is taken for.
-
     Raises
     ------
     InvalidInput

@@ -26,8 +26,14 @@ from dpassay.trials.ledger import SEALED, source_digest
 
 ROOT = Path(dpassay.__file__).parent
 LATER = {
-    "run": ("reports", "reports.run.summary", "reports.run.page.folder", "record.cell_files"),
-    "attack": ("reports", "reports.attack.pages"),
+    "run": (
+        *("reports.run.page.html", "reports.run.page.mechanisms", "reports.run.markdown"),
+        *("reports.run.junit", "reports.run.summary", "record.cell_files"),
+    ),
+    "attack": (
+        *("reports.attack.pages", "reports.attack.figures", "reports.run.page.folder"),
+        "mechanisms.shared.learners",
+    ),
 }
 """Modules of dpassay that pages need: imported before anybody could have written into them."""
 NAMED = re.compile(r"[\w.]+(?=:)")
@@ -40,17 +46,8 @@ READ = re.compile(r"file=([^\s,'\"}]+)")
 def sealed(config: Config, words: Sequence[str]) -> Iterator[Callable[[], dict[str, Any]]]:
     """Hold what a command depends on, and give what says what of it has changed in the end.
 
-    Parameters
-    ----------
-    config : Config
-    words : sequence of str
-        The command line.
-
-    Yields
-    ------
-    callable
-        Returns what the facts of the record become if a file has changed, which is told on stderr;
-        nothing if none has.
+    That tells it on stderr, and returns what the facts of the record become; nothing if all is as
+    it was.
     """
     for name in () if "--dry-run" in words else LATER.get(words[0], ()):
         import_module(f"dpassay.{name}")

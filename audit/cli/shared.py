@@ -52,14 +52,6 @@ def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -
 
     What environment variables said is said by options, so that the command does the same without
     them; what a configuration file says stays there.
-
-    Parameters
-    ----------
-    words : list of str
-        The command and what was said with it.
-    environment : mapping, optional
-        What variables said of options that the command has; see
-        `dpassay.cli.arguments.in_force.said_by_variables`.
     """
     kept, rest = [], iter(words)
     for word in rest:
@@ -135,11 +127,6 @@ def clear(directory: Path) -> None:
 @contextmanager
 def delivering(hint: str = "") -> Iterator[None]:
     """Write what has been found; that this fails is no wrong usage.
-
-    Parameters
-    ----------
-    hint : str
-        What to do then.
 
     Raises
     ------

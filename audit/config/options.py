@@ -98,8 +98,7 @@ OPTIONS: dict[str, Option] = {
             shown="your own code in its own processes, the catalogue here unless --jobs > 1",
             metavar="WHERE",
             help="local (all trials in worker processes), dask (on a Dask cluster) or inline "
-            "(everything in this process, for debugging: code that hangs or dies there ends the "
-            "run)",
+            "(one trial after another, for debugging; your own code keeps its process)",
         ),
         address(
             "scheduler",

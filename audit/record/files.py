@@ -64,13 +64,6 @@ def _finite(text: str) -> float:
 def read_document(path: Path, argument: str, schema: str) -> dict[str, Any]:
     """Read a JSON file that says that it is of a schema.
 
-    Parameters
-    ----------
-    path : Path
-    argument : str
-        The argument that named the file, for messages.
-    schema : str
-
     Raises
     ------
     InvalidInput
@@ -150,13 +143,6 @@ def write_text(path: Path, text: str, argument: str = "") -> None:
     """Write a text file so that no reader ever sees half of it; an older one is replaced.
 
     One that ends in .gz is compressed.
-
-    Parameters
-    ----------
-    path : Path
-    text : str
-    argument : str
-        The argument that named the file, for the message; by default the folder's, which is --out.
 
     Raises
     ------

@@ -16,35 +16,15 @@ MOST_HOPS = 8
 
 
 class Definition(NamedTuple):
-    """Where an object is bound.
+    """Where an object is bound."""
 
-    Parameters
-    ----------
-    path : Path
-        The file, with links followed.
-    line : int
-        That of `def` or `class` (not of a decorator), or of the assignment, counted from 1.
-    module : str
-    """
-
-    path: Path
-    line: int
+    path: Path  # with links followed
+    line: int  # of `def` or `class`, not of a decorator, or of the assignment
     module: str
 
 
 def defined_at(target: str) -> Definition | None:
-    """Return where the object of a target is bound: by `def`, `class` or an assignment.
-
-    Parameters
-    ----------
-    target : str
-        A name of the catalogue, or `module:object`.
-
-    Returns
-    -------
-    Definition or None
-        None where no source can be read that binds it.
-    """
+    """Return where the object of a target is bound; None where no source can be read that does."""
     address = ENTRIES[target].address if target in ENTRIES else target
     module, _, name = address.partition(":")
     for _ in range(MOST_HOPS):

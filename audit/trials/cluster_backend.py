@@ -38,15 +38,6 @@ class Remote:
 
     A worker that is lost costs a rerun. A shard that loses one worker after the other is tried
     again piece by piece, then reported.
-
-    Parameters
-    ----------
-    cluster : Cluster
-    runner : TrialRunner
-    keep : callable
-        Called in this process.
-    limits : Limits
-        What each process on the workers may take.
     """
 
     def __init__(self, cluster: Cluster, runner: TrialRunner, keep: Keep, limits: Limits) -> None:

@@ -54,16 +54,10 @@ AGAIN = "run without --resume"
 
 
 class Ledger:
-    """Finished work in a file.
+    """Finished work in a file, made when the first result is written.
 
-    Parameters
-    ----------
-    path : Path
-        The file; made when the first result is written.
-    resume : bool
-        Whether results that it already holds may be used; else they are removed.
-    remedy : str
-        What to do about a file that cannot be used.
+    Unless `resume`, what it already holds is removed; `remedy` says what to do about a file that
+    cannot be used.
 
     Raises
     ------
@@ -126,11 +120,6 @@ class Ledger:
     def find(self, key: Key) -> Any:
         """Return the result of a key, or None where it has none.
 
-        Returns
-        -------
-        object
-            As `dpassay.trials.wire.unpack` reads it; arrays are read-only.
-
         Raises
         ------
         LedgerError
@@ -157,11 +146,6 @@ class Ledger:
 
     def keep(self, rows: Iterable[tuple[Key, Any]]) -> None:
         """Write finished results, all of them or none.
-
-        Parameters
-        ----------
-        rows : iterable of (Key, object)
-            The results are what `dpassay.trials.wire.pack` can write.
 
         Raises
         ------

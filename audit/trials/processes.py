@@ -43,22 +43,7 @@ class Job(Question):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Local:
-    """Runs shards in `jobs` processes.
-
-    Parameters
-    ----------
-    brief : Brief
-        What the shards are about.
-    part : Claim or None
-        See `dpassay.trials.isolation.target.Isolated.part`.
-    keep : callable
-        Called in this process.
-    jobs : int
-    hosts : Hosts
-        The processes, whose desk has the mechanism.
-    theirs : bool
-        Whether they stay open for others.
-    """
+    """Runs shards in `jobs` processes."""
 
     brief: Brief
     part: Claim | None

@@ -24,7 +24,7 @@ HEAD = struct.Struct(">4sIIQ")
 MARK = b"dpa2"
 MOST_PLAIN = 1 << 22
 """Bytes of MessagePack at most: an empty list takes one there and a hundred here."""
-LONGEST = 1 << 31
+LONGEST = 1 << 32
 """Bytes of arrays at most, as they are sent and as they are read."""
 FEW = 64
 """Of fewer numbers it does not matter how many bytes they take."""
@@ -75,32 +75,22 @@ def pack(number: int, value: Any) -> bytes:
 
 
 def length(head: bytes, awaited: int | None = None) -> int:
-    """Return how many bytes follow the head of a message, which must have the awaited number.
-
-    Raises
-    ------
-    Garbled
-        If it is none, or they are too many.
-    """
+    """Return how many bytes follow the head of a message, which must have the awaited number."""
     if len(head) != HEAD.size:
         raise Garbled("it is too short")
     mark, number, plain, arrays = HEAD.unpack(head)
     if awaited not in (None, number):
         raise Garbled("nobody has asked for it")
-    if mark != MARK or plain > MOST_PLAIN or arrays > LONGEST:
+    if mark != MARK:
+        raise Garbled("its head is wrong")
+    if plain > MOST_PLAIN or arrays > LONGEST:
         most = f"{MOST_PLAIN >> 20} MiB, or {LONGEST >> 30} GiB of arrays"
-        raise Garbled(f"its head is wrong, or it is longer than {most}")
+        raise Garbled(f"it is longer than {most}")
     return int(plain + arrays)
 
 
 def unpack(message: bytes) -> tuple[int, Any]:
-    """Read a message: its number and its value, arrays read-only.
-
-    Raises
-    ------
-    Garbled
-        If it is none.
-    """
+    """Read a message: its number and its value, arrays read-only."""
     if length(message[: HEAD.size]) != len(message) - HEAD.size:
         raise Garbled("its length is wrong")
     _, number, plain, _ = HEAD.unpack_from(message)
@@ -116,19 +106,7 @@ def unpack(message: bytes) -> tuple[int, Any]:
 
 
 def read(kind: Any, value: Any) -> Any:
-    """Return a value of a message as what it must be.
-
-    Parameters
-    ----------
-    kind : type
-        A `Message`, a dataclass or what else msgspec knows; nothing is converted to it.
-    value : object
-
-    Raises
-    ------
-    Garbled
-        If it is anything else, or what is made of it refuses it.
-    """
+    """Return a value of a message as what it must be."""
     try:
         with np.errstate(all="ignore"):
             return msgspec.convert(value, kind)

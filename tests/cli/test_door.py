@@ -6,10 +6,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dpassay.attacks.services.interface import Service
 from dpassay.cli.main import main
+from dpassay.data import Labelled
 from dpassay.record.attack_record import read_attack_record
 
 MINE = """
@@ -181,16 +184,14 @@ def test_a_service_that_ends_later_leaves_what_was_seen(
         "def factory(data, seed, user):\n"
         "    class Session:\n"
         "        def ask(self, x):\n"
-        "            if os.path.exists('now'):\n"
-        "                os._exit(0)\n"
         "            return 1\n"
-        "    return Session()\n"
+        "    return os._exit(0) if user == 'the last' else Session()\n"
     )
     from dpassay.cli import service
 
-    def attacked(*given: object, **more: object) -> object:
-        Path("now").touch()
-        return attack_service(*given, **more)
+    def attacked(asked: Service, data: Labelled, *given: Any, **more: Any) -> Any:
+        asked.open(data, 0, "the last")
+        return attack_service(asked, data, *given, **more)
 
     attack_service = service.attack_service
     monkeypatch.setattr(service, "attack_service", attacked)

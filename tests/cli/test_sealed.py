@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,14 @@ def leak(data, queries, size, rng):
 """
 WORDS = [*("--claim", "epsilon=9", "--profile", "quick", "--budget", "300", "--train", "10")]
 WORDS += [*("--queries", "1", "--data", "people.csv", "--label", "y", "-q", "--out", "out")]
+SIZES = ["--models", "8", "--references", "8", "--records", "40", "--transcripts", "0"]
+SIZES += ["--budgets", "1", "--attacks", "gap"]
+
+
+@pytest.fixture(autouse=True)
+def anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without namespaces, where user code writes into the folder that it is run in."""
+    monkeypatch.setattr("dpassay.trials.isolation.host.namespaces", lambda: None)
 
 
 @pytest.fixture
@@ -42,9 +52,13 @@ def evil(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("where", ["import", "trials"])
 @pytest.mark.parametrize(
-    "what", ["dpassay.toml", "people.csv", "dpassay-baseline.json", "evil_writer.py", "other.csv"]
+    ("what", "where"),
+    [
+        *(("dpassay.toml", "import"), ("dpassay.toml", "trials"), ("people.csv", "trials")),
+        *(("dpassay-baseline.json", "import"), ("evil_writer.py", "trials")),
+        ("other.csv", "trials"),
+    ],
 )
 def test_a_change_is_red_and_says_of_what(
     evil: Path, what: str, where: str, capsys: pytest.CaptureFixture[str]
@@ -78,9 +92,8 @@ def test_a_refutation_stays_one(evil: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_an_attack_tells_it_too(evil: Path) -> None:
     Path("what").write_text("people.csv trials")
-    sizes = "--models 8 --references 8 --records 40 --transcripts 0 --budgets 1 --attacks gap"
-    words = ["--claim", "epsilon=9", "--data", "people.csv", "--label", "y", "--out", "out", "-q"]
-    assert main(["attack", "evil_writer:f", *sizes.split(), *words, "--allow-inconclusive"]) == 3
+    words = ["attack", "evil_writer:f", *SIZES, *WORDS[:2], *WORDS[-7:], "--allow-inconclusive"]
+    assert main(words) == 3
     assert "people.csv" in json.loads(Path("out/attack.json").read_text())["run"]["changed"]
 
 
@@ -106,3 +119,36 @@ def test_the_working_directory_is_not_protected(evil: Path) -> None:
         found = protected()
     assert not any(evil.is_relative_to(path) for path in found)
     assert any(Path(dpassay.__file__).resolve().is_relative_to(path) for path in found)
+
+
+LATE = """
+import os, sys
+from dpassay.cli.main import main
+from dpassay.trials.isolation import limits
+own, late, begun = os.getpid(), [], []
+def hook(event, given):
+    if event == "import" and os.getpid() == own and (begun or limits.PROTECTED):
+        begun.append(1)
+        late.extend([given[0]] if given[0].startswith("dpassay") else [])
+sys.addaudithook(hook)
+main(sys.argv[1:])
+print(sorted(late), bool(begun), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "evil_writer:f", *WORDS],
+        ["attack", "evil_writer:f", *SIZES, *WORDS[:2], *WORDS[-7:]],
+    ],
+    ids=["run", "attack"],
+)
+def test_nothing_of_ours_is_imported_once_user_code_may_have_run(
+    evil: Path, words: list[str]
+) -> None:
+    Path("what").write_text("other.csv trials")
+    done = subprocess.run(
+        [sys.executable, "-c", LATE, *words], capture_output=True, text=True, check=False
+    )
+    assert done.stderr.splitlines()[-1] == "[] True"

@@ -197,6 +197,10 @@ def targets_of(
                 address=each.target,
                 parameters=known.parameters | parameters,
                 answers=said,
+                # a claim that is known to be wrong is held against no attack
+                lost=None
+                if wanted.attacked is None
+                else without(each.called, DP(epsilon=0, expected="refuted")),
             )
         if sought is not None:
             target = replace(target, space=sought.space)
@@ -245,9 +249,7 @@ def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditT
     """Return what is known of a user's mechanism that could not be built, if it has a claim."""
     numbers = each.claim if wanted.claim is None else wanted.claim
     if numbers is None:
-        # a claim that is known to be wrong is held against no attack
-        unheld = DP(epsilon=0, expected="refuted")
-        return None if wanted.attacked is None else without(each.called, unheld)
+        return None
     with _placed(each):
         answers = _said_answers(each, wanted) or Answers()
         claim = claim_of(numbers, _source(each, wanted.claim), labels=answers.numbers is None)

@@ -23,13 +23,6 @@ from dpassay.record.files import dumps, exists, writable, write_text
 def accept(kind: RecordKind, text: str, config: Config) -> int:
     """Make a record the baseline, and say what of it no baseline excuses.
 
-    Parameters
-    ----------
-    kind : RecordKind
-    text : str
-        The record's file or folder.
-    config : Config
-
     Raises
     ------
     InvalidInput

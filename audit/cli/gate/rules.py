@@ -21,12 +21,6 @@ def accepted_rules(config: Config, facts: Raw) -> Rules:
     """Return the rules of the accepted attack, by subject and view, to be counted again.
 
     None without a sound baseline of the same experiment; why is told on stderr.
-
-    Parameters
-    ----------
-    config : Config
-    facts : mapping
-        Of the experiment that is about to start, as in its record.
     """
     path = ATTACKS.baseline_in(config)
     if not exists(path) and not config.said("baseline"):

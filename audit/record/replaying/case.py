@@ -44,31 +44,7 @@ DAMAGES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A witness, and what it names.
-
-    Parameters
-    ----------
-    witness : mapping
-        From `make_witness`.
-    subject : AuditTarget
-    claim : Claim
-    place : Group
-        Its pairs and queries.
-    change : Change
-        From its dataset to the neighbour.
-    coding : Coding
-        How answers are counted.
-    weights : array (symbols,)
-        Of the symbols in what is compared: 1 inside the event.
-    query : int
-        The query point of the group that was asked.
-    flipped : bool
-        Whether the leak is from the neighbour to the dataset.
-    trials : mapping or None
-        What the witness tells of its trials; None where the law was computed.
-    recorded : float
-        The leak that it tells.
-    """
+    """A witness, and what it names."""
 
     witness: Mapping[str, Any]
     subject: AuditTarget
@@ -76,10 +52,10 @@ class Case:
     place: Group
     change: Change
     coding: Coding
-    weights: NDArray[np.int64]
+    weights: NDArray[np.int64]  # of the symbols: 1 inside the event
     query: int
-    flipped: bool
-    trials: Mapping[str, Any] | None
+    flipped: bool  # whether the leak is from the neighbour to the dataset
+    trials: Mapping[str, Any] | None  # None where the law was computed
     recorded: float
 
 
@@ -91,11 +67,6 @@ def case_of(
     stack: ExitStack,
 ) -> Case:
     """Make again what a witness names; arguments are those of `dpassay.record.replay.replay`.
-
-    Parameters
-    ----------
-    stack : ExitStack
-        Ends the process of a target of the user's own.
 
     Raises
     ------

@@ -17,14 +17,7 @@ from dpassay.stats.divergence import Loss
 
 
 def computed_again(case: Case, state: Any, neighbour: Any) -> Replay:
-    """Compute the leak of a witness again.
-
-    Parameters
-    ----------
-    case : Case
-    state, neighbour : object
-        Of the mechanism, prepared for either dataset.
-    """
+    """Compute the leak of a witness again."""
     claim, recorded = case.claim, case.recorded
     laws = [_law(case, state, "S"), _law(case, neighbour, "S'")]
     found = _exact(case, laws[::-1] if case.flipped else laws)

@@ -26,14 +26,7 @@ Tallied = Callable[[RawParts], tuple[Tally, Tally]]
 
 
 def drawn_here(case: Case, state: Any, neighbour: Any) -> Tallied:
-    """Return what draws parts of the trials, and counts the symbols of the answers on both sides.
-
-    Parameters
-    ----------
-    case : Case
-    state, neighbour : object
-        Of the mechanism, prepared for either dataset.
-    """
+    """Return what draws parts of the trials, and counts the symbols answered on both sides."""
     assert case.trials is not None
     seed = int(case.trials["seed"])
     sides: list[tuple[Any, Change | None]] = [(state, None), (neighbour, case.change)]

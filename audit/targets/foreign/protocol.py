@@ -36,18 +36,7 @@ class Malformed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hello:
-    """What a server says of itself. What it does not say is not assumed.
-
-    Parameters
-    ----------
-    seeded : bool
-        Whether all its coins come from the `seed` of a line, so that equal lines have equal
-        answers.
-    batch : int
-        Most trials that one line may ask for, >= 1.
-    queries : bool
-        Whether its answers depend on query points.
-    """
+    """What a server says of itself. What it does not say is not assumed."""
 
     seeded: bool = False
     batch: int = 1
@@ -55,13 +44,7 @@ class Hello:
 
 
 def hello_of(reply: Mapping[str, Any]) -> Hello:
-    """Read the reply to `hello`; a server that does not know it has told nothing.
-
-    Raises
-    ------
-    Malformed
-        If something it says is of the wrong type.
-    """
+    """Read the reply to `hello`; a server that does not know it has told nothing."""
     if "error" in reply:
         return Hello()
     known = {key: reply[key] for key in ("seeded", "batch", "queries") if key in reply}
@@ -78,11 +61,6 @@ def plain(value: Any) -> Any:
 
     Arrays and sequences become lists, records of a class or of a DataFrame objects, a dataset of
     numbers a list.
-
-    Raises
-    ------
-    InvalidInput
-        If there is something in it that has no JSON form.
     """
     if isinstance(value, Rows):
         return plain(records(value.form, value.values))
@@ -105,24 +83,12 @@ def plain(value: Any) -> Any:
 
 
 def text_of(value: Any) -> str:
-    """Return data as one line of JSON, ASCII alone.
-
-    Raises
-    ------
-    InvalidInput
-        As `plain` does.
-    """
+    """Return data as one line of JSON, ASCII alone."""
     return json.dumps(plain(value), allow_nan=False, separators=(",", ":"))
 
 
 def reply_of(line: bytes) -> dict[str, Any]:
-    """Read a line as a reply.
-
-    Raises
-    ------
-    Malformed
-        If it is no JSON object.
-    """
+    """Read a line as a reply."""
     try:
         found = _parsed(line)
     except (ValueError, RecursionError):
@@ -159,11 +125,6 @@ def answers_of(reply: Mapping[str, Any], size: int) -> list[Any]:
     """Return the answers of a reply: one a trial, each a value that can be told from others.
 
     Lists are tuples, and a failed trial is a `Failed`.
-
-    Raises
-    ------
-    Malformed
-        If there is not one for each trial, or one is nested too deeply.
     """
     found = reply.get("answers")
     if not isinstance(found, list):
@@ -179,11 +140,6 @@ def value_of(answer: Any, level: int = 0) -> Any:
     """Return a JSON value, so many levels down in an answer, as an answer.
 
     Hashable but for objects.
-
-    Raises
-    ------
-    Malformed
-        If it is nested too deeply.
     """
     if isinstance(answer, str):
         return NOT_FINITE.get(answer, answer)

@@ -35,15 +35,7 @@ KEPT = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """A data set as it is sent.
-
-    Parameters
-    ----------
-    id : str
-        What it is called; equal data have equal names.
-    text : str
-        The data as JSON.
-    """
+    """A data set as it is sent."""
 
     id: str
     text: str
@@ -72,15 +64,6 @@ class Session:
 
     It is opened when something is asked, again after it broke, and anew in a process that was
     forked meanwhile: two processes never share a connection. A copy has none.
-
-    Parameters
-    ----------
-    connect : callable
-        Opens a connection; raises `Broken` if it cannot.
-    what : str
-        What the other side is called in messages: 'its process'.
-    reset : bool
-        Whether the server is told to go back to what it was after `prepare` before each line.
     """
 
     def __init__(
@@ -102,13 +85,7 @@ class Session:
         return self._hello
 
     def prepare(self, data: Dataset) -> None:
-        """Have a data set prepared, unless it is.
-
-        Raises
-        ------
-        TargetError
-            If the server refuses it, or breaks over it. So do the other methods.
-        """
+        """Have a data set prepared, unless it is."""
         self._opened()
         if data.id in self._prepared:
             self._prepared.move_to_end(data.id)

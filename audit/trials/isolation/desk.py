@@ -28,7 +28,7 @@ REMEDY = "a mechanism must return, or raise an exception"
 MORE_TIME = "make it faster, or allow more with --shard-timeout (shard_timeout)"
 MORE_MEMORY = "make it smaller, or allow more with --memory (memory)"
 GARBLED = "its process sent something that is no answer"
-MAY_REFUSE = ("check", "describe")
+MAY_REFUSE = ("about", "check", "describe", "facts")
 """What may end as `InvalidInput`, before anything was run; nothing else that a process says may."""
 RUNNERS = 4
 """So many are kept open in a process: one per way of counting."""
@@ -38,17 +38,21 @@ class LostProcess(TargetError):
     """The process of a mechanism is gone, through the mechanism's own fault."""
 
 
-def asked(host: Host, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
+def asked(
+    host: Host,
+    what: str,
+    operation: str,
+    *arguments: Any,
+    known: Iterable[Any] = (),
+    kind: Any = None,
+) -> Any:
     """Have something done in another process; errors that a desk raises there are raised here.
 
-    Raises
-    ------
-    InvalidInput, TargetError
-        What the desk has raised, or `LostProcess`.
+    The answer is of a kind, by default that of the operation in `ANSWERS`.
     """
     try:
         answer: Reply = read(Reply, host.call(operation, *arguments, known=known))
-        return read(ANSWERS_OF[operation], answer.outcome(f"{what}: ").result())
+        return read(kind or ANSWERS_OF[operation], answer.outcome(f"{what}: ").result())
     except Overtime as error:
         raise LostProcess(f"{what} {error}; {MORE_TIME}") from None
     except Lost as error:
@@ -66,15 +70,7 @@ def asked(host: Host, what: str, operation: str, *arguments: Any, known: Iterabl
 
 
 class Desk:
-    """Answers in the other process what an `Isolated` asks.
-
-    Parameters
-    ----------
-    build : callable
-        Returns the target; called there.
-    memory : float
-        GiB that it may take, for messages.
-    """
+    """Answers in the other process what an `Isolated` asks."""
 
     def __init__(self, build: Callable[[], AuditTarget], memory: float) -> None:
         self._build = build

@@ -73,30 +73,14 @@ def introduced(
     address: str | None = None,
     parameters: Mapping[str, Any] = MappingProxyType({}),
     answers: Answers | None = None,
+    lost: AuditTarget | None = None,
 ) -> Isolated:
     """Return a target that is built in another process only: nothing of its code is imported here.
 
-    What the user said of it is not taken from that process.
-
-    Parameters
-    ----------
-    name : str
-        What the user calls it.
-    build : callable
-        Builds it, there.
-    limits : Limits
-    fallback : AuditTarget, optional
-        What is known of it without building it, where the user named a claim; stands for it where
-        its process is lost over that, so that every audit of it ends as `error`.
-    address, parameters, answers
-        Where it is, and the parameters and answers that the user named, if any.
-
-    Raises
-    ------
-    InvalidInput
-        As `build` does there.
-    TargetError
-        If its process is lost over it, and there is no fallback.
+    What the user said of it is not taken from that process: its name, address and parameters, what
+    it answers and, in the fallback, which claim it makes. Where its process is lost or says what is
+    no description, the fallback stands for it, so that every audit of it ends as `error`; `lost`
+    does where no claim was named.
     """
 
     def imported() -> AuditTarget:
@@ -117,9 +101,10 @@ def introduced(
             raise LostProcess(f"importing {name}: {GARBLED} ({line_of(error)})") from None
     except LostProcess as error:
         hosts.close()
-        if fallback is None:
+        instead = fallback or lost
+        if instead is None:
             raise
-        return _in_hosts(fallback, hosts, lost=[error.cause])
+        return _in_hosts(instead, hosts, lost=[error.cause])
     except BaseException:
         hosts.close()
         raise

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-import msgspec
 import numpy as np
 
-from dpassay.errors import InvalidInput, TargetError, told
+from dpassay.errors import InvalidInput, TargetError, printable, told
 from dpassay.trials.isolation.desk import LostProcess, asked
 from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.limits import Limits, Lost
@@ -17,8 +16,7 @@ from dpassay.trials.isolation.objects import Handle
 from dpassay.trials.ledger import installed
 from dpassay.trials.portable import portable
 from dpassay.trials.threads import one_thread
-
-T = TypeVar("T")
+from dpassay.trials.written import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +43,10 @@ class Remote:
         self.hosts = Hosts(name, _Server(build), limits, bare=bare)
         self._lost: LostProcess | None = None
 
-    def ask(self, what: str, method: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
-        """Return the data that a method returns there.
+    def ask(
+        self, kind: Any, what: str, method: str, *arguments: Any, known: Iterable[Any] = ()
+    ) -> Any:
+        """Return what a method returns there, which is of a kind; see `dpassay.trials.wire.read`.
 
         Raises
         ------
@@ -60,14 +60,10 @@ class Remote:
         except Lost as error:
             raise TargetError(f"{what}: {error}") from None
         try:
-            return asked(host, what, method, *arguments, known=known)
+            return asked(host, what, method, *arguments, known=known, kind=kind)
         except LostProcess as error:
             self._lost = error
             raise
-
-    def facts(self, what: str, method: str, kind: type[T]) -> T:
-        """Return what a method says there, as a type that it has to be."""
-        return checked(self.ask(what, method), kind, what)
 
     def handle(self) -> Handle:
         """Return what will stand here for something that a method leaves there."""
@@ -75,22 +71,8 @@ class Remote:
 
     def portable(self) -> bytes:
         """Return the object for other machines; see `dpassay.trials.portable`."""
-        written = self.ask("sending it to a cluster", "portable")
-        return checked(written, np.ndarray, "portable").tobytes()
-
-
-def checked(said: Any, kind: type[T], what: str) -> T:
-    """Return what another process says, as a type that it has to be.
-
-    Raises
-    ------
-    TargetError
-        If it is of another one.
-    """
-    try:
-        return msgspec.convert(said, kind)
-    except msgspec.ValidationError as error:
-        raise TargetError(f"{what}: its process sent what cannot be read", str(error)) from None
+        written: bytes = self.ask(Array, "sending it to a cluster", "portable").tobytes()
+        return written
 
 
 class _Server:
@@ -114,8 +96,8 @@ class _Server:
             if isinstance(done, Kept):
                 objects[done.key], done = done.thing, done.facts
         except InvalidInput as error:
-            return {"invalid": str(error), "told": told(error)}
+            return {"invalid": printable(str(error)), "told": told(error)}
         except TargetError as error:
-            return {"cause": error.cause, "detail": error.detail}
+            return {"cause": printable(error.cause), "detail": error.detail}
         else:
             return {"done": done}

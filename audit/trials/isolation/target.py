@@ -26,6 +26,7 @@ from dpassay.trials.isolation.host import Host
 from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.limits import Lost
 from dpassay.trials.isolation.objects import Handle
+from dpassay.trials.portable import read
 from dpassay.trials.wire import line_of
 from dpassay.trials.written import Drawn, law_from, reachable_from, worst_case_from
 
@@ -45,20 +46,7 @@ class StandIn(Mechanism):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Isolated(AuditTarget):
-    """A target whose mechanism is only called in another process.
-
-    Parameters
-    ----------
-    name, target, parameters, mechanism, claims
-        See `AuditTarget`; the mechanism may be a `StandIn`.
-    hosts : Hosts
-        Where it is called.
-    there : object
-        The mechanism that they have; `mechanism` unless that is made of it for a claim about
-        scores.
-    lost : list of str
-        Why it is not called any more, if it is not.
-    """
+    """A target whose mechanism is only called in another process."""
 
     hosts: Hosts
     there: object
@@ -214,6 +202,10 @@ class Isolated(AuditTarget):
     def portable(self) -> bytes:
         """Return the mechanism for other machines; see `dpassay.trials.portable`."""
         return bytes(self._ask("sending it to a cluster", "portable").tobytes())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """On another machine it is the target itself: all that runs there is the user's."""
+        return read, (self.portable(), "of Dask")
 
     def _state(self, what: str, operation: str, *arguments: Any, known: Iterable[Any]) -> Handle:
         state = self._host(what).keep()
