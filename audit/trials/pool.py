@@ -12,7 +12,8 @@ from dpassay.trials.isolation.host import Host, wait
 from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.limits import UNLIMITED, Lost, Overtime, Unsent
 from dpassay.trials.threads import one_thread
-from dpassay.trials.written import INLINE
+from dpassay.trials.wire import Garbled, read
+from dpassay.trials.written import INLINE, Reply
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -155,11 +156,13 @@ class Pool:
         self._feed()
 
 
-def _take(question: Question, told: dict[str, Any]) -> None:
-    if "raised" in told:
-        question.cause, question.detail = f"{told['raised']} was raised", str(told["told"])
-    else:
-        question.answer, question.came = told["answer"], True
+def _take(question: Question, told: Any) -> None:
+    try:
+        question.answer, question.came = read(Reply, told).outcome(), True
+    except Garbled as error:
+        question.cause = f"its process sent something that is no answer ({error})"
+    except TargetError as error:
+        question.cause, question.detail = error.cause, error.detail
 
 
 def in_order(
@@ -196,9 +199,7 @@ def in_order(
                 pool.wait(question)
             if not question.came:
                 raise TargetError(question.cause, question.detail)
-            if "cause" in question.answer:
-                raise TargetError(question.answer["cause"], question.answer["detail"])
-            yield question.answer["done"]
+            yield question.answer.result()
     finally:
         pool.dismiss()
         hosts.close()

@@ -19,8 +19,8 @@ from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.pool import Pool, Question
 from dpassay.trials.tasks import Brief, Shard, ShardResult, TrialRunner, span
-from dpassay.trials.wire import Garbled, read
-from dpassay.trials.written import Outcome, shard_result_from
+from dpassay.trials.wire import Garbled
+from dpassay.trials.written import shard_result_from
 
 EXPECTED = "expected sample(state, queries, size, rng) to return labels of shape (size, queries)"
 OVERTIME = "a shard took longer than {:g} s (--shard-timeout)"
@@ -163,7 +163,7 @@ class Local:
         """Read what came of a shard."""
         assert isinstance(question, Job)
         try:
-            done = read(Outcome, question.answer).result()
+            done = question.answer.result()
             question.done = shard_result_from(done, self.brief, question.shard)
         except (Garbled, InvalidInput):
             question.cause = "the worker sent counts that are none"

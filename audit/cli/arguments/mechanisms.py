@@ -180,6 +180,7 @@ def targets_of(
     for each in every:
         with _placed(each):
             sought = wanted.searches.of(each, records if isinstance(records, Labelled) else None)
+            said = sought.answers if sought is not None else _said_answers(each, wanted)
         known = replace(
             each,
             parameters=sized(each.target, each.parameters, size, fixed=wanted.mode != "exhaustive"),
@@ -188,7 +189,6 @@ def targets_of(
         if limits is None or not _is_foreign(each, parameters):
             target = build()
         else:
-            said = sought.answers if sought is not None else _said_answers(each, wanted)
             target = introduced(
                 each.called,
                 build,

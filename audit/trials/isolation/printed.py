@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from dpassay.errors import printable
+
 CHUNK = 1 << 20
 SHOWN = 10
 """So many different lines of what a host has printed are told at most."""
@@ -46,7 +48,7 @@ class Said:
             self._count(line)
 
     def _count(self, raw: bytes, number: int = 1) -> None:
-        line = raw[:LONGEST_LINE].decode(errors="replace").rstrip()
+        line = printable(raw[:LONGEST_LINE].decode(errors="replace").rstrip())
         if not line:
             return
         if line in self._lines or len(self._lines) < SHOWN:
