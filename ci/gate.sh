@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # The gate that action.yml and ci/gitlab.yml run: install, audit, report, compare with the baseline. docs/ci.md explains what is set.
-# The exit code is the worst of the steps as `dpassay run` ranks them, and of what the record says: the project's code runs in the
-# process of `dpassay run` and could end it with any code. 1 says that a claim is refuted, so what fails before the audit leaves
+# The exit code is the worst of the steps as `dpassay run` ranks them, and of what the record says, should a process be killed. 1 says that a claim is refuted, so what fails before the audit leaves
 # with 2. Where the baseline is checked, what suppressions let pass there does not count. No variable here may be called DPASSAY_...: those are read as configuration.
 read -r -d '' -a project <<< "$GATE_INSTALL"
 read -r -d '' -a targets <<< "$GATE_TARGETS"
@@ -53,6 +52,7 @@ esac
 cd "${GATE_DIRECTORY:-.}" || finish 2 "there is no folder '$GATE_DIRECTORY'"
 pip install --quiet "$dpassay" "${project[@]}" || finish 2 "the installation failed: see the log"
 
+export PYTHONSAFEPATH=1 # no step imports what the audited code may have left in this folder
 allowed=()
 for word in "${arguments[@]}"; do
   if [ "$word" = --allow-inconclusive ]; then allowed=("$word"); fi

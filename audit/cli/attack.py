@@ -65,6 +65,7 @@ from dpassay.errors import InvalidInput, printable, require
 from dpassay.pairs import replace_one
 from dpassay.record.attack_baseline import ATTACK_BASELINE
 from dpassay.targets.groups import Group
+from dpassay.trials.isolation.limits import protections
 from dpassay.trials.ledger import Ledger
 
 DESCRIPTION = """Train many models on random halves of the records, and guess from their answers
@@ -256,7 +257,15 @@ def _attack(
     )
     shown = partial(print_attacks, record, console())
     beside = {RECORDS: records_csv(found, data)}
-    deliver_attacks(record, directory, shown, beside, as_json=arguments.json, quiet=arguments.quiet)
+    deliver_attacks(
+        record,
+        directory,
+        shown,
+        beside,
+        held=protections(),
+        as_json=arguments.json,
+        quiet=arguments.quiet,
+    )
     return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
 
 

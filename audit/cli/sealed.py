@@ -7,6 +7,7 @@ being audited writes for the next command.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import site
 import sys
@@ -38,6 +39,8 @@ LATER = {
     ),
 }
 """Modules of dpassay that pages need: imported before anybody could have written into them."""
+OF_CI = ("BASH_ENV", "GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STEP_SUMMARY")
+"""Variables that name files by which one step of a job acts on the next."""
 NAMED = re.compile(r"[\w.]+(?=:)")
 """The module of a `module:object`, wherever a command line or configuration names it."""
 READ = re.compile(r"file=([^\s,'\"}]+)")
@@ -79,6 +82,7 @@ def sealed(config: Config, words: Sequence[str]) -> Iterator[Callable[[], dict[s
 
     # besides dpassay and the libraries: what is read, what is written, and what is imported later
     folders = (*filter(None, sys.path), site.getuserbase(), *filter(None, [config.out]))
+    folders += tuple(os.environ[name] for name in OF_CI if os.environ.get(name))
     folder = None if config.out is None or "--dry-run" in words else Path(config.out)
     if folder is not None:
         writable(folder)  # what is not there cannot be protected

@@ -29,6 +29,7 @@ from dpassay.config.load import Config
 from dpassay.errors import InvalidInput, TargetError, printable
 from dpassay.record.attack_record import HELD, UNEXAMINED, UNLOOKED, UNSEEN
 from dpassay.seeds import stream
+from dpassay.trials.isolation.limits import protections
 
 TRANSCRIPTS = 1000
 """Sessions a side, unless something else is said."""
@@ -135,7 +136,9 @@ def service_action(
     def show() -> None:
         sys.stdout.write(printable(told(alone["service"], seen, tested), line=False))
 
-    deliver_attacks(record, directory, show, as_json=arguments.json, quiet=arguments.quiet)
+    deliver_attacks(
+        record, directory, show, held=protections(), as_json=arguments.json, quiet=arguments.quiet
+    )
     return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
 
 

@@ -25,6 +25,7 @@ from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
+from dpassay.targets.importing import is_own
 from dpassay.targets.resolve import (
     Answers,
     accepts,
@@ -193,7 +194,7 @@ def targets_of(
                 each.called,
                 build,
                 limits,
-                _fallback(each, wanted, sought),
+                _fallback(known, wanted, sought),
                 address=each.target,
                 parameters=known.parameters | parameters,
                 answers=said,
@@ -246,10 +247,17 @@ def _is_foreign(each: Configured, parameters: Mapping[str, Any]) -> bool:
 
 
 def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditTarget | None:
-    """Return what is known of a user's mechanism that could not be built, if it has a claim."""
+    """Return what is known of a mechanism without the user's code, if its claim is."""
     numbers = each.claim if wanted.claim is None else wanted.claim
     if numbers is None:
-        return None
+        # no claim of the catalogue depends on the learner
+        names = (each.parameters | wanted.parameters).items()
+        plain = {name: value for name, value in names if name != "learner"}
+        if not is_own(each.target) or any(":" in written(value) for value in plain.values()):
+            return None
+        taken = {name: value for name, value in plain.items() if accepts(each.target, name)}
+        twin = resolve(each.target, taken, name=each.called)
+        return replace(twin, claims=tuple(twin.mechanism.claims))
     with _placed(each):
         answers = _said_answers(each, wanted) or Answers()
         claim = claim_of(numbers, _source(each, wanted.claim), labels=answers.numbers is None)

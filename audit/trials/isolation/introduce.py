@@ -15,6 +15,7 @@ from dpassay.targets.adapter import TRAINING, given
 from dpassay.targets.coupled import Coupled
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
+from dpassay.targets.importing import is_own
 from dpassay.targets.resolve import Answers, can_be_rebuilt, expected
 from dpassay.trials.isolation.answers import METHODS
 from dpassay.trials.isolation.desk import GARBLED, Desk, LostProcess, asked
@@ -138,8 +139,9 @@ def _described(
         for key, value in facts.parameters.items()
     }
     claims = tuple(each.claim() for each in facts.claims)
-    if fallback is None:
-        claims = expected(address, claims, given)
+    if fallback is None or (address is not None and is_own(address)):
+        known = claims if fallback is None else fallback.claims
+        claims = expected(address, known, given)
     else:
         (claim,) = fallback.claims
         if isinstance(claim, Stability) and has.get("numbers") is not None:

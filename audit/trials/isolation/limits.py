@@ -73,6 +73,7 @@ def _protected(more: tuple[str, ...], here: Path) -> tuple[str, ...]:
     named = (
         *LIBRARIES,
         sys.prefix,
+        sys.base_prefix,
         str(source),
         *(str(each.resolve().parent) for each in links),
         *more,
