@@ -81,7 +81,8 @@ def sealed(config: Config, words: Sequence[str]) -> Iterator[Callable[[], dict[s
         return {"complete": False, "changed": why}
 
     # besides dpassay and the libraries: what is read, what is written, and what is imported later
-    folders = (*filter(None, sys.path), site.getuserbase(), *filter(None, [config.out]))
+    written = (config.out, config.command_line.get("cache"))
+    folders = (*filter(None, (*sys.path, *written)), site.getuserbase())
     folders += tuple(os.environ[name] for name in OF_CI if os.environ.get(name))
     folder = None if config.out is None or "--dry-run" in words else Path(config.out)
     if folder is not None:
