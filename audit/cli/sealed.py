@@ -19,7 +19,7 @@ from typing import Any
 
 import dpassay
 from dpassay.config.load import FILE, PROJECT, Config
-from dpassay.errors import InvalidInput
+from dpassay.errors import DpassayError
 from dpassay.record.attack_baseline import ATTACK_BASELINE
 from dpassay.record.files import writable
 from dpassay.record.trust import shown
@@ -91,7 +91,7 @@ def sealed(config: Config, words: Sequence[str]) -> Iterator[Callable[[], dict[s
     SEALED.update({module: source_digest(module) for module in modules})
     try:
         yield changed
-    except InvalidInput:
+    except DpassayError:
         if folder is not None:
             with suppress(OSError):
                 folder.rmdir()  # only if we made it: a folder with anything in it stays

@@ -140,7 +140,7 @@ def delivering(hint: str = "") -> Iterator[None]:
 
 
 def write_sidecars(
-    directory: Path, results: list[Result], seconds: float, held: Sequence[str]
+    directory: Path, results: list[Result], seconds: float, held: Sequence[str] = ()
 ) -> None:
     """Write what belongs beside a record: all cells, the circumstances, the witnesses.
 

@@ -15,9 +15,10 @@ from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS
 
 OURS = frozenset(ENTRIES) | {entry.address for entry in (*CATALOGUE.values(), *PARTS)}
 """Names and addresses of what the catalogue has, its parts included."""
-PLAIN = re.compile(r"[\w .;+-]*", re.ASCII)
-"""Numbers and bare words, which only a built-in mechanism gives a meaning. An object that is
-imported has a colon in its name, a file or an address a slash."""
+NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
+PLAIN = re.compile(rf"[\w .;+-]*|({NUMBER}[ :;]*)*", re.ASCII)
+"""Bare words, which only a built-in mechanism gives a meaning, and numbers. An object that is
+imported has a colon between names, a file or an address a slash."""
 
 
 def foreign(witness: Mapping[str, Any]) -> list[str]:

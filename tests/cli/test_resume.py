@@ -438,7 +438,7 @@ from pathlib import Path
 
 def predict(data, queries, size, rng):
     if {hangs}:
-        Path("hanging").touch()
+        Path("../hanging").touch()  # the working directory is a copy
         time.sleep(600)
     p = 1 / (1 + np.exp(-len(data) * (2 * data.y.mean() - 1)))
     return (rng.random((size, len(queries))) < p).astype(int)
@@ -452,7 +452,7 @@ def other(data, queries, size, rng):
 def test_ctrl_c_stops_workers_that_hang(project: Path) -> None:
     Path("mine.py").write_text(HANGS.format(hangs=True))
     words = [*WORDS, "--out", "out", "--jobs", "2"]
-    assert interrupted(words, Path("hanging").exists) == (130, "")
+    assert interrupted(words, Path("../hanging").exists) == (130, "")
     record = json.loads(Path("out/record.json").read_text())
     assert record["run"]["complete"] is False
     assert record["results"] == []

@@ -127,9 +127,9 @@ from dpassay.cli.main import main
 from dpassay.trials.isolation import limits
 own, late, begun = os.getpid(), [], []
 def hook(event, given):
-    if event == "import" and os.getpid() == own and (begun or limits.PROTECTED):
+    if os.getpid() == own and (begun or limits.PROTECTED):
         begun.append(1)
-        late.extend([given[0]] if given[0].startswith("dpassay") else [])
+        late.extend([given[0]] if event == "import" and given[0].startswith("dpassay") else [])
 sys.addaudithook(hook)
 main(sys.argv[1:])
 print(sorted(late), bool(begun), file=sys.stderr)

@@ -101,11 +101,6 @@ def test_an_excess_below_0_is_told_as_it_is() -> None:
     witness = make_witness(result)
     assert witness is not None
     assert replay(witness, target=result.target).reproduced
-    old = witness | {
-        "loss": 0,
-        "claim": {name: each for name, each in witness["claim"].items() if name != "excess"},
-    }
-    assert replay(old, target=result.target).reproduced
     domain = audit(Excess(), domain=Domain(n=1, points=1), mode="exhaustive")
     assert domain.verdict == "verified"
     assert domain.exact == pytest.approx(0.1)

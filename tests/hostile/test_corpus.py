@@ -80,8 +80,7 @@ def check(
     if (command, number) not in references:
         references[command, number] = run(command, [None] * number, folder / "reference")
     reference = references[command, number]
-    if command == "dask" and reference.code == 3:
-        pytest.skip("no trials run on a Dask cluster here")
+    assert reference.code in (1, 4), "innocent auditees leak, or are undecided"
     cases = [CASES[name] for name in names]
     ran = run(command, [*cases, *[None] * (number - len(cases))], folder / "run")
     guarded = "read-only files" in in_force()

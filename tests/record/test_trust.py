@@ -68,6 +68,8 @@ seen: list[str] | None = None
 def _listen(event: str, given: tuple[Any, ...]) -> None:
     if seen is None:
         return
+    if given == (None,) and event == "ctypes.dlopen":
+        return  # the C library, which every process has
     if event in RUN or (event == "import" and given[0] in NAMED):
         seen.append(f"{event} {given}"[:200])
     elif event == "open" and (

@@ -264,9 +264,14 @@ def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditT
     if sought is not None:
         claim = replace(claim, relation=sought.space.relation)
     has = {"labels": answers.labels} if answers.numbers is None else {"numbers": answers.numbers}
-    space = None if sought is None else sought.space
-    known = without(each.called, claim)
-    return replace(known, address=each.target, mechanism=StandIn(has), space=space)
+    return AuditTarget(
+        name=each.called,
+        address=each.target,
+        parameters={},
+        mechanism=StandIn(has),
+        claims=(claim,),
+        space=None if sought is None else sought.space,
+    )
 
 
 def without(name: str, *claims: Claim) -> AuditTarget:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from dpassay.claims import PredictionStability, Stability
+from dpassay.claims import spelled
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.mechanism import FunctionMechanism
 from dpassay.search.declared import output_from_json
@@ -144,8 +144,9 @@ def _described(
         claims = expected(address, known, given)
     else:
         (claim,) = fallback.claims
-        if isinstance(claim, Stability) and has.get("numbers") is not None:
-            claim = PredictionStability(gamma=claim.gamma, source=claim.source)
+        gamma = claim.as_json()["gamma"]
+        if gamma is not None and has.get("numbers") is not None:  # of a prediction, not of labels
+            claim = spelled({"gamma": gamma}, claim.source, labels=False)
         # which neighbours it is about is the mechanism's to say, unless they are searched for
         searched = fallback.space is not None
         claims = (claim if searched else replace(claim, relation=claims[0].relation),)

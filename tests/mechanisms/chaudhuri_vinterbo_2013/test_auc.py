@@ -119,7 +119,8 @@ def test_a_sample_of_ones_own_is_recorded_and_replays() -> None:
     assert result.target.parameters["public"] == mechanism.public
     witness = make_witness(result)
     assert witness is not None
-    assert witness["target"] == "dpassay.mechanisms.output_perturbation:OutputPerturbation"
+    address = "dpassay.mechanisms.chaudhuri_vinterbo_2013.output_perturbation:OutputPerturbation"
+    assert witness["target"] == address
     assert replay(witness).reproduced
 
 

@@ -1,7 +1,7 @@
 """Messages of processes, of Dask workers and of programs with something wrong in them.
 
 Each is read as what it says, or ends its own target: `TargetError`, or `InvalidInput` before
-anything was run. By hand: `python -m tests.fuzz.test_wire 1000000 1 [fuzz|lines]`.
+anything was run. By hand, of this module: `python -m MODULE 1000000 1 [fuzz|lines]`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from dpassay.rows.columns import Column
 from dpassay.rows.rows import Form, Rows
 from dpassay.search.outputs import fit_encoder
 from dpassay.targets.groups import groups_for, searched
-from dpassay.trials import wire, written
+from dpassay.trials import pool, wire, written
 from dpassay.trials.blocks import Counts, rows_of_calls
 from dpassay.trials.cluster import Asked, Cluster
 from dpassay.trials.cluster_backend import Receipt, Remote
@@ -343,12 +343,11 @@ def run(message: bytes, rng: random.Random) -> None:
         brief=RUNNER.brief, part=None, keep=forget, jobs=1, hosts=cast("Hosts", Processes(b""))
     )
     job = Job(operation="run", arguments=(), shard=SHARD, last=False)
-    try:
-        job.answer = wire.read(written.Reply, Host(message).call()).answer
-    except (wire.Garbled, Lost):
-        return
-    local._take(job)
-    assert job.done is not None or job.cause
+    with suppress(wire.Garbled, Lost):
+        pool._take(job, Host(message).call())
+    if job.came:
+        local._take(job)
+        assert job.done is not None or job.cause
     if job.done is not None:
         counted(job.done)
 
