@@ -15,8 +15,8 @@ from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS
 
 OURS = frozenset(ENTRIES) | {entry.address for entry in (*CATALOGUE.values(), *PARTS)}
 """Names and addresses of what the catalogue has, its parts included."""
-NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
-PLAIN = re.compile(rf"[\w .;+-]*|({NUMBER}[ :;]*)*", re.ASCII)
+NUMBER = r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?"
+PLAIN = re.compile(rf"[\w .;+-]*|{NUMBER}([ :;]+{NUMBER})*", re.ASCII)
 """Bare words, which only a built-in mechanism gives a meaning, and numbers. An object that is
 imported has a colon between names, a file or an address a slash."""
 
