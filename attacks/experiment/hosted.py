@@ -25,7 +25,7 @@ class _Look(Message):
     """Views of a subject, each with its name, m and copies, and its key."""
 
     views: tuple[tuple[Line, int | None, int], ...]
-    key: list[Any]
+    key: list[Line | list[Line]]
 
 
 class _Facts(Message):
