@@ -79,7 +79,7 @@ def introduced(
     """Return a target that is built in another process only: nothing of its code is imported here.
 
     What the user said of it is not taken from that process: its name, address and parameters, what
-    it answers and, in the fallback, which claim it makes. Where its process is lost or says what is
+    it answers and, in the fallback, which claim it makes. Where its process fails, or says what is
     no description, the fallback stands for it, so that every audit of it ends as `error`; `lost`
     does where no claim was named.
     """
@@ -100,7 +100,7 @@ def introduced(
             raise
         except Exception as error:  # noqa: BLE001  (whatever it does to its reader)
             raise LostProcess(f"importing {name}: {GARBLED} ({line_of(error)})") from None
-    except LostProcess as error:
+    except TargetError as error:
         hosts.close()
         instead = fallback or lost
         if instead is None:
