@@ -24,7 +24,7 @@ HEAD = struct.Struct(">4sIIQ")
 MARK = b"dpa2"
 MOST_PLAIN = 1 << 22
 """Bytes of MessagePack at most: an empty list takes one there and a hundred here."""
-LONGEST = 1 << 32
+LONGEST = 1 << 30
 """Bytes of arrays at most, as they are sent and as they are read."""
 FEW = 64
 """Of fewer numbers it does not matter how many bytes they take."""
