@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,10 @@ MODESTY = 0.04
 than the exact power."""
 ROUNDING = 1e-9
 SHARP = 1.5
-"""What is detectable is at most so many times the claim; 1.36 was found."""
+"""What is detectable is at most so many times the claim; 1.44 was found."""
 HONEST_RUNS = 20
-"""Audits that are asked for their `detectable`; it depends on the test that the screening chose,
-and the largest is taken."""
+"""Audits that are asked for their `detectable`, which depends on the test that the screening chose:
+the largest must be refuted as often as it says."""
 
 
 def sight_checks(
@@ -116,21 +117,20 @@ def sight_checks(
         value=max(point["exact"] - point["power"] for point in curve),
         limit=MODESTY,
     )
-    loss = max(
-        result.detectable for result in _rehearsal(CLAIM.epsilon).runs(seeds(seed, HONEST_RUNS))
-    )
+    honest = _rehearsal(CLAIM.epsilon).runs(seeds(seed, HONEST_RUNS))
+    detectable = [result.detectable for result in honest]
     yield Check(
         group="sight",
         name="detectable loss of such an audit",
         what=(
-            f"Loss that audits of {BUDGET} trials a side at 95 % call detectable beside a claim "
-            f"of {CLAIM.epsilon:g}. Beyond the limit the harness would be blind where it need not "
-            "be."
+            f"Loss that half of {HONEST_RUNS} audits of {BUDGET} trials a side at 95 % call "
+            f"detectable beside a claim of {CLAIM.epsilon:g}. Beyond the limit the harness would "
+            "be blind where it need not be."
         ),
-        value=loss,
+        value=median(detectable),
         limit=SHARP * CLAIM.epsilon,
     )
-    yield _detectable_check(loss, runs, seed, progress)
+    yield _detectable_check(max(detectable), runs, seed, progress)
 
 
 def _detectable_check(loss: float, runs: int, seed: int, progress: Progress) -> Check:
