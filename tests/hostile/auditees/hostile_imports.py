@@ -127,7 +127,7 @@ except OSError: pass
         "import os\ndef __getattr__(name):\n    os._exit(0)\n",
     ),
     "module_of_lies": (
-        "caught",
+        "refused",
         """
 import sys, types
 class Lies(types.ModuleType):
