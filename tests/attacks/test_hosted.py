@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,9 +87,7 @@ def test_what_is_no_share_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     for wrong in (np.full((2, 30, 2), 2.0), np.full((2, 30, 1), 0.5), np.full((2, 30, 2), np.nan)):
         monkeypatch.setattr(Learner, "see", lambda *_, wrong=wrong: wrong)
         plain = LEARNER.without_copies()
-        target = hosted(
-            "mine", lambda plain=plain: Target(name="m", subject=plain), Limits(), bare=False
-        )
+        target = hosted("mine", partial(Target, name="m", subject=plain), Limits(), bare=False)
         try:
             with pytest.raises(TargetError, match="its process sent"):
                 target.subject.see(DATA, POINTS, seed())
@@ -131,10 +130,15 @@ def test_a_service_answers_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         for service in (here, there):
             session = service.open(DATA, 3, "user")
             service.delete(DATA, 3, 0)
-            told = [session.budget, service.shares_seed, service.can("restart"), session.has("ask")]
+            told: list[Any] = [
+                session.budget,
+                service.shares_seed,
+                service.can("restart"),
+                session.has("ask"),
+            ]
             told += [session.transcript(DATA.X), session.ask(DATA.X[0])]
             told += [session.probabilities(DATA.X[0]), session.ask_many(DATA.X[:4])]
-            told += [service.open(DATA, 4, "user").in_threads(DATA.X[:9])]
+            told += [service.open(DATA, 4, "user").in_threads(list(DATA.X[:9]))]
             found.append([*told, service.openings, service.queries])
             with pytest.raises(TargetError, match="raised OSError: not today"):
                 service.open(DATA, 3, "nobody")

@@ -193,7 +193,7 @@ def test_a_service_that_ends_later_leaves_what_was_seen(
         asked.open(data, 0, "the last")
         return attack_service(asked, data, *given, **more)
 
-    attack_service = service.attack_service
+    attack_service = service.attack_service  # type: ignore[attr-defined]
     monkeypatch.setattr(service, "attack_service", attacked)
     words = f"{SERVICE} later:factory --epsilon 1 --transcripts 20 --out out"
     assert main(["attack", *words.split()]) == 3

@@ -22,7 +22,11 @@ import hostile_forgeries  # noqa: E402, F401
 import hostile_imports  # noqa: E402
 import hostile_output  # noqa: E402, F401
 import hostile_system  # noqa: E402, F401
-from hostile_table import CASES, FREE, GUARDED, REFUSED, Case  # noqa: E402
+from hostile_table import CASES as CASES  # noqa: E402, PLC0414
+from hostile_table import FREE as FREE  # noqa: E402, PLC0414
+from hostile_table import GUARDED as GUARDED  # noqa: E402, PLC0414
+from hostile_table import REFUSED as REFUSED  # noqa: E402, PLC0414
+from hostile_table import Case as Case  # noqa: E402, PLC0414
 
 from dpassay.cli.exit_codes import of_attack  # noqa: E402
 

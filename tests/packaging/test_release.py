@@ -123,7 +123,7 @@ def test_the_provenance_of_a_release_says_what_its_files_are_and_what_they_were_
         (tmp_path / name).write_bytes(content)
     statement = tmp_path / "dpassay-1.intoto"
     script = [sys.executable, ROOT / "ci" / "provenance.py", statement, ROOT, "0" * 40]
-    words = [*script, *(tmp_path / name for name in files)]
+    words = [str(each) for each in (*script, *(tmp_path / name for name in files))]
     subprocess.run(words, check=True)
     text = statement.read_bytes()
     known = told_of(json.loads(text), tmp_path)

@@ -31,7 +31,7 @@ Introduced = Callable[..., Isolated]
 
 
 def audited(target: AuditTarget) -> list[Result]:
-    return assay([target], GROUP, Settings(budget=3000, mode="monte-carlo"))
+    return list(assay([target], GROUP, Settings(budget=3000, mode="monte-carlo")))
 
 
 @pytest.fixture

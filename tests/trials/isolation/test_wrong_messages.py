@@ -238,16 +238,16 @@ def written_out(*texts: Any) -> None:
 def describe(message: bytes, rng: random.Random) -> None:
     claim = rng.choice((None, DP(epsilon=1.0), Stability(gamma=0.5)))
     mechanism = StandIn({"labels": (0, 1)})
-    known = {"name": "m", "address": "m:f", "mechanism": mechanism}
+    known: dict[str, Any] = {"name": "m", "address": "m:f", "mechanism": mechanism}
     said = None if claim is None else replace(TARGET, **known, claims=(claim,))
     hosts = lambda *_, **__: Processes(message)  # noqa: E731
-    before, introduce.Hosts = introduce.Hosts, hosts  # type: ignore[assignment, misc]
+    before, introduce.Hosts = introduce.Hosts, hosts  # type: ignore[assignment, attr-defined]
     try:
         found = introduce.introduced(
             "m", lambda: TARGET, Limits(), said, address="m:f", parameters={"p": "1"}
         )
     finally:
-        introduce.Hosts = before  # type: ignore[misc]
+        introduce.Hosts = before  # type: ignore[attr-defined]
     assert (found.name, found.address) == ("m", "m:f")
     assert "p" not in found.parameters or found.parameters["p"] in (1, "1")
     assert all(each.expected is None for each in found.claims)
@@ -419,7 +419,7 @@ CASES = [
         relation="own",
     ),
 ]
-LAWS = [
+LAWS: list[Any] = [
     FiniteLaw(log_p=np.log(np.array([[0.25, 0.75], [0.5, 0.5]])), error=1e-15),
     PointLaw(values=np.array([0.1, 0.3]), error=0.0),
     NoiseLaw(
