@@ -15,7 +15,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import dask
 import numpy as np
 import psutil
 import pytest
@@ -151,27 +150,6 @@ def test_workers_killed_before_their_answers_are_asked_for(
     monkeypatch.setattr(cluster, "take", lose)
     assert on(cluster, target(response(1.0))) == expected
     assert len(killed) == 2
-
-
-def test_code_that_kills_every_worker_is_an_error_of_its_result() -> None:
-    def deadly() -> None:
-        kill(os.getppid())
-        time.sleep(600)
-
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        own_workers(2) as workers,
-        Cluster(workers.scheduler_address) as cluster,
-    ):
-        broken, fine = on(
-            cluster, target(shaky(deadly, 0.5), "deadly"), target(response(1.0), "fine")
-        )
-    assert broken["reason"].startswith(
-        "every worker of the cluster that tried it died on the base dataset (screen trials 0 to "
-    )
-    assert "also when tried again; expected sample(state, queries, size, rng)" in broken["reason"]
-    both = target(response(1.0), "other"), target(response(1.0), "fine")
-    assert fine == entries(run(*both, budget=BUDGET))[1]
 
 
 @contextmanager
