@@ -22,10 +22,10 @@ from dpassay.trials.written import Array as Shares
 
 
 class _Look(Message):
-    """Views of a subject, each with its name, m and copies, and its key."""
+    """Views of a subject, each with its name, m and copies, and its key, which may hold any text."""
 
     views: tuple[tuple[Line, int | None, int], ...]
-    key: list[Line | list[Line]]
+    key: list[str | list[str]]
 
 
 class _Facts(Message):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dpassay.cli.arguments.parser import Parser, examples
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.gate.kinds import RUNS, any_record
+from dpassay.cli.gate.kinds import RUNS, THEOREMS, any_record
 from dpassay.cli.records import sound
 from dpassay.config.values import listed
 from dpassay.errors import InvalidInput
@@ -81,7 +81,7 @@ def action(arguments: argparse.Namespace) -> int:
         raise InvalidInput(
             f"--format = '{arguments.format}': must be a list of {', '.join(known)}{of}"
         )
-    held = _protections(Path(arguments.record)) if kind is RUNS else None
+    held = None if kind is THEOREMS else _protections(Path(arguments.record))
     with sound(f"RECORD = '{arguments.record}'"):
         reports.write(record, formats, Path(arguments.out), known, held)
         code = kind.code(record, allow_inconclusive=arguments.allow_inconclusive)

@@ -147,16 +147,7 @@ def write_sidecars(
     `held` names what held the audited code back.
     """
     write_cells(directory, results)
-    circumstances: dict[str, Any] = {
-        "protections": held,
-        "seconds": round(seconds, 3),
-        "host": platform.node(),
-        "system": platform.platform(),
-        "python": platform.python_version(),
-    }
-    write_text(
-        directory / "sidecar.json", json.dumps(circumstances, indent=2, sort_keys=True) + "\n"
-    )
+    _write_circumstances(directory, seconds=round(seconds, 3), protections=held)
     written = set()
     measured = [result.measured for result in results]
     found = [
@@ -173,6 +164,13 @@ def write_sidecars(
     for path in (directory / "witnesses").glob("*.json"):
         if path not in written and is_witness(path):
             path.unlink()  # of an earlier run into this folder
+
+
+def _write_circumstances(directory: Path, **told: Any) -> None:
+    """Write what may differ between equal runs."""
+    here = {"host": platform.node(), "system": platform.platform()}
+    told |= {**here, "python": platform.python_version()}
+    write_text(directory / "sidecar.json", json.dumps(told, indent=2, sort_keys=True) + "\n")
 
 
 def deliver_attacks(
@@ -197,6 +195,8 @@ def deliver_attacks(
             reports.write(record, ("json",), directory, FORMATS)
             for name, text in (beside or {}).items():
                 write_text(directory / name, text)
+            if held is not None:
+                _write_circumstances(directory, protections=held)
             interrupts.settle(f"{directory / 'attack.json'} is written, its pages are not")
             pages = {name: each for name, each in FORMATS.items() if name != "json"}
             reports.write(record, pages, directory, FORMATS, held)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from dpassay.claims import Claim
+from dpassay.engine.apart import apart
 from dpassay.engine.domains.domain import Domain
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, TargetError
@@ -58,13 +60,19 @@ def _check_pairs(target: AuditTarget, data: Group | None, settings: Settings) ->
                 f"'{claim.relation}', of which the claim {claim} of {target.name} speaks"
             )
     if settings.mode == "exhaustive" and settings.domain is not None:
-        target.check(settings.domain.dataset((0,) * settings.domain.n))
+        _check_data(target, settings.domain.dataset((0,) * settings.domain.n), settings)
     elif data is not None and not target.alone:
-        target.check(data.pairs.base)
+        _check_data(target, data.pairs.base, settings)
     elif data is None and not target.has_worst_cases:
         raise InvalidInput(
             f"{target.name}: no pairs to audit; it names no worst cases of its own, so give it data"
         )
+
+
+def _check_data(target: AuditTarget, data: Any, settings: Settings) -> None:
+    """Raise `InvalidInput` if the mechanism says, where it is called, that it cannot take them."""
+    with apart(target, None, settings) as there:
+        there.check(data)
 
 
 def _check_domain(target: AuditTarget, claim: Claim, domain: Domain) -> None:
@@ -94,7 +102,7 @@ def _check_search(target: AuditTarget, space: Space, settings: Settings) -> None
         _check_claim(target, claim, settings)
     own = getattr(space, "rows", None)
     if own is not None:
-        target.check(own)
+        _check_data(target, own, settings)
 
 
 def _check_claim(target: AuditTarget, claim: Claim, settings: Settings) -> None:

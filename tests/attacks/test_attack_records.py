@@ -96,6 +96,7 @@ def test_the_folder_and_the_table(both: Path, capsys: pytest.CaptureFixture[str]
         "attack.xml",
         "records.csv.gz",
         "models.sqlite",
+        "sidecar.json",
     }
     before = (both / "attack.json").read_text()
     words = ["soft-majority", "--epsilon", "1,8", "--budgets", "1,2", "--out", str(both)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tracemalloc
 from dataclasses import replace
 from typing import Any
@@ -126,3 +128,31 @@ def test_large_integers_and_texts_that_are_none() -> None:
     for kind, text in ((Text, "a\x1b"), (Text, "\u202e"), (Line, "a\n"), (Line, "a" * 10_001)):
         with pytest.raises(Garbled):
             read(kind, text)
+
+
+SCHEMAS = """
+import dpassay.attacks.experiment.hosted, dpassay.attacks.services.hosted
+import dpassay.trials.cluster_worker, dpassay.trials.pool, dpassay.trials.written
+from dpassay.trials.wire import Garbled, Message, read
+kinds = Message.__subclasses__()
+for kind in (*kinds, *dpassay.trials.written.ANSWERS.values()):
+    try:
+        read(kind, {"": 1})
+    except Garbled:
+        pass
+print(len(kinds))
+"""
+
+
+def test_no_schema_corrupts_memory_when_the_process_ends() -> None:
+    """The library frees a union of a list and a text with a pattern twice."""
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", SCHEMAS],
+        check=False,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env={"PYTHONMALLOC": "debug"},
+    )
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) > 10

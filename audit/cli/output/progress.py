@@ -40,6 +40,7 @@ class Pace:
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Take note of the progress of a stage."""
+        what = printable(what)
         self._shown(what, done, total)
         now = self._clock()
         if what != self._what:
@@ -119,6 +120,7 @@ def bars(*, quiet: bool, smaller: str = SMALLER) -> Iterator[Progress]:
         yield silent if quiet else Pace(silent, smaller=smaller)
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress as Bars
 
     with Bars(console=Console(stderr=True), transient=True) as shown:
@@ -126,7 +128,7 @@ def bars(*, quiet: bool, smaller: str = SMALLER) -> Iterator[Progress]:
 
         def show(what: str, done: int, total: int) -> None:
             if what not in tasks:
-                tasks[what] = shown.add_task(what, total=total)
+                tasks[what] = shown.add_task(escape(what), total=total)
             shown.update(tasks[what], completed=done, total=total)
 
         yield Pace(show, smaller=smaller)
