@@ -22,7 +22,7 @@ from dpassay.trials.written import Array as Shares
 
 
 class _Look(Message):
-    """Views of a subject, each with its name, m and copies, and its key, which may hold any text."""
+    """Views of a subject, each with its name, m and copies, and its key, with any text."""
 
     views: tuple[tuple[Line, int | None, int], ...]
     key: list[str | list[str]]
