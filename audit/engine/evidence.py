@@ -187,6 +187,9 @@ class Evidence:
         `dpassay.engine.baseline_cells`.
     point : Claim or None
         The point of a privacy curve that it was held against; None where the claim is no curve.
+    others : tuple of Evidence
+        What else a search found that refutes the claim, at other pairs, certified with this one: the
+        bounds hold all together.
     """
 
     mode: Mode
@@ -209,6 +212,7 @@ class Evidence:
     stopped: Stopped | None = None
     parts: tuple[tuple[str, int], ...] = ()
     point: Claim | None = None
+    others: tuple[Evidence, ...] = ()
 
     @property
     def detectable(self) -> float:

@@ -288,6 +288,8 @@ def _renamed(held: Raw, old: str, new: str) -> Raw:
     for key in ("witness", "clearest", "other"):
         if isinstance(held.get(key), Mapping):
             changed[key] = _renamed(held[key], old, new)
+    if "findings" in held:
+        changed["findings"] = [_renamed(each, old, new) for each in held["findings"]]
     return dict(held) | changed
 
 

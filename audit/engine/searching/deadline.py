@@ -20,10 +20,13 @@ class Deadline:
         From now on, > 0; None for no limit.
     ended : bool
         Whether something was left out because of it.
+    round : int
+        The round of the search that it cut short, from 1; 0 for none.
     """
 
     seconds: float | None
     ended: bool = False
+    round: int = 0
     _started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -35,7 +38,12 @@ class Deadline:
         self.ended |= over
         return over
 
+    def left(self) -> Deadline:
+        """Return one that begins now and ends when this one does."""
+        passed = clock() - self._started
+        return Deadline(seconds=None if self.seconds is None else max(0.0, self.seconds - passed))
+
     def as_json(self) -> dict[str, Any]:
         """What a record says of it; nothing where there is no limit."""
-        limit = {"seconds": self.seconds, "ended": self.ended}
+        limit = {"seconds": self.seconds, "ended": self.ended, "round": self.round}
         return {} if self.seconds is None else {"limit": limit}

@@ -26,6 +26,7 @@ from dpassay.engine.searching.candidates import (
     rank_of,
     round_of,
 )
+from dpassay.engine.searching.certain import Certainties
 from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Bases, Drawing
 from dpassay.errors import TargetError
@@ -33,7 +34,7 @@ from dpassay.search.coded import Base
 from dpassay.search.events import choose_pattern, settled
 from dpassay.search.outlook import Outlook, outlook
 from dpassay.search.outputs import Encoder
-from dpassay.search.proposals.proposal import Space
+from dpassay.search.proposals.proposal import Proposal, Space
 from dpassay.search.worth import Goal
 from dpassay.seeds import stream
 
@@ -68,6 +69,8 @@ DECIDING = 64
 SETTLED, ENOUGH_SETTLED, MOST_SETTLED, RARE = (8, 16), 100_000, 1_000_000, 10_000
 """And one in so many besides sets the threshold of an event that was then seen more rarely than
 that: the first part up to so many, the second of more, but never more than so many."""
+SHORTER = 4
+"""A search that goes on beyond what is certain has so many times fewer trials."""
 PORTIONS = 16
 """Where time is limited, the clock is looked at so many times in a round."""
 
@@ -88,6 +91,8 @@ class Search:
     budget : Budget
     deadline : Deadline
         When the search ends; the first of `PORTIONS` of the pairs is looked at in any case.
+    passed : Certainties
+        What was found for certain: its like is passed over, and the search is a shorter one.
     """
 
     drawing: Drawing
@@ -95,6 +100,7 @@ class Search:
     goals: tuple[Goal, ...]
     budget: Budget
     deadline: Deadline
+    passed: Certainties = Certainties()
     log: list[dict[str, Any]] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
 
@@ -114,18 +120,44 @@ class Search:
         self.drawing.failed.clear()
         return self._searched(failures=True)
 
-    def _searched(self, *, failures: bool) -> tuple[Candidate, Encoder]:
+    def beyond(self, found: Candidate, encoder: Encoder) -> tuple[Search, Candidate, Encoder] | None:
+        """Search on without pairs that are told apart for certain as the one that was found is.
+
+        None where that one is not, nothing else is left, or nothing else will surely be refuted.
+        """
+        passed = self.passed.after(found, encoder)
+        looks = None if passed is None else passed.left(encoder)
+        if passed is None or not looks or self.deadline.stops():
+            return None
+        more = replace(self, passed=passed, log=[], rounds=[], deadline=self.deadline.left())
+        try:
+            other, encoder = more._searched(failures=True, known=encoder.only(looks))
+        except TargetError as error:
+            if error.fatal:
+                raise
+            return None
+        self.deadline.ended |= more.deadline.ended
+        return (more, other, encoder) if is_sure(other) else None
+
+    def _searched(
+        self, *, failures: bool, known: Encoder | None = None
+    ) -> tuple[Candidate, Encoder]:
         """Search; `failures` says that a run may raise an exception."""
         rng = stream(self.drawing.seed, self.drawing.target.name, "search")
-        alive = [Candidate(proposal=each) for each in self.space.first(rng, FIRST)]
-        encoder = self.drawing.encoder([each.proposal for each in alive], failures=failures)
+        alive = self._candidates(self.space.first(rng, FIRST))
+        encoder = known or self.drawing.encoder(
+            [each.proposal for each in alive], failures=failures
+        )
         draws = self.budget.draws
         share = min(SEARCH * draws, max(MOST_SEARCH, draws // PART)) // sum(SHARES)
+        share //= 1 if known is None else SHORTER
         for number, part in enumerate(SHARES):
             last = number == len(SURVIVORS)
             size = trials(part * share, len(alive), draws, number)
             survivors = sum(each.rounds > 0 for each in alive)
             looked = self._round(encoder, alive, size, number)
+            if self.deadline.ended and not self.deadline.round:
+                self.deadline.round = number + 1
             self._left_out(len(looked), survivors)
             if not looked:
                 return self._early(encoder, alive), encoder
@@ -168,7 +200,7 @@ class Search:
                 break
             some = alive[first : first + step]
             try:
-                drawn = self.drawing.draw(encoder, some, size, f"search {number}", told, bases)
+                drawn = self._drawn(encoder, some, size, f"search {number}", told, bases)
             except TargetError as error:
                 if error.fatal or bases is None or any(map(self.drawing.is_own, some)):
                     raise
@@ -190,6 +222,8 @@ class Search:
             (each for each in alive if each.outlook), key=lambda each: each.rank, reverse=True
         )
         best = ranked[: SURVIVORS[-1]]
+        if not best:
+            raise TargetError("a search needs at least one pair to look at")
         self._choose(encoder, best)
         return max(best, key=lambda each: each.rank)
 
@@ -220,7 +254,18 @@ class Search:
         survivors = list(dict.fromkeys(order))[:kept]
         parents = [each.proposal for each in ranked[:8]]
         new = self.space.more(parents, rng, more) if more else []
-        return [*survivors, *(Candidate(proposal=each) for each in new)]
+        return [*survivors, *self._candidates(new)]
+
+    def _candidates(self, proposals: Iterable[Proposal]) -> list[Candidate]:
+        """Return what may be looked at of some proposals."""
+        return [
+            Candidate(proposal=each) for each in proposals if not self.passed.passes_over(each)
+        ]
+
+    def _drawn(self, encoder: Encoder, some: list[Candidate], *how: Any) -> list[Candidate]:
+        """Draw candidates, and pass over those that what is known tells apart."""
+        drawn = self.drawing.draw(encoder, some, *how)
+        return [each for each in drawn if not self.passed.explains(each, encoder)]
 
     def _sharpened(self, encoder: Encoder, found: Candidate) -> None:
         """Choose the event of a pair by more trials."""
@@ -268,10 +313,7 @@ class Search:
             if self.deadline.stops():
                 break
             same, draws = Candidate(proposal=found.proposal), self.budget.draws
-            some = [
-                Candidate(proposal=each)
-                for each in islice(self.space.smaller(found.proposal), SMALLER)
-            ]
+            some = self._candidates(islice(self.space.smaller(found.proposal), SMALLER))
             if not some:
                 break
             try:
@@ -302,7 +344,7 @@ class Search:
     ) -> None:
         """Draw candidates for shrinking, and rank them or choose their events."""
         told = self.drawing.told("looking for a smaller pair", len(some))
-        judge(encoder, self.drawing.draw(encoder, some, size, phase, told))
+        judge(encoder, self._drawn(encoder, some, size, phase, told))
 
     def _rank(self, encoder: Encoder, some: Iterable[Candidate]) -> None:
         """Rank each candidate by its best query; no event is named."""
