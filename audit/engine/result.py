@@ -61,7 +61,9 @@ class Result:
 
     def __repr__(self) -> str:
         head, numbers, reason = self._lines()
-        return "\n".join([head, *map(_wrapped, (numbers, *_found_lines(self), reason))])
+        notes = () if self.evidence is None else self.evidence.searched.get("notes", ())
+        lines = (numbers, *_found_lines(self), reason, *notes)
+        return "\n".join([head, *map(_wrapped, lines)])
 
     def _repr_html_(self) -> str:
         """The card that a notebook shows."""

@@ -19,6 +19,8 @@ from dpassay.reports.run.findings import unit_words
 from dpassay.reports.run.kinds import Words, words_of
 from dpassay.reports.run.seen_cell import (
     at_most_words,
+    certain,
+    lines_of,
     looked_words,
     replay_command,
     seen_words,
@@ -81,6 +83,10 @@ class Brief:
         How many times the claim the leak is for certain, where it was refuted: '1.89'; '∞' where
         the leak is infinite or the claim 0. Empty where it was not refuted, and where a sequential
         test refuted it and the bound is not above the claim.
+    certain : str
+        How the pair is told apart for certain, which no factor describes; empty where one does.
+    lines : tuple of str
+        What else was found, and what a reader must know of a search, a line each.
     above : bool
         Whether the leak is above the claim for certain, though no bound says by how much.
     least, most : float or None
@@ -119,6 +125,8 @@ class Brief:
     about: str
     found: str
     times: str
+    certain: str
+    lines: tuple[str, ...]
     above: bool
     least: float | None
     most: float | None
@@ -216,6 +224,8 @@ def leaks(brief: Brief) -> str:
 
     An error, or a share of bad random strings, is no leak: it is had.
     """
+    if brief.certain:
+        return f"gives a record away: {brief.certain}"
     if brief.above:
         return f"{brief.verb} more than it claims ({brief.claimed})"
     if brief.times in {"", INFINITY}:
@@ -295,7 +305,11 @@ def _brief(result: Raw, name: str) -> Brief:
         claimed=_claimed(words, shown),
         about="" if (about := unit_words(result)) == SINGLE else about,
         found=_found(lower, upper, leak if known else None, beside, refuted=refuted, part=part),
-        times=_times(lower, leak if known else None, claimed) if refuted and bounded else "",
+        times=_times(lower, leak if known else None, claimed)
+        if refuted and bounded and not certain(result)
+        else "",
+        certain=certain(result),
+        lines=lines_of(result),
         above=not bounded,
         least=_ratio(least, claimed),
         most=_ratio(most, claimed),

@@ -38,7 +38,7 @@ def card(result: Result) -> str:
     parts = [
         f"<strong>{found.status.symbol} {escape(lead(record))}</strong>",
         escape(_numbers(found, result)),
-        escape(_without_values(found.seen)),
+        *(escape(_without_values(line)) for line in (found.seen, *found.lines)),
         _bars(found, colour) if found.status.slug in {"refuted", "expected"} else "",
         f'<span style="{QUIET}">{escape(_limits(found, result))}</span>',
     ]

@@ -57,19 +57,6 @@ def space_words(result: Raw) -> str:
     return clean((result["searched"] or {}).get("space", ""))
 
 
-def limit_words(searched: Raw) -> str:
-    """Say that time ended a search; empty where it did not."""
-    limit = searched.get("limit", {"ended": False})
-    if not limit["ended"]:
-        return ""
-    seconds = f"{float(limit['seconds']):g}"
-    return (
-        f"The time limit of {seconds} s ended the search. What it looked at until then depends on "
-        "the machine: another run with this seed may find another pair. The bound does not: it is "
-        "on fresh runs, which a replay draws again."
-    )
-
-
 def declared_words(searched: Raw) -> str:
     """Say what one run was declared to return; empty where nothing was."""
     if searched.get("output") is None:

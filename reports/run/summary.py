@@ -112,7 +112,8 @@ def row_of(brief: Brief, confidence: float) -> tuple[str, ...]:
         return who, f"claims {brief.claimed}", "", "error"
     many = f" ({brief.times}×)" if brief.times not in {"", INFINITY} else ""
     refuted = brief.status in {REFUTED, EXPECTED}
-    found = f"{brief.verb if refuted else 'found'} {brief.found.removeprefix('= ')}{many}"
+    verb = "told apart," if brief.certain else brief.verb if refuted else "found"
+    found = f"{verb} {brief.found.removeprefix('= ')}{many}"
     how = f"{percent(confidence)} confidence" if brief.sampled else "computed"
     verdict = {
         REFUTED: f"refuted, {how}",
@@ -143,13 +144,12 @@ def _below(brief: Brief) -> Iterator[str]:
     """Yield what stands below the line of a result; most where somebody has to act on it."""
     if brief.about:
         yield f"about: {brief.about}"
-    if brief.status not in IN_FULL:
-        return
     if brief.status is REFUTED:
         if brief.seen:
             yield brief.seen
-    else:
+    elif brief.status in IN_FULL:
         yield f"{brief.reason}."
+    yield from brief.lines
 
 
 def _widths(rows: Sequence[tuple[str, ...]], width: int) -> list[int] | None:

@@ -43,6 +43,16 @@ class Deadline:
         passed = clock() - self._started
         return Deadline(seconds=None if self.seconds is None else max(0.0, self.seconds - passed))
 
+    def note(self, rounds: int) -> str:
+        """Say where the time ended a search of so many rounds; empty where it did not."""
+        if not self.ended:
+            return ""
+        where = f"in round {self.round} of {rounds}" if self.round else "after its last round"
+        return (
+            f"search_seconds = {self.seconds:g} ended the search {where}: another run with this "
+            "seed may find another pair."
+        )
+
     def as_json(self) -> dict[str, Any]:
         """What a record says of it; nothing where there is no limit."""
         limit = {"seconds": self.seconds, "ended": self.ended, "round": self.round}

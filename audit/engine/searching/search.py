@@ -37,6 +37,8 @@ from dpassay.search.outputs import Encoder
 from dpassay.search.proposals.proposal import Proposal, Space
 from dpassay.search.worth import Goal
 from dpassay.seeds import stream
+from dpassay.trials.isolation.target import Isolated
+from dpassay.trials.own_coins import alike
 
 FIRST = 256
 """Pairs of the first round."""
@@ -137,7 +139,23 @@ class Search:
                 raise
             return None
         self.deadline.ended |= more.deadline.ended
-        return (more, other, encoder) if is_sure(other) else None
+        worth = is_sure(other) or passed.after(other, encoder) is not None
+        return (more, other, encoder) if worth else None
+
+    def ignores_data(self) -> str:
+        """Say that no dataset moves an answer by itself, where that is so."""
+        target = self.drawing.target
+        some = self.drawing.spread_out(
+            self.space.first(stream(self.drawing.seed, target.name, "search"), FIRST)
+        )
+        sides = {side.digest: side for each in some for side in (each.base, each.neighbour)}
+        asked = list(sides.values()), self.drawing.asked(some[0].queries)
+        there = isinstance(target, Isolated)
+        found = target.alike(*asked) if there else alike(target, *asked)
+        return bool(found) * (
+            f"The function may ignore its data: with the same coins, {found} different datasets "
+            "gave the same answers."
+        )
 
     def _searched(
         self, *, failures: bool, known: Encoder | None = None

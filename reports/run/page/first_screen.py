@@ -53,6 +53,8 @@ class Card:
     numbers : tuple of Number
     seen : str
         The one change, in a sentence; empty where nothing changed.
+    lines : tuple of str
+        What else was found, and what a reader must know of a search.
     bars : tuple of Bar, empty or of length 2
     scale : str
         What the length of the bars means.
@@ -68,6 +70,7 @@ class Card:
     result: ResultView
     numbers: tuple[Number, ...]
     seen: str
+    lines: tuple[str, ...]
     bars: tuple[Bar, ...]
     scale: str
     line: Line | None
@@ -114,6 +117,7 @@ def card(raw: Raw, brief: Brief, result: ResultView, run: Raw) -> Card:
         result=result,
         numbers=tuple(_numbers(raw, brief, run)),
         seen=brief.seen if shown else "",
+        lines=brief.lines,
         bars=bars,
         scale=scale,
         line=_line(raw, brief),
@@ -231,7 +235,7 @@ def _steps(raw: Raw, brief: Brief, command: str) -> Iterator[Step]:
     if brief.status in {REFUTED, EXPECTED}:
         yield replayed(brief)
     if brief.status is REFUTED:
-        yield Step(text=f"Fix the mechanism, or claim what is true: {_refuted_too(raw, brief)}.")
+        yield Step(text=f"Fix the mechanism{_or_claim(raw, brief)}: {_refuted_too(raw, brief)}.")
         yield Step(text="Run it again:", command=command)
     elif _exceeded(brief):
         yield Step(
@@ -305,6 +309,12 @@ def replayed(brief: Brief) -> Step:
     )
 
 
+def _or_claim(raw: Raw, brief: Brief) -> str:
+    """Say that what is true can be claimed, where a finite claim can be true."""
+    lower = value(raw["lower"]) or 0.0
+    return "" if brief.certain or math.isinf(lower) else ", or claim what is true"
+
+
 def _refuted_too(raw: Raw, brief: Brief) -> str:
     """Say which other claims the same numbers refute."""
     words, lower = words_of(raw["claim"]), value(raw["lower"]) or 0.0
@@ -317,7 +327,12 @@ def _refuted_too(raw: Raw, brief: Brief) -> str:
     if float(least) <= float(words.promised):
         least = _least(brief).removeprefix("= ")
     beside = " at this δ" if words.slack else ""
-    return f"every {name} below {least}{beside} is refuted too"
+    told = f"every {name} below {least}{beside} is refuted too"
+    if brief.certain and name in {"ε", "μ"}:
+        return f"no finite {name} allows answers that never coincide, and {told}"
+    trials = raw["witness"]["trials"] if name in {"ε", "μ"} else None
+    never = trials is not None and trials["y"] == 0 and not brief.certain
+    return f"{told}, and no {name} holds if the answer cannot come on one side" if never else told
 
 
 def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
