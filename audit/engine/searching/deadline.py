@@ -55,5 +55,6 @@ class Deadline:
 
     def as_json(self) -> dict[str, Any]:
         """What a record says of it; nothing where there is no limit."""
-        limit = {"seconds": self.seconds, "ended": self.ended, "round": self.round}
+        limit = {"seconds": self.seconds, "ended": self.ended}
+        limit |= {"round": self.round} if self.round else {}
         return {} if self.seconds is None else {"limit": limit}

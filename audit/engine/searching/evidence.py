@@ -14,7 +14,7 @@ from dpassay.engine.searching.candidates import Candidate
 from dpassay.engine.searching.certain import with_plain_event
 from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Drawing
-from dpassay.engine.searching.search import LEAST, SHARES, Search
+from dpassay.engine.searching.search import LEAST, Search
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
 from dpassay.search.outputs import Encoder
@@ -113,14 +113,12 @@ def searched_evidence(
     found = [_certified(*each, certified, open_executor, progress) for each in looked]
     found.sort(key=lambda each: not _refutes(each[1], each[0]))
     (goal, first), *others = found
-    notes = [space.guessed, search.deadline.note(len(SHARES))]
-    notes += [search.ignores_data()] if first.still else []
     return replace(
         first,
         trials=sum(each.trials for _, each in found) + sum(drawing.spent),
         searched=first.searched
         | {"search": search.log, "certified_cells": len(found)}
-        | {"notes": [note for note in notes if note]}
+        | {"notes": search.notes(still=first.still)}
         | search.deadline.as_json(),
         point=points[goal] if len(points) > 1 else None,
         others=tuple(each for other, each in others if _refutes(each, other)),

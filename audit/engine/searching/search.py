@@ -142,8 +142,13 @@ class Search:
         worth = is_sure(other) or passed.after(other, encoder) is not None
         return (more, other, encoder) if worth else None
 
-    def ignores_data(self) -> str:
-        """Say that no dataset moves an answer by itself, where that is so."""
+    def notes(self, *, still: bool) -> list[str]:
+        """Say what a reader must know; `still` says that nothing moved at the pair that was found."""
+        told = [self.space.guessed, self.deadline.note(len(SHARES))]
+        return [note for note in (*told, self._ignores_data() if still else "") if note]
+
+    def _ignores_data(self) -> str:
+        """Say that no dataset moves an answer, all coins being the same, where that is so."""
         target = self.drawing.target
         some = self.drawing.spread_out(
             self.space.first(stream(self.drawing.seed, target.name, "search"), FIRST)

@@ -95,7 +95,7 @@ def test_record_report_and_witness_stand_whenever_it_ends(clock: Clock, seconds:
     more = {"command": "", "catalogue": False, "complete": True, "data": None, "commit": None}
     record = json.loads(json.dumps(make_record(facts | more, [result])))
     assert not fault(record, "record")
-    told = f"The time limit of {seconds:g} s ended the search."
+    told = f"search\\_seconds = {seconds:g} ended the search in round 1 of 3: another run"
     assert told in to_markdown(record)
     witness = json.loads(json.dumps(make_witness(result)))
     assert not fault(witness, "witness")
