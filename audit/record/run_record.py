@@ -45,19 +45,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
 
 
 def make_record(run: Mapping[str, Any], results: Iterable[Result]) -> dict[str, Any]:
-    """Put a run and its results into the published form.
-
-    Parameters
-    ----------
-    run : mapping
-        Facts of the run as JSON values: seed, confidence, command, data and so on.
-    results : iterable of Result
-
-    Returns
-    -------
-    dict
-        Valid under `record_schema`.
-    """
+    """Put a run and its results into the published form."""
     from dpassay import __version__
 
     versions = {name: metadata.version(name) for name in PACKAGES}
@@ -147,12 +135,6 @@ def _findings(result: Result) -> list[dict[str, Any]]:
 
 def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
     """Read a record.
-
-    Parameters
-    ----------
-    path : Path
-    argument : str
-        The argument that named the file, for messages.
 
     Raises
     ------

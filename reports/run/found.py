@@ -23,14 +23,7 @@ MOST_SHOWN = 24
 
 
 def found_lines(result: Result) -> tuple[str, ...]:
-    """Say what refutes a searched claim: how pairs are told apart, at which, and by which event.
-
-    Returns
-    -------
-    tuple of str
-        For each finding 'at: ...' and 'event: ...', the first side of the pair first in both; before
-        them what is certain, or the bound of a further finding. None where the claim is not refuted.
-    """
+    """Say what refutes a searched claim: how pairs are told apart, at which, and by which event."""
     from dpassay.engine.verdicts import apart  # with NumPy
 
     lines = []

@@ -11,13 +11,7 @@ Raw = Mapping[str, Any]
 
 
 def search_words(rounds: Sequence[Raw]) -> tuple[str, str]:
-    """Tell the rounds of a search: what it looked at, and how it went on.
-
-    Parameters
-    ----------
-    rounds : sequence of mapping
-        Entry `search` of what was searched; at least one.
-    """
+    """Tell the rounds of a search: what it looked at, and how it went on."""
     first, last = rounds[0], rounds[-1]
     families = plural(len(first["families"]), "family")
     looked = (

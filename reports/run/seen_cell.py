@@ -143,14 +143,7 @@ def sides_of(result: Raw, cell: Raw) -> tuple[tuple[str, float], ...]:
 def shares(
     one: float, other: float, breaks: Callable[[float, float], bool] = lambda p, q: p != q
 ) -> tuple[str, str]:
-    """Write two probabilities as per cents, nearest, with as many digits as show what they show.
-
-    Parameters
-    ----------
-    one, other : float
-    breaks : callable
-        Whether two numbers show it; by default that they differ.
-    """
+    """Write two probabilities as per cents, nearest, with as many digits as show what they show."""
     texts = ("", "")
     for digits in (2, 3, 4, 6, 9, 12):
         numbers = [rounded(100 * each, digits, NEAREST) for each in (one, other)]

@@ -56,19 +56,7 @@ def print_summary(
     everything: bool = False,
     directory: Path | None = None,
 ) -> None:
-    """Print what was found, worst first, and what limits it.
-
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-    console : rich.console.Console
-        Where to; its width and its colours are respected. Readable from 80 columns on.
-    everything : bool
-        Whether each result has a line of its own, however many there are.
-    directory : Path, optional
-        Where the record and its witnesses lie, for the commands.
-    """
+    """Print what was found, worst first, and what limits it."""
     found = sorted(briefs(record), key=_worst_first)
     shown = [each for each in found if everything or len(found) <= FEW or each.status in IN_FULL]
     _wrapped(console, lead(record), style="bold")

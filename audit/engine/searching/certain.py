@@ -21,17 +21,7 @@ not to: fresh runs say later what holds."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certainties:
-    """What is known to tell pairs apart for certain, so that a search looks for something else.
-
-    Parameters
-    ----------
-    missing : bool
-        An exception, or no number where there was one, on one side alone.
-    empty : bool
-        A dataset without records.
-    places : frozenset of int
-        Places of the answer that are told apart; -2 for what is of several places.
-    """
+    """What is known to tell pairs apart for certain, so that a search looks for something else."""
 
     missing: bool = False
     empty: bool = False

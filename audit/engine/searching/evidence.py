@@ -10,21 +10,24 @@ from dpassay.engine.evidence import Evidence
 from dpassay.engine.monte_carlo import monte_carlo_evidence
 from dpassay.engine.sampling import OpenExecutor
 from dpassay.engine.screening import screen
-from dpassay.engine.searching.candidates import Candidate
+from dpassay.engine.searching.candidates import Candidate, is_sure
 from dpassay.engine.searching.certain import with_plain_event
 from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Drawing
-from dpassay.engine.searching.search import LEAST, Search
+from dpassay.engine.searching.search import FIRST, LEAST, Search
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
 from dpassay.search.outputs import Encoder
 from dpassay.search.proposals.proposal import Space
 from dpassay.search.worth import Goal
+from dpassay.seeds import stream
 from dpassay.stats.alpha import Spending
 from dpassay.stats.scales import scale_of
 from dpassay.targets.groups import Group, Progress
 from dpassay.targets.guard import AuditTarget
+from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.kept import Matches
+from dpassay.trials.own_coins import alike
 
 FINDINGS = 3
 """So many pairs are certified at most: another one only where those before are told apart for
@@ -36,13 +39,7 @@ and guards them."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchBudget(Budget):
-    """A budget whose pairs are found already: a few trials choose the tests of their events.
-
-    Parameters
-    ----------
-    findings : int
-        Pairs that are certified one by one, each at an equal part of alpha.
-    """
+    """A budget whose pairs are found already: a few trials choose the tests of their events."""
 
     findings: int = 1
 
@@ -71,13 +68,6 @@ def searched_evidence(
 ) -> Evidence:
     """Search, certify what was found, and say what was looked at.
 
-    Parameters
-    ----------
-    target, space, claim, budget, open_executor, progress, seed
-        See `Search`.
-    seconds : float, optional
-        After so many the search ends; no limit by default. The certification is not in it.
-
     Raises
     ------
     TargetError
@@ -101,7 +91,7 @@ def searched_evidence(
     )
     # all pairs are known, and alpha is divided among them, before a trial that certifies is drawn
     looked: list[tuple[Search, Candidate, Encoder]] = [(search, *search.best())]
-    while len(looked) < FINDINGS and (more := looked[-1][0].beyond(*looked[-1][1:])):
+    while len(looked) < FINDINGS and (more := _beyond(*looked[-1])):
         looked.append(more)
     certified = SearchBudget(
         draws=budget.draws,
@@ -113,15 +103,57 @@ def searched_evidence(
     found = [_certified(*each, certified, open_executor, progress) for each in looked]
     found.sort(key=lambda each: not _refutes(each[1], each[0]))
     (goal, first), *others = found
+    notes = [space.guessed, search.deadline.note, _ignores_data(search) if first.still else ""]
     return replace(
         first,
         trials=sum(each.trials for _, each in found) + sum(drawing.spent),
         searched=first.searched
         | {"search": search.log, "certified_cells": len(found)}
-        | {"notes": search.notes(still=first.still)}
+        | {"notes": [note for note in notes if note]}
         | search.deadline.as_json(),
         point=points[goal] if len(points) > 1 else None,
         others=tuple(each for other, each in others if _refutes(each, other)),
+    )
+
+
+def _beyond(
+    search: Search, found: Candidate, encoder: Encoder
+) -> tuple[Search, Candidate, Encoder] | None:
+    """Search on without pairs that are told apart for certain as the one that was found is.
+
+    None where that one is not, nothing else is left, or nothing else will surely be refuted.
+    """
+    passed = search.passed.after(found, encoder)
+    looks = None if passed is None else passed.left(encoder)
+    if passed is None or not looks or search.deadline.stops():
+        return None
+    more = replace(search, passed=passed, log=[], rounds=[], deadline=search.deadline.left())
+    try:
+        other, known = more.best(encoder.only(looks))
+    except TargetError as error:
+        if error.fatal:
+            raise
+        return None
+    search.deadline.ended |= more.deadline.ended
+    sure = is_sure(other) or passed.after(other, known) is not None
+    return (more, other, known) if sure else None
+
+
+def _ignores_data(search: Search) -> str:
+    """Say that no dataset moves an answer, all coins being the same, where that is so."""
+    drawing, target = search.drawing, search.drawing.target
+    proposals = search.space.first(stream(drawing.seed, target.name, "search"), FIRST)
+    some = drawing.spread_out(proposals)
+    sides = {side.digest: side for each in some for side in (each.base, each.neighbour)}
+    asked = list(sides.values()), drawing.asked(some[0].queries)
+    try:
+        isolated = isinstance(target, Isolated)
+        found = target.alike(*asked) if isolated else alike(target, *asked)
+    except TargetError:  # its process is gone; the numbers stand
+        return ""
+    return bool(found) * (
+        f"The function may ignore its data: with the same coins, {found} different datasets gave "
+        "the same answers."
     )
 
 

@@ -37,8 +37,6 @@ from dpassay.search.outputs import Encoder
 from dpassay.search.proposals.proposal import Proposal, Space
 from dpassay.search.worth import Goal
 from dpassay.seeds import stream
-from dpassay.trials.isolation.target import Isolated
-from dpassay.trials.own_coins import alike
 
 FIRST = 256
 """Pairs of the first round."""
@@ -79,41 +77,27 @@ PORTIONS = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Search:
-    """One search for the pair, query and event that break a claim.
-
-    Parameters
-    ----------
-    drawing : Drawing
-        Draws trials.
-    space : Space
-        Proposes pairs and queries.
-    goals : tuple of Goal
-        The claim, or the points of a curve: a pair is held against the one that it looks worst
-        against.
-    budget : Budget
-    deadline : Deadline
-        When the search ends; the first of `PORTIONS` of the pairs is looked at in any case.
-    passed : Certainties
-        What was found for certain: its like is passed over, and the search is a shorter one.
-    """
+    """One search for the pair, query and event that break a claim."""
 
     drawing: Drawing
     space: Space
     goals: tuple[Goal, ...]
     budget: Budget
     deadline: Deadline
-    passed: Certainties = Certainties()
+    passed: Certainties = field(default_factory=Certainties)
     log: list[dict[str, Any]] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
 
-    def best(self) -> tuple[Candidate, Encoder]:
+    def best(self, known: Encoder | None = None) -> tuple[Candidate, Encoder]:
         """Search, and return the pair that is to be certified, and what was looked at in answers.
+
+        `known` says what to look at, where that is known from a search before.
 
         One only: the last round has looked at the few that were left so often that the best of
         them is known, or makes no difference, and it gets all of alpha.
         """
         try:
-            return self._searched(failures=False)
+            return self._searched(failures=False, known=known)
         except TargetError as error:
             if not error.unforeseen:
                 raise
@@ -121,46 +105,6 @@ class Search:
         self.rounds.clear()
         self.drawing.failed.clear()
         return self._searched(failures=True)
-
-    def beyond(self, found: Candidate, encoder: Encoder) -> tuple[Search, Candidate, Encoder] | None:
-        """Search on without pairs that are told apart for certain as the one that was found is.
-
-        None where that one is not, nothing else is left, or nothing else will surely be refuted.
-        """
-        passed = self.passed.after(found, encoder)
-        looks = None if passed is None else passed.left(encoder)
-        if passed is None or not looks or self.deadline.stops():
-            return None
-        more = replace(self, passed=passed, log=[], rounds=[], deadline=self.deadline.left())
-        try:
-            other, encoder = more._searched(failures=True, known=encoder.only(looks))
-        except TargetError as error:
-            if error.fatal:
-                raise
-            return None
-        self.deadline.ended |= more.deadline.ended
-        worth = is_sure(other) or passed.after(other, encoder) is not None
-        return (more, other, encoder) if worth else None
-
-    def notes(self, *, still: bool) -> list[str]:
-        """Say what a reader must know; `still` says that nothing moved at the pair that was found."""
-        told = [self.space.guessed, self.deadline.note(len(SHARES))]
-        return [note for note in (*told, self._ignores_data() if still else "") if note]
-
-    def _ignores_data(self) -> str:
-        """Say that no dataset moves an answer, all coins being the same, where that is so."""
-        target = self.drawing.target
-        some = self.drawing.spread_out(
-            self.space.first(stream(self.drawing.seed, target.name, "search"), FIRST)
-        )
-        sides = {side.digest: side for each in some for side in (each.base, each.neighbour)}
-        asked = list(sides.values()), self.drawing.asked(some[0].queries)
-        there = isinstance(target, Isolated)
-        found = target.alike(*asked) if there else alike(target, *asked)
-        return bool(found) * (
-            f"The function may ignore its data: with the same coins, {found} different datasets "
-            "gave the same answers."
-        )
 
     def _searched(
         self, *, failures: bool, known: Encoder | None = None
@@ -180,7 +124,7 @@ class Search:
             survivors = sum(each.rounds > 0 for each in alive)
             looked = self._round(encoder, alive, size, number)
             if self.deadline.ended and not self.deadline.round:
-                self.deadline.round = number + 1
+                self.deadline.round = number + 1, len(SHARES)
             self._left_out(len(looked), survivors)
             if not looked:
                 return self._early(encoder, alive), encoder
@@ -205,12 +149,6 @@ class Search:
         """Draw candidates and choose their events; in `PORTIONS` where time is limited.
 
         A round then has its share of the time.
-
-        Returns
-        -------
-        list of Candidate
-            Those that were looked at, in their order; fewer where time was up. None only where the
-            time of the whole search was up before a later round began.
         """
         part = sum(SHARES[: number + 1]) / sum(SHARES)
         told = self.drawing.told(f"round {number + 1} of {len(SHARES)}", len(alive))
@@ -281,9 +219,7 @@ class Search:
 
     def _candidates(self, proposals: Iterable[Proposal]) -> list[Candidate]:
         """Return what may be looked at of some proposals."""
-        return [
-            Candidate(proposal=each) for each in proposals if not self.passed.passes_over(each)
-        ]
+        return [Candidate(proposal=each) for each in proposals if not self.passed.passes_over(each)]
 
     def _drawn(self, encoder: Encoder, some: list[Candidate], *how: Any) -> list[Candidate]:
         """Draw candidates, and pass over those that what is known tells apart."""

@@ -94,7 +94,7 @@ def _check_unchanged(subject: AuditTarget, bases: list[Any], digests: list[str])
 
 
 ANSWERS: dict[str, Callable[..., Any]] = {
-    "alike": lambda subject, *given: alike(subject, *given),
+    "alike": alike,
     "answer_words": lambda subject, *given: subject.answer_words(*given),
     "check": lambda subject, *given: subject.check(*given),
     "check_unchanged": _check_unchanged,

@@ -44,27 +44,7 @@ PLANNED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """One result on the first screen.
-
-    Parameters
-    ----------
-    brief : Brief
-    result : ResultView
-    numbers : tuple of Number
-    seen : str
-        The one change, in a sentence; empty where nothing changed.
-    lines : tuple of str
-        What else was found, and what a reader must know of a search.
-    bars : tuple of Bar, empty or of length 2
-    scale : str
-        What the length of the bars means.
-    line : Line or None
-    verdict : str
-        Why it was decided so, where the numbers do not say it.
-    steps : tuple of Step
-    looked : tuple of str
-        What was looked at, and what would have been seen there.
-    """
+    """One result on the first screen."""
 
     brief: Brief
     result: ResultView
@@ -95,19 +75,7 @@ class Card:
 
 
 def card(raw: Raw, brief: Brief, result: ResultView, run: Raw) -> Card:
-    """Put together what the first screen shows of one result.
-
-    Parameters
-    ----------
-    raw : mapping
-        The result, as the record has it.
-    brief : Brief
-        The same in brief.
-    result : ResultView
-        The same in full.
-    run : mapping
-        The record's run.
-    """
+    """Put together what the first screen shows of one result."""
     moved = len(brief.sides) == 2 and brief.sides[0][1] != brief.sides[1][1]
     shown = bool(brief.seen) and (moved or not brief.sides)
     bars, scale = _bars(raw, brief) if shown and moved else ((), "")

@@ -119,17 +119,19 @@ def test_a_factor_is_no_certainty(name: str) -> None:
     assert "findings" not in record["results"][0]
     assert "times what it claims" in lead(record)
     assert "claim what is true" in to_html(record)
-    assert hunted(function, data, claim=DP(epsilon=2.0, relation=result.claim.relation)).findings == ()
+    assert (
+        hunted(function, data, claim=DP(epsilon=2.0, relation=result.claim.relation)).findings == ()
+    )
 
 
 KEPT = np.random.default_rng(5)
 
 
-def ignores(data: Any, size: int, rng: Rng) -> Any:  # noqa: ARG001
+def ignores(data: Any, size: int, rng: Rng) -> Any:
     return noisy_sum([0.2, 0.9], size, rng)
 
 
-def ignores_with_own_coins(data: Any) -> Any:  # noqa: ARG001
+def ignores_with_own_coins(data: Any) -> Any:
     return KEPT.laplace()
 
 
