@@ -57,7 +57,7 @@ def test_the_report_says_that_time_ended_it_and_its_witness_replays(
 ) -> None:
     assert main([*RUN, *SEARCH, "--search-seconds", NO_TIME, "--out", "one"]) == 1
     assert searched_by("one")["limit"] == {"seconds": 1e-6, "ended": True, "round": 1}
-    told = "search_seconds = 1e-06 ended the search in round 1 of 4: another run"
+    told = "search_seconds = 1e-06 ended the search in round 1 of 2: another run"
     for name in ("report.md", "index.html"):
         assert told in Path("one", name).read_text(encoding="utf-8").replace("\\_", "_")
     capsys.readouterr()

@@ -80,7 +80,7 @@ def test_a_limit_that_is_not_reached_changes_nothing(clock: Clock, data: Any) ->
 def test_the_shortest_limit_still_looks_at_some_pairs_and_certifies_one(clock: Clock) -> None:
     free = hunted(clock, None)
     result = hunted(clock, 0.001)
-    assert looked(result)["limit"] == {"seconds": 0.001, "ended": True}
+    assert looked(result)["limit"] == {"seconds": 0.001, "ended": True, "round": 1}
     assert rounds(result) == [rounds(free)[0] // searched.PORTIONS]
     assert result.verdict in ("refuted", "not refuted", "inconclusive")
     assert result.draws == 1000
