@@ -135,8 +135,7 @@ def _beyond(
             raise
         return None
     search.deadline.ended |= more.deadline.ended
-    sure = is_sure(other) or passed.after(other, known) is not None
-    return (more, other, known) if sure else None
+    return (more, other, known) if is_sure(other) else None
 
 
 def _ignores_data(search: Search) -> str:
