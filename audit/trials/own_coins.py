@@ -71,4 +71,9 @@ def _coins() -> Callable[[], None]:
             back.append(partial(each.setstate, each.getstate()))
         elif kind is np.random.RandomState:
             back.append(partial(each.set_state, each.get_state(legacy=False)))
-    return lambda: [toss() for toss in back] and None
+
+    def set_back() -> None:
+        for each in back:
+            each()
+
+    return set_back

@@ -83,7 +83,7 @@ class Candidate:
         rows, seen = sum(each.shape[1] for each in self.one), self.outlook
         if seen is None or self.goal is None or seen.expected <= self.goal.promised:
             return False
-        return max(seen.p0, 1 - seen.p1) * rows <= 1
+        return bool(max(seen.p0, 1 - seen.p1) * rows <= 1)
 
     @property
     def promise(self) -> float:

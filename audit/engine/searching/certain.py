@@ -83,7 +83,9 @@ def _missing_on_one_side(each: Candidate, encoder: Encoder) -> Mask:
 
     def seen(side: list[Features]) -> Features:
         drawn = np.concatenate(side, axis=1)
-        return np.where(coded, raised & (drawn == 0), np.isnan(drawn)).mean(axis=1)
+        return np.asarray(
+            np.where(coded, raised & (drawn == 0), np.isnan(drawn)).mean(axis=1), dtype=float
+        )
 
     one, other = seen(each.one), seen(each.other)
     return np.asarray(((one == 0) != (other == 0)).any(axis=1))

@@ -146,8 +146,7 @@ def _ignores_data(search: Search) -> str:
     sides = {side.digest: side for each in some for side in (each.base, each.neighbour)}
     asked = list(sides.values()), drawing.asked(some[0].queries)
     try:
-        isolated = isinstance(target, Isolated)
-        found = target.alike(*asked) if isolated else alike(target, *asked)
+        found = target.alike(*asked) if isinstance(target, Isolated) else alike(target, *asked)
     except TargetError:  # its process is gone; the numbers stand
         return ""
     return bool(found) * (
