@@ -51,18 +51,28 @@ class Events:
     def order(self, counted: Codes) -> Codes:
         """Return the order of the tables' codes, from counts (2, ..., total)."""
         x, y = counted[..., self.split :] + 1
-        return np.lexsort((y / x, np.broadcast_to(self.feature, x.shape)))
+        return np.argsort(self.feature + y / (x + y), axis=-1, kind="stable")
 
-    def sums(self, counted: Codes, order: Codes) -> Codes:
-        """Return the counts of all events on both sides: (2, ..., events)."""
+    def sums(self, *parts: tuple[Codes, Codes]) -> Codes:
+        """Return the counts of all events on both sides: (2, ..., events).
+
+        Parameters
+        ----------
+        parts : pairs of array (2, ..., total) and array (..., n)
+            Counts of a part of the outputs, and the order in which its unions are counted.
+        """
+        counted: Codes = sum(counts for counts, _ in parts)  # type: ignore[assignment]
         shape, edges = counted.shape[:-1], len(EDGES)
         ordered = counted[..., : self.numbers * CODES]
         below = ordered.reshape(*shape, self.numbers, CODES).cumsum(axis=-1)
         at_least = below[..., edges : edges + 1] - below[..., :edges]
         numbers = np.stack([below[..., :edges], at_least], axis=-2).reshape(*shape, -1)
         single = counted[..., self.split :]
-        ranked = np.take_along_axis(single, order[None], axis=-1)
-        running = np.insert(ranked.cumsum(axis=-1), 0, 0, axis=-1)
+        ranked = sum(
+            np.take_along_axis(counts[..., self.split :], order[None], axis=-1)
+            for counts, order in parts
+        )
+        running = np.concatenate([0 * single[..., :1], np.cumsum(ranked, axis=-1)], axis=-1)
         of = self.feature[self.firsts]
         first = running[..., self.firsts + 1] - running[..., self.tables[of]]
         rest = running[..., self.lasts[of] + 1] - running[..., self.firsts + 1]
@@ -71,10 +81,10 @@ class Events:
     def expected(self, one: Codes, other: Codes) -> Codes:
         """Return what `sums` of two halves of outputs will be on others.
 
-        Each half is counted in the order that the other half shows: in its own order, unions of
+        Each half is counted in the order that the other half shows: in their own order, unions of
         many rare codes would look best.
         """
-        return self.sums(one, self.order(other)) + self.sums(other, self.order(one))
+        return self.sums((one, self.order(other)), (other, self.order(one)))
 
     def best(self, worth: Array) -> Codes:
         """Return the place of the best event of each kind and feature."""

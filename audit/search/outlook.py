@@ -145,7 +145,7 @@ def _best(base: Base, learn: _Half, select: _Half, worths: Worths) -> Seen:
     for turned, worth in enumerate((worths(x, y), worths(y, x))):
         proposed += [(float(worth[place]), turned, place) for place in events.best(worth).tolist()]
     proposed.sort(reverse=True)
-    a, b = events.sums(sum(select.folds), order)
+    a, b = events.sums((sum(select.folds), order))
     seen = [_turn(int(a[k]), int(b[k]), turned) for _, turned, k in proposed[:SHORTLIST]]
     least, _, place = proposed[0]
     roots = [events.members(place, order), *base.roots]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpassay.search.features import SINGLE, Feature
 from dpassay.search.rules import AT_LEAST, BELOW, Condition, OneOf, Threshold
+from dpassay.search.values import NUMBER
 from dpassay.search.views import Array
 from dpassay.search.worth import Goal
 
@@ -95,7 +96,8 @@ def frequent(looks: Sequence[Feature], columns: Array) -> list[tuple[int, int]]:
             counts = np.bincount(columns[j].astype(np.intp), minlength=look.codes)
             apart = np.abs(counts / columns.shape[1] - 0.5)
             often = np.flatnonzero(apart < 0.5 - FREQUENT).tolist()
-            found += [(float(apart[code]), j, code) for code in often]
+            named = [code for code in often if look.table[code : code + 1] != (NUMBER,)]
+            found += [(float(apart[code]), j, code) for code in named]
     return [(j, code) for _, j, code in sorted(found)[:MOST_FREQUENT]]
 
 
@@ -155,10 +157,8 @@ class _Sets:
         size = len(self.order)
         if k < size:
             return OneOf(self.feature, (k,))
-        if k < 2 * size - 1:
-            chosen = self.order[: k - size + 1]
-        else:
-            chosen = self.order[k - 2 * size + 2 :]
+        split = k - size + 1
+        chosen = self.order[:split] if split < size else self.order[split - size + 1 :]
         return OneOf(self.feature, tuple(sorted(chosen.tolist())))
 
 
@@ -178,7 +178,7 @@ def _sets(coded: Sequence[int], sizes: Sequence[int], rows: Rows) -> list[_Sets]
 
     def ranked(counts: NDArray[np.int64]) -> NDArray[np.intp]:
         x, y = counts + 1
-        return np.lexsort((np.log(y / rows.m0) - np.log(x / rows.m1), of))
+        return np.argsort(of + y / (x * (rows.m0 / rows.m1) + y), kind="stable")
 
     both = halves.sum(axis=0)
     order = ranked(both)
