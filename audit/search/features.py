@@ -235,7 +235,7 @@ def _sum(feature: Feature, view: View) -> Array:  # noqa: ARG001
 
 def _middle(feature: Feature, view: View) -> Array:  # noqa: ARG001
     """Lower median: of one answer that is given many times it tells more than the sum."""
-    ordered = np.sort(view.matrix(), axis=1)
+    ordered = np.sort(np.pad(view.matrix(), ((0, 0), (0, 1)), constant_values=np.nan), axis=1)
     last = np.maximum(0, np.count_nonzero(~np.isnan(ordered), axis=1) - 1)
     return np.take_along_axis(ordered, last[:, None] // 2, axis=1)[:, 0]
 
