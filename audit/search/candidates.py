@@ -129,7 +129,7 @@ def _scores(
 ) -> list[Candidate]:
     """Return learned scores with the best threshold of each."""
     fit, rest = _cut(learn)
-    scores = [score for score in [binned(fit, looks)] if score is not None]
+    scores = list(binned(fit, looks))
     if singles:
         ranked = list(dict.fromkeys(each.condition.feature for each in singles))
         scores += list(regressions(fit, looks, ranked))

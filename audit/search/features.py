@@ -42,11 +42,11 @@ class Feature:
         One of `KINDS`: 'number' (the number in a place), 'value' (code of the value in a place),
         'whole' (code of the whole output), 'outcome' (whether it is an exception), 'length',
         'change' (first place that differs from the first part), 'count' and 'first' (how often a
-        value occurs, and where first), 'sum', 'middle' (the lower median), 'largest', 'smallest',
-        'top' (place of the largest), 'distance' (of the number in a place from a centre), 'bit'
-        (exponent of the lowest bit that is set in it), 'digit' (code of the last digit of the
-        number, or of that in the text, in a place), 'difference' (of the numbers in two places),
-        'spelled' (the first number in the text in a place), 'letters' (how long that is).
+        value occurs, and where first), 'sum', 'largest', 'smallest', 'top' (place of the largest),
+        'distance' (of the number in a place from a centre), 'bit' (exponent of the lowest bit that
+        is set in it), 'digit' (code of the last digit of the number, or of that in the text, in a
+        place), 'difference' (of the numbers in two places), 'spelled' (the first number in the text
+        in a place), 'letters' (how long that is).
     place : int
         Counted from 0; `SINGLE` for outputs without parts.
     table : tuple of Key
@@ -233,13 +233,6 @@ def _sum(feature: Feature, view: View) -> Array:  # noqa: ARG001
     return total
 
 
-def _middle(feature: Feature, view: View) -> Array:  # noqa: ARG001
-    """Lower median: of one answer that is given many times it tells more than the sum."""
-    ordered = np.sort(np.pad(view.matrix(), ((0, 0), (0, 1)), constant_values=np.nan), axis=1)
-    last = np.maximum(0, np.count_nonzero(~np.isnan(ordered), axis=1) - 1)
-    return np.take_along_axis(ordered, last[:, None] // 2, axis=1)[:, 0]
-
-
 def _largest(feature: Feature, view: View) -> Array:  # noqa: ARG001
     return np.asarray(np.fmax.reduce(view.matrix(), axis=1, initial=np.nan))
 
@@ -268,7 +261,6 @@ KINDS: dict[str, Callable[[Feature, View], Array]] = {
     "count": _count,
     "first": _first,
     "sum": _sum,
-    "middle": _middle,
     "largest": _largest,
     "smallest": _smallest,
     "top": _top,
@@ -290,7 +282,6 @@ NAMES = {
     "length": "the number of answers",
     "change": "the place of the first change",
     "sum": "the sum of the answers",
-    "middle": "the middle answer",
     "largest": "the largest answer",
     "smallest": "the smallest answer",
     "top": "the place of the largest answer",

@@ -224,7 +224,7 @@ def _of_parts(views: Sequence[View], bits: bool) -> list[Feature]:
     if len(np.unique(whole.lengths())) > 1:
         found += [Feature("length")]
     if numeric > 1:
-        found += [Feature(kind) for kind in ("sum", "middle", "largest", "smallest", "top")]
+        found += [Feature(kind) for kind in ("sum", "largest", "smallest", "top")]
         found += _differences(
             [at for at, tally in tallies.items() if tally.numbers > CONTINUOUS and not tally.others]
         )

@@ -158,7 +158,7 @@ class Score:
     side : {"at least", "below"}
     at : float
     kind : str
-        How it was learned, in a word: 'linear', 'spline', 'binned'.
+        How it was learned, in a word: 'linear', 'spline', 'binned', 'pooled'.
     """
 
     curves: tuple[Curve, ...]

@@ -220,6 +220,15 @@ def test_what_only_all_coordinates_tell_is_learned_and_needs_no_scikit_learn_to_
     assert max(len(word) for word in text.replace("]", " ").replace(",", " ").split()) < 40
 
 
+def test_one_answer_that_is_given_many_times_is_judged_by_one_curve() -> None:
+    one: Draw = lambda rng, m: rng.laplace(0, 5, (m, 20))  # noqa: E731
+    other: Draw = lambda rng, m: rng.laplace(1, 5, (m, 20))  # noqa: E731
+    choice = choose(one, other, 13_000, n=20_000, alpha=0.001)
+    assert isinstance(choice.pattern.rule, Score)
+    # 1.84 is the best that can be certified, 1.19 through the mean, 1.58 place by place
+    assert limit(Ratio(), *truth(choice, one, other), 20_000, 0.001) > 1.7
+
+
 def sparse_vector(answers: list[float], noise: float) -> Draw:
     """Transcripts up to the first answer above a noisy threshold."""
 
