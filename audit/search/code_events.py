@@ -17,14 +17,8 @@ class Events:
     order of their smoothed likelihood ratios, all but the first k. The numbers in single places
     have such a table too: what tells is sometimes a range.
 
-    Parameters
-    ----------
-    numbers : int
-        Features that are numbers; they come first.
-    tabled : int
-        So many of the last of them have a table too.
-    sizes : list of int
-        Codes of the others.
+    Features that are numbers come first; `tabled` of the last of them have a table too. `sizes` are
+    the numbers of codes of the others.
     """
 
     def __init__(self, numbers: int, tabled: int, sizes: Sequence[int]) -> None:
@@ -56,10 +50,7 @@ class Events:
     def sums(self, *parts: tuple[Codes, Codes]) -> Codes:
         """Return the counts of all events on both sides: (2, ..., events).
 
-        Parameters
-        ----------
-        parts : pairs of array (2, ..., total) and array (..., n)
-            Counts of a part of the outputs, and the order in which its unions are counted.
+        Each part is counted (2, ..., total), and its unions in an order (..., n) of its own.
         """
         counted: Codes = sum(counts for counts, _ in parts)  # type: ignore[assignment]
         shape, edges = counted.shape[:-1], len(EDGES)

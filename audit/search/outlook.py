@@ -32,19 +32,12 @@ LEVELS = np.array([0.004, 0.011, *np.arange(1, 32) / 32, 0.989, 0.996])
 class Outlook:
     """What is to be expected of a pair and a query.
 
-    Parameters
-    ----------
-    p1, p0 : float
-        Estimated probabilities of the best event, on the side on which it is likelier and on the
-        other.
-    expected : float
-        An estimate of the lower bound that certification will give; never a bound.
-    assurance : float
-        By how many standard errors the bound to come exceeds the claim, chance in what was seen
-        included: the quantile of the probability that certification refutes.
-    promise : float
-        The bound to be expected if what was seen is right, with nothing taken off for chance in it:
-        a rare event that leaks much needs further trials before it ranks high.
+    `p1` and `p0` are estimated probabilities of the best event, on the side on which it is likelier
+    and on the other; `expected` is an estimate of the lower bound that certification will give,
+    never a bound. `assurance` is by how many standard errors that exceeds the claim, chance in what
+    was seen included: the quantile of the probability that certification refutes. `promise` is the
+    bound to be expected if what was seen is right, with nothing taken off for chance in it: a rare
+    event that leaks much needs further trials before it ranks high.
     """
 
     p1: float
@@ -60,19 +53,7 @@ def outlook(base: Base, other: Array, goal: Goal) -> Outlook:
     Either half of the outputs proposes events, and the other chooses among them: a half alone would
     rank pairs as if half as much had been drawn.
 
-    Parameters
-    ----------
-    base : Base
-        Of the first dataset.
-    other : array (m, F)
-        Features of as many outputs on the second.
-    goal : Goal
-        What events are for.
-
-    Returns
-    -------
-    Outlook
-        The probabilities are those of the better of the two chosen events, the rest is by both.
+    The probabilities are those of the better of the two chosen events, the rest is by both.
     """
     sides = base.codes, base.coded_as(other)
     m = sides[0].shape[1] // 2
@@ -95,14 +76,8 @@ def outlook(base: Base, other: Array, goal: Goal) -> Outlook:
 class _Half:
     """Half of the outputs on both sides.
 
-    Parameters
-    ----------
-    one, other : array (F, m)
-        Their codes.
-    folds : pair of array (2, total)
-        How often each code was seen, in every second output and in the others.
-    places : tuple of array (F', m)
-        The coarser codes of single places, on both sides.
+    Their codes (F, m), how often each code (2, total) was seen in every second output and in the
+    others, and the coarser codes of single places on both sides.
     """
 
     one: Codes

@@ -33,12 +33,7 @@ FREQUENT, MOST_FREQUENT = 0.02, 12
 class Rows:
     """Features of outputs on two datasets, and of how many outputs they are a part.
 
-    Parameters
-    ----------
-    one, other : array (F, n)
-        Features by rows.
-    m1, m0 : int
-        Outputs of which these are the ones that fulfil what was chosen before.
+    Features by rows (F, n), of the `m1` and `m0` outputs those that fulfil what was chosen before.
     """
 
     one: Array
@@ -193,14 +188,7 @@ def _sets(coded: Sequence[int], sizes: Sequence[int], rows: Rows) -> list[_Sets]
 
 
 def neat(threshold: Threshold, column: Array) -> Threshold:
-    """Return a threshold with few digits that parts a feature's numbers almost in the same way.
-
-    Parameters
-    ----------
-    threshold : Threshold
-    column : array (n,)
-        Numbers that it parts.
-    """
+    """Return a threshold with few digits that parts a feature's numbers almost in the same way."""
     column = column[~np.isnan(column)]
     below = column < threshold.at
     before = int(np.count_nonzero(below))

@@ -75,12 +75,7 @@ def regressions(rows: Rows, looks: Sequence[Feature], ranked: Sequence[int]) -> 
 
     Nothing is learned of outputs without parts; see `binned`.
 
-    Parameters
-    ----------
-    rows : Rows
-    looks : sequence of Feature
-    ranked : sequence of int
-        Features, the most telling first.
+    `ranked` are features, the most telling first.
     """
     usable = [
         j for j in ranked if looks[j].kind not in LEFT_OUT and looks[j].codes <= MOST_CODES + 1
