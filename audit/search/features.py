@@ -191,11 +191,11 @@ def _digit(feature: Feature, view: View) -> Array:
     number = view.number(place)
     if np.isnan(number).any():
         number = np.where(np.isnan(number), view.spelled(place), number)
-    digit = np.abs(multiples(number, feature.centre)) % 10
-    codes = np.full(len(digit), float(len(feature.table)))
+    digits = np.nan_to_num(np.abs(multiples(number, feature.centre)) % 10, nan=10.0)
+    codes = np.full(11, float(len(feature.table)))
     for code, key in enumerate(feature.table):
-        codes[digit == number_of(key)] = code
-    return codes
+        codes[:10][np.arange(10) == number_of(key)] = code
+    return np.asarray(codes[digits.astype(np.intp)])
 
 
 def multiples(numbers: Array, step: float) -> Array:

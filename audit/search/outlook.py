@@ -114,13 +114,13 @@ def _best(base: Base, learn: _Half, select: _Half, worths: Worths) -> Seen:
     These are the best event on each feature, pairs of events, and the best threshold of a score.
     """
     events = base.events
-    order = events.order(sum(learn.folds))
+    order = events.order(np.add(*learn.folds))
     x, y = events.expected(*learn.folds)
     proposed: list[tuple[float, int, int]] = []
     for turned, worth in enumerate((worths(x, y), worths(y, x))):
         proposed += [(float(worth[place]), turned, place) for place in events.best(worth).tolist()]
     proposed.sort(reverse=True)
-    a, b = events.sums((sum(select.folds), order))
+    a, b = events.sums((np.add(*select.folds), order))
     seen = [_turn(int(a[k]), int(b[k]), turned) for _, turned, k in proposed[:SHORTLIST]]
     least, _, place = proposed[0]
     roots = [events.members(place, order), *base.roots]
@@ -146,9 +146,9 @@ def _pairs(
         _folds(base, *(side[:, members[side[feature]]] for side in sides))
         for feature, members in roots
     ]
-    folds = [np.stack(fold, axis=1) for fold in zip(*inside, strict=True)]
-    order = events.order(sum(folds))
-    x, y = events.expected(*folds)
+    one, other = (np.stack(fold, axis=1) for fold in zip(*inside, strict=True))
+    order = events.order(one + other)
+    x, y = events.expected(one, other)
     worth = np.stack([worths(x, y), worths(y, x)], axis=1)
     most, best = worth.max(axis=2), worth.argmax(axis=2)
     found = []

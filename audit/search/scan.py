@@ -25,7 +25,7 @@ LEVELS = np.unique(np.concatenate([TAILS, np.arange(1, INNER + 1) / (INNER + 1),
 FEW, FEW_LEVELS = 1000, np.unique([0.004, 0.011, *np.arange(1, 32) / 32, 0.989, 0.996])
 """Of fewer numbers than that these levels are enough: a few lie between two of them."""
 
-FREQUENT, MOST_FREQUENT = 0.02, 12
+FREQUENT, MOST_FREQUENT = 0.05, 8
 """Values with a larger share of the outputs are frequent; so many count, those nearest to half."""
 
 
