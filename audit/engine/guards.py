@@ -42,8 +42,9 @@ trials."""
 SPREAD = 100
 """So many queries of a dataset are looked at, besides those that are bounded there: whoever shares
 coins between rows or calls does it at all queries, or at some that are next to one another."""
-TOGETHER = 8
-"""So many datasets are looked at by one call: it costs more than a dataset's numbers do."""
+TOGETHER, COUNTS = 8, 10**7
+"""So many datasets are looked at by one call, which costs more than a dataset's numbers do; fewer
+where they have more counts than that."""
 
 Place = tuple[int, int | None]
 """A dataset: its group, and the pair whose neighbour it is; None for the base."""
@@ -113,7 +114,8 @@ class Guards:
         """
         varied: dict[Place, Array] = {}
         copied: dict[Place, Array] = {}
-        for places in _portions(self.certified):
+        most = max(each.calls.size for each in self.certified.values())
+        for places in _portions(self.certified, most):
             at = [_looked_at(len(self.screened[place]), bounded.get(place, ())) for place in places]
             ends = np.cumsum([len(queries) for queries in at])[:-1]
             calls, before = (
@@ -234,10 +236,11 @@ def _looked_at(queries: int, bounded: Collection[int]) -> NDArray[np.intp]:
     return np.union1d(spread, np.fromiter(bounded, dtype=np.intp))
 
 
-def _portions(places: Iterable[Place]) -> Iterator[list[Place]]:
-    """Cut places into portions of a group that are looked at together."""
+def _portions(places: Iterable[Place], counts: int = 1) -> Iterator[list[Place]]:
+    """Cut places, of so many counts each, into portions of a group that are looked at together."""
+    together = min(TOGETHER, max(1, COUNTS // counts))
     for _, found in itertools.groupby(places, key=lambda place: place[0]):
-        while portion := list(itertools.islice(found, TOGETHER)):
+        while portion := list(itertools.islice(found, together)):
             yield portion
 
 
