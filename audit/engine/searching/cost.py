@@ -15,16 +15,14 @@ from dpassay.engine.searching.evidence import CHECKED
 from dpassay.engine.searching.search import (
     FIRST,
     LEAST,
-    MOST_SEARCH,
     MOST_SMALLER,
     OFFSPRING,
-    PART,
-    SEARCH,
     SHARES,
     SMALLER,
     STEPS,
     SURVIVORS,
     closer,
+    search_trials,
     trials,
 )
 from dpassay.pairs import NOTHING_ASKED
@@ -80,7 +78,7 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
     """
     proposals = space.first(stream(seed, target.name, "search"), FIRST)
     draws = budget.draws
-    share = min(SEARCH * draws, max(MOST_SEARCH, draws // PART)) // sum(SHARES)
+    share = search_trials(draws) // sum(SHARES)
     rounds: list[tuple[int, int]] = []
     alive = len(proposals)
     after = (*zip(SURVIVORS, OFFSPRING, strict=True), (0, 0))

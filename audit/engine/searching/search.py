@@ -44,8 +44,9 @@ SURVIVORS = (64, 16, 4)
 OFFSPRING = (32, 8, 0)
 """New pairs that are made of the best ones after each of these rounds."""
 SEARCH, MOST_SEARCH, PART = 16, 320_000, 16
-"""Trials per side of the whole search: so many times the certification trials, but no more than
-`MOST_SEARCH`, or one in `PART` of the certification trials if that is more."""
+"""Trials per side of the whole search: so many times the certification trials up to `MOST_SEARCH`,
+from there on with the cube root of the budget, so that what the first round sees keeps pace with
+what is certified; one in `PART` of the certification trials if that is more."""
 ENOUGH = 400_000
 """More certification trials than that are many: who pays for them wants the bound."""
 SHARES = (4, 2, 1, 1)
@@ -120,7 +121,7 @@ class Search:
         alive = [Candidate(proposal=each) for each in self.space.first(rng, FIRST)]
         encoder = self.drawing.encoder([each.proposal for each in alive], failures=failures)
         draws = self.budget.draws
-        share = min(SEARCH * draws, max(MOST_SEARCH, draws // PART)) // sum(SHARES)
+        share = search_trials(draws) // sum(SHARES)
         for number, part in enumerate(SHARES):
             last = number == len(SURVIVORS)
             size = trials(part * share, len(alive), draws, number)
@@ -365,6 +366,12 @@ class Search:
             }
         )
         self.drawing.failed.clear()
+
+
+def search_trials(draws: int) -> int:
+    """Return how many trials per side all rounds have together, by those of the certification."""
+    grown = MOST_SEARCH * (SEARCH * draws / MOST_SEARCH) ** (1 / 3)
+    return min(SEARCH * draws, max(round(grown), draws // PART))
 
 
 def trials(share: int, pairs: int, draws: int, number: int) -> int:
