@@ -34,9 +34,10 @@ ROUNDING = 1e-3
 """More than the numerical error of a statistic, as a logarithm."""
 LOTS = 8
 """New processes that single rows are spread over."""
-LOOKS, PART = (4, 16, 64), 16
-"""New processes after which the replay of a refutation is looked at. Each draws one in `PART` of
-the certification trials: a quarter of them, as many, and four times as many in all."""
+LOOKS, FEWEST = ((4, 256), (12, 64), (24, 32), (48, 16)), 16
+"""New processes before each look at the replay of a refutation, and what part of the certification
+trials each draws, `FEWEST` at least: a 64th of all, then a fifth, as many, and four times as many,
+about."""
 SINGLES = 25
 """Calls of one row per process and dataset, at most; not more in all than half the certification
 trials."""
@@ -175,21 +176,23 @@ class Guards:
         four times the trials: a mechanism that keeps nothing and was refuted is so again. It can
         only take refutations back, so that it costs nothing of alpha.
         """
-        sides, size = ((group, None), (group, pair)), -(-self.draws // PART)
+        sides, trials, lots = ((group, None), (group, pair)), 0, 0
         drawn: dict[Place, list[Calls]] = {side: [] for side in sides}
-        for first, stop in itertools.pairwise((0, *LOOKS)):
-            for side, lots in self._fresh("confirm", sides, size, range(first, stop), {}).items():
-                drawn[side].extend(lots)
-            found: dict[Place, Array] = {}
+        for number, part in LOOKS:
+            size, first, lots = max(FEWEST, self.draws // part), lots, lots + number
+            trials += number * size
+            for side, found in self._fresh("confirm", sides, size, range(first, lots), {}).items():
+                drawn[side].extend(found)
+            alike: dict[Place, Array] = {}
             for side, every in drawn.items():
-                lots = np.stack(every)[:, :, [query]]
                 before = self.certified[side].calls[:, [query]].sum(axis=0)
-                found[side] = np.full(len(self.screened[side]), -np.inf)
-                found[side][query] = float(_alike(before, lots)[0]) - math.log(len(LOOKS))
-            self._judge(found, CONFIRM)
+                alike[side] = np.full(len(self.screened[side]), -np.inf)
+                at = _alike(before, [lot[:, [query]] for lot in every])
+                alike[side][query] = at[0] - math.log(len(LOOKS))
+            self._judge(alike, CONFIRM)
             if refutes({side: np.concatenate(each).sum(axis=0) for side, each in drawn.items()}):
                 return
-        raise TargetError(KEPT.format(stop * size, stop))
+        raise TargetError(KEPT.format(trials, lots))
 
     def _fresh(
         self,
@@ -268,12 +271,12 @@ def _unlike(before: Calls, lots: Calls) -> Array:
     return _mean(log_uneven(np.concatenate([before[None], lots])), log_uneven(together))
 
 
-def _alike(before: Calls, lots: Calls) -> Array:
-    """Return ln E against lots (lots, calls, q, K) of processes whose trials depend on each other.
+def _alike(before: Calls, lots: list[Calls]) -> Array:
+    """Return ln E against lots, call by call, of processes whose trials depend on one another.
 
     They are unlike what was drawn before, vary from call to call, or are copies of one another.
     """
-    calls, whole = lots.reshape(-1, *lots.shape[2:]), lots.sum(axis=1)
+    calls, whole = np.concatenate(lots), np.stack([lot.sum(axis=0) for lot in lots])
     return _mean(_unlike(before, whole), _mean(log_varied(calls), log_copied(whole)))
 
 

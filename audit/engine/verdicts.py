@@ -123,8 +123,8 @@ def decide(
         allowed += " (rounded up)" if float(promise(promised)) > promised * (1 + SAME) else ""
     allowed += "; that of the whole release may be larger" if looked_at else ""
     # a part of the release, or some points of a curve, do not decide the whole claim
-    whole = evidence.domain is not None and not looked_at and claim.decided
-    held: VerdictWord = "verified" if whole else "not refuted"
+    verified = evidence.domain is not None and not looked_at and claim.decided
+    held: VerdictWord = "verified" if verified else "not refuted"
     return Verdict(word=held, reason=f"{subject} {shown}; {allowed}")
 
 

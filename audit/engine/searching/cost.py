@@ -17,12 +17,11 @@ from dpassay.engine.searching.search import (
     LEAST,
     MOST_SMALLER,
     OFFSPRING,
-    SHARES,
     SMALLER,
     STEPS,
     SURVIVORS,
     closer,
-    search_trials,
+    shares,
     trials,
 )
 from dpassay.pairs import NOTHING_ASKED
@@ -78,12 +77,11 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
     """
     proposals = space.first(stream(seed, target.name, "search"), FIRST)
     draws = budget.draws
-    share = search_trials(draws) // sum(SHARES)
     rounds: list[tuple[int, int]] = []
     alive = len(proposals)
     after = (*zip(SURVIVORS, OFFSPRING, strict=True), (0, 0))
-    for part, (kept, more) in zip(SHARES, after, strict=True):
-        rounds.append((alive, trials(part * share, alive, draws, len(rounds))))
+    for share, (kept, more) in zip(shares(draws), after, strict=True):
+        rounds.append((alive, trials(share, alive, draws, len(rounds))))
         alive = min(kept, alive) + more
     search = 2 * sum(pairs * trials for pairs, trials in rounds) + 2 * PILOTS * PILOT
     search += 2 * closer(draws, min(SURVIVORS[-1], alive))
