@@ -93,6 +93,8 @@ class Brief:
         Whether a dataset that was not audited breaks the claim for certain.
     unit : str
         What is measured, and in what: quantities of different units share no axis.
+    part : str
+        What of the release was looked at, in a word or two: 'sign'; empty where that is all of it.
     seen : str
         What changed where, in a sentence; empty where nothing did. Behind it, how a sequential test
         refuted the claim, if one did.
@@ -126,6 +128,7 @@ class Brief:
     verb: str
     exceeds: bool
     unit: str
+    part: str
     seen: str
     sides: tuple[tuple[str, float], ...]
     shown: tuple[str, ...]
@@ -281,7 +284,7 @@ def _brief(result: Raw, name: str) -> Brief:
     shown = _promise(claimed, value(result["lower"]) if refuted and bounded else None)
     beside = float(shown)
     lower, upper, leak = (value(result[key]) for key in ("lower", "upper", "exact"))
-    part = bool(looked_at(result))
+    part = looked_at(result)
     known = leak is not None and not blurred(result) and not part
     least = leak if known else lower
     most = None if part else leak if known else upper
@@ -294,7 +297,9 @@ def _brief(result: Raw, name: str) -> Brief:
         status=status,
         claimed=_claimed(words, shown),
         about="" if (about := unit_words(result)) == SINGLE else about,
-        found=_found(lower, upper, leak if known else None, beside, refuted=refuted, part=part),
+        found=_found(
+            lower, upper, leak if known else None, beside, refuted=refuted, part=bool(part)
+        ),
         times=_times(lower, leak if known else None, claimed) if refuted and bounded else "",
         above=not bounded,
         least=_ratio(least, claimed),
@@ -303,6 +308,7 @@ def _brief(result: Raw, name: str) -> Brief:
         verb=HAS if words.computed or words.strings else LEAKS,
         exceeds=exceeds(result),
         unit=words.unit,
+        part=_part(part),
         seen=" ".join(
             filter(None, ("" if cell is None else seen_words(result, cell), stopped_early(result)))
         ),
@@ -314,6 +320,12 @@ def _brief(result: Raw, name: str) -> Brief:
         replay="" if cell is None else replay_command(cell, cell_name),
         reason=clean(result["reason"]),
     )
+
+
+def _part(looked: str) -> str:
+    """Name a part of the release in a word or two: 'the sign of <w, x> alone' is 'sign'."""
+    short = looked.removeprefix("the ").removesuffix(" alone").split(" of ")[0]
+    return short if looked.startswith("the ") or not looked else "a part"
 
 
 def _claimed(words: Words, shown: str) -> str:
