@@ -106,7 +106,9 @@ def decide(
         shown += _beside(promised, -math.inf if above_only else lower.value)
         allowed += " (rounded up)" if float(promise(promised)) > promised * (1 + SAME) else ""
     allowed += "; that of the whole release may be larger" if looked_at else ""
-    held: VerdictWord = "not refuted" if evidence.domain is None else "verified"
+    # a part of the release, or some points of a curve, do not decide the whole claim
+    verified = evidence.domain is not None and not looked_at and claim.decided
+    held: VerdictWord = "verified" if verified else "not refuted"
     return Verdict(word=held, reason=f"{subject} {shown}; {allowed}")
 
 

@@ -37,12 +37,8 @@ def seen_words(quantity: str, leak: float, frequency: float | None) -> str:
 
     'a loss of 1.2 or more, through an answer of probability 0.1 or more'.
     """
-    seen = (
-        f"no {quantity}, however large,"
-        if math.isinf(leak)
-        else f"a {quantity} of {written(leak, 4, UP)} or more"
-    )
-    return f"{seen} {through_words(frequency)}".rstrip()
+    size = "a size that is not promised" if math.isinf(leak) else f"{written(leak, 4, UP)} or more"
+    return f"a {quantity} of {size} {through_words(frequency)}".rstrip()
 
 
 def stopped_words(trials: int, of: int, e_value: float, threshold: float) -> str:

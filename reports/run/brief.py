@@ -81,6 +81,7 @@ class Brief:
     verb: str  # `HAS` where the claim bounds an error or a share, which is no leak
     exceeds: bool  # whether a dataset that was not audited breaks the claim for certain
     unit: str  # quantities of different units share no axis
+    part: str  # what of the release was looked at, 'sign'; empty where that is all of it
     seen: str  # what changed where, and how a sequential test refuted the claim, if one did
     sides: tuple[tuple[str, float], ...]  # probabilities, or values, on S and on S'
     shown: tuple[str, ...]  # the two sides as written
@@ -220,7 +221,7 @@ def _brief(result: Raw, name: str) -> Brief:
     shown = _promise(claimed, value(result["lower"]) if refuted and bounded else None)
     beside = float(shown)
     lower, upper, leak = (value(result[key]) for key in ("lower", "upper", "exact"))
-    part = bool(looked_at(result))
+    part = looked_at(result)
     known = leak is not None and not blurred(result) and not part
     least = leak if known else lower
     most = None if part else leak if known else upper
@@ -233,7 +234,9 @@ def _brief(result: Raw, name: str) -> Brief:
         status=status,
         claimed=_claimed(words, shown),
         about="" if (about := unit_words(result)) == SINGLE else about,
-        found=_found(lower, upper, leak if known else None, beside, refuted=refuted, part=part),
+        found=_found(
+            lower, upper, leak if known else None, beside, refuted=refuted, part=bool(part)
+        ),
         times=_times(lower, leak if known else None, claimed)
         if refuted and bounded and not certain(result)
         else "",
@@ -246,6 +249,7 @@ def _brief(result: Raw, name: str) -> Brief:
         verb=HAS if words.computed or words.strings else LEAKS,
         exceeds=exceeds(result),
         unit=words.unit,
+        part=_part(part),
         seen=" ".join(
             filter(None, ("" if cell is None else seen_words(result, cell), stopped_early(result)))
         ),
@@ -257,6 +261,12 @@ def _brief(result: Raw, name: str) -> Brief:
         replay="" if cell is None else replay_command(cell, cell_name),
         reason=clean(result["reason"]),
     )
+
+
+def _part(looked: str) -> str:
+    """Name a part of the release in a word or two: 'the sign of <w, x> alone' is 'sign'."""
+    short = looked.removeprefix("the ").removesuffix(" alone").split(" of ")[0]
+    return short if looked.startswith("the ") or not looked else "a part"
 
 
 def _claimed(words: Words, shown: str) -> str:

@@ -114,6 +114,8 @@ def row_of(brief: Brief, confidence: float) -> tuple[str, ...]:
 
 def _sight(brief: Brief) -> str:
     """Say what would have been refuted of a result that was not."""
+    if brief.part and not brief.sampled:
+        return f"not refuted ({brief.part} only)"
     if not brief.sight:
         return "not refuted"
     if brief.exceeds:

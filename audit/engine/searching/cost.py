@@ -15,16 +15,13 @@ from dpassay.engine.searching.evidence import CHECKED
 from dpassay.engine.searching.search import (
     FIRST,
     LEAST,
-    MOST_SEARCH,
     MOST_SMALLER,
     OFFSPRING,
-    PART,
-    SEARCH,
-    SHARES,
     SMALLER,
     STEPS,
     SURVIVORS,
     closer,
+    shares,
     trials,
 )
 from dpassay.pairs import NOTHING_ASKED
@@ -60,12 +57,11 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
     """
     proposals = space.first(stream(seed, target.name, "search"), FIRST)
     draws = budget.draws
-    share = min(SEARCH * draws, max(MOST_SEARCH, draws // PART)) // sum(SHARES)
     rounds: list[tuple[int, int]] = []
     alive = len(proposals)
     after = (*zip(SURVIVORS, OFFSPRING, strict=True), (0, 0))
-    for part, (kept, more) in zip(SHARES, after, strict=True):
-        rounds.append((alive, trials(part * share, alive, draws, len(rounds))))
+    for share, (kept, more) in zip(shares(draws), after, strict=True):
+        rounds.append((alive, trials(share, alive, draws, len(rounds))))
         alive = min(kept, alive) + more
     search = 2 * sum(pairs * trials for pairs, trials in rounds) + 2 * PILOTS * PILOT
     search += 2 * closer(draws, min(SURVIVORS[-1], alive))

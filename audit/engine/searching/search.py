@@ -44,9 +44,10 @@ SURVIVORS = (64, 16, 4)
 """Pairs that go on after each round but the last."""
 OFFSPRING = (32, 8, 0)
 """New pairs that are made of the best ones after each of these rounds."""
-SEARCH, MOST_SEARCH, PART = 16, 320_000, 16
+SEARCH, MOST_SEARCH, PART, GROWTH = 16, 320_000, 16, 0.28
 """Trials per side of the whole search: so many times the certification trials, but no more than
-`MOST_SEARCH`, or one in `PART` of the certification trials if that is more."""
+`MOST_SEARCH`, or one in `PART` of the certification trials if that is more. The first round grows
+on with this power of the budget, so that more of it lowers what the whole audit would see."""
 ENOUGH = 400_000
 """More certification trials than that are many: who pays for them wants the bound."""
 SHARES = (4, 2, 1, 1)
@@ -116,11 +117,10 @@ class Search:
             [each.proposal for each in alive], failures=failures
         )
         draws = self.budget.draws
-        share = min(SEARCH * draws, max(MOST_SEARCH, draws // PART)) // sum(SHARES)
-        share //= 1 if known is None else SHORTER
-        for number, part in enumerate(SHARES):
+        parts = 1 if known is None else SHORTER
+        for number, share in enumerate(shares(draws)):
             last = number == len(SURVIVORS)
-            size = trials(part * share, len(alive), draws, number)
+            size = trials(share // parts, len(alive), draws, number)
             survivors = sum(each.rounds > 0 for each in alive)
             looked = self._round(encoder, alive, size, number)
             if self.deadline.ended and not self.deadline.round:
@@ -366,6 +366,14 @@ class Search:
             }
         )
         self.drawing.failed.clear()
+
+
+def shares(draws: int) -> tuple[int, ...]:
+    """Return how many trials per side each round has, by those of the certification."""
+    whole = min(SEARCH * draws, max(MOST_SEARCH, draws // PART))
+    grown = min(SEARCH * draws, round(MOST_SEARCH * (SEARCH * draws / MOST_SEARCH) ** GROWTH))
+    share, larger = (each // sum(SHARES) for each in (whole, max(whole, grown)))
+    return (SHARES[0] * larger, *(part * share for part in SHARES[1:]))
 
 
 def trials(share: int, pairs: int, draws: int, number: int) -> int:

@@ -324,7 +324,7 @@ def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
             f"probability 0.9{', ' if through else ''}{through}."
         )
     else:
-        yield "No leak there, however large, would have been refuted with probability 0.9."
+        yield "Which leak there would have been refuted with probability 0.9 is not promised."
     worst = next((each for each in result.parts if each.title == "Worst over all datasets"), None)
     yield worst.texts[0] if worst else "Blind elsewhere."
 
@@ -339,7 +339,7 @@ def _sought(raw: Raw, brief: Brief) -> Iterator[str]:
         f"a leak {brief.sight.replace(' ', FIXED)} would have been refuted with probability 0.9"
         f"{', ' if through else ''}{through}"
         if brief.sight
-        else "no leak, however large, would have been refuted with probability 0.9"
+        else "a leak of a size that is not promised would have been refuted with probability 0.9"
     )
     yield f"At one of the {pairs} that it began with, {seen}, the search included."
     yield "There may be worse pairs."
