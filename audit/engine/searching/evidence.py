@@ -100,9 +100,12 @@ def searched_evidence(
         stop_early=budget.stop_early,
         findings=len(looked),
     )
-    found = [_certified(*each, certified, open_executor, progress) for each in looked]
+    found = [
+        (goal, replace(each, point=points[goal] if len(points) > 1 else None))
+        for goal, each in (_certified(*each, certified, open_executor, progress) for each in looked)
+    ]
     found.sort(key=lambda each: not _refutes(each[1], each[0]))
-    (goal, first), *others = found
+    (_, first), *others = found
     notes = [space.guessed, search.deadline.note, _ignores_data(search) if first.still else ""]
     return replace(
         first,
@@ -111,8 +114,7 @@ def searched_evidence(
         | {"search": search.log, "certified_cells": len(found)}
         | {"notes": [note for note in notes if note]}
         | search.deadline.as_json(),
-        point=points[goal] if len(points) > 1 else None,
-        others=tuple(each for other, each in others if _refutes(each, other)),
+        others=tuple(each for goal, each in others if _refutes(each, goal)),
     )
 
 
