@@ -19,21 +19,7 @@ def query_label(
     several: bool = False,
     point: Sequence[float] | None = None,
 ) -> str:
-    """Name a query point as tables, sentences and witnesses all do.
-
-    Parameters
-    ----------
-    kind : str
-        Of its group: data, own, learned or domain.
-    query : int
-        Its place in the group.
-    own : int
-        Which of the mechanism's own worst cases the group is, from 1.
-    several : bool
-        Whether that group has other queries.
-    point : sequence of float, optional
-        The point itself, in an enumerated domain.
-    """
+    """Name a query point as tables, sentences and witnesses all do."""
     if kind == "own":
         return f"own {own}" + (f", query {query}" if several else "")
     if point is not None:
@@ -79,8 +65,7 @@ SYMMETRIES = {
     "labels": "an exchange of the labels",
     "turns": "a reversal of all sides with an exchange of the labels",
 }
-"""Key of a symmetry -> what is done to a dataset and a query; the law of the answers moves along.
-"""
+"""Key of a symmetry -> what is done to a dataset and a query; the law of the answers follows."""
 
 
 def order_and(keys: Sequence[str]) -> str:

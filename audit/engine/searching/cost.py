@@ -35,27 +35,7 @@ TIMED = (20, 200, 1200)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchCost:
-    """What a search of one mechanism against one claim would do.
-
-    Parameters
-    ----------
-    pairs : int
-        Pairs of the first round.
-    families : int
-        Kinds of pairs among them.
-    rounds : tuple of (int, int)
-        Pairs of each round, and trials on each side of one, at most.
-    search : int
-        Trials of the mechanism in all rounds, at most.
-    shrinking : int
-        More of them, at most, if the claim looks broken: a smaller pair is looked for.
-    draws : int
-        Certification trials per side: the `--budget`.
-    certification : int
-        Trials of the certification, with those that choose its test.
-    seconds : float
-        An estimate of the time on one core for all but shrinking, from a few timed trials.
-    """
+    """What a search of one mechanism against one claim would do."""
 
     pairs: int
     families: int
