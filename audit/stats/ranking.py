@@ -37,14 +37,9 @@ def ranked(above: Array, bound: Array, cells: int) -> Array:
     * all others, by the bound to be expected. What lifts them is chance, which lifts rare events
       most, and a bound on those is worth nothing.
 
-    Parameters
-    ----------
-    above : array
-        By how many standard errors a cell is above the claim.
-    bound : array
-        What is to be expected of it, chance in the screening taken off; of the same shape.
-    cells : int
-        Among so many it is ranked.
+    `above`: by how many standard errors a cell is above the claim. `bound`: what is to be expected
+    of it, chance in the screening taken off; of the same shape. `cells`: among so many it is
+    ranked.
 
     Returns
     -------
@@ -107,14 +102,8 @@ class Ranking:
 
         Where the counts of an event are few different ones, each is ranked once.
 
-        Parameters
-        ----------
-        x : int array (R, 1, E)
-            Counts of E events on R datasets.
-        y : int array (R, M, E)
-            Those on M neighbours of each.
-        cells : int
-            Among so many they are ranked.
+        `x` (R, 1, E): counts of E events on R datasets. `y` (R, M, E): those on M neighbours of
+        each. `cells`: among so many they are ranked.
 
         Returns
         -------
