@@ -18,6 +18,7 @@ from dpassay.rows.rows import Form, Rows
 from dpassay.search.proposals import answers
 from dpassay.search.proposals.first_rows import first_rows
 from dpassay.search.proposals.neighbours import Neighbours
+from dpassay.search.proposals.paths import Path, paths_of
 from dpassay.search.proposals.proposal import Proposal, Space, mixed
 from dpassay.search.proposals.rows import Maker
 from dpassay.search.proposals.shrinking_rows import smaller_rows
@@ -176,6 +177,11 @@ class Scalars(Space):
         what = "number" if self.size == 1 else "numbers"
         return f"{some} {what} in [{self.low:g}, {self.high:g}], one of which a change replaces"
 
+    @property
+    def paths(self) -> list[Path]:
+        """See `Space.paths`."""
+        return paths_of(self._maker)
+
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Own numbers, limits, halves, repeated and random numbers; see `Space.first`."""
         return mixed(first_rows(self._maker, rng), most)
@@ -259,6 +265,11 @@ class Records(Space):
         classes = ", ".join(map(str, known[:SHOWN]))
         more = ", ..." if len(known) > SHOWN else ""
         return f"{some} {what} with labels {classes}{more}, one of which a change replaces"
+
+    @property
+    def paths(self) -> list[Path]:
+        """See `Space.paths`."""
+        return paths_of(self._maker)
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Own records changed, small datasets, datasets on the boundary; see `Space.first`."""

@@ -28,6 +28,7 @@ from dpassay.engine.searching.candidates import (
 )
 from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Bases, Drawing
+from dpassay.engine.searching.walking import walked
 from dpassay.errors import TargetError
 from dpassay.search.coded import Base
 from dpassay.search.events import choose_pattern, settled
@@ -119,6 +120,8 @@ class Search:
         rng = stream(self.drawing.seed, self.drawing.target.name, "search")
         alive = [Candidate(proposal=each) for each in self.space.first(rng, FIRST)]
         encoder = self.drawing.encoder([each.proposal for each in alive], failures=failures)
+        edges = walked(self.drawing, encoder, self.space.paths)
+        alive = [*(Candidate(proposal=each) for each in edges), *alive]
         draws = self.budget.draws
         share = min(SEARCH * draws, max(MOST_SEARCH, draws // PART)) // sum(SHARES)
         for number, part in enumerate(SHARES):

@@ -7,13 +7,16 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data import Dataset
 from dpassay.pairs import NOTHING_ASKED, Change, Pairs
+
+if TYPE_CHECKING:
+    from dpassay.search.proposals.paths import Path
 
 REPEATS = 50
 """A family that has made so many proposals in a row that were known already has run dry."""
@@ -132,6 +135,11 @@ class Space:
     def own(self) -> Dataset | None:
         """The user's own dataset, if there is one."""
         return None
+
+    @property
+    def paths(self) -> Sequence[Path]:
+        """Chains of neighbours between datasets that lie far apart."""
+        return ()
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Return up to `most` pairs to begin with, those that tell most first.
