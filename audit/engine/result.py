@@ -216,7 +216,8 @@ def _found_lines(result: Result) -> tuple[str, ...]:
     if result.evidence is None or "search" not in result.evidence.searched:
         return ()
     lines: tuple[str, ...] = import_module("dpassay.reports.run.found").found_lines(result)
-    return lines
+    words = import_module("dpassay.reports.run.search_words").outside_words
+    return (*lines, *filter(None, (words(result.evidence.searched),)))
 
 
 def _wrapped(line: str) -> str:

@@ -152,7 +152,7 @@ class Scalars(Space):
         require(own is None or size == count, "size", size, f"{count}, the number of values")
         made_up = own is None
         own = Values(np.linspace(low, high, int(size)) if own is None else own)
-        column = Column(name="value", kind="number", low=low, high=high)
+        column = Column(name="value", kind="number", low=low, high=high, dtype="float64")
         maker = _maker_of(
             own, own.values[:, None], (column,), self.fixed, largest=int(size), made_up=made_up
         )
@@ -181,6 +181,11 @@ class Scalars(Space):
     def paths(self) -> list[Path]:
         """See `Space.paths`."""
         return paths_of(self._maker)
+
+    @property
+    def outside(self) -> list[Proposal]:
+        """See `Space.outside`."""
+        return self._maker.outside
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Own numbers, limits, halves, repeated and random numbers; see `Space.first`."""
@@ -233,6 +238,7 @@ class Records(Space):
                 kind="integer" if (np.trunc(cells) == cells).all() else "number",
                 low=float(cells.min()),
                 high=float(cells.max()),
+                dtype="float64",
             )
             for j, cells in enumerate(X.T)
         ]
@@ -270,6 +276,11 @@ class Records(Space):
     def paths(self) -> list[Path]:
         """See `Space.paths`."""
         return paths_of(self._maker)
+
+    @property
+    def outside(self) -> list[Proposal]:
+        """See `Space.outside`."""
+        return self._maker.outside
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Own records changed, small datasets, datasets on the boundary; see `Space.first`."""
@@ -361,7 +372,8 @@ def _plain_labelled(data: Any) -> bool:
     X, y = np.asarray(data[0]), np.asarray(data[1])
     if X.dtype.kind not in "biuf" or y.dtype.kind not in "biuf":
         return X.dtype.kind in "biuf" and y.dtype.kind not in "OUSTM"
-    return bool((y == np.trunc(y)).all() and (y >= 0).all())
+    finite = np.isfinite(X).all() and np.isfinite(y).all()
+    return bool(finite and (y == np.trunc(y)).all() and (y >= 0).all())
 
 
 def _plain_numbers(data: Any) -> bool:
@@ -372,4 +384,6 @@ def _plain_numbers(data: Any) -> bool:
         array = np.asarray(data)
     except ValueError:  # rows of different lengths
         return False
-    return array.ndim == 1 and array.dtype.kind in "iuf" and array.size > 0
+    if array.ndim != 1 or array.dtype.kind not in "iuf" or not array.size:
+        return False
+    return bool(np.isfinite(array).all())

@@ -63,7 +63,7 @@ class Tables(Space):
         Least and greatest number of columns, by name; by default those of the data. The column of
         a list or of an array (n,) is named 'value', those of tuples and of X 'x0', 'x1', ...
     values : mapping, optional
-        More values that cells of a column may have. None among them: a cell may be missing.
+        More values that cells of a column may have, None, NaN and infinities among them.
     fixed : bool
         Whether every dataset has as many records, or one less where neighbours do. By default
         smaller ones, and ones up to twice as large, are searched too.
@@ -168,6 +168,11 @@ class Tables(Space):
     def paths(self) -> list[Path]:
         """See `Space.paths`."""
         return paths_of(self._maker)
+
+    @property
+    def outside(self) -> list[Proposal]:
+        """See `Space.outside`."""
+        return self._maker.outside
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Own rows changed, small datasets, values on one side only; see `Space.first`."""

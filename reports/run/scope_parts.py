@@ -13,6 +13,7 @@ from dpassay.reports.run.kinds import KINDS, words_of
 from dpassay.reports.run.search_words import (
     declared_words,
     limit_words,
+    outside_words,
     search_words,
     space_words,
 )
@@ -166,7 +167,7 @@ def searched_part(result: Raw) -> Part | None:
         PART_SHOWS_NOTHING if looked_at(result) else SHOWS_NOTHING,
     )
     told: tuple[str, ...] = search_words(searched["search"]) if "search" in searched else ()
-    told = (*told, ended) if (ended := limit_words(searched)) else told
+    told = (*told, *filter(None, (limit_words(searched), outside_words(searched))))
     if told and (among := space_words(result)):
         together = " All answers of a run were looked at together." * bool(
             searched.get("together", False)

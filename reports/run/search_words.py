@@ -8,6 +8,8 @@ from typing import Any
 from dpassay.reports.shared.numbers import clean, count, plural
 
 Raw = Mapping[str, Any]
+SHOWN = 2
+"""So many cells outside of the described domain are named."""
 
 
 def search_words(rounds: Sequence[Raw]) -> tuple[str, str]:
@@ -20,8 +22,11 @@ def search_words(rounds: Sequence[Raw]) -> tuple[str, str]:
     """
     first, last = rounds[0], rounds[-1]
     families = plural(len(first["families"]), "family")
+    least, most = first.get("sizes", (0, 0))
+    sizes = f" of {least} to {most} records" if most > least else ""
     looked = (
-        f"A search proposed {plural(first['pairs'], 'pair')} in {families} and looked at each with "
+        f"A search proposed {plural(first['pairs'], 'pair')}{sizes} in {families} and looked at "
+        "each with "
         f"{count(first['draws'])} runs on each side."
     )
     later = ", ".join(
@@ -67,6 +72,20 @@ def limit_words(searched: Raw) -> str:
         f"The time limit of {seconds} s ended the search. What it looked at until then depends on "
         "the machine: another run with this seed may find another pair. The bound does not: it is "
         "on fresh runs, which a replay draws again."
+    )
+
+
+def outside_words(searched: Raw) -> str:
+    """Say what was seen outside of what the user described; empty where nothing was."""
+    found = searched.get("outside", [])
+    if not found:
+        return ""
+    runs = count(found[0]["runs"])
+    told = "; ".join(clean(each["change"]) for each in found[:SHOWN])
+    more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return (
+        f"Outside the described domain, {told}{more}: told apart in {runs} of {runs} runs on each "
+        "side. The verdict does not count that; add such cells to the data to have it certified."
     )
 
 

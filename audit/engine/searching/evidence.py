@@ -13,6 +13,7 @@ from dpassay.engine.screening import screen
 from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Drawing
 from dpassay.engine.searching.search import LEAST, Search
+from dpassay.engine.searching.walking import outside
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
 from dpassay.search.proposals.proposal import Space
@@ -81,6 +82,7 @@ def searched_evidence(
         deadline=Deadline(seconds=seconds),
     )
     found, encoder = search.best()
+    beyond = [] if search.deadline.stops() else outside(drawing, encoder, space.outside)
     goal = found.goal
     if found.choice is None or goal is None:
         raise TargetError(f"{target.name}: a search needs at least one pair to look at")
@@ -102,6 +104,9 @@ def searched_evidence(
     return replace(
         evidence,
         trials=evidence.trials + sum(drawing.spent),
-        searched=evidence.searched | {"search": search.log} | search.deadline.as_json(),
+        searched=evidence.searched
+        | {"search": search.log}
+        | search.deadline.as_json()
+        | ({"outside": beyond} if beyond else {}),
         point=points[goal] if len(points) > 1 else None,
     )

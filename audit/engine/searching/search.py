@@ -355,6 +355,8 @@ class Search:
 
     def _note(self, number: int, ranked: list[Candidate], size: int) -> None:
         families: dict[str, int] = {}
+        pairs = [each.proposal for each in ranked]
+        sizes = [len(side) for each in pairs for side in (each.base, each.neighbour)]
         for each in ranked:
             families[each.proposal.family] = families.get(each.proposal.family, 0) + 1
         self.log.append(
@@ -362,6 +364,7 @@ class Search:
                 "round": number,
                 "pairs": len(ranked),
                 "draws": size,
+                "sizes": [min(sizes), max(sizes)],
                 "families": families,
                 "best": ranked[0].proposal.family,
                 "failed": sum(self.drawing.failed),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dpassay.engine.searching.candidates import Candidate, Features
 from dpassay.engine.searching.drawing import Drawing
+from dpassay.errors import TargetError
 from dpassay.search.outputs import OUTCOME, Encoder
 from dpassay.search.proposals.paths import Path
-from dpassay.search.proposals.proposal import Proposal
+from dpassay.search.proposals.proposal import Proposal, mixed
 
 RUNS = 40
 """Trials of each dataset of a path that is looked at."""
@@ -67,8 +69,30 @@ def walked(drawing: Drawing, encoder: Encoder, paths: Sequence[Path]) -> list[Pr
                 way.other = middle
             if way.other <= way.one:
                 way.one, way.other = middle, middle + 1
-    found = [way.path.edge(way.one) for way in ways]
-    return [each for each in found if each is not None]
+    found = (way.path.edge(way.one) for way in ways)
+    return mixed([(each for each in found if each is not None)], len(ways))
+
+
+def outside(drawing: Drawing, encoder: Encoder, pairs: Sequence[Proposal]) -> list[dict[str, Any]]:
+    """Return the pairs outside of what the user described that are told apart for sure.
+
+    None of those on which the mechanism raises an exception: it refuses such records.
+    """
+    found = []
+    for pair in pairs:
+        path = Path(length=1, edge=lambda _, pair=pair: pair)  # type: ignore[misc]
+        try:
+            (each,) = _drawn(drawing, encoder, [path], [0])
+        except TargetError:
+            continue
+        ways = [] if each is None else _turning(encoder, path, each.one[-1], each.other[-1])
+        if not ways or any(encoder.looks[way.column] == OUTCOME for way in ways):
+            continue
+        way, other = ways[0], each.other[-1]  # type: ignore[union-attr]
+        seen = round(RUNS * way.first), round(RUNS * way.frequency(other))
+        if {0, RUNS} == set(seen):
+            found.append({"change": str(pair.change), "seen": list(seen), "runs": RUNS})
+    return found
 
 
 def _drawn(

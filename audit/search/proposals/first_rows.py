@@ -139,7 +139,7 @@ def _votes(maker: Maker) -> Iterator[Parts]:
 def _absent(maker: Maker) -> Iterator[Parts]:
     """A value, or the absence of one, that no other row has."""
     columns = [j for j, column in enumerate(maker.form.columns) if column.kind == "value"]
-    columns += [j for j, column in enumerate(maker.form.columns) if column.missing]
+    columns += [j for j, column in enumerate(maker.form.columns) if column.gaps]
     cells = [(j, float(cell)) for j in dict.fromkeys(columns) for cell in maker.marks[j]]
     for (column, cell), size in in_turns(cells, _sizes(maker)):
         values = _cycled(maker, size)
@@ -157,6 +157,7 @@ def _to_the_other_end(maker: Maker) -> Iterator[Parts]:
         steps = np.linspace(0, 1, size)[:, None]
         values = np.where([kind == "value" for kind in kinds], low, low + steps * (high - low))
         values = np.where([kind == "number" for kind in kinds], values, np.trunc(values))
+        values = np.clip(values, np.minimum(low, high), np.maximum(low, high))
         yield values, 0, high
         yield values, size - 1, low
         yield values, size // 2, high

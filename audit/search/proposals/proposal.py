@@ -141,6 +141,11 @@ class Space:
         """Chains of neighbours between datasets that lie far apart."""
         return ()
 
+    @property
+    def outside(self) -> Sequence[Proposal]:
+        """Pairs with a cell that the user has not described."""
+        return ()
+
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Return up to `most` pairs to begin with, those that tell most first.
 

@@ -7,7 +7,8 @@ none that is proposed is: such data are normalised.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 from dpassay.data import Dataset, Labelled, Values
 from dpassay.edits import Edit
 from dpassay.pairs import NOTHING_ASKED, Change, FlipLabel, Replace, ReplaceValue
-from dpassay.rows.columns import MISSING, Coded, Column
+from dpassay.relations import OWN
+from dpassay.rows.columns import LAST, SPECIAL, Coded, Column
 from dpassay.rows.rows import Form, Rows
 from dpassay.search.proposals.families import different
 from dpassay.search.proposals.neighbours import Neighbours, Parts, with_cell
@@ -26,6 +28,8 @@ MOST_MARKS = 12
 """So many values of a column are tried by name."""
 TYPICAL = 3
 """So many of the own rows are what small datasets are made of, besides the extreme ones."""
+MOST_OUTSIDE = 12
+"""So many cells that the user has not described are tried."""
 SHORTER, LEAST_PART = 0.95, 1e-3
 """How the way to an extreme row is shortened for normalised records, and where that ends."""
 SLACK = 1e-9
@@ -89,10 +93,10 @@ class Maker:
 
     def _towards(self, row: Row) -> Row:
         """Go from the mean of the records to a row, as far as records may lie."""
-        found, part, middle = row, 1.0, self.rows.values.mean(axis=0)
+        found, part = row, 1.0
         while not self.holds(found[None, :]) and part >= LEAST_PART:
             part *= SHORTER
-            found = middle + part * (row - middle)
+            found = part * row + (1 - part) * self.rows.values.mean(axis=0)
             found[-1] = row[-1]
             whole = [column.kind == "integer" for column in self.form.columns]
             found = np.where(whole, np.trunc(found), found)
@@ -148,6 +152,34 @@ class Maker:
             return base, FlipLabel(place)
         return base, Replace(place, np.array(row[:-1]), other)
 
+    @property
+    def outside(self) -> list[Proposal]:
+        """Pairs one of whose cells is none that the user described: NaN, infinite, or no value."""
+        values, columns = self.rows.values.copy(), list(self.form.columns)
+        if isinstance(self.own, Labelled):
+            classes = {"low": 0.0, "high": float(self.own.y.max()), "dtype": "int64"}
+            columns[-1] = Column(name="y", kind="integer", **classes)  # type: ignore[arg-type]
+            values[:, -1] = self.own.y
+        told = [replace(column, **_hostile(column)) for column in columns]
+        form = replace(self.form, columns=tuple(told))
+        neighbours = replace(self.neighbours, form=form)
+        if self.neighbours.relation == OWN:
+            return []
+        asked = self._queries(values, (values, 0, values[0]))
+        made = [
+            neighbours.pair((values, 0, with_cell(values[0], j, cell)))
+            for j, column in enumerate(told)
+            for cell in column.gaps
+            if cell not in columns[j].gaps
+        ]
+        return [
+            proposal(
+                Rows(pair[0], form, known=True), pair[1], "outside", neighbours.relation, asked
+            )
+            for pair in made[:MOST_OUTSIDE]
+            if pair is not None
+        ]
+
     def parts(self, found: Proposal) -> Parts:
         """Return copies of what a proposal is made of."""
         base, change = found.base, found.change
@@ -172,9 +204,10 @@ class Maker:
         other, label = values[0], self.form.place(self.form.label)
         if label is not None and (rivals := np.flatnonzero(values[:, label] != before[label])).size:
             other = values[rivals[0]]
-        numbers = [column.kind == "number" for column in self.form.columns]
-        gone = (before == MISSING) | (other == MISSING)
-        between = np.where(numbers & ~gone, before / 2 + other / 2, before)
+        kinds = np.array([column.kind for column in self.form.columns])
+        apart = (kinds != "value") & (before > LAST) & (other > LAST)
+        between = np.where(apart, before / 2 + other / 2, before)
+        between = np.where(apart & (kinds != "number"), np.floor(between), between)
         features = list(self.form.features) or [0]
         rest = other, between, self.typical[0], self.typical[-1]
         asked = np.array([before, *after, before, *rest])[:, features]
@@ -193,6 +226,16 @@ class Maker:
         return own
 
 
+def _hostile(column: Column) -> dict[str, Any]:
+    """Return what cells of a column could be besides, as far as its dtype can hold it."""
+    anything = column.dtype in ("", "object")
+    floats = column.dtype.startswith("float") or (anything and column.kind != "value")
+    return {
+        "missing": column.missing or anything or column.dtype.startswith("str"),
+        "special": tuple(SPECIAL) if floats and not column.missing else column.special,
+    }
+
+
 def marks_of(column: Column) -> Row:
     """Return the cells that a column is tried with, those that tell most first."""
     if column.kind == "value":
@@ -203,5 +246,4 @@ def marks_of(column: Column) -> Row:
         whole = column.kind != "number"
         found = [float(np.trunc(cell)) if whole else cell for cell in cells]
         found = [cell for cell in found if column.holds(cell)]
-    found += [MISSING] if column.missing else []
-    return np.array(list(dict.fromkeys(found)))
+    return np.array(list(dict.fromkeys([*found, *column.gaps])))

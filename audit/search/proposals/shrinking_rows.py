@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.rows.columns import MISSING, Coded
+from dpassay.rows.columns import LAST, Coded
 from dpassay.search.proposals.families import frozen
 from dpassay.search.proposals.neighbours import Parts
 from dpassay.search.proposals.proposal import Proposal, root
 from dpassay.search.proposals.rows import Maker
 from dpassay.search.proposals.shrinking import (
+    PLAIN,
     Candidate,
     Complexity,
+    cost,
     costs,
     simpler_numbers,
     simplest_first,
@@ -77,11 +79,15 @@ def _complexity(maker: Maker, parts: Parts, asked: NDArray[np.float64]) -> Compl
 
 def _cost(maker: Maker, cells: Coded, columns: Sequence[int]) -> int:
     """Add up how far down the list of cells that are tried each cell comes, then how long it is."""
-    total = 0
-    for j, column in enumerate(columns):
-        few = None if maker.form.columns[column].kind == "value" else 2
-        total += costs(cells[:, j], maker.marks[column][:few].tolist())
-    return total
+    return sum(costs(cells[:, j], _easy(maker, column)) for j, column in enumerate(columns))
+
+
+def _easy(maker: Maker, column: int) -> list[float]:
+    """Return the cells of a column that come before all others: values, and ends if plain."""
+    marks: list[float] = maker.marks[column].tolist()
+    if maker.form.columns[column].kind == "value":
+        return marks
+    return [end for end in marks[:2] if cost(end) < 2 * PLAIN]
 
 
 def _fewer(values: Coded, place: int) -> Iterator[tuple[Coded, int]]:
@@ -125,7 +131,7 @@ def _plainer(maker: Maker, cells: Coded, j: int, column: int) -> Iterator[Coded]
         return
     for number in np.unique(cells[:, j])[:MOST_NUMBERS].tolist():
         for simpler in (*ends, *simpler_numbers(number)):
-            if number != MISSING and kind.holds(simpler):
+            if number > LAST and kind.holds(simpler):
                 yield _put(cells, (cells[:, j] == number, j), simpler)
 
 
