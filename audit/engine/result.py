@@ -217,7 +217,7 @@ def _found_lines(result: Result) -> tuple[str, ...]:
         return ()
     lines: tuple[str, ...] = import_module("dpassay.reports.run.found").found_lines(result)
     words = import_module("dpassay.reports.run.search_words").outside_words
-    return (*lines, *filter(None, (words(result.evidence.searched),)))
+    return lines or tuple(filter(None, (words(result.evidence.searched),)))
 
 
 def _wrapped(line: str) -> str:

@@ -216,8 +216,15 @@ def _numbers(
     if present and not (low <= min(present) and max(present) <= high):
         raise InvalidInput(f"limits: column '{name}' has numbers beyond [{low:g}, {high:g}]")
     kind: Kind = "integer" if whole else "number"
-    limited = {"low": float(low), "high": float(high)}
-    return Column(name=name, kind=kind, missing=missing, dtype=dtype, special=special, **limited)
+    return Column(
+        name=name,
+        kind=kind,
+        low=float(low),
+        high=float(high),
+        missing=missing,
+        dtype=dtype,
+        special=special,
+    )
 
 
 def _special(cell: Any) -> str:

@@ -150,11 +150,15 @@ class Scalars(Space):
         size = count if self.size is None else self.size
         require(is_count(size), "size", size, "an integer >= 1")
         require(own is None or size == count, "size", size, f"{count}, the number of values")
-        made_up = own is None
-        own = Values(np.linspace(low, high, int(size)) if own is None else own)
+        data = Values(np.linspace(low, high, int(size)) if own is None else own)
         column = Column(name="value", kind="number", low=low, high=high, dtype="float64")
         maker = _maker_of(
-            own, own.values[:, None], (column,), self.fixed, largest=int(size), made_up=made_up
+            data,
+            data.values[:, None],
+            (column,),
+            fixed=self.fixed,
+            largest=int(size),
+            made_up=own is None,
         )
         named = {"low": low, "high": high, "size": int(size), "_maker": maker}
         for name, value in named.items():
@@ -243,7 +247,9 @@ class Records(Space):
             for j, cells in enumerate(X.T)
         ]
         columns.append(Column(name="y", kind="value", values=tuple(classes)))
-        maker = _maker_of(self.data, values, tuple(columns), self.fixed, asked=int(self.asked))
+        maker = _maker_of(
+            self.data, values, tuple(columns), fixed=self.fixed, asked=int(self.asked)
+        )
         object.__setattr__(self, "_maker", maker)
 
     @property
@@ -299,8 +305,8 @@ def _maker_of(
     own: Labelled | Values,
     values: Coded,
     columns: tuple[Column, ...],
-    fixed: bool,
     *,
+    fixed: bool,
     asked: int = 0,
     largest: int = 0,
     made_up: bool = False,

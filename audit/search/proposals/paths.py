@@ -76,12 +76,12 @@ def _path(maker: Maker, start: Coded, row: Coded | None, step: int) -> Path:
 
     length = max(0, len(start) - 1 if row is None else len(places) // step)
     queries = maker.make(parts(length // 2), "") if length else None
-    how = "ends" if row is None else "goes over to equal records"
+    how = "sizes" if row is None else "replacements"
     return Path(
         length=length,
         edge=lambda k: maker.make(
             parts(k),
-            f"where a path of neighbours {how}",
+            f"edge of a path of {how}",
             None if queries is None else queries.queries,
         ),
     )

@@ -138,15 +138,14 @@ class Maker:
 
     def _seen(self, values: Coded, edit: Edit) -> tuple[Dataset, Change]:
         """Return a dataset and its change as a mechanism gets them."""
-        base: Dataset = self.own
-        same = values is self.rows.values
-        if isinstance(self.own, Rows):
-            return base if same else Rows(values, self.form, known=True), edit
+        own, same = self.own, values is self.rows.values
+        if isinstance(own, Rows):
+            return own if same else Rows(values, self.form, known=True), edit
         ((place, row),) = edit.replaced
-        if isinstance(self.own, Values):
-            return base if same else Values(values[:, 0]), ReplaceValue(place, row[0])
+        if isinstance(own, Values):
+            return own if same else Values(values[:, 0]), ReplaceValue(place, row[0])
         classes = np.array(self.form.columns[-1].values)
-        base = base if same else Labelled(values[:, :-1], classes[values[:, -1].astype(int)])
+        base = own if same else Labelled(values[:, :-1], classes[values[:, -1].astype(int)])
         one, other = int(base.y[place]), int(classes[int(row[-1])])
         if {one, other} == {0, 1} and (values[place, :-1] == row[:-1]).all():
             return base, FlipLabel(place)
@@ -186,11 +185,15 @@ class Maker:
         if isinstance(base, Rows):
             return self.neighbours.parts(base.values.copy(), change)
         if isinstance(base, Values):
-            return base.values[:, None].copy(), change.index, np.array([change.value])  # type: ignore[union-attr]
+            assert isinstance(change, ReplaceValue)
+            return base.values[:, None].copy(), change.index, np.array([change.value])
         classes = np.array(self.form.columns[-1].values)
+        neighbour = found.neighbour
+        assert isinstance(base, Labelled)
+        assert isinstance(neighbour, Labelled)
         values, other = (
             np.column_stack([side.X, np.searchsorted(classes, side.y)])
-            for side in (base, found.neighbour)
+            for side in (base, neighbour)
         )
         return values, change.index, other[change.index].copy()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def test_every_edge_joins_neighbours_and_the_next_one(space: Space, least: int) 
         assert path.length >= least
         edges = [path.edge(k) for k in range(path.length)]
         assert None not in edges
-        for edge, following in zip(edges, edges[1:], strict=False):
+        for edge, following in pairwise(edges):
             assert edge is not None
             assert following is not None
             if space.relation != "replace-3":  # rows that are equal already are passed over
