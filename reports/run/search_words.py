@@ -8,18 +8,10 @@ from typing import Any
 from dpassay.reports.shared.numbers import clean, count, plural
 
 Raw = Mapping[str, Any]
-SHOWN = 2
-"""So many cells outside of the described domain are named."""
 
 
 def search_words(rounds: Sequence[Raw]) -> tuple[str, str]:
-    """Tell the rounds of a search: what it looked at, and how it went on.
-
-    Parameters
-    ----------
-    rounds : sequence of mapping
-        Entry `search` of what was searched; at least one.
-    """
+    """Tell the rounds of a search: what it looked at, and how it went on."""
     first, last = rounds[0], rounds[-1]
     families = plural(len(first["families"]), "family")
     least, most = first.get("sizes", (0, 0))
@@ -60,33 +52,6 @@ def is_searched(result: Raw) -> bool:
 def space_words(result: Raw) -> str:
     """Say what a search's datasets look like; empty where an older record does not say."""
     return clean((result["searched"] or {}).get("space", ""))
-
-
-def limit_words(searched: Raw) -> str:
-    """Say that time ended a search; empty where it did not."""
-    limit = searched.get("limit", {"ended": False})
-    if not limit["ended"]:
-        return ""
-    seconds = f"{float(limit['seconds']):g}"
-    return (
-        f"The time limit of {seconds} s ended the search. What it looked at until then depends on "
-        "the machine: another run with this seed may find another pair. The bound does not: it is "
-        "on fresh runs, which a replay draws again."
-    )
-
-
-def outside_words(searched: Raw) -> str:
-    """Say what was seen outside of what the user described; empty where nothing was."""
-    found = searched.get("outside", [])
-    if not found:
-        return ""
-    runs = count(found[0]["runs"])
-    told = "; ".join(clean(each["change"]) for each in found[:SHOWN])
-    more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return (
-        f"Outside the described domain, {told}{more}: told apart in {runs} of {runs} runs on each "
-        "side. The verdict does not count that; add such cells to the data to have it certified."
-    )
 
 
 def declared_words(searched: Raw) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,8 @@ RUNS = 40
 """Trials of each dataset of a path that is looked at."""
 APART = 0.5
 """An event whose frequencies differ by so much at the ends is followed."""
+SHOWN = 2
+"""So many cells outside of the described domain are named."""
 EVENTS = 3
 """So many events of a path are followed."""
 
@@ -73,8 +74,8 @@ def walked(drawing: Drawing, encoder: Encoder, paths: Sequence[Path]) -> list[Pr
     return mixed([(each for each in found if each is not None)], len(ways))
 
 
-def outside(drawing: Drawing, encoder: Encoder, pairs: Sequence[Proposal]) -> list[dict[str, Any]]:
-    """Return the pairs outside of what the user described that are told apart for sure.
+def outside(drawing: Drawing, encoder: Encoder, pairs: Sequence[Proposal]) -> str:
+    """Name the pairs outside of what the user described that are told apart for sure.
 
     None of those on which the mechanism raises an exception: it refuses such records.
     """
@@ -89,10 +90,14 @@ def outside(drawing: Drawing, encoder: Encoder, pairs: Sequence[Proposal]) -> li
         if not ways or any(encoder.looks[way.column] == OUTCOME for way in ways):
             continue
         way, other = ways[0], each.other[-1]  # type: ignore[union-attr]
-        seen = round(RUNS * way.first), round(RUNS * way.frequency(other))
-        if {0, RUNS} == set(seen):
-            found.append({"change": str(pair.change), "seen": list(seen), "runs": RUNS})
-    return found
+        if {way.first, way.frequency(other)} == {0.0, 1.0}:
+            found.append(str(pair.change))
+    more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return bool(found) * (
+        f"Outside the described domain, {'; '.join(found[:SHOWN])}{more}: told apart in {RUNS} of "
+        f"{RUNS} runs on each side. The verdict does not count it: add such cells to the data to "
+        "have it certified."
+    )
 
 
 def _drawn(

@@ -103,10 +103,7 @@ def mended(data: Any, size: int, rng: np.random.Generator) -> Any:
 def test_what_is_outside_of_the_described_domain_is_told_and_decides_nothing(data: Any) -> None:
     result = hunted(clipped, data)
     assert result.verdict != "refuted"
-    assert result.evidence is not None
-    (found, *_) = result.evidence.searched["outside"]
-    assert (found["change"], sorted(found["seen"])) == ("record 0 replaced by nan", [0, 40])
-    assert "Outside the described domain" in str(result)
+    assert "Outside the described domain, record 0 replaced by nan" in " ".join(str(result).split())
     for function in (strict, mended):
         assert "Outside" not in str(hunted(function, data))
 
