@@ -18,7 +18,6 @@ from dpassay.rows.rows import Form, Rows
 from dpassay.search.proposals import answers
 from dpassay.search.proposals.first_rows import first_rows
 from dpassay.search.proposals.neighbours import Neighbours
-from dpassay.search.proposals.paths import Path, paths_of
 from dpassay.search.proposals.proposal import Proposal, Space, mixed
 from dpassay.search.proposals.rows import Maker
 from dpassay.search.proposals.shrinking_rows import smaller_rows
@@ -185,16 +184,6 @@ class Scalars(Space):
         return f"{some} {what} in [{self.low:g}, {self.high:g}], one of which a change replaces"
 
     @property
-    def paths(self) -> list[Path]:
-        """See `Space.paths`."""
-        return paths_of(self._maker)
-
-    @property
-    def outside(self) -> list[Proposal]:
-        """See `Space.outside`."""
-        return self._maker.outside
-
-    @property
     def guessed(self) -> str:
         """The limits, if they are those of the values."""
         return self.own_limits * (
@@ -288,16 +277,6 @@ class Records(Space):
         classes = ", ".join(map(str, known[:SHOWN]))
         more = ", ..." if len(known) > SHOWN else ""
         return f"{some} {what} with labels {classes}{more}, one of which a change replaces"
-
-    @property
-    def paths(self) -> list[Path]:
-        """See `Space.paths`."""
-        return paths_of(self._maker)
-
-    @property
-    def outside(self) -> list[Proposal]:
-        """See `Space.outside`."""
-        return self._maker.outside
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Own records changed, small datasets, datasets on the boundary; see `Space.first`."""

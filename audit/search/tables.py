@@ -25,7 +25,6 @@ from dpassay.rows.rows import Rows
 from dpassay.search.proposals import rows as proposals
 from dpassay.search.proposals.first_rows import first_rows
 from dpassay.search.proposals.neighbours import Neighbours
-from dpassay.search.proposals.paths import Path, paths_of
 from dpassay.search.proposals.proposal import Proposal, Space, mixed
 from dpassay.search.proposals.shrinking_rows import smaller_rows
 from dpassay.search.proposals.varied_rows import varied_rows
@@ -163,16 +162,6 @@ class Tables(Space):
         away = ", ".join(f"'{name}'" for name in giving_away(self.rows))
         told = f"; the label '{self.rows.form.label}' can be told from {away} alone" if away else ""
         return f"{some} {what}; neighbours: {self.relation}{told}"
-
-    @property
-    def paths(self) -> list[Path]:
-        """See `Space.paths`."""
-        return paths_of(self._maker)
-
-    @property
-    def outside(self) -> list[Proposal]:
-        """See `Space.outside`."""
-        return self._maker.outside
 
     @property
     def guessed(self) -> str:

@@ -8,6 +8,7 @@ likes, and its own error probability is nothing.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -353,18 +354,14 @@ class Search:
         return each.goal or self.goals[0]
 
     def _note(self, number: int, ranked: list[Candidate], size: int) -> None:
-        families: dict[str, int] = {}
-        pairs = [each.proposal for each in ranked]
-        sizes = [len(side) for each in pairs for side in (each.base, each.neighbour)]
-        for each in ranked:
-            families[each.proposal.family] = families.get(each.proposal.family, 0) + 1
+        sizes = [len(each.proposal.base) for each in ranked]
         self.log.append(
             {
                 "round": number,
                 "pairs": len(ranked),
                 "draws": size,
                 "sizes": [min(sizes), max(sizes)],
-                "families": families,
+                "families": dict(Counter(each.proposal.family for each in ranked)),
                 "best": ranked[0].proposal.family,
                 "failed": sum(self.drawing.failed),
             }

@@ -91,12 +91,12 @@ def outside(drawing: Drawing, encoder: Encoder, pairs: Sequence[Proposal]) -> st
             continue
         way, other = ways[0], each.other[-1]  # type: ignore[union-attr]
         if {way.first, way.frequency(other)} == {0.0, 1.0}:
-            found.append(str(pair.change))
+            found.append(pair.family)
     more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     return bool(found) * (
-        f"Outside the described domain, {'; '.join(found[:SHOWN])}{more}: told apart in {RUNS} of "
-        f"{RUNS} runs on each side. The verdict does not count it: add such cells to the data to "
-        "have it certified."
+        f"Outside the described domain, {'; '.join(found[:SHOWN])}{more}: one record is told from "
+        f"another in {RUNS} of {RUNS} runs on each side. The verdict does not count it: add such "
+        "cells to the data to have it certified."
     )
 
 

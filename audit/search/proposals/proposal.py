@@ -144,12 +144,16 @@ class Space:
     @property
     def paths(self) -> Sequence[Path]:
         """Chains of neighbours between datasets that lie far apart."""
-        return ()
+        from dpassay.search.proposals.paths import paths_of  # which is made of proposals
+
+        maker: Any = getattr(self, "_maker", None)
+        return paths_of(maker) if hasattr(maker, "neighbours") else ()
 
     @property
     def outside(self) -> Sequence[Proposal]:
-        """Pairs with a cell that the user has not described."""
-        return ()
+        """Pairs with a cell that the user has not described, which their family names."""
+        found: Sequence[Proposal] = getattr(getattr(self, "_maker", None), "outside", ())
+        return found
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Return up to `most` pairs to begin with, those that tell most first.

@@ -165,19 +165,21 @@ class Maker:
         if self.neighbours.relation == OWN:
             return []
         asked = self._queries(values, (values, 0, values[0]))
-        made = [
-            neighbours.pair((values, 0, with_cell(values[0], j, cell)))
+        cells = [
+            (j, cell)
             for j, column in enumerate(told)
             for cell in column.gaps
             if cell not in columns[j].gaps
         ]
-        return [
-            proposal(
-                Rows(pair[0], form, known=True), pair[1], "outside", neighbours.relation, asked
-            )
-            for pair in made[:MOST_OUTSIDE]
-            if pair is not None
-        ]
+        found = []
+        for j, cell in cells[:MOST_OUTSIDE]:
+            # no other cell is named: the record is the user's own
+            family = f"{told[j].words(cell)} in '{told[j].name}'"
+            pair = neighbours.pair((values, 0, with_cell(values[0], j, cell)))
+            if pair is not None:
+                base = Rows(pair[0], form, known=True)
+                found.append(proposal(base, pair[1], family, neighbours.relation, asked))
+        return found
 
     def parts(self, found: Proposal) -> Parts:
         """Return copies of what a proposal is made of."""

@@ -106,7 +106,7 @@ def mended(data: Any, size: int, rng: np.random.Generator) -> Any:
 def test_what_is_outside_of_the_described_domain_is_told_and_decides_nothing(data: Any) -> None:
     result = hunted(clipped, data)
     assert result.verdict != "refuted"
-    assert "Outside the described domain, record 0 replaced by nan" in " ".join(str(result).split())
+    assert "Outside the described domain, nan in 'value'" in " ".join(str(result).split())
     for function in (strict, mended):
         assert "Outside" not in str(hunted(function, data))
 
@@ -128,4 +128,4 @@ def test_a_described_cell_that_is_no_number_refutes(data: Any) -> None:
 def test_the_sizes_that_were_looked_at_are_recorded() -> None:
     result = hunted(mended, FRAME[["x"]], relation="add-remove")
     assert result.evidence is not None
-    assert result.evidence.searched["search"][0]["sizes"] == [0, 120]
+    assert result.evidence.searched["search"][0]["sizes"] == [1, 120]
