@@ -31,6 +31,8 @@ from dpassay.search.proposals.varied_rows import varied_rows
 
 SHOWN = 5
 """Columns that are named."""
+LARGER = 2
+"""Datasets have up to so many times the user's records, unless their number is fixed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,10 +62,10 @@ class Tables(Space):
         Least and greatest number of columns, by name; by default those of the data. The column of
         a list or of an array (n,) is named 'value', those of tuples and of X 'x0', 'x1', ...
     values : mapping, optional
-        More values that cells of a column may have. None among them: a cell may be missing.
+        More values that cells of a column may have, None, NaN and infinities among them.
     fixed : bool
         Whether every dataset has as many records, or one less where neighbours do. By default
-        smaller ones are searched too.
+        smaller ones, and ones up to twice as large, are searched too.
     asked : int
         Queries of a proposal at most, >= 1. They are records without label and group.
 
@@ -111,7 +113,11 @@ class Tables(Space):
             function=None if self.neighbour is None else self._neighbour,
         )
         maker = proposals.Maker(
-            rows=rows, neighbours=neighbours, fixed=self.fixed, asked=int(self.asked)
+            rows=rows,
+            neighbours=neighbours,
+            sizes=(len(rows),) * 2 if self.fixed else (0, LARGER * len(rows)),
+            asked=int(self.asked),
+            own=rows,
         )
         object.__setattr__(self, "_maker", maker)
 

@@ -14,8 +14,11 @@ def search_words(rounds: Sequence[Raw]) -> tuple[str, str]:
     """Tell the rounds of a search: what it looked at, and how it went on."""
     first, last = rounds[0], rounds[-1]
     families = plural(len(first["families"]), "family")
+    least, most = first.get("sizes", (0, 0))
+    sizes = f" of {least} to {most} records" if most > least else ""
     looked = (
-        f"A search proposed {plural(first['pairs'], 'pair')} in {families} and looked at each with "
+        f"A search proposed {plural(first['pairs'], 'pair')}{sizes} in {families} and looked at "
+        "each with "
         f"{count(first['draws'])} runs on each side."
     )
     later = ", ".join(

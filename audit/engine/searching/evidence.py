@@ -15,6 +15,7 @@ from dpassay.engine.searching.certain import with_plain_event
 from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Drawing
 from dpassay.engine.searching.search import FIRST, LEAST, Search
+from dpassay.engine.searching.walking import outside
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
 from dpassay.search.outputs import Encoder
@@ -106,7 +107,10 @@ def searched_evidence(
     ]
     found.sort(key=lambda each: not _refutes(each[1], each[0]))
     (_, first), *others = found
-    notes = [space.guessed, search.deadline.note, _ignores_data(search) if first.still else ""]
+    ended = search.deadline.ended
+    beyond = "" if ended else outside(drawing, looked[0][2], space.outside)
+    still = _ignores_data(search) if first.still else ""
+    notes = [space.guessed, search.deadline.note, still, beyond]
     return replace(
         first,
         trials=sum(each.trials for _, each in found) + sum(drawing.spent),

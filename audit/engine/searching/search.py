@@ -8,6 +8,7 @@ likes, and its own error probability is nothing.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -29,6 +30,7 @@ from dpassay.engine.searching.candidates import (
 from dpassay.engine.searching.certain import Certainties
 from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Bases, Drawing
+from dpassay.engine.searching.walking import walked
 from dpassay.errors import TargetError
 from dpassay.search.coded import Base
 from dpassay.search.events import choose_pattern, settled
@@ -113,10 +115,10 @@ class Search:
     ) -> tuple[Candidate, Encoder]:
         """Search; `failures` says that a run may raise an exception."""
         rng = stream(self.drawing.seed, self.drawing.target.name, "search")
-        alive = self._candidates(self.space.first(rng, FIRST))
-        encoder = known or self.drawing.encoder(
-            [each.proposal for each in alive], failures=failures
-        )
+        proposals = self.space.first(rng, FIRST)
+        encoder = known or self.drawing.encoder(proposals, failures=failures)
+        edges = walked(self.drawing, encoder, self.space.paths)
+        alive = self._candidates([*edges, *proposals])
         draws = self.budget.draws
         parts = 1 if known is None else SHORTER
         for number, share in enumerate(shares(draws)):
@@ -353,15 +355,14 @@ class Search:
         return each.goal or self.goals[0]
 
     def _note(self, number: int, ranked: list[Candidate], size: int) -> None:
-        families: dict[str, int] = {}
-        for each in ranked:
-            families[each.proposal.family] = families.get(each.proposal.family, 0) + 1
+        sizes = [len(each.proposal.base) for each in ranked]
         self.log.append(
             {
                 "round": number,
                 "pairs": len(ranked),
                 "draws": size,
-                "families": families,
+                "sizes": [min(sizes), max(sizes)],
+                "families": dict(Counter(each.proposal.family for each in ranked)),
                 "best": ranked[0].proposal.family,
                 "failed": sum(self.drawing.failed),
             }
