@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 """Columns of a terminal."""
-VALUES = re.compile(r" by \(x = [^()]*\)|(?<= replaced) by -?\d+(?:\.\d+)?(?:e[+-]\d+)?")
+_CELL = r"""-?\d+(?:\.\d+)?(?:e[+-]\d+)?|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\""""
+_ROW = rf"(?:{_CELL}|\((?:{_CELL}|[^()'\"])*\))"
+VALUES = re.compile(rf" by \(x = [^()]*\)|(?<= replaced) by {_ROW}|(?<=record) {_ROW}(?= added)")
 """How a change names the record that it puts in, where that is in no pool and so has no number."""
 
 
@@ -62,7 +64,8 @@ class Result:
 
     def __repr__(self) -> str:
         head, numbers, reason = self._lines()
-        return "\n".join([head, *map(_wrapped, (numbers, *_found_lines(self), reason))])
+        found = (f"{name}: {told}" for name, told in _found(self).items())
+        return "\n".join([head, *map(_wrapped, (numbers, *found, reason))])
 
     def _repr_html_(self) -> str:
         """The card that a notebook shows."""
@@ -204,19 +207,22 @@ class Result:
     def to_frame(self) -> pd.DataFrame:
         """All cells as a table: group, pair, query, direction, and the leak or its bounds.
 
-        Direction 0 is from S to S'. Of what is `measured` beside a claim no cells are kept.
+        Direction 0 is from S to S'. Where a search found what refutes the claim: the two datasets,
+        the event, and how often it happened on each. Of what is `measured` beside a claim no cells
+        are kept.
         """
         import pandas as pd
 
-        return pd.DataFrame({} if self.evidence is None else dict(self.evidence.table))
+        cells = {} if self.evidence is None else dict(self.evidence.table)
+        return pd.DataFrame(cells | _found(self))
 
 
-def _found_lines(result: Result) -> tuple[str, ...]:
+def _found(result: Result) -> dict[str, str]:
     """Say what a search has found, where it refutes the claim; in words of the reports."""
     if result.evidence is None or "search" not in result.evidence.searched:
-        return ()
-    lines: tuple[str, ...] = import_module("dpassay.reports.run.found").found_lines(result)
-    return lines
+        return {}
+    told: dict[str, str] = import_module("dpassay.reports.run.found").found(result)
+    return told
 
 
 def _wrapped(line: str) -> str:

@@ -187,9 +187,7 @@ def _measure(
         among |= {"together": True} if target.joint else {}
         among |= {} if target.output is None else {"output": target.output.as_json()}
         if target.has_law:
-            hold = computed_evidence(
-                target, data, progress, settings.seed, settings.search_seconds
-            )
+            hold = computed_evidence(target, data, progress, settings.seed, settings.search_seconds)
             if hold is None:
                 return None
 

@@ -210,8 +210,8 @@ def _sampled(result: Raw) -> tuple[str, ...]:
         else ""
     )
     certified_words = (
-        f"Lower bound: {methods}, chosen before the certification trials; "
-        f"Bonferroni over the {plural(cells, 'certified cell')}{fewer}. "
+        f"Lower bound: {methods}, chosen before the certification trials"
+        f"{f'; Bonferroni over the {cells} certified cells' * (cells > 1)}{fewer}. "
     )
     if value(result["upper"]) == math.inf:
         certified_words += (
@@ -317,7 +317,7 @@ def alpha_part(result: Raw, run: Raw) -> Part | None:
         return Part(title=title, texts=(f"{text}.",))
     parts = (
         f"{text}: {plain(spent['lower'])} for the lower bounds, {plain(spent['each_lower'])} at "
-        f"each of {plural(spent['cells'], 'certified cell')}"
+        + (f"each of {spent['cells']} certified cells" if spent["cells"] > 1 else "the one cell")
     )
     if spent["upper"]:
         parts += (

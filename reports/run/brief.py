@@ -20,6 +20,7 @@ from dpassay.reports.run.kinds import Words, words_of
 from dpassay.reports.run.seen_cell import (
     at_most_words,
     looked_words,
+    pair_words,
     replay_command,
     seen_words,
     shown_cell,
@@ -93,6 +94,8 @@ class Brief:
         Whether a dataset that was not audited breaks the claim for certain.
     unit : str
         What is measured, and in what: quantities of different units share no axis.
+    pair : str
+        The two datasets, where a search found them.
     seen : str
         What changed where, in a sentence; empty where nothing did. Behind it, how a sequential test
         refuted the claim, if one did.
@@ -126,6 +129,7 @@ class Brief:
     verb: str
     exceeds: bool
     unit: str
+    pair: str
     seen: str
     sides: tuple[tuple[str, float], ...]
     shown: tuple[str, ...]
@@ -285,7 +289,7 @@ def _brief(result: Raw, name: str) -> Brief:
     known = leak is not None and not blurred(result) and not part
     least = leak if known else lower
     most = None if part else leak if known else upper
-    cell, cell_name = shown_cell(result)
+    cell = shown_cell(result)
     return Brief(
         id=clean(result["id"]),
         name=name,
@@ -303,6 +307,7 @@ def _brief(result: Raw, name: str) -> Brief:
         verb=HAS if words.computed or words.strings else LEAKS,
         exceeds=exceeds(result),
         unit=words.unit,
+        pair="" if cell is None else pair_words(cell),
         seen=" ".join(
             filter(None, ("" if cell is None else seen_words(result, cell), stopped_early(result)))
         ),
@@ -311,7 +316,7 @@ def _brief(result: Raw, name: str) -> Brief:
         sight=sight_words(result),
         at_most="" if known or part else at_most_words(result, upper, beside),
         looked=looked_words(result),
-        replay="" if cell is None else replay_command(cell, cell_name),
+        replay=replay_command(result),
         reason=clean(result["reason"]),
     )
 

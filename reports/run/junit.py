@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dpassay.numerics import percent
-from dpassay.reports.run.run_words import INTERRUPTED
+from dpassay.reports.run.run_words import ended
 from dpassay.reports.run.view import ResultView, make_view
-from dpassay.reports.run.words import ORIGIN, Part, claim_name
+from dpassay.reports.run.words import ORIGIN, Part, capital, claim_name
 from dpassay.reports.shared.numbers import clean, plural, shorten, value
 from dpassay.reports.shared.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED
 
@@ -134,14 +134,15 @@ def _case(result: ResultView, raw: Raw) -> ET.Element:
 def _bound(result: ResultView, raw: Raw) -> str:
     if raw["lower"] is None or raw["confidence"] is None:
         return "no bound was computed"
+    if not result.sampled:
+        return f"the {result.unit} is {result.top.removeprefix('= ')}, by the law"
     cells = plural((raw["searched"] or {}).get("certified_cells", len(raw["per_query"])), "cell")
-    of = "" if value(raw["upper"]) == math.inf else f" at the {cells} that were certified"
-    sampled = f"{result.unit} ≥ {result.lower} and {result.top}{of}"
-    known = sampled if result.sampled else f"{result.unit} {result.top}"
-    return (
-        f"{known}; confidence {percent(raw['confidence'])}; detectable {result.detectable} "
-        f"{result.through}"
-    ).rstrip()
+    most = "" if value(raw["upper"]) == math.inf else f" and {result.top} at the certified {cells}"
+    seen = " ".join(filter(None, (result.detectable, result.through)))
+    known = (
+        f"the {result.unit} is ≥ {result.lower}{most}, at {percent(raw['confidence'])} confidence"
+    )
+    return f"{known}; detectable was {seen}" if value(raw["detectable"]) != math.inf else known
 
 
 def _story(result: ResultView, bound: str, titles: set[str]) -> str:
@@ -149,7 +150,7 @@ def _story(result: ResultView, bound: str, titles: set[str]) -> str:
     claim, *others = result.parts
     parts = (
         claim,
-        Part(title="Bound", texts=(f"{bound}.",)),
+        Part(title="Bound", texts=(f"{capital(bound)}.",)),
         *(part for part in others if part.title in titles),
         Part(
             title="Explain", texts=("Everything known about this result:",), command=result.explain
@@ -164,8 +165,7 @@ def _story(result: ResultView, bound: str, titles: set[str]) -> str:
 
 def _alarms(record: Raw) -> Iterator[ET.Element]:
     """Yield a test case for each thing that makes the whole run say less than it seems to."""
-    if not record["run"]["complete"]:
-        why = record["run"].get("changed", INTERRUPTED)
+    if why := ended(record["run"]):
         yield _alarm("the run is complete", "interrupted", why)
     if not record["results"]:
         yield _alarm(

@@ -156,7 +156,7 @@ def searched_part(result: Raw) -> Part | None:
         size += cells + (", and the mechanism's own worst cases besides." if besides else ".")
         size += symmetry_words(searched)
     elif not asked:
-        size = f"{pairs}{f' ({parts})' if parts else ''}, in both directions: {cells}; {NOT_ASKED}."
+        size = f"{pairs}{f' ({parts})' if parts else ''}, in both directions: {cells}. {NOT_ASKED}."
     else:
         at = f" ({parts})" if parts else f" and {queries}, each pair at its own queries"
         size = f"{pairs}{at}, in both directions: {cells}."
@@ -173,13 +173,20 @@ def searched_part(result: Raw) -> Part | None:
         )
         output = declared_words(searched)
         told = (f"Pairs were searched for among {among}.{together}{output}", *told)
-    size = f"Certified: {size}" if told else size
+    if told:
+        what = "Certified" if result["mode"] == "monte-carlo" else "Kept, with the laws in full"
+        size, how = f"{what}: {size}", (_of_family(each) for each in how)
     return Part(
         title="What was searched", texts=(*told, size, *(f"{capital(each)}." for each in how))
     )
 
 
-NOT_ASKED = "there are no queries, since what was looked at depends on none"
+def _of_family(how: str) -> str:
+    """Say of which family a pair of a search is."""
+    return f"one pair is of the {how}" if how.startswith("family") else how
+
+
+NOT_ASKED = "There are no queries, since what was looked at depends on none"
 """Of what is released once for all queries."""
 
 

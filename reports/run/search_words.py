@@ -20,10 +20,9 @@ def search_words(rounds: Sequence[Raw]) -> tuple[str, str]:
     """
     first, last = rounds[0], rounds[-1]
     families = plural(len(first["families"]), "family")
-    looked = (
-        f"A search proposed {plural(first['pairs'], 'pair')} in {families} and looked at each with "
-        f"{count(first['draws'])} runs on each side."
-    )
+    how = f"looked at each with {count(first['draws'])} runs on each side"
+    how = how if first["draws"] else "computed the leak of each"
+    looked = f"A search proposed {plural(first['pairs'], 'pair')} in {families} and {how}."
     later = ", ".join(
         f"{plural(each['pairs'], 'pair')} with {count(each['draws'])} runs" for each in rounds[1:]
     )
@@ -33,10 +32,9 @@ def search_words(rounds: Sequence[Raw]) -> tuple[str, str]:
     failed = sum(each.get("failed", 0) for each in rounds)
     if failed:
         went += f" {plural(failed, 'pair')} passed over: the mechanism raised an exception there."
-    best = (
-        f"The family of the pair that looked worst is '{clean(last['best'])}'. These runs chose "
-        "pairs and events; none of them is in a bound."
-    )
+    best = f"The pair that looked worst is of the family '{clean(last['best'])}'."
+    if first["draws"]:
+        best += " These runs chose pairs and events; none of them is in a bound."
     return looked + went, best
 
 
@@ -95,13 +93,17 @@ def spaces_of(results: Sequence[Raw]) -> str:
 
 
 def without_data(results: Sequence[Raw]) -> str:
-    """Say where the pairs of a run without data come from."""
-    searched = [is_searched(each) for each in results if each["searched"] is not None]
-    if searched and all(searched):
-        among = spaces_of([each for each in results if each["searched"] is not None])
-        return f"pairs were searched for{f' among {among}' if among else ''}"
-    own = "the mechanisms' own worst cases or an enumerated domain"
-    return f"{own}, or pairs that were searched for" if any(searched) else own
+    """Say where the pairs of a run without a data file come from."""
+    looked = [each["searched"] for each in results if each["searched"] is not None]
+    kinds = {part["kind"] for each in looked for part in each.get("parts", ())}
+    among = spaces_of([each for each in results if each["searched"] is not None])
+    told = (
+        ("data" in kinds, "pairs that were given"),
+        ("searched" in kinds, f"pairs that were searched for{f' among {among}' * bool(among)}"),
+        ("own" in kinds, "the mechanisms' own worst cases"),
+        (any("datasets" in each for each in looked), "an enumerated domain"),
+    )
+    return ", ".join(words for known, words in told if known) or "none was looked at"
 
 
 SEARCHED_METHOD = (

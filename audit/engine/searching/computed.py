@@ -19,6 +19,7 @@ from dpassay.engine.exact import (
     readable,
 )
 from dpassay.engine.searching.deadline import Deadline
+from dpassay.engine.searching.drawing import mine
 from dpassay.engine.searching.search import FIRST, SURVIVORS
 from dpassay.errors import TargetError
 from dpassay.search.proposals.proposal import Space
@@ -47,7 +48,7 @@ def computed_evidence(
             queries=each.queries,
             kind="searched",
             reason=each.family,
-            made_up=space.own is None,
+            mine=mine(space, each),
         )
         group = as_asked(target, made)
         try:
