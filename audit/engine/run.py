@@ -183,34 +183,7 @@ def _measure(
         stop_early=settings.stop_early,
     )
     if isinstance(data, Space):
-        among: dict[str, Any] = {"space": "; ".join(filter(None, (data.words, target.coded(data))))}
-        among |= {"together": True} if target.joint else {}
-        among |= {} if target.output is None else {"output": target.output.as_json()}
-        if target.has_law:
-            hold = computed_evidence(target, data, progress, settings.seed, settings.search_seconds)
-            if hold is None:
-                return None
-
-            def told(claim: Claim) -> Evidence:
-                found = hold(claim)
-                return replace(found, searched=found.searched | among)
-
-            return "exact", _both_notions(target, at_worst(told))
-
-        def hunt(claim: Claim) -> Evidence:
-            found = searched_evidence(
-                target,
-                data,
-                claim,
-                budget,
-                open_executor,
-                progress,
-                settings.seed,
-                settings.search_seconds,
-            )
-            return replace(found, searched=found.searched | among)
-
-        return "monte-carlo", hunt
+        return _search(target, data, settings, budget, open_executor, progress)
     if settings.mode == "exhaustive" and settings.domain is not None:
         laws_of = None if cluster is None else laws_on(cluster, settings.limits)
         return "exhaustive", _exhaustive(target, settings.domain, settings.seed, progress, laws_of)
@@ -234,6 +207,32 @@ def _measure(
     return "monte-carlo", Sampling(
         target, groups, budget.of(target), open_executor, progress, accepted
     ).hold
+
+
+def _search(
+    target: AuditTarget,
+    space: Space,
+    settings: Settings,
+    budget: Budget,
+    open_executor: OpenExecutor,
+    progress: Progress,
+) -> tuple[Mode, Holder] | None:
+    """Return what holds the pairs that a search finds against a claim: by laws, or by trials."""
+    among: dict[str, Any] = {"space": "; ".join(filter(None, (space.words, target.coded(space))))}
+    among |= {"together": True} if target.joint else {}
+    among |= {} if target.output is None else {"output": target.output.as_json()}
+    seed, seconds = settings.seed, settings.search_seconds
+    if target.has_law:
+        hold = computed_evidence(target, space, progress, seed, seconds, among)
+        return None if hold is None else ("exact", _both_notions(target, at_worst(hold)))
+
+    def hunt(claim: Claim) -> Evidence:
+        found = searched_evidence(
+            target, space, claim, budget, open_executor, progress, seed, seconds
+        )
+        return replace(found, searched=found.searched | among)
+
+    return "monte-carlo", hunt
 
 
 def _exhaustive(

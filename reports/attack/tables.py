@@ -57,8 +57,9 @@ def summary_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
         caption=(
             "The attack with the highest AUC in each view, and LiRA; 'certified' is the largest "
             "lower bound on the loss of a record, in nats, simultaneously at confidence "
-            f"{confidence}. {BY_GUESSES} {REACH} 'No leak' is what the highest AUC of a subject stays below in "
-            "95 % of all cases if nothing leaks. All other numbers are estimates."
+            f"{confidence}. {BY_GUESSES} {REACH} 'No leak' is what the highest AUC of a "
+            "subject stays below in 95 % of all cases if nothing leaks. All other numbers are "
+            "estimates."
         ),
         columns=(
             *("subject", "view", "best attack", "AUC [95 %]", "no leak", "TPR at FPR", "advantage"),

@@ -7,15 +7,14 @@ search made up is written down.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from dpassay.data import Dataset, Values
-from dpassay.engine.result import VALUES, Result
-from dpassay.record.witness_words import contents, event_words
-from dpassay.relations import answers_moved
 from dpassay.reports.run.seen_cell import shares
 from dpassay.reports.shared.numbers import clean, plural
-from dpassay.rows.rows import Rows
-from dpassay.targets.groups import DIRECTIONS
+
+if TYPE_CHECKING:
+    from dpassay.data import Dataset
+    from dpassay.engine.result import Result
 
 MOST_SHOWN = 24
 """Datasets of more numbers are told by their size and by what was changed."""
@@ -30,6 +29,11 @@ def found(result: Result) -> dict[str, str]:
         By 'S', "S'" and 'event', the shares of the event in the order of the sides; empty where the
         claim is not refuted, or nothing was searched for.
     """
+    from dpassay.data import Values  # these import NumPy
+    from dpassay.engine.result import VALUES
+    from dpassay.record.witness_words import event_words
+    from dpassay.targets.groups import DIRECTIONS
+
     evidence = result.evidence
     if evidence is None or result.verdict != "refuted":
         return {}
@@ -52,6 +56,11 @@ def found(result: Result) -> dict[str, str]:
 
 def _written(data: Dataset, relation: str, mine: dict[bytes, int]) -> str:
     """Write a dataset down, but for the user's own records."""
+    from dpassay.data import Values
+    from dpassay.record.witness_words import contents
+    from dpassay.relations import answers_moved
+    from dpassay.rows.rows import Rows
+
     if isinstance(data, Values):
         what = "numbers" if answers_moved(relation) is None else "answers"
         return f"{what} {contents(data)}"

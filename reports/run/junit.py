@@ -15,7 +15,7 @@ from dpassay.numerics import percent
 from dpassay.reports.run.run_words import ended
 from dpassay.reports.run.view import ResultView, make_view
 from dpassay.reports.run.words import ORIGIN, Part, capital, claim_name
-from dpassay.reports.shared.numbers import clean, plural, shorten, value
+from dpassay.reports.shared.numbers import clean, shorten, value
 from dpassay.reports.shared.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED
 
 Raw = Mapping[str, Any]
@@ -134,15 +134,24 @@ def _case(result: ResultView, raw: Raw) -> ET.Element:
 def _bound(result: ResultView, raw: Raw) -> str:
     if raw["lower"] is None or raw["confidence"] is None:
         return "no bound was computed"
+    known = f"the {result.unit} is {_least_or_most(result.top)}"
     if not result.sampled:
-        return f"the {result.unit} is {result.top.removeprefix('= ')}, by the law"
-    cells = plural((raw["searched"] or {}).get("certified_cells", len(raw["per_query"])), "cell")
-    most = "" if value(raw["upper"]) == math.inf else f" and {result.top} at the certified {cells}"
+        return f"{known}, by the law"
+    cells = (raw["searched"] or {}).get("certified_cells", len(raw["per_query"]))
+    where = "cell that was" if cells == 1 else f"{cells} cells that were"
+    known = f"the {result.unit} is at least {result.lower}"
+    if value(raw["upper"]) != math.inf:
+        known += f", and {_least_or_most(result.top)} at the {where} certified"
     seen = " ".join(filter(None, (result.detectable, result.through)))
-    known = (
-        f"the {result.unit} is ≥ {result.lower}{most}, at {percent(raw['confidence'])} confidence"
-    )
-    return f"{known}; detectable was {seen}" if value(raw["detectable"]) != math.inf else known
+    more = "" if value(raw["detectable"]) == math.inf else f"; detectable: {seen}"
+    return f"{known} ({percent(raw['confidence'])} confidence){more}"
+
+
+def _least_or_most(text: str) -> str:
+    """Say in words what a sign before a number says."""
+    sign, _, number = text.partition(" ")
+    said = {"=": "", "≤": "at most ", "≥": "at least "}
+    return f"{said[sign]}{number}" if sign in said else text
 
 
 def _story(result: ResultView, bound: str, titles: set[str]) -> str:

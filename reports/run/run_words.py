@@ -181,7 +181,7 @@ def facts_of(record: Raw) -> tuple[tuple[str, str], ...]:
 def _data(record: Raw) -> str:
     data = record["run"]["data"]
     if data is None:
-        return f"no file; pairs: {without_data(record['results'])}"
+        return f"no file; {without_data(record['results'])}"
     rest = {key: entry for key, entry in data.items() if key not in {"name", "kind"}}
     words = ", ".join(f"{clean(key)} {_fact(entry)}" for key, entry in sorted(rest.items()))
     name = clean(data.get("name", "unnamed"))

@@ -174,8 +174,8 @@ def searched_part(result: Raw) -> Part | None:
         output = declared_words(searched)
         told = (f"Pairs were searched for among {among}.{together}{output}", *told)
     if told:
-        what = "Certified" if result["mode"] == "monte-carlo" else "Kept, with the laws in full"
-        size, how = f"{what}: {size}", (_of_family(each) for each in how)
+        what = "Certified" if result["mode"] == "monte-carlo" else "In the tables"
+        size, how = f"{what}: {size}", dict.fromkeys(map(_of_family, how))
     return Part(
         title="What was searched", texts=(*told, size, *(f"{capital(each)}." for each in how))
     )
@@ -206,9 +206,10 @@ def _parts(parts: Sequence[Raw], *, asked: bool) -> Iterator[str]:
             if not others
             else f"again, in each of {1 + len(others)} learned directions"
         )
+        pairs = part["pairs"] * (1 + len(others) * (part["kind"] == "searched"))
         whose = {"data": "of the data", "own": cases, "learned": again, "searched": "searched"}
         at = (
-            f" at {plural(part['queries'], 'query')}{'' if part['pairs'] == 1 else ' each'}"
+            f" at {plural(part['queries'], 'query')}{'' if pairs == 1 else ' each'}"
             if asked
             else ""
         )
@@ -217,7 +218,7 @@ def _parts(parts: Sequence[Raw], *, asked: bool) -> Iterator[str]:
             if part.get("together")
             else ""
         )
-        number = f"{count(part['pairs'])} " if several else ""
+        number = f"{count(pairs)} " if several else ""
         yield f"{number}{whose[part['kind']]}{at}{more}"
 
 

@@ -31,7 +31,8 @@ def search_words(rounds: Sequence[Raw]) -> tuple[str, str]:
     )
     failed = sum(each.get("failed", 0) for each in rounds)
     if failed:
-        went += f" {plural(failed, 'pair')} passed over: the mechanism raised an exception there."
+        over = f"{plural(failed, 'pair')} {'was' if failed == 1 else 'were'} passed over"
+        went += f" {over}, since the mechanism raised an exception there."
     best = f"The pair that looked worst is of the family '{clean(last['best'])}'."
     if first["draws"]:
         best += " These runs chose pairs and events; none of them is in a bound."
@@ -103,7 +104,7 @@ def without_data(results: Sequence[Raw]) -> str:
         ("own" in kinds, "the mechanisms' own worst cases"),
         (any("datasets" in each for each in looked), "an enumerated domain"),
     )
-    return ", ".join(words for known, words in told if known) or "none was looked at"
+    return ", ".join(words for known, words in told if known) or "nothing was looked at"
 
 
 SEARCHED_METHOD = (

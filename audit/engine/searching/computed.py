@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -29,12 +29,17 @@ from dpassay.targets.guard import AuditTarget
 
 
 def computed_evidence(
-    target: AuditTarget, space: Space, progress: Progress, seed: int, seconds: float | None
+    target: AuditTarget,
+    space: Space,
+    progress: Progress,
+    seed: int,
+    seconds: float | None,
+    among: Mapping[str, object],
 ) -> Callable[[Claim], Evidence] | None:
     """Return what holds the worst pairs of a search, and the mechanism's own, against a claim.
 
     None where one of the datasets has no exact law. A dataset that the mechanism refuses is passed
-    over, unless it is the user's own.
+    over, unless it is the user's own. `among` says in a record what was searched among.
     """
     deadline = Deadline(seconds=seconds)
     proposals = space.first(stream(seed, target.name, "search"), FIRST)
@@ -84,7 +89,7 @@ def computed_evidence(
             "best": ranked[0][0].reason,
             "failed": failed,
         }
-        said = {"search": [looked]} | deadline.as_json()
+        said = {"search": [looked]} | deadline.as_json() | among
         return replace(evidence, searched=evidence.searched | said)
 
     return hold

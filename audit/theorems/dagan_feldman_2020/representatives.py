@@ -105,7 +105,7 @@ def all_choices(H: str, points: int, n: int, gamma: float) -> Measured:
 ROWS = (
     Row(
         key="dagan-feldman-2020/lemma-7/all-representatives",
-        checks="n' <= gamma n, parameter gamma: 3 gamma-stable, whatever representatives are chosen",
+        checks="n' <= gamma n, parameter gamma: 3 gamma-stable, whatever H_T is chosen",
         quantity="largest change of a label's probability over all choices of representatives",
         method="exact",
         domain="thresholds, intervals and all functions on 2 or 3 points; all datasets of 3 or 4",

@@ -131,7 +131,7 @@ def origin(record: Raw) -> tuple[str, ...]:
     if run["commit"] is not None:
         told.append(f"commit {clean(run['commit'])[:10]}")
     if data is None:
-        return (*told, f"pairs: {without_data(record['results'])}")
+        return (*told, without_data(record["results"]))
     size = [plural(data["records"], "record")] if isinstance(data.get("records"), int) else []
     split = data.get("split")
     asked = split.get("queries") if isinstance(split, Mapping) else None
@@ -352,14 +352,15 @@ def _sought(raw: Raw, brief: Brief) -> Iterator[str]:
     among = space_words(raw)
     yield f"Searched{f' among {among}' if among else ''}: {brief.looked}."
     through = through_words((raw.get("sight") or {}).get("frequency"))
-    pairs = plural(raw["searched"]["search"][0]["pairs"], "pair")
+    pairs = raw["searched"]["search"][0]["pairs"]
+    where = "the one pair" if pairs == 1 else f"one of the {pairs:,} pairs"
     seen = (
         f"a leak {brief.sight.replace(' ', FIXED)} would have been refuted with probability 0.9"
         f"{', ' if through else ''}{through}"
         if brief.sight
         else "no leak, however large, would have been refuted with probability 0.9"
     )
-    yield f"At one of the {pairs} that it began with, {seen}, the search included."
+    yield f"At {where} that it began with, {seen}, the search included."
     yield "There may be worse pairs."
 
 

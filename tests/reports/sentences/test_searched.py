@@ -27,7 +27,7 @@ def test_nothing_is_asked() -> None:
     shown = make_view(record).results[0]
     assert "query" not in told(shown, "Witness")
     said = (
-        "1 pair of neighbours (of own worst case 1), in both directions: 2 cells; there are "
+        "1 pair of neighbours (of own worst case 1), in both directions: 2 cells. There are "
         "no queries, since what was"
     )
     assert told(shown, "What was searched").startswith(f"{said} looked at depends on none. ")
@@ -55,7 +55,7 @@ def test_released_weights_depend_on_no_query(given: tuple[tuple[str, Any], ...])
             "22 pairs of neighbours (20 of the data; 1 of each of own worst cases 1 to 2), in both"
         )
         assert (
-            "44 cells; there are no queries, since what was looked at depends on none." in searched
+            "44 cells. There are no queries, since what was looked at depends on none." in searched
         )
     chosen = groups_for(resolve("algorithm-2-over-algorithm-3"), None)
     assert len(chosen) == 4
