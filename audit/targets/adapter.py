@@ -73,7 +73,8 @@ class Freed(Mechanism):
     def __init__(
         self, given: Any, output: Output | None = None, *, bits: bool = False, free: bool = True
     ) -> None:
-        self.given, self.output, self.bits, self.free = given, output, bits, free
+        self.given, self.output, self.bits = given, output, bits
+        self.free = free  # type: ignore[misc]  # a class attribute at run time
         self._full = full(given)
         self._encodings: dict[str, Encoding] = {}
         if not free:

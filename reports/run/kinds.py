@@ -106,11 +106,9 @@ class Words:
     @property
     def _done(self) -> tuple[str, str]:
         """What is done to records, and as it was done."""
-        if self.relation in DONE:
-            return DONE[self.relation]
         k = self.relation.removeprefix("replace-")
         records = "one record" if k == "one" else f"up to {k} records"
-        return f"replacing {records}", f"{records} replaced"
+        return DONE.get(self.relation, (f"replacing {records}", f"{records} replaced"))
 
     @property
     def _answers(self) -> str:
@@ -124,10 +122,7 @@ class Words:
         return "one" if self.among == 1 else f"up to {self.among}"
 
     def short(self, number: str) -> str:
-        """The claimed numbers for a table.
-
-        `number` is the one that is held against what is found.
-        """
+        """The claimed numbers for a table; `number` is held against what is found."""
         return f"{self.symbol} = {number}"
 
     @property

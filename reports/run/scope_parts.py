@@ -175,7 +175,7 @@ def searched_part(result: Raw) -> Part | None:
         told = (f"Pairs were searched for among {among}.{together}{output}", *told)
     if told:
         what = "Certified" if result["mode"] == "monte-carlo" else "In the tables"
-        size, how = f"{what}: {size}", dict.fromkeys(map(_of_family, how))
+        size, how = f"{what}: {size}", iter(dict.fromkeys(map(_of_family, how)))
     return Part(
         title="What was searched", texts=(*told, size, *(f"{capital(each)}." for each in how))
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def computed_evidence(
     progress: Progress,
     seed: int,
     seconds: float | None,
-    among: Mapping[str, object],
+    among: dict[str, Any],
 ) -> Callable[[Claim], Evidence] | None:
     """Return what holds the worst pairs of a search, and the mechanism's own, against a claim.
 

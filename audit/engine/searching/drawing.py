@@ -215,7 +215,8 @@ def mine(space: Space, found: Proposal) -> dict[bytes, int] | None:
     own = space.own
     if not isinstance(own, Rows):
         return None if own is not None else {}
-    pair = {row.tobytes() for each in (found.base, found.neighbour) for row in each.values}
+    sides = [each for each in (found.base, found.neighbour) if isinstance(each, Rows)]
+    pair = {row.tobytes() for each in sides for row in each.values}
     places = {row.tobytes(): place for place, row in enumerate(own.values)}
     return {row: places[row] for row in pair if row in places}
 
