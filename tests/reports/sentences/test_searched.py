@@ -11,6 +11,7 @@ import pytest
 
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
+from dpassay.engine.wording import query_words
 from dpassay.pairs import replace_one
 from dpassay.record.run_record import make_record, record_schema
 from dpassay.reports.run.view import make_view
@@ -173,12 +174,10 @@ def test_a_query_has_one_name(name: str) -> None:
     record = computed_record(name)
     for result in make_view(record).results:
         assert result.query_table is not None
-        labels = {
-            row[0] if "query" in row[0] else f"query {row[0]}" for row in result.query_table.rows
-        }
+        labels = {query_words(row[0]) for row in result.query_table.rows}
         for title in ("Witness", "Privacy profile"):
             said = re.findall(
-                r"(?:[Aa]t |\()((?:query )?own \d(?:, query \d)?)", told(result, title)
+                r"(?:[Aa]t |\()(own worst case \d(?:, query \d)?)", told(result, title)
             )
             assert set(said) <= labels
             assert said or "query" not in told(result, title)
