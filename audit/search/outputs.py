@@ -17,7 +17,7 @@ import numpy as np
 
 from dpassay.errors import InvalidInput, require
 from dpassay.search.declared import Output
-from dpassay.search.features import SINGLE, Feature, feature_from_json
+from dpassay.search.features import SINGLE, Feature, feature_from_json, multiples
 from dpassay.search.reading import pooled, view_of
 from dpassay.search.values import ABSENT, FAILED, NUMBER, Key, is_number, key_of
 from dpassay.search.views import Array, Tally, View, by_frequency
@@ -36,6 +36,11 @@ CONTINUOUS = 16
 """A place with more different numbers than this is taken for one of numbers, not of symbols."""
 MOST_PAIRED = 5
 """Of so many numbers all differences are looked at."""
+DIGITS = tuple(range(10))
+STEPS = [float(f"1e{-places}") for places in range(-6, 13)]
+"""Powers of ten to which a number may be rounded, the largest first."""
+ROUNDED, MOSTLY = 0.05, 0.9
+"""Such a part of the numbers in a place must be, and such a part of these to the power named."""
 MOST_CENTRES = 4
 """Distances from a centre are looked at where there are no more numbers than these."""
 
@@ -165,6 +170,7 @@ def fit_encoder(
     if output is not None:
         declared = _declared(output, views)
         looks = [*declared, *(look for look in looks if look not in declared)]
+    looks.sort(key=lambda look: look.kind == "digit")  # what is last is left out where it is much
     looks = looks[:MOST_FEATURES] or [Feature("length")]
     if failures:
         looks.append(OUTCOME)
@@ -284,12 +290,29 @@ def _of_place(
         found.append(Feature("value", at, table))
     if tally.others > CONTINUOUS:
         found += [Feature("spelled", at), Feature("letters", at)]
+    if max(tally.numbers, tally.others) > CONTINUOUS:
+        steps = _steps(view, max(at, 0))
+        found += [Feature("digit", at, DIGITS, step) for step in steps]
     if tally.numbers > CONTINUOUS:
         if numbers <= MOST_CENTRES:
             found.append(Feature("distance", at, (), tally.middle))
         if bits and tally.fractions:
             found.append(Feature("bit", at))
     return found
+
+
+def _steps(view: View, place: int) -> list[float]:
+    """Return the power of ten to which the numbers in a place are rounded; none if they are not."""
+    number = view.number(place)
+    number = np.where(np.isnan(number), view.spelled(place), number)
+    number = number[np.isfinite(number) & (number != 0)]
+    rounded = np.zeros(len(number), dtype=bool)
+    shares = []
+    for step in STEPS:
+        rounded |= ~np.isnan(multiples(number, step))
+        shares.append(np.count_nonzero(rounded))
+    first = int(np.searchsorted(shares, MOSTLY * shares[-1]))
+    return [STEPS[first]] if shares[-1] > ROUNDED * len(number) else []
 
 
 def _table(tally: Tally, most: int) -> tuple[Key, ...]:

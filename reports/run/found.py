@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from dpassay.numerics import DOWN
 from dpassay.reports.run.seen_cell import shares
 from dpassay.reports.shared.numbers import clean, plural
 
@@ -18,6 +19,19 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 24
 """Datasets of more numbers are told by their size and by what was changed."""
+
+
+def found_lines(result: Result) -> tuple[str, ...]:
+    """Say what refutes a searched claim: how pairs are told apart, at which, and by which event."""
+    from dpassay.engine.verdicts import apart  # with NumPy
+
+    lines = []
+    for number, each in enumerate(result.findings):
+        also = f"{each.claim.quantity} at least {apart(each.lower, each.claim.promised, DOWN)[0]}"
+        if number or each.certain:
+            lines.append(f"{'also' if number else 'certain'}: {each.certain or also}")
+        lines += [f"{name}: {told}" for name, told in found(each).items()]
+    return tuple(lines)
 
 
 def found(result: Result) -> dict[str, str]:
@@ -30,7 +44,7 @@ def found(result: Result) -> dict[str, str]:
         claim is not refuted, or nothing was searched for.
     """
     from dpassay.data import Values  # these import NumPy
-    from dpassay.engine.result import VALUES
+    from dpassay.engine.told_apart import VALUES
     from dpassay.record.witness_words import event_words
     from dpassay.targets.groups import DIRECTIONS
 

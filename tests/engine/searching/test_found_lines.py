@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 from dpassay import DP, Answers, Scalars, Tables, audit
-from dpassay.engine.result import VALUES, Result
+from dpassay.engine.result import Result
 from dpassay.engine.searching import search as searched
-from dpassay.reports.run.found import found
+from dpassay.engine.told_apart import VALUES
+from dpassay.reports.run.found import found_lines
 
 SHORT = {"FIRST": 64, "SURVIVORS": (16, 4), "OFFSPRING": (8, 0), "SHARES": (4, 2, 1)}
 SECRETS = [31.4159, 27.1828, 14.1421, 57.7215]
@@ -55,9 +56,14 @@ def shown(result: Result) -> list[str]:
     return text.replace("\n    ", " ").split("\n  ")
 
 
+def sides(result: Result) -> list[str]:
+    """Return the first two lines of datasets."""
+    return [line for line in shown(result) if re.match("S'?: ", line)][:2]
+
+
 def test_pair_and_event_are_named_in_the_order_of_the_sides() -> None:
     result = hunted(switch, Answers(2))
-    head, numbers, here, there, event, reason = shown(result)
+    head, numbers, certain, here, there, event, reason = shown(result)
     assert head == f"DP(1) of {__name__}:switch: refuted (monte-carlo)"
     assert numbers.startswith("loss at least ")
     one, other = (
@@ -69,6 +75,7 @@ def test_pair_and_event_are_named_in_the_order_of_the_sides() -> None:
     sides = [100.0 if (value[1] == "on") == side else 0.0 for side in (one, other)]
     assert [float(value[2]), float(value[3])] == sides
     assert one != other
+    assert certain.startswith("certain: ")
     assert reason.startswith("because the loss is at least ")
 
 
@@ -88,7 +95,7 @@ def test_nothing_of_the_users_own_numbers_or_records_is_printed() -> None:
     ):
         result = hunted(function, data)
         assert result.verdict == "refuted"
-        here, there = shown(result)[2:4]
+        here, there = sides(result)
         assert re.fullmatch(r"S: \d+ (number|record)s?", here)
         assert there.startswith("S': the same, ")
         for text in (repr(result), result._repr_html_()):
@@ -96,7 +103,7 @@ def test_nothing_of_the_users_own_numbers_or_records_is_printed() -> None:
 
 
 def test_large_datasets_are_told_by_their_size() -> None:
-    here, there = shown(hunted(total, Answers(30)))[2:4]
+    here, there = sides(hunted(total, Answers(30)))
     assert here == "S: 30 numbers"
     assert re.match(r"S': the same, (all answers|answers? \d+)", there)
 
@@ -109,7 +116,7 @@ def test_rows_of_the_users_are_named_by_their_places() -> None:
     people = pd.DataFrame({"age": [31, 27], "name": ["O'Hara (N.)", "Zoe"]})
     result = hunted(several, Tables(people, relation="add-remove"))
     assert result.verdict == "refuted"
-    here, there = shown(result)[2:4]
+    here, there = sides(result)
     assert "your row " in here + there
     for own in ('age 31, name "O\'Hara (N.)"', "age 27, name 'Zoe'"):
         assert own not in " ".join(repr(result).split())
@@ -133,13 +140,13 @@ def test_what_is_not_refuted_or_not_searched_prints_three_lines() -> None:
     held = hunted(total, Answers(1), epsilon=30.0)
     assert held.verdict != "refuted"
     assert sum(not line.startswith("    ") for line in repr(held).splitlines()) == 3
-    assert found(held) == {}
+    assert found_lines(held) == ()
 
     def broken(data: Any, size: int, rng: np.random.Generator) -> Any:
         raise KeyError("gone")
 
     failed = hunted(broken, Answers(1))
-    assert found(failed) == {}
+    assert found_lines(failed) == ()
     assert len(repr(failed).splitlines()) == 3
 
 
