@@ -61,14 +61,14 @@ def found(result: Result) -> dict[str, str]:
     event = event_words(result, cell.event, group.queries[cell.query])
     told = f"{clean(event)}; {one} on S, {other} on S'"
     if few and group.mine is not None:
-        sides = (_written(each, relation, group.mine) for each in (base, neighbour))
+        sides = (written(each, relation, group.mine) for each in (base, neighbour))
         return dict(zip(("S", "S'"), sides, strict=True)) | {"event": told}
     what = "number" if isinstance(base, Values) else "record"
     changed = re.sub(VALUES, "", str(change))
     return {"S": plural(len(base), what), "S'": f"the same, {changed}", "event": told}
 
 
-def _written(data: Dataset, relation: str, mine: dict[bytes, int]) -> str:
+def written(data: Dataset, relation: str, mine: dict[bytes, int]) -> str:
     """Write a dataset down, but for the user's own records."""
     from dpassay.data import Values
     from dpassay.record.witness_words import contents

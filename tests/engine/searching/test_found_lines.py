@@ -12,8 +12,9 @@ import pytest
 from dpassay import DP, Answers, Scalars, Tables, audit
 from dpassay.engine.result import Result
 from dpassay.engine.searching import search as searched
+from dpassay.engine.searching.drawing import mine
 from dpassay.engine.told_apart import VALUES
-from dpassay.reports.run.found import found_lines
+from dpassay.reports.run.found import found_lines, written
 
 SHORT = {"FIRST": 64, "SURVIVORS": (16, 4), "OFFSPRING": (8, 0), "SHARES": (4, 2, 1)}
 SECRETS = [31.4159, 27.1828, 14.1421, 57.7215]
@@ -108,18 +109,18 @@ def test_large_datasets_are_told_by_their_size() -> None:
     assert re.match(r"S': the same, (all answers|answers? \d+)", there)
 
 
-def several(data: Any, rng: np.random.Generator) -> bool:
-    return len(data) > 1
-
-
 def test_rows_of_the_users_are_named_by_their_places() -> None:
     people = pd.DataFrame({"age": [31, 27], "name": ["O'Hara (N.)", "Zoe"]})
-    result = hunted(several, Tables(people, relation="add-remove"))
-    assert result.verdict == "refuted"
-    here, there = sides(result)
-    assert "your row " in here + there
-    for own in ('age 31, name "O\'Hara (N.)"', "age 27, name 'Zoe'"):
-        assert own not in " ".join(repr(result).split())
+    space, named = Tables(people, relation="add-remove"), 0
+    for each in space.first(np.random.default_rng(0), 48):
+        places = mine(space, each)
+        assert places is not None
+        for side in (each.base, each.neighbour):
+            told = written(side, space.relation, places)
+            named += "your row " in told
+            assert 'age 31, name "O\'Hara (N.)"' not in told
+            assert "age 27, name 'Zoe'" not in told
+    assert named > 0
 
 
 @pytest.mark.parametrize(

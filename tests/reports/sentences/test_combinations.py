@@ -15,7 +15,7 @@ FORBIDDEN = {
     "a key as prose": r"\b(?:replacing|up to) (?:add-remove|zero-out|replace-|answers-|own\b)",
     "no value": r"\bNone\b|\bnan\b|\{\}|\[\]",
     "one of many": r"\b1 (?:pairs|claims|records|queries|cells|families)\b|each of 1\b|the 1 \w",
-    "nothing said": r"at most ∞|≤ ∞ at|no data|: \.|  |(?<!\d)\.\.|;\.|, \.",
+    "nothing said": r"at most ∞|≤ ∞ at|no data|: \.|  |(?<![\d.])\.\.(?![\d.])|;\.|, \.",
     "said twice": r"\b([a-zA-Z]+) \1\b(?!\.)|declared by the user \(",
     "a key of the record": r"\b(?:monte_carlo|per_query|any_size|looked_at|certified_cells)\b",
     "an own query": r"\bquery own\b",
