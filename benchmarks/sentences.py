@@ -81,7 +81,7 @@ class Combination:
     source: str
     kind: str
     scale: float
-    mode: str = "auto"
+    mode: Any = "auto"
 
     @cache  # noqa: B019  # the few there are
     def result(self) -> Result:
@@ -91,7 +91,9 @@ class Combination:
         claim = DP(epsilon=1.0, relation=self.relation)
         if self.source == "law":
             subject = SoftMajority(epsilon=self.scale, r=3, learner="majority")
-            sizes = {"domain": Domain(n=3, points=2)} if self.mode == "exhaustive" else {}
+            sizes: dict[str, Any] = (
+                {"domain": Domain(n=3, points=2)} if self.mode == "exhaustive" else {}
+            )
             return audit(subject, claim=claim, mode=self.mode, **sizes)
         if self.source == "law of data":
             return audit(SoftMajority(epsilon=self.scale, r=3), claim=claim, data=(X, Y))
@@ -99,10 +101,10 @@ class Combination:
             pairs = replace_one(X[:2], Y[:2], neighbours="flip")
             claims = {"gamma": Stability(gamma=0.2), "mu": GDP(mu=1.0)}
             function = answer_of("label", self.scale)
-            named = {"queries": X[:1], "claim": claims.get(self.kind, claim)}
+            named: dict[str, Any] = {"queries": X[:1], "claim": claims.get(self.kind, claim)}
             return audit(_asked(function), pairs=pairs, labels=(0, 1), **named, **how)
         function = answer_of(self.kind, self.scale)
-        more = {"group": "who"} if "user" in self.relation else {}
+        more: dict[str, Any] = {"group": "who"} if "user" in self.relation else {}
         data: Any = FRAME
         if self.source == "answers":
             data = Answers(2, moved=1 if "in" in self.relation else None)
@@ -136,19 +138,17 @@ def _asked(function: Any) -> Any:
 
 OF_ROWS = ("replace-2", "add-remove", "replace-user", "add-remove-user", "zero-out")
 ONE, BOTH, LAWS = ("replace-one",), (QUIET, LOUD), (0.9, 3.0)
-COMBINATIONS = tuple(
-    Combination(*each)
-    for each in itertools.chain(
-        itertools.product((*ONE, *OF_ROWS), ("frame",), ("number",), BOTH),
-        itertools.product(("answers-1", "answers-1-in-1"), ("answers",), ("number",), BOTH),
-        itertools.product(ONE, ("list", "records"), ("number",), BOTH),
-        itertools.product(("add-remove",), ("frame",), ("text", "tuple", "error"), (LOUD,)),
-        itertools.product(("add-remove",), ("frame",), ("number",), (STILL,)),
-        itertools.product(ONE, ("pairs",), ("label", "gamma", "mu"), BOTH),
-        itertools.product(ONE, ("law",), ("label",), LAWS, ("exact", "exhaustive", "monte-carlo")),
-        itertools.product(ONE, ("law of data",), ("label",), LAWS),
-    )
+_COMBINED: Any = itertools.chain(
+    itertools.product((*ONE, *OF_ROWS), ("frame",), ("number",), BOTH),
+    itertools.product(("answers-1", "answers-1-in-1"), ("answers",), ("number",), BOTH),
+    itertools.product(ONE, ("list", "records"), ("number",), BOTH),
+    itertools.product(("add-remove",), ("frame",), ("text", "tuple", "error"), (LOUD,)),
+    itertools.product(("add-remove",), ("frame",), ("number",), (STILL,)),
+    itertools.product(ONE, ("pairs",), ("label", "gamma", "mu"), BOTH),
+    itertools.product(ONE, ("law",), ("label",), LAWS, ("exact", "exhaustive", "monte-carlo")),
+    itertools.product(ONE, ("law of data",), ("label",), LAWS),
 )
+COMBINATIONS = tuple(Combination(*each) for each in _COMBINED)
 """Those that differ in some sentence."""
 
 

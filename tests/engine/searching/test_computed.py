@@ -80,6 +80,7 @@ def test_the_worst_pair_of_a_law_is_found_and_a_tight_claim_stands(
 
 def test_without_a_law_or_for_other_things_it_is_sampled() -> None:
     few: dict[str, Any] = {"data": (X, Y), "budget": 300, "executor": "inline"}
-    for mechanism, more in ((Count(2.0, law=False), {}), (Count(2.0), {"mode": "monte-carlo"})):
+    sampled: dict[str, Any] = {"mode": "monte-carlo"}
+    for mechanism, more in ((Count(2.0, law=False), {}), (Count(2.0), sampled)):
         found = audit(mechanism, search_seconds=2.0, **few, **more)
         assert found.mode == "monte-carlo"

@@ -12,7 +12,7 @@ from dpassay.theorems.dagan_feldman_2020.relabelled_sizes import flip, size
 from dpassay.theorems.dagan_feldman_2020.representatives import worst_of_all_choices
 
 Function = tuple[bool, ...]
-CLASSES = {
+CLASSES: dict[str, list[Function]] = {
     "thresholds": [(True, True), (False, True), (False, False)],
     "functions": list(itertools.product((False, True), repeat=2)),
 }
