@@ -62,7 +62,7 @@ class Result:
     def __repr__(self) -> str:
         head, numbers, reason = self._lines()
         notes = () if self.evidence is None else self.evidence.searched.get("notes", ())
-        lines = (numbers, *_found_lines(self), reason, *notes)
+        lines = (numbers, *_found_by("found_lines", self, ()), reason, *notes)
         return "\n".join([head, *map(_wrapped, lines)])
 
     def _repr_html_(self) -> str:
@@ -228,19 +228,21 @@ class Result:
     def to_frame(self) -> pd.DataFrame:
         """All cells as a table: group, pair, query, direction, and the leak or its bounds.
 
-        Direction 0 is from S to S'. Of what is `measured` beside a claim no cells are kept.
+        Direction 0 is from S to S'. Where a search found what refutes the claim: the two datasets,
+        the event, and how often it happened on each. Of what is `measured` beside a claim no cells
+        are kept.
         """
         import pandas as pd
 
-        return pd.DataFrame({} if self.evidence is None else dict(self.evidence.table))
+        cells = {} if self.evidence is None else dict(self.evidence.table)
+        return pd.DataFrame(cells | _found_by("found", self, {}))
 
 
-def _found_lines(result: Result) -> tuple[str, ...]:
+def _found_by(name: str, result: Result, nothing: Any) -> Any:
     """Say what a search has found, where it refutes the claim; in words of the reports."""
     if result.evidence is None or "search" not in result.evidence.searched:
-        return ()
-    lines: tuple[str, ...] = import_module("dpassay.reports.run.found").found_lines(result)
-    return lines
+        return nothing
+    return getattr(import_module("dpassay.reports.run.found"), name)(result)
 
 
 def _wrapped(line: str) -> str:

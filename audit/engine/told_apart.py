@@ -11,7 +11,9 @@ from dpassay.search.patterns import Pattern
 from dpassay.search.rules import OneOf
 from dpassay.targets.groups import DIRECTIONS
 
-VALUES = re.compile(r" by \(x = [^()]*\)|(?<= replaced) by -?\d+(?:\.\d+)?(?:e[+-]\d+)?")
+_CELL = r"""-?\d+(?:\.\d+)?(?:e[+-]\d+)?|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\""""
+_ROW = rf"(?:{_CELL}|\((?:{_CELL}|[^()'\"])*\))"
+VALUES = re.compile(rf" by \(x = [^()]*\)|(?<= replaced) by {_ROW}|(?<=record) {_ROW}(?= added)")
 """How a change names the record that it puts in, where that is in no pool and so has no number."""
 
 

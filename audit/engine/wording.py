@@ -29,6 +29,8 @@ def query_label(
 
 def query_words(label: str) -> str:
     """Name a query point within a sentence, by its label."""
+    if label.startswith("own "):
+        return label.replace("own ", "own worst case ", 1)
     return label if "query" in label else f"query {label}"
 
 

@@ -46,6 +46,7 @@ from dpassay.reports.attack.words import (
     CAVEAT,
     CAVEAT_DETAIL,
     defect_words,
+    ended,
     headline,
     notes,
     opening,
@@ -193,7 +194,7 @@ def to_html(record: Raw) -> str:
     return template("attack.html.j2").render(
         origin=origin(record),
         lead=lead(record, cards),
-        complete=record["run"]["complete"],
+        ended=ended(record["run"]),
         cards=chosen(cards),
         several=len(cards) > 1,
         headline=headline(record, subjects),

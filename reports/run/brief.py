@@ -22,6 +22,7 @@ from dpassay.reports.run.seen_cell import (
     certain,
     lines_of,
     looked_words,
+    pair_words,
     replay_command,
     seen_words,
     shown_cell,
@@ -82,6 +83,7 @@ class Brief:
     exceeds: bool  # whether a dataset that was not audited breaks the claim for certain
     unit: str  # quantities of different units share no axis
     part: str  # what of the release was looked at, 'sign'; empty where that is all of it
+    pair: str  # the two datasets, where a search found them
     seen: str  # what changed where, and how a sequential test refuted the claim, if one did
     sides: tuple[tuple[str, float], ...]  # probabilities, or values, on S and on S'
     shown: tuple[str, ...]  # the two sides as written
@@ -225,7 +227,7 @@ def _brief(result: Raw, name: str) -> Brief:
     known = leak is not None and not blurred(result) and not part
     least = leak if known else lower
     most = None if part else leak if known else upper
-    cell, cell_name = shown_cell(result)
+    cell = shown_cell(result)
     return Brief(
         id=clean(result["id"]),
         name=name,
@@ -249,6 +251,7 @@ def _brief(result: Raw, name: str) -> Brief:
         verb=HAS if words.computed or words.strings else LEAKS,
         exceeds=exceeds(result),
         unit=words.unit,
+        pair="" if cell is None else pair_words(cell),
         part=_part(part),
         seen=" ".join(
             filter(None, ("" if cell is None else seen_words(result, cell), stopped_early(result)))
@@ -258,7 +261,7 @@ def _brief(result: Raw, name: str) -> Brief:
         sight=sight_words(result),
         at_most="" if known or part else at_most_words(result, upper, beside),
         looked=looked_words(result),
-        replay="" if cell is None else replay_command(cell, cell_name),
+        replay=replay_command(result),
         reason=clean(result["reason"]),
     )
 

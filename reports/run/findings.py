@@ -11,6 +11,7 @@ from dpassay.record.files import witness_file
 from dpassay.reports.run.bound_parts import below_claim
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.scope_parts import everywhere
+from dpassay.reports.run.search_words import one_output
 from dpassay.reports.run.words import (
     blurred,
     claim_short,
@@ -42,7 +43,7 @@ AUDITED = "the audited cells"
 ANY_SIZE = "datasets of any size"
 WITNESS_NOTE = (
     "A witness file replays the worst audited cell; where that cell leaks less than the number in "
-    "the table, its own number follows the file name"
+    "the table, its own number follows the file name."
 )
 
 
@@ -101,6 +102,7 @@ def finding_of(result: Raw) -> Finding | None:
 def unit_words(result: Raw) -> str:
     """Say what is released, and what of it was looked at where that is not all."""
     unit, part = clean(result["claim"]["unit"]), looked_at(result)
+    unit = "all that one run returns" if one_output(result) else unit
     return f"{unit}; looked at: {part}" if part else unit
 
 

@@ -162,7 +162,8 @@ def _largest(
     low, high = (cell["profile"][name][place] for name in ("lower", "upper"))
     if low <= here["profile"]["upper"][place]:
         return ""
-    where = query_words(query.label) if asked else query.label
+    named = asked or query.label.startswith("own ")
+    where = query_words(query.label) if named else query.label
     return (
         f" Of the pairs in the table of query points, the one at {where} needs the largest δ: "
         f"{_between(low, high, delta)}."

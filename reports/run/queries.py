@@ -172,15 +172,13 @@ def worst_rows(queries: Sequence[QueryView], limit: int) -> tuple[QueryView, ...
 
 
 def shortlist(
-    queries: Sequence[QueryView], *, sampled: bool, limit: int, unit: str
+    queries: Sequence[QueryView], *, sampled: bool, limit: int, caption: str
 ) -> Table | None:
-    """Put the `limit` query points of the largest leak (`unit`) into a table of 80 columns.
+    """Put the `limit` query points of the largest leak into a table of 80 columns.
 
     None without any.
     """
-    table = query_table(
-        worst_rows(queries, limit), sampled=sampled, caption=f"Query points with the largest {unit}"
-    )
+    table = query_table(worst_rows(queries, limit), sampled=sampled, caption=caption)
     if table is None:
         return None
     kept = [

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, lead
-from dpassay.reports.run.run_words import INTERRUPTED
+from dpassay.reports.run.run_words import ended
 from dpassay.reports.run.search_words import is_searched
 from dpassay.reports.run.view import CAVEAT
 from dpassay.reports.run.words import FOLDER
@@ -75,8 +75,8 @@ def print_summary(
     )
     if len(shown) < len(found):
         _wrapped(console, "-v lists them all; `dpassay explain ID` tells one in full")
-    if not record["run"]["complete"]:
-        _wrapped(console, record["run"].get("changed", INTERRUPTED))
+    if said := ended(record["run"]):
+        _wrapped(console, said)
     if any(each.status in {HELD, MISSED} for each in found):
         sight = any(each.status is HELD and each.sampled for each in shown)
         sought = [is_searched(each) for each in record["results"]]
@@ -135,8 +135,7 @@ def _below(brief: Brief) -> Iterator[str]:
     if brief.about:
         yield f"about: {brief.about}"
     if brief.status is REFUTED:
-        if brief.seen:
-            yield brief.seen
+        yield from filter(None, (brief.pair, brief.seen))
     elif brief.status in IN_FULL:
         yield f"{brief.reason}."
     yield from brief.lines

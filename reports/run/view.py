@@ -267,7 +267,7 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
     status, sampled = status_of(result), result["mode"] == "monte-carlo"
     lower, upper, leak = (value(result[key]) for key in ("lower", "upper", "exact"))
     broken = result["verdict"] == "refuted"
-    part = looked_at(result)
+    part, asked = looked_at(result), (result["searched"] or {}).get("asked", True)
     top = MISSING if upper is None or part else f"≤ {above(upper)}"
     bound = (
         leak == 0
@@ -304,9 +304,16 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         parts=parts_of(result, status, run, () if profile is None else profile.words),
         queries=queries,
         query_table=query_table(
-            rows, sampled=sampled, caption=f"Every query point of {name}: {words.unit}"
+            rows,
+            sampled=sampled,
+            caption=f"{'Every query point' if asked else 'The worst cell'} of {name}: {words.unit}",
         ),
-        query_shortlist=shortlist(rows, sampled=sampled, limit=SHORTLIST, unit=words.unit),
+        query_shortlist=shortlist(
+            rows,
+            sampled=sampled,
+            limit=SHORTLIST,
+            caption=f"{'Query points' if asked else 'Cells'} with the largest {words.unit}",
+        ),
         more=len(queries) - sum(row.of for row in worst_rows(rows, SHORTLIST)),
         profile=profile,
         finding=finding_of(result),

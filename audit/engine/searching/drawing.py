@@ -12,6 +12,7 @@ from dpassay.engine.sampling import OpenExecutor
 from dpassay.engine.searching.candidates import Candidate, Features, Told
 from dpassay.errors import TargetError
 from dpassay.pairs import NOTHING_ASKED
+from dpassay.rows.rows import Rows
 from dpassay.search.outputs import Encoder
 from dpassay.search.proposals.proposal import Proposal, Space
 from dpassay.targets.groups import Group, Progress
@@ -211,7 +212,18 @@ class Drawing:
         how = f"family '{found.proposal.family}'"
         pairs = replace(group.pairs, how=how)
         asked = not self.target.mechanism.without_query
-        return replace(group, pairs=pairs, asked=asked, made_up=self.space.own is None)
+        return replace(group, pairs=pairs, asked=asked, mine=mine(self.space, found.proposal))
+
+
+def mine(space: Space, found: Proposal) -> dict[bytes, int] | None:
+    """Return where the rows of a pair stand among the user's; None where that cannot be told."""
+    own = space.own
+    if not isinstance(own, Rows):
+        return None if own is not None else {}
+    sides = [each for each in (found.base, found.neighbour) if isinstance(each, Rows)]
+    pair = {row.tobytes() for each in sides for row in each.values}
+    places = {row.tobytes(): place for place, row in enumerate(own.values)}
+    return {row: places[row] for row in pair if row in places}
 
 
 def _base(each: Candidate) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from dpassay.reports.run.domain_words import every_dataset
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.search_words import is_searched, space_words, without_data
 from dpassay.reports.run.view import ResultView
-from dpassay.reports.run.words import folder, looked_at
+from dpassay.reports.run.words import FOLDER, folder, looked_at
 from dpassay.reports.shared.cards import Bar, Line, Number, Step, number_line
 from dpassay.reports.shared.numbers import clean, plural, value
 from dpassay.reports.shared.statuses import (
@@ -103,7 +103,7 @@ def origin(record: Raw) -> tuple[str, ...]:
     if run["commit"] is not None:
         told.append(f"commit {clean(run['commit'])[:10]}")
     if data is None:
-        return (*told, f"no data: {without_data(record['results'])}")
+        return (*told, without_data(record["results"]))
     size = [plural(data["records"], "record")] if isinstance(data.get("records"), int) else []
     split = data.get("split")
     asked = split.get("queries") if isinstance(split, Mapping) else None
@@ -162,8 +162,7 @@ def _bars(raw: Raw, brief: Brief) -> tuple[tuple[Bar, ...], str]:
 
 def raw_event(raw: Raw) -> bool:
     """Whether the sides of a result are probabilities of an event, not values."""
-    cell = raw.get("clearest") or raw["witness"]
-    return cell is not None and cell["event"] != []
+    return raw["witness"] is not None and raw["witness"]["event"] != []
 
 
 def _line(raw: Raw, brief: Brief) -> Line | None:
@@ -219,13 +218,15 @@ def _steps(raw: Raw, brief: Brief, command: str) -> Iterator[Step]:
     elif brief.status in {INCONCLUSIVE, MISSED}:
         yield from _undecided(brief, command)
     else:
+        run = command if re.match(r"dpassay run\b", command) else "dpassay run"
         yield Step(
-            text="Accept this record once, and keep it with the code:",
-            command="dpassay baseline accept",
+            text="Accept this record once, with the folder of this report for REPORT, and keep "
+            "the baseline with the code:",
+            command=f"dpassay baseline accept {FOLDER}record.json",
         )
         yield Step(
             text="Keep the audit in CI, so that a detectable rise fails:",
-            command="dpassay run && dpassay baseline check",
+            command=f"{run} --out {FOLDER[:-1]} && dpassay baseline check {FOLDER}record.json",
         )
         if brief.status is HELD:
             yield Step(text="To look harder, run it with --profile deep or a larger --budget.")
@@ -306,7 +307,7 @@ def _refuted_too(raw: Raw, brief: Brief) -> str:
 def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
     if not brief.looked:
         return
-    if is_searched(raw):
+    if is_searched(raw) and raw["mode"] == "monte-carlo":
         yield from _sought(raw, brief)
         return
     part = f", of the part of the release that was looked at ({result.part})" if result.part else ""
@@ -326,7 +327,7 @@ def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
     else:
         yield "Which leak there would have been refuted with probability 0.9 is not promised."
     worst = next((each for each in result.parts if each.title == "Worst over all datasets"), None)
-    yield worst.texts[0] if worst else "Blind elsewhere."
+    yield worst.texts[0] if worst else "The audit is blind elsewhere."
 
 
 def _sought(raw: Raw, brief: Brief) -> Iterator[str]:
@@ -334,14 +335,15 @@ def _sought(raw: Raw, brief: Brief) -> Iterator[str]:
     among = space_words(raw)
     yield f"Searched{f' among {among}' if among else ''}: {brief.looked}."
     through = through_words((raw.get("sight") or {}).get("frequency"))
-    pairs = plural(raw["searched"]["search"][0]["pairs"], "pair")
+    pairs = raw["searched"]["search"][0]["pairs"]
+    where = "the one pair" if pairs == 1 else f"one of the {pairs:,} pairs"
     seen = (
         f"a leak {brief.sight.replace(' ', FIXED)} would have been refuted with probability 0.9"
         f"{', ' if through else ''}{through}"
         if brief.sight
         else "a leak of a size that is not promised would have been refuted with probability 0.9"
     )
-    yield f"At one of the {pairs} that it began with, {seen}, the search included."
+    yield f"At {where} that it began with, {seen}, the search included."
     yield "There may be worse pairs."
 
 

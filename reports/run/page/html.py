@@ -22,7 +22,7 @@ from dpassay.reports.run.page.picture_tables import (
 )
 from dpassay.reports.run.page.plots import query_plot, sight_plot
 from dpassay.reports.run.page.profile_plots import profile_plot, trade_off_plot
-from dpassay.reports.run.run_words import units_words
+from dpassay.reports.run.run_words import ended, units_words
 from dpassay.reports.run.view import ResultView, View, make_view
 from dpassay.reports.shared.tables import Table
 from dpassay.reports.shared.templating import template
@@ -63,7 +63,7 @@ def to_html(record: Mapping[str, Any]) -> str:
         "origin": origin(record),
         "confidence": percent(record["run"]["confidence"]),
         "units": units_words({result.unit for result in view.results}),
-        "complete": record["run"]["complete"],
+        "ended": ended(record["run"]),
     }
     if record["run"]["catalogue"] and view.results:
         return _catalogue_page(record["results"], found, view, common)

@@ -14,6 +14,7 @@ from dpassay.reports.run.page.catalogue import UNDECIDED, WRONG, Entry, Group, m
 from dpassay.reports.run.page.first_screen import Card, card, origin, replayed
 from dpassay.reports.run.page.folder import GENERATOR
 from dpassay.reports.run.page.html import pictures_of
+from dpassay.reports.run.run_words import ended
 from dpassay.reports.run.view import View, make_view
 from dpassay.reports.shared.cards import Step
 from dpassay.reports.shared.numbers import clean
@@ -65,7 +66,7 @@ def _page(record: Raw, view: View, group: Group, before: Group | None, after: Gr
         group=group,
         lead=lead_of([entry.brief for entry in entries]),
         origin=origin(record),
-        complete=run["complete"],
+        ended=ended(run),
         cards=[_card(entry, group, run) for entry in shown],
         pictures=pictures,
         drawn={entry.result.anchor for entry in shown},

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, leaks
-from dpassay.reports.run.run_words import INTERRUPTED
+from dpassay.reports.run.run_words import ended
 from dpassay.reports.run.words import FOLDER
 from dpassay.reports.shared.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED, Status
 
@@ -69,7 +69,7 @@ def notices(record: Raw) -> tuple[Notice, ...]:
 
 def alarms(record: Raw) -> tuple[str, ...]:
     """Return, in words, what makes the whole run say less than it seems to."""
-    incomplete = () if record["run"]["complete"] else (record["run"].get("changed", INTERRUPTED),)
+    incomplete = tuple(filter(None, (ended(record["run"]),)))
     return incomplete if record["results"] else (*incomplete, EMPTY)
 
 
