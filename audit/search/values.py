@@ -2,16 +2,15 @@
 
 Values that Python holds to be equal are one value: 1, 1.0 and True; 0.0 and -0.0. The text '1' is
 another. Sequences of equal parts are equal, be they tuples, lists or arrays. All NaN are one value.
-What is of none of these kinds is known by its type alone, so that nothing of a stranger is called.
+What tells these apart, types and the sign of zeros, is the form of an answer: see `objects`.
 """
 
 from __future__ import annotations
 
-import enum
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -29,6 +28,8 @@ DEEPEST, LONGEST = 6, 1000
 """Sequences within sequences are told apart so deep, and each up to so many parts."""
 SPELLED = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
 """A number in a text."""
+NO_NUMBERS = ("builtins.", "datetime.", "pandas.", "<")
+"""What objects are that have one number or text and are none: bytes, dates."""
 SIMPLE = frozenset({str, int, float, bool, type(None)})
 """Python's own types, whose values are their own keys but for a few; see `key_of`."""
 
@@ -41,7 +42,9 @@ class Special:
     ----------
     kind : str
         What it is: 'NaN', 'no answer', 'number' (any that has no code of its own), 'text' (a long
-        one), 'bytes', 'set', 'enum', 'object', 'exception'.
+        one), 'integer' (a very large one), 'object', 'sequence', 'exception', 'form' (what an
+        answer is besides its values), 'rest' (what is too deep or too far back to have a place),
+        'cycle' (what holds itself, so many levels above).
     text : str
         Which one of them, where that is told apart.
     """
@@ -63,8 +66,17 @@ OTHER = Special("other")
 FAILED = Special("exception")
 """Any exception that is not in a table by itself."""
 KINDS = frozenset(
-    {"NaN", "no answer", "number", "integer", "text", "bytes", "set", "enum", "object", "sequence"}
+    {"NaN", "no answer", "number", "integer", "text", "object", "sequence", "form", "rest", "cycle"}
 ) | {FAILED.kind}
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An object that was read: what it is, its parts by how they are reached, what was not read."""
+
+    head: str
+    parts: dict[str, Any]
+    unread: str = ""
 
 
 def key_of(value: Any, depth: int = 0) -> Key:
@@ -73,9 +85,11 @@ def key_of(value: Any, depth: int = 0) -> Key:
     if kind is float:
         return NAN if math.isnan(value) else value
     if kind is int:
-        return value if -LARGE < value < LARGE else Special("integer", "-" if value < 0 else "")
+        if -LARGE < value < LARGE:
+            return value
+        return Special("integer", f"{'-' if value < 0 else ''}{_digest(hex(value))}")
     if kind is str:
-        return value if len(value) <= LONG_TEXT else _long("text", value)
+        return value if len(value) <= LONG_TEXT else long_text("text", value)
     if value is None or kind is bool or kind is Special:
         return value  # type: ignore[no-any-return]
     if kind is Failed:
@@ -84,29 +98,35 @@ def key_of(value: Any, depth: int = 0) -> Key:
         return _unusual(value, depth)
     # what is not ours may do anything
     except Exception:  # noqa: BLE001
-        return Special("object", _name(kind))
+        return Special("object", name_of(kind))
 
 
 def _unusual(value: Any, depth: int) -> Key:
     """Key of what is of none of the simple types."""
     if isinstance(value, (tuple, list)):
         base: Any = tuple if isinstance(value, tuple) else list
-        length = base.__len__(value)
-        if depth >= DEEPEST or length > LONGEST:
-            return Special("sequence", str(length))
+        if depth >= DEEPEST or base.__len__(value) > LONGEST:
+            return Special("sequence", _digest(repr(value)))
         return tuple(key_of(part, depth + 1) for part in base.__iter__(value))
-    if isinstance(value, enum.Enum):
-        return Special("enum", f"{_name(type(value))}.{value.name}"[:LONG_TEXT])
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _of_numpy(value, depth)
+    if isinstance(value, dict):
+        pairs = [(key_of(k, depth + 1), key_of(v, depth + 1)) for k, v in value.items()]
+        return tuple(sorted(pairs, key=repr))
+    if isinstance(value, Node):
+        derived = set(value.parts) <= {"", " written"} and not value.head.startswith(NO_NUMBERS)
+        if derived and type(value.parts.get("")) in SIMPLE:
+            return key_of(value.parts[""], depth)
+        return Special("object", f"{value.head[:LONG_TEXT]} {_digest(repr(value))}")
+    if isinstance(value, np.ndarray):
+        return key_of(value.tolist() if value.dtype.kind != "O" else list(value), depth)
     for exact in (str, int, float):
         if isinstance(value, exact):
             return key_of(EXACT[exact](value))
+    if isinstance(value, np.generic):
+        plain = float(value) if isinstance(value, np.longdouble) else value.item()
+        return Special("object", name_of(type(value))) if plain is value else key_of(plain, depth)
     if isinstance(value, (Decimal, Fraction)):
         return key_of(float(value))
-    if isinstance(value, complex):
-        return key_of((value.real, value.imag), depth)
-    return _collection(value, depth)
+    return Special("object", name_of(type(value)))
 
 
 EXACT: dict[type, Callable[[Any], Any]] = {
@@ -117,35 +137,18 @@ EXACT: dict[type, Callable[[Any], Any]] = {
 """How a value of a class derived from a simple type loses what was added."""
 
 
-def _of_numpy(value: Any, depth: int) -> Key:
-    """Key of an array, which is that of a sequence, or of a number of NumPy's."""
-    if isinstance(value, np.ndarray):
-        return key_of(value.tolist(), depth) if value.size <= LONGEST else Special("sequence")
-    plain = float(value) if isinstance(value, np.longdouble) else value.item()
-    return Special("object", _name(type(value))) if plain is value else key_of(plain, depth)
-
-
-def _collection(value: Any, depth: int) -> Key:
-    """Key of bytes, a set or a mapping; all else is known by its type."""
-    if isinstance(value, (bytes, bytearray)):
-        return _long("bytes", bytes(value).hex())
-    if isinstance(value, (set, frozenset)):
-        return _long("set", repr(sorted(repr(key_of(part, depth + 1)) for part in value)))
-    if isinstance(value, dict):
-        pairs = [(key_of(k, depth + 1), key_of(v, depth + 1)) for k, v in value.items()]
-        return tuple(sorted(pairs, key=repr))
-    return Special("object", _name(type(value)))
-
-
-def _long(kind: str, text: str) -> Special:
+def long_text(kind: str, text: str) -> Special:
     """Name something by its beginning and a digest where it is long."""
     if len(text) <= LONG_TEXT and kind != "text":
         return Special(kind, text)
-    digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
-    return Special(kind, f"{text[:20]}... {digest}")
+    return Special(kind, f"{text[:20]}... {_digest(text)}")
 
 
-def _name(kind: type) -> str:
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def name_of(kind: type) -> str:
     """Name a type."""
     try:
         return f"{kind.__module__}.{kind.__qualname__}"[:LONG_TEXT]
@@ -153,36 +156,24 @@ def _name(kind: type) -> str:
         return "?"
 
 
-def leaves(key: Key) -> Iterator[Key]:
-    """Return the parts of a value one after the other, those of its parts included."""
-    if isinstance(key, tuple):
-        for part in key:
-            yield from leaves(part)
-    else:
-        yield key
-
-
 def number_of(key: Key) -> float:
     """Return the number that a value is; NaN for all else."""
     if isinstance(key, (bool, int, float)):
         return float(key)
     if isinstance(key, Special) and key.kind == "integer":
-        return -math.inf if key.text else math.inf
+        return -math.inf if key.text.startswith("-") else math.inf
     return math.nan
 
 
-def spelled(key: Key) -> float:
-    """Return the first number that a text spells; NaN without, and for what is no text."""
-    text = key.text if isinstance(key, Special) and key.kind == "text" else key
-    found = SPELLED.search(text) if isinstance(text, str) else None
-    return float(found.group()) if found else math.nan
+def spelled(value: Any, which: int = 0) -> float:
+    """Return a number that a text spells, the first one for 0; NaN without, and for no text."""
+    found = SPELLED.findall(value) if isinstance(value, str) else ()
+    return float(found[which]) if which < len(found) else math.nan
 
 
-def letters(key: Key) -> float:
-    """Return how long a text is, all long ones alike; NaN for what is no text."""
-    if isinstance(key, Special):
-        return LONG_TEXT + 1.0 if key.kind == "text" else math.nan
-    return float(len(key)) if isinstance(key, str) else math.nan
+def letters(value: Any) -> float:
+    """Return how long a text is; NaN for what is no text."""
+    return float(len(value)) if isinstance(value, str) else math.nan
 
 
 def is_failure(key: Key) -> bool:
@@ -264,13 +255,13 @@ def _special_words(key: Special) -> str:
     if is_failure(key):
         return f"an exception ({printable(key.text)})" if key.text else "an exception"
     if key.kind == "integer":
-        return f"an integer of more than 308 digits{', negative' if key.text else ''}"
+        return f"an integer of more than 308 digits ({key.text})"
     text = printable(key.text)
     if key.kind == "object":
         return f"an object of type {text}"
     if key.kind == "sequence":
-        return f"a long or deep sequence{f' of {key.text} parts' if key.text else ''}"
-    return text if key.kind == "enum" else f"the {key.kind} {text}"
+        return f"a long or deep sequence ({text})"
+    return text if key.kind == "form" else f"the {key.kind} {text}"
 
 
 def plain_number(value: float) -> str:
