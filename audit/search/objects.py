@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from dpassay.errors import Failed
 from dpassay.search.arrays import Numbers
 from dpassay.search.columns import Column, column_of
-from dpassay.search.plain import LEAVES
+from dpassay.search.opening import LEAVES
 from dpassay.search.values import (
     ABSENT,
     NAN,
@@ -87,7 +87,7 @@ class Objects:
         if place not in self._known:
             if place is None and self.parts:
                 values = self._joined(_wholes)
-            elif not self.parts:
+            elif place is None or not self.parts:
                 values = self.outputs if not place else [ABSENT] * self.n
             else:
                 values = self._joined(partial(_at, place=place))
@@ -188,7 +188,9 @@ class Objects:
         alone, index = len(self.groups) == 1 and self.parts, dict[Special, int]()
         ids = np.zeros(self.n, dtype=np.intp)
         for group in self.groups:
-            forms, each = _forms(group, self.column if alone else lambda k: _typed(group.columns[k]))  # noqa: B023
+            columns = enumerate(group.columns)
+            typed = [self.column(k) if alone else _typed(each) for k, each in columns]
+            forms, each = _forms(group, typed)
             known = [index.setdefault(form, len(index)) for form in forms]
             ids[slice(None) if group.rows is None else group.rows] = np.array(known)[each]
         return Column(ids, list(index))
@@ -199,8 +201,12 @@ def _differ(one: Numbers | Column, other: Numbers | Column) -> Mask:
     if isinstance(one, Column) and isinstance(other, Column):
         return one.differs(other)
     numbers = one.number(0), other.number(0)
-    missing = [each.codes(0, (NAN,)) == 0 if isinstance(each, Column) else np.isnan(each.array) for each in (one, other)]
-    return ~((numbers[0] == numbers[1]) | (missing[0] & missing[1]))
+    missing = [
+        each.codes(0, (NAN,)) == 0 if isinstance(each, Column) else np.isnan(each.array)
+        for each in (one, other)
+    ]
+    found: Mask = ~((numbers[0] == numbers[1]) | (missing[0] & missing[1]))
+    return found
 
 
 def _typed(values: Any) -> Numbers | Column:
@@ -224,7 +230,7 @@ def _groups(outputs: Sequence[Any]) -> list[_Group]:
     """Put answers together that hold their parts in the same way."""
     columns = _leaves(outputs)
     if columns is not None:
-        told = _structure(outputs[0]) if len(outputs) else (LEAF, [0])
+        told: tuple[str, list[Place]] = _structure(outputs[0]) if len(outputs) else (LEAF, [0])
         return [_group(None, len(outputs), *told, columns)]
     rows: dict[str, list[int]] = {}
     told_of = {}
@@ -240,7 +246,11 @@ def _groups(outputs: Sequence[Any]) -> list[_Group]:
 
 
 def _group(
-    rows: NDArray[np.intp] | None, size: int, structure: str, places: list[Place], columns: list[Any]
+    rows: NDArray[np.intp] | None,
+    size: int,
+    structure: str,
+    places: list[Place],
+    columns: list[Any],
 ) -> _Group:
     if len(columns) > MOST_COLUMNS:
         left = [each.tolist() if isinstance(each, np.ndarray) else each for each in columns]
@@ -254,25 +264,13 @@ def _leaves(values: Sequence[Any]) -> list[Any] | None:
     kinds = set(map(type, values))
     if kinds <= LEAVES:
         return [values]
-    if len(kinds) > 1:
+    kind, *more = kinds
+    if kind is np.ndarray and not more:
+        alike = len({(each.dtype, each.shape) for each in values}) == 1
+        return list(np.stack(values).reshape(len(values), -1).T) if alike else None
+    held = None if more else _held(kind, values)
+    if held is None:
         return None
-    (kind,) = kinds
-    if kind is np.ndarray:
-        if len({(each.dtype, each.shape) for each in values}) > 1:
-            return None
-        return list(np.stack(values).reshape(len(values), -1).T)
-    if kind is Node:
-        if len({(each.head, *each.parts) for each in values}) > 1:
-            return None
-        held: Any = [tuple(each.parts.values()) for each in values]
-    elif kind is dict:
-        if len(set(map(tuple, values))) > 1:
-            return None
-        held = list(map(dict.values, values))
-    elif len(set(map(len, values))) > 1:
-        return None
-    else:
-        held = values
     flat = list(chain.from_iterable(held))
     if set(map(type, flat)) == {float}:
         return list(np.fromiter(flat, float, len(flat)).reshape(len(values), -1).T)
@@ -283,6 +281,16 @@ def _leaves(values: Sequence[Any]) -> list[Any] | None:
             return None
         found += below
     return found
+
+
+def _held(kind: type, values: Sequence[Any]) -> Any:
+    """Return the parts of each value; None where they are not reached in the same way."""
+    if kind is dict:
+        return map(dict.values, values) if len(set(map(tuple, values))) == 1 else None
+    if kind is Node:
+        alike = len({(each.head, *each.parts) for each in values}) == 1
+        return (each.parts.values() for each in values) if alike else None
+    return values if len(set(map(len, values))) == 1 else None
 
 
 def _structure(value: Any) -> tuple[str, list[Place]]:
@@ -353,11 +361,9 @@ def _digest(row: tuple[Any, ...]) -> str:
     return hashlib.blake2b(told, digest_size=8).hexdigest()
 
 
-def _forms(
-    group: _Group, typed: Callable[[int], Numbers | Column]
-) -> tuple[list[Special], Codes]:
+def _forms(group: _Group, typed: list[Numbers | Column]) -> tuple[list[Special], Codes]:
     """Return the forms that answers of a group have, and which one each of them has."""
-    tags = [_tags(column, typed(k)) for k, column in enumerate(group.columns)]
+    tags = list(map(_tags, group.columns, typed))
     varying = [k for k, tag in enumerate(tags) if not isinstance(tag, str)]
     fixed = [tag if isinstance(tag, str) else "" for tag in tags]
     if not varying:
@@ -376,7 +382,7 @@ def _tags(column: Any, typed: Numbers | Column) -> str | list[str]:
     if isinstance(typed, Numbers):
         minus = typed.minus()
         if minus is not None:
-            return np.where(minus, "-0.0", "").tolist()
+            return ["-0.0" if each else "" for each in minus.tolist()]
         return "" if isinstance(column, np.ndarray) else TAGS[typed.array.dtype.str]
     kinds = set(map(type, column))
     if float not in kinds and kinds.isdisjoint(TAGGED):

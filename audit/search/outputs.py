@@ -18,7 +18,7 @@ import numpy as np
 from dpassay.errors import InvalidInput, require
 from dpassay.search.declared import Output
 from dpassay.search.features import SINGLE, Feature, feature_from_json
-from dpassay.search.plain import LEAVES, WRAPPED
+from dpassay.search.opening import LEAVES, WRAPPED
 from dpassay.search.reading import pooled, view_of
 from dpassay.search.values import ABSENT, FAILED, NUMBER, Key, is_number, key_of
 from dpassay.search.views import Array, Mask, Place, Tally, View, by_frequency
@@ -288,7 +288,11 @@ def _of_place(
     if table and (tally.numbers + tally.others > 1 or place is None):
         found.append(Feature("value", at, table))
     if tally.others > CONTINUOUS:
-        spelled = [k for k in range(MOST_SPELLED) if not np.isnan(view.spelled(0 if place is None else place, k)).all()]
+        spelled = [
+            k
+            for k in range(MOST_SPELLED)
+            if not np.isnan(view.spelled(0 if place is None else place, k)).all()
+        ]
         found += [*(Feature("spelled", at, less=k) for k in spelled), Feature("letters", at)]
     if tally.numbers > CONTINUOUS:
         if numbers <= MOST_CENTRES:

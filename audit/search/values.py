@@ -81,7 +81,7 @@ class Node:
 
 def key_of(value: Any, depth: int = 0) -> Key:
     """Return what a value is known by; total: nothing that an output is or does makes it fail."""
-    kind = type(value)
+    kind: type = type(value)
     if kind is float:
         return NAN if math.isnan(value) else value
     if kind is int:
@@ -112,21 +112,24 @@ def _unusual(value: Any, depth: int) -> Key:
         pairs = [(key_of(k, depth + 1), key_of(v, depth + 1)) for k, v in value.items()]
         return tuple(sorted(pairs, key=repr))
     if isinstance(value, Node):
-        derived = set(value.parts) <= {"", " written"} and not value.head.startswith(NO_NUMBERS)
-        if derived and type(value.parts.get("")) in SIMPLE:
-            return key_of(value.parts[""], depth)
-        return Special("object", f"{value.head[:LONG_TEXT]} {_digest(repr(value))}")
+        return _of_node(value)
     if isinstance(value, np.ndarray):
         return key_of(value.tolist() if value.dtype.kind != "O" else list(value), depth)
-    for exact in (str, int, float):
-        if isinstance(value, exact):
-            return key_of(EXACT[exact](value))
-    if isinstance(value, np.generic):
-        plain = float(value) if isinstance(value, np.longdouble) else value.item()
-        return Special("object", name_of(type(value))) if plain is value else key_of(plain, depth)
-    if isinstance(value, (Decimal, Fraction)):
+    if isinstance(value, (Decimal, Fraction, np.longdouble)):
         return key_of(float(value))
-    return Special("object", name_of(type(value)))
+    exact = next((each for each in EXACT if isinstance(value, each)), None)
+    if exact is not None:
+        return key_of(EXACT[exact](value))
+    plain = value.item() if isinstance(value, np.generic) else value
+    return Special("object", name_of(type(value))) if plain is value else key_of(plain, depth)
+
+
+def _of_node(value: Node) -> Key:
+    """Key of an object that was read: that of the number or text that it is, or what it is."""
+    derived = set(value.parts) <= {"", " written"} and not value.head.startswith(NO_NUMBERS)
+    if derived and type(value.parts.get("")) in SIMPLE:
+        return key_of(value.parts[""])
+    return Special("object", f"{value.head[:LONG_TEXT]} {_digest(repr(value))}")
 
 
 EXACT: dict[type, Callable[[Any], Any]] = {

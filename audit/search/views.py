@@ -22,11 +22,19 @@ Place: TypeAlias = int | str
 """Of a part: counted from 0 in the order in which an answer holds them, or how it is reached."""
 LEAF = "\0"
 """Stands for a number or a text in what is said of the form of an answer."""
-TAGS = {"<f8": "", "<i8": "int", "|b1": "bool"} | {
-    f"{kind}{size}": f"{name}{8 * size}"
-    for kind, name, sizes in (("<f", "float", (2, 4)), ("<i", "int", (2, 4)), ("<u", "uint", (2, 4, 8)))
-    for size in sizes
-} | {"|i1": "int8", "|u1": "uint8"}
+TAGS = (
+    {"<f8": "", "<i8": "int", "|b1": "bool"}
+    | {
+        f"{kind}{size}": f"{name}{8 * size}"
+        for kind, name, sizes in (
+            ("<f", "float", (2, 4)),
+            ("<i", "int", (2, 4)),
+            ("<u", "uint", (2, 4, 8)),
+        )
+        for size in sizes
+    }
+    | {"|i1": "int8", "|u1": "uint8"}
+)
 """What is said of the type of numbers; NumPy's float64 and int64 are Python's float and int."""
 
 HUGE = 1e150

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.errors import UNREAD, TargetError, printable
-from dpassay.search.plain import Node, is_plain, plain
+from dpassay.search.plain import is_plain, plain
+from dpassay.search.values import Node
 from dpassay.search.views import TAGS
 
 
@@ -54,7 +55,8 @@ def as_draws(answers: Any, size: int, queries: int, where: str) -> NDArray[Any]:
     if (
         queries
         and found.ndim == 1
-        and {len(each) for each in found if isinstance(each, (tuple, list, np.ndarray))} == {queries}
+        and {len(each) for each in found if isinstance(each, (tuple, list, np.ndarray))}
+        == {queries}
     ):
         found = _columns(found, queries)
     if queries and not (found.ndim == 2 and found.shape[1] == queries):
@@ -78,10 +80,10 @@ def _read(found: NDArray[Any], where: str) -> None:
             found[place] = each
     unread = [each.unread for each in answers if type(each) is Node and each.unread]
     if unread:
+        share = f"{len(unread) / len(answers):.0%} of the runs of sample on {where}"
         raise TargetError(
-            f"{UNREAD}in {len(unread) / len(answers):.0%} of the runs of sample on {where} it holds "
-            f"an object of type {printable(unread[0])}, which cannot be read; return numbers, texts, "
-            "and containers, arrays, frames or objects of these"
+            f"{UNREAD}an object that cannot be read, of type {printable(unread[0])}, in {share}; "
+            "must be numbers, texts, and containers, arrays, frames or objects of these"
         )
 
 
@@ -105,8 +107,9 @@ def _rows(answers: Any) -> NDArray[Any] | None:
     if kinds and any(kinds <= alike for alike in ALIKE):
         found = np.array(answers)
         return _objects(answers) if found.dtype.kind not in "bif" else found
-    if kinds == {np.ndarray} and len({(each.shape, each.dtype) for each in answers}) == 1:
-        if answers[0].ndim == 1 and answers[0].dtype.str in TAGS:
+    if kinds == {np.ndarray}:
+        (dtype, shape), *more = {(each.dtype, each.shape) for each in answers}
+        if not more and dtype.str in TAGS and len(shape) == 1:
             return np.stack(answers)
     return _objects(answers)
 

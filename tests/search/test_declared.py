@@ -46,7 +46,7 @@ MISFITS: dict[str, list[tuple[Any, str]]] = {
     ],
     "text": [
         (objects("a", 1), "returned 1 in run 1; must be a text"),
-        (objects("a", b"a"), "returned the bytes 61 in run 1"),
+        (objects("a", b"a"), "returned an object of type builtins.bytes \\w+ in run 1"),
         (NUMBERS, "returned 1.5 in run 0"),
     ],
 }
@@ -197,7 +197,7 @@ def test_sequences_have_a_length_and_places() -> None:
 
 def test_texts_have_a_length_and_a_number() -> None:
     pilot = objects(*["id 1", "id 2"] * 20)
-    assert kinds_of(pilot, None) == [("value", -1)]
+    assert kinds_of(pilot, None) == [("value", -1), ("form", 0)]
     assert kinds_of(pilot, "text") == [("spelled", -1), ("letters", -1), ("value", -1)]
 
 

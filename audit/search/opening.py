@@ -1,0 +1,386 @@
+"""Opening: any object one level deep, as what it is and its named parts."""
+
+from __future__ import annotations
+
+import copyreg
+import datetime as dt
+import enum
+import hashlib
+import sys
+import types
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from dpassay.errors import Failed
+from dpassay.search.values import SIMPLE, Node, Special, name_of
+
+MOST_ITEMS = 100_000
+"""An iterator that goes on after so many parts cannot be read."""
+WRAPPED = frozenset({np.float64, np.int64, np.bool_, np.str_})
+"""NumPy's own names for Python's numbers and texts: no function means anything by them."""
+LEAVES = SIMPLE | {Special, Failed, np.float16, np.float32, np.int8, np.int16, np.int32}
+LEAVES |= {np.uint8, np.uint16, np.uint32, np.uint64}
+EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001  (clocks of any zone are told from it)
+STATELESS = ("_thread.lock", "_thread.RLock", "builtins.ellipsis", "builtins.NotImplementedType")
+
+
+class UnreadError(Exception):
+    """An object whose content cannot be read."""
+
+
+def is_numeric(array: Any) -> bool:
+    """Whether an array holds numbers of up to eight bytes."""
+    return array.dtype.kind in "biuf" and array.dtype.itemsize <= 8 and array.dtype.isnative
+
+
+def opened(value: Any) -> Any:
+    """Return an object one level deep: a tuple, list, dict, array of numbers, or a `Node`."""
+    kind = type(value)
+    if kind is tuple or kind is list or (kind is dict and set(map(type, value)) <= {str}):
+        return value
+    if kind is np.ndarray and is_numeric(value):
+        return value.copy()
+    try:
+        if kind not in OPENS:
+            known = (opens for types, opens in READ if isinstance(value, types))
+            OPENS[kind] = _opens_pandas(value) or next(known, None) or _opens_object(value)
+        return OPENS[kind](value)
+    except UnreadError:
+        raise
+    except Exception as error:
+        raise UnreadError(name_of(kind)) from error
+
+
+def _derived(base: type) -> Callable[[Any], Node]:
+    """Read what is of one of Python's own types or derived from it, whatever was added."""
+    convert: dict[type, Callable[[Any], Any]] = {
+        str: str.__str__,
+        int: int.__int__,
+        float: float.__float__,
+        tuple: lambda value: tuple(tuple.__iter__(value)),
+        list: lambda value: list(list.__iter__(value)),
+        dict: lambda value: _dict(dict(dict.items(value))),
+        np.ndarray: lambda value: value.view(np.ndarray),
+    }
+    return lambda value: Node(
+        name_of(type(value)), {"": convert[base](value), **_attributes(value)}
+    )
+
+
+def _dict(value: dict[Any, Any]) -> Any:
+    """Keys that are no texts have places of their own, unless they say which part it is."""
+    if set(map(type, value)) <= {str}:
+        return value
+    if set(map(type, value)) <= {str, int, bool, type(None)}:
+        return Node("dict", {f"[{key!r}]": part for key, part in value.items()})
+    return Node("dict", {" keys": tuple(value), "": tuple(value.values())})
+
+
+def _tuple(value: Any) -> Node:
+    fields = getattr(type(value), "_fields", None)
+    if not isinstance(fields, tuple) or len(fields) != tuple.__len__(value):
+        return _derived(tuple)(value)
+    parts = {f".{k}": part for k, part in zip(fields, tuple.__iter__(value), strict=True)}
+    return Node(name_of(type(value)), parts)
+
+
+def _set(value: Any) -> Node:
+    """Parts in an order of their own; the order in which the set gives them where it is another."""
+    ordered = sorted(value, key=lambda part: (type(part).__name__, digest_of(part)))
+    usual = list(type(value)(ordered)) if type(value) in {set, frozenset} else ordered
+    given = list(value)
+    place = {id(part): k for k, part in enumerate(ordered)}
+    order = [place[id(part)] for part in given]
+    head = name_of(type(value))
+    if order != [place[id(part)] for part in usual]:
+        head += f" in the order {order}"
+    if set(map(type, ordered)) in ({int}, {float}, {str}):
+        ordered.sort()
+    return Node(head, {"": tuple(ordered)})
+
+
+def _array(value: Any) -> Node:
+    """Read an array of anything but numbers of up to eight bytes."""
+    head = f"array {value.dtype.str} {value.shape}"
+    if value.dtype.names:
+        return Node(head, {f"[{name!r}]": value[name] for name in value.dtype.names})
+    if value.dtype.kind in "mM":
+        return Node(head, {"": value.astype("i8")})
+    if value.dtype.kind in "biuf" and value.dtype.itemsize <= 8:
+        return Node(head, {"": value.astype(value.dtype.newbyteorder("="))})
+    return Node(head, {"": value.ravel().tolist() if value.ndim else [value[()]]})
+
+
+def _moment(value: Any) -> Node:
+    """Microseconds (nanoseconds of pandas's) since 1970, and what is said of the zone."""
+    parts: dict[str, Any] = {"": getattr(value, "value", None)}
+    if not isinstance(parts[""], int):
+        since = value.replace(tzinfo=None, fold=0) - EPOCH
+        parts[""] = since // dt.timedelta(microseconds=1)
+    zone, shift = value.tzinfo, value.utcoffset()
+    more = {} if zone is None else {" zone": str(zone), " shift": shift.total_seconds()}
+    return Node(name_of(type(value)), {**parts, **more, **({" fold": 1} if value.fold else {})})
+
+
+def _time(value: dt.time) -> Node:
+    told = dt.datetime.combine(EPOCH, value)
+    return Node(name_of(type(value)), _moment(told).parts)
+
+
+def _iterated(value: Iterator[Any]) -> Node:
+    """Take an iterator to its end, or to the exception with which it ends."""
+    items: list[Any] = []
+    try:
+        items.extend(islice(value, MOST_ITEMS + 1))
+    except Exception as error:  # noqa: BLE001  (what is not ours may do anything)
+        items.append(Failed.of(error))
+    if len(items) > MOST_ITEMS:
+        raise UnreadError(f"{name_of(type(value))} of more than {MOST_ITEMS} parts")
+    return Node(name_of(type(value)), {"": items})
+
+
+def _code(value: types.CodeType) -> Node:
+    return Node("code", {".code": value.co_code, ".consts": value.co_consts})
+
+
+def _function(value: types.FunctionType) -> Node:
+    """A function by its name; by what it holds where it was made inside another one."""
+    if _found(value):
+        return Node(f"function {value.__module__}.{value.__qualname__}", {})
+    cells = tuple(cell.cell_contents for cell in value.__closure__ or ())
+    parts = {".code": value.__code__, ".closure": cells, ".defaults": value.__defaults__}
+    return Node("function", {**parts, ".more": value.__kwdefaults__, ".vars": vars(value)})
+
+
+def _class(value: type) -> Node:
+    """A class by its name; by what it holds where it cannot be found under that."""
+    held = {} if _found(value) else dict(vars(value))
+    left = ("__dict__", "__weakref__", "__module__", "__firstlineno__")
+    parts = {f".{key}": part for key, part in held.items() if key not in left}
+    return Node(f"class {name_of(value)}", parts)
+
+
+def _found(value: Any) -> bool:
+    """Whether a module has this function or class under its name."""
+    there: Any = sys.modules.get(value.__module__)
+    for name in value.__qualname__.split("."):
+        there = getattr(there, name, None)
+    return there is value
+
+
+def _complex(value: Any) -> Node:
+    return Node(name_of(type(value)), {".real": value.real, ".imag": value.imag})
+
+
+def _written(value: Any) -> Node:
+    """A number that no float may be equal to: the nearest one, and as it is written."""
+    try:
+        near = float(value)
+    except (OverflowError, ValueError):
+        near = float("nan")
+    return Node(name_of(type(value)), {"": near, " written": str(value)})
+
+
+OPENS: dict[type, Callable[[Any], Any]] = {}
+"""What reads an object of a type that was read before."""
+READ: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+    (Node, lambda value: value),
+    (enum.Enum, lambda value: Node(name_of(type(value)), {"": value.name, ".value": value.value})),
+    (
+        np.ndarray,
+        lambda value: (_array if type(value) is np.ndarray else _derived(np.ndarray))(value),
+    ),
+    ((np.longdouble, Decimal, Fraction), _written),
+    (
+        (np.datetime64, np.timedelta64),
+        lambda value: Node(value.dtype.str, {"": int(value.astype("i8"))}),
+    ),
+    (np.void, lambda value: _array(np.asarray(value))),
+    (complex, _complex),
+    (np.complexfloating, _complex),
+    (str, _derived(str)),
+    (int, _derived(int)),
+    (float, _derived(float)),
+    (tuple, _tuple),
+    (list, _derived(list)),
+    (dict, lambda value: _dict(value) if type(value) is dict else _derived(dict)(value)),
+    ((set, frozenset), _set),
+    (
+        (bytes, bytearray, memoryview),
+        lambda value: Node(name_of(type(value)), {"": bytes(value).decode("latin-1")}),
+    ),
+    (dt.datetime, _moment),
+    (dt.date, lambda value: Node(name_of(type(value)), {"": value.toordinal()})),
+    (
+        dt.timedelta,
+        lambda value: Node(
+            name_of(type(value)),
+            {"": getattr(value, "value", value // dt.timedelta.resolution)},
+        ),
+    ),
+    (dt.time, _time),
+    (types.CodeType, _code),
+    (types.FunctionType, _function),
+    (types.ModuleType, lambda value: Node(f"module {value.__name__}", {})),
+    (type, _class),
+    (Iterator, _iterated),
+)
+
+
+def _opens_pandas(value: Any) -> Callable[[Any], Any] | None:
+    """Return what reads a table of pandas's, or says that a value is missing; None for all else."""
+    if not type(value).__module__.startswith("pandas"):
+        return None
+    import pandas as pd
+
+    if value is pd.NA or value is pd.NaT:
+        return lambda value: Node(name_of(type(value)), {})
+    kinds: dict[Any, Callable[[Any], Node]] = {
+        pd.DataFrame: _frame,
+        pd.MultiIndex: _levels,
+        (pd.Series, pd.Index): _labelled,
+    }
+    kinds[pd.api.extensions.ExtensionArray] = lambda value: Node(
+        name_of(type(value)), {"": _held(value)}
+    )
+    return next((opens for kind, opens in kinds.items() if isinstance(value, kind)), None)
+
+
+def _frame(value: Any) -> Node:
+    parts: dict[str, Any] = {}
+    for k, label in enumerate(value.columns):
+        piece = f"[{label!r}]" if type(label) in SIMPLE else f"[{k}]"
+        piece = f"{piece}#{k}" if piece in parts else piece
+        parts[piece] = _held(value._get_column_array(k))  # noqa: SLF001  (ten times as fast)
+    if value.columns.nlevels > 1 or value.columns.name is not None:
+        parts[".columns"] = value.columns
+    return Node(name_of(type(value)), parts | _labels(value))
+
+
+def _labelled(value: Any) -> Node:
+    parts = {"": _held(value.array)} | ({} if value.name is None else {".name": value.name})
+    return Node(name_of(type(value)), parts | (_labels(value) if hasattr(value, "index") else {}))
+
+
+def _levels(value: Any) -> Node:
+    return Node(name_of(type(value)), {"": value.to_list(), ".names": list(value.names)})
+
+
+def _held(array: Any) -> Any:
+    """Return the values of a column, and what is said of them."""
+    if isinstance(getattr(array.dtype, "numpy_dtype", array.dtype), np.dtype):
+        return np.asarray(array)
+    parts: dict[str, Any] = {"": np.asarray(array, dtype=object).tolist()}
+    if hasattr(array, "categories"):
+        parts |= {".categories": list(array.categories), ".ordered": bool(array.ordered)}
+        return Node("category", parts)
+    return Node(str(array.dtype), parts)
+
+
+def _labels(value: Any) -> dict[str, Any]:
+    """Return the labels of rows, unless they only count them, and what was noted of all."""
+    index = value.index
+    counts = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+    found = {} if counts and index.name is None else {".index": index}
+    return found | ({".attrs": value.attrs} if value.attrs else {})
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    """Return what an object holds in `__dict__` and slots, past whatever its class says of that."""
+    try:
+        held = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        held = {}
+    found = {f".{key}": part for key, part in held.items()}
+    kind: Any = type(value)
+    for slot, member in _slots(kind):
+        try:
+            found[slot] = member.__get__(value)
+        except AttributeError:  # it was not set
+            continue
+    return found
+
+
+@cache
+def _slots(kind: type) -> tuple[tuple[str, Any], ...]:
+    return tuple(
+        (f".{slot}", member)
+        for each in kind.__mro__
+        for slot, member in vars(each).items()
+        if isinstance(member, types.MemberDescriptorType) and each.__flags__ & HEAP
+    )
+
+
+HEAP = 1 << 9
+"""What CPython marks classes with that a program made."""
+
+
+def _opens_object(value: Any) -> Callable[[Any], Any]:
+    """Return what reads an object like this: its attributes, or also what it tells a pickler.
+
+    Python itself says whether attributes are all there is: else it refuses to pickle by them.
+    """
+    kind = type(value)
+    if name_of(kind) in STATELESS:
+        return lambda value: Node(name_of(type(value)), {})
+    own = all(
+        getattr(kind, name) is getattr(object, name) for name in ("__reduce__", "__reduce_ex__")
+    )
+    if own and kind not in copyreg.dispatch_table and kind is not object:
+        object.__reduce_ex__(value, 4)
+        name = name_of(kind)
+        return lambda value: Node(name, _attributes(value))
+    return _reduced
+
+
+def _reduced(value: Any) -> Node:
+    """Read what an object tells a pickler, and its attributes."""
+    kind = type(value)
+    tell = copyreg.dispatch_table.get(kind)
+    told = tell(value) if tell else value.__reduce_ex__(4)
+    if isinstance(told, str):
+        return Node(f"{name_of(kind)} {told}", _attributes(value))
+    made, arguments, state, items, pairs = (*told, *(None,) * 5)[:5]
+    parts = {
+        ".made": getattr(made, "__qualname__", name_of(type(made))),
+        ".arguments": tuple(each for each in arguments if each is not kind),
+        ".state": state,
+        ".items": None if items is None else list(items),
+        ".pairs": None if pairs is None else list(pairs),
+    }
+    parts = {key: part for key, part in parts.items() if part is not None}
+    return Node(name_of(kind), parts | ({} if state else _attributes(value)))
+
+
+def digest_of(value: Any) -> str:
+    """Return a digest of an object however deep it is; what it holds twice counts as held twice."""
+    told = hashlib.blake2b(digest_size=8)
+    seen: dict[int, int] = {}
+    kept, stack = [], [value]  # kept: an identity stands for an object only while that lives
+    while stack:
+        value = stack.pop()
+        kind = type(value)
+        if kind in LEAVES or kind in WRAPPED:
+            text = hex(value) if kind is int else repr(value)
+            told.update(f"{kind.__name__} {text};".encode(errors="surrogatepass"))
+            continue
+        if id(value) in seen:
+            told.update(f"again {seen[id(value)]};".encode())
+            continue
+        seen[id(value)] = len(seen)
+        found = opened(value)
+        kept.append((value, found))
+        if type(found) is np.ndarray:
+            told.update(f"{found.dtype.str} {found.shape};".encode() + found.tobytes())
+            continue
+        head, parts = (found.head, found.parts) if type(found) is Node else (type(found), found)
+        keys = list(parts) if type(parts) is dict else len(parts)
+        told.update(f"{head} {keys!r};".encode(errors="surrogatepass"))
+        stack.extend(reversed(list(parts.values()) if type(parts) is dict else parts))
+    return told.hexdigest()
