@@ -111,7 +111,7 @@ class Objects:
         seen: Counter[Place] = Counter()
         for group in self.groups:
             seen.update(dict.fromkeys(group.places, group.size))
-        return [place for place, _ in seen.most_common(MOST_COLUMNS)]
+        return [place for place, _ in seen.most_common(MOST_COLUMNS + 1)]
 
     def number(self, place: Place) -> Array:
         """See `View`."""
