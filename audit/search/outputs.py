@@ -24,7 +24,7 @@ from dpassay.search.values import ABSENT, FAILED, NUMBER, Key, is_number, key_of
 from dpassay.search.views import Array, Mask, Place, Tally, View, by_frequency
 
 MOST_FEATURES = 40
-"""More than this are not looked at."""
+"""More than this are not looked at, besides the outcome and the form."""
 MOST_PILOT = 8000
 """Outputs from which an encoder is fitted, those of all datasets together."""
 MOST_VALUES = 256
@@ -113,8 +113,8 @@ def encoder_from_json(facts: Any) -> Encoder:
     require(isinstance(facts, dict), "encoder", facts, "an object")
     parts, features = facts.get("parts"), facts.get("features")
     require(isinstance(parts, bool), "encoder: parts", parts, "true or false")
-    if not isinstance(features, list) or not len(features) <= MOST_FEATURES:
-        raise InvalidInput(f"encoder: features: must be a list of at most {MOST_FEATURES}")
+    if not isinstance(features, list) or not len(features) <= MOST_FEATURES + 2:
+        raise InvalidInput(f"encoder: features: must be a list of at most {MOST_FEATURES + 2}")
     return Encoder(tuple(feature_from_json(each) for each in features), parts)
 
 
@@ -201,7 +201,8 @@ def _has_parts(draws: Any) -> bool:
 def _of_parts(views: Sequence[View], bits: bool) -> list[Feature]:
     """Features of sequences."""
     whole = pooled(views)
-    places = _places(views, whole.places())
+    order = whole.places()
+    places = _places(views, order)
     tallies = {place: whole.tally(place) for place in places}
     numeric = sum(tally.numbers > 1 for tally in tallies.values())
     table = _table(whole.tally(None), MOST_VALUES)
@@ -210,9 +211,8 @@ def _of_parts(views: Sequence[View], bits: bool) -> list[Feature]:
         found += [Feature("length")]
     if numeric > 1:
         found += [Feature(kind) for kind in ("sum", "largest", "smallest", "top")]
-        found += _differences(
-            [at for at, tally in tallies.items() if tally.numbers > CONTINUOUS and not tally.others]
-        )
+        at = [at for at, each in tallies.items() if each.numbers > CONTINUOUS and not each.others]
+        found += _differences(sorted(at, key=order.index))
     few = any(tally.numbers <= CONTINUOUS or tally.others for tally in tallies.values())
     if whole.width > 2 and few:
         found += [Feature("change")]
@@ -248,13 +248,12 @@ def _alphabet(tallies: Iterable[Tally]) -> list[Key]:
 
 
 def _places(views: Sequence[View], places: list[Place]) -> list[Place]:
-    """Return the places that are looked at: all, or those at which datasets differ the most."""
+    """Return the places that are looked at: all, or those at which datasets differ, most first."""
     most = MOST_FEATURES // 2
     if len(places) <= most:
         return places
     apart = np.array([_apart(views, place) for place in places])
-    chosen = sorted(np.argsort(-apart, kind="stable")[:most].tolist())
-    return [places[k] for k in chosen]
+    return [places[k] for k in np.argsort(-apart, kind="stable")[:most].tolist()]
 
 
 def _apart(views: Sequence[View], place: Place) -> float:
