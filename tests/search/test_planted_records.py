@@ -52,7 +52,7 @@ KINDS: dict[str, Callable[[float], Any]] = {
     "nested dict": lambda x: {"a": {"b": [0.0, {"c": x}]}},
     "keys of a dict": lambda x: {x: 0.0},
     "order of keys": lambda x: {"a": 1, "b": 2} if x > 0.5 else {"b": 2, "a": 1},
-    "date": lambda x: dt.datetime(2026, 1, 1) + dt.timedelta(microseconds=x),
+    "date": lambda x: dt.datetime(2026, 1, 1, tzinfo=dt.UTC) + dt.timedelta(microseconds=x),
     "Timestamp": lambda x: pd.Timestamp("2026-01-01", tz="Europe/Rome") + pd.Timedelta(seconds=x),
     "attribute": Model,
     "slot": Slotted,
