@@ -171,9 +171,10 @@ class _Arrays:
         sent, kind = np.dtype(told.sent), np.dtype(told.read)
         if kind != sent and (kind != np.int64 or sent.kind != "u"):
             raise Garbled(f"{sent} is not read as {kind}")
-        # an empty array has sides too, by which memory is taken
-        self._room -= math.prod(max(side, 1) for side in told.shape) * kind.itemsize
         size = math.prod(told.shape) * sent.itemsize
+        # an empty array has sides too, by which memory is taken: a million of them at most
+        each = kind.itemsize if size else LONGEST >> 20
+        self._room -= math.prod(max(side, 1) for side in told.shape) * each
         if self._room < 0 or size > len(self.left):
             raise Garbled(f"an array of shape {told.shape} has not as many bytes")
         found = np.frombuffer(self.left[:size], dtype=sent)

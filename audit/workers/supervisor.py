@@ -97,6 +97,7 @@ def supervise(
         os.set_blocking(wake, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        untraceable()  # before the code runs: it would be fast enough
         child, failure = _started(start, (control, woken, wake))
     except OSError as error:
         _tell(control, {"failed": error.strerror})
@@ -104,7 +105,6 @@ def supervise(
     # the number of a process in a namespace is another process's elsewhere
     _tell(control, {"failed": failure} if failure else {} if parent == 0 else {"pid": child})
     _keep(control, woken, wake)
-    untraceable()
     ending = {} if failure else _watched(child, control, woken, processes, parent)
     if enter is None:
         _end(child)

@@ -147,7 +147,7 @@ def _dask(cases: Sequence[Case | None], folder: Path) -> list[str]:
 def _attack(cases: Sequence[Case | None], folder: Path) -> list[str]:
     named = [f"innocent:near{k}" if case is None else case.target for k, case in enumerate(cases)]
     words = [*_dpassay(), "attack", "innocent:near", *named, "innocent:fair", *ATTACK]
-    return [*words, "--out", OUT, "-q"]
+    return [*words, *LIMITS, "--out", OUT, "-q"]
 
 
 def _audit(cases: Sequence[Case | None], folder: Path) -> list[str]:
