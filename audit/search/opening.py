@@ -28,6 +28,9 @@ LEAVES = SIMPLE | {Special, Failed, np.float16, np.float32, np.int8, np.int16, n
 LEAVES |= {np.uint8, np.uint16, np.uint32, np.uint64}
 EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001  (clocks of any zone are told from it)
 STATELESS = ("_thread.lock", "_thread.RLock", "builtins.ellipsis", "builtins.NotImplementedType")
+HEAP = 1 << 9
+"""What CPython marks classes with that a program made."""
+Parts = dict[str, Any]
 
 
 class UnreadError(Exception):
@@ -46,94 +49,83 @@ def opened(value: Any) -> Any:
         return value
     if kind is np.ndarray and is_numeric(value):
         return value.copy()
+    if kind is Node:
+        return value
     try:
         if kind not in OPENS:
             known = (opens for types, opens in READ if isinstance(value, types))
-            OPENS[kind] = _opens_pandas(value) or next(known, None) or _opens_object(value)
-        return OPENS[kind](value)
+            opens = _opens_pandas(value) or next(known, None) or _opens_object(value)
+            OPENS[kind] = name_of(kind), opens
+        name, opens = OPENS[kind]
+        return Node(name, opens(value))
     except UnreadError:
         raise
     except Exception as error:
         raise UnreadError(name_of(kind)) from error
 
 
-def _derived(base: type) -> Callable[[Any], Node]:
-    """Read what is of one of Python's own types or derived from it, whatever was added."""
-    convert: dict[type, Callable[[Any], Any]] = {
-        str: str.__str__,
-        int: int.__int__,
-        float: float.__float__,
-        tuple: lambda value: tuple(tuple.__iter__(value)),
-        list: lambda value: list(list.__iter__(value)),
-        dict: lambda value: _dict(dict(dict.items(value))),
-        np.ndarray: lambda value: value.view(np.ndarray),
-    }
-    return lambda value: Node(
-        name_of(type(value)), {"": convert[base](value), **_attributes(value)}
-    )
+OPENS: dict[type, tuple[str, Callable[[Any], Parts]]] = {}
+"""The names of types that were read before, and what reads them."""
 
 
-def _dict(value: dict[Any, Any]) -> Any:
-    """Keys that are no texts have places of their own, unless they say which part it is."""
-    if set(map(type, value)) <= {str}:
-        return value
-    if set(map(type, value)) <= {str, int, bool, type(None)}:
-        return Node("dict", {f"[{key!r}]": part for key, part in value.items()})
-    return Node("dict", {" keys": tuple(value), "": tuple(value.values())})
+def _derived(convert: Callable[[Any], Any]) -> Callable[[Any], Parts]:
+    """Read what is derived from one of Python's own types, whatever was added."""
+    return lambda value: {"": convert(value), **_attributes(value)}
 
 
-def _tuple(value: Any) -> Node:
-    fields = getattr(type(value), "_fields", None)
-    if not isinstance(fields, tuple) or len(fields) != tuple.__len__(value):
-        return _derived(tuple)(value)
-    parts = {f".{k}": part for k, part in zip(fields, tuple.__iter__(value), strict=True)}
-    return Node(name_of(type(value)), parts)
+def _dict(value: Any) -> Parts:
+    """Keys that are no texts or whole numbers have places of their own."""
+    found = dict(dict.items(value))
+    if set(map(type, found)) <= {str}:
+        return {"": found, **_attributes(value)}
+    if set(map(type, found)) <= {str, int, bool, type(None)}:
+        return {f"[{key!r}]": part for key, part in found.items()} | _attributes(value)
+    return {" keys": tuple(found), "": tuple(found.values()), **_attributes(value)}
 
 
-def _set(value: Any) -> Node:
-    """Parts in an order of their own; the order in which the set gives them where it is another."""
+def _tuple(value: Any) -> Parts:
+    fields, plain = getattr(type(value), "_fields", None), tuple(tuple.__iter__(value))
+    if not isinstance(fields, tuple) or len(fields) != len(plain):
+        return {"": plain, **_attributes(value)}
+    return {f".{field}": part for field, part in zip(fields, plain, strict=True)}
+
+
+def _set(value: Any) -> Parts:
+    """Parts in an order of their own; that in which the set gives them where it is another."""
     ordered = sorted(value, key=lambda part: (type(part).__name__, digest_of(part)))
-    usual = list(type(value)(ordered)) if type(value) in {set, frozenset} else ordered
-    given = list(value)
-    place = {id(part): k for k, part in enumerate(ordered)}
-    order = [place[id(part)] for part in given]
-    head = name_of(type(value))
-    if order != [place[id(part)] for part in usual]:
-        head += f" in the order {order}"
     if set(map(type, ordered)) in ({int}, {float}, {str}):
         ordered.sort()
-    return Node(head, {"": tuple(ordered)})
+    usual = list(type(value)(ordered)) if type(value) in {set, frozenset} else ordered
+    place = {id(part): k for k, part in enumerate(ordered)}
+    order = [[place[id(part)] for part in each] for each in (value, usual)]
+    return {"": tuple(ordered)} | ({} if order[0] == order[1] else {" order": str(order[0])})
 
 
-def _array(value: Any) -> Node:
-    """Read an array of anything but numbers of up to eight bytes."""
-    head = f"array {value.dtype.str} {value.shape}"
+def _array(value: Any) -> Parts:
+    """Read an array of anything but numbers of up to eight bytes, or of a class of its own."""
+    told = {" array": f"{value.dtype.str} {value.shape}"} | _attributes(value)
+    value = value.view(np.ndarray)
     if value.dtype.names:
-        return Node(head, {f"[{name!r}]": value[name] for name in value.dtype.names})
+        return {f"[{name!r}]": value[name] for name in value.dtype.names} | told
     if value.dtype.kind in "mM":
-        return Node(head, {"": value.astype("i8")})
+        return {"": value.astype("i8"), **told}
     if value.dtype.kind in "biuf" and value.dtype.itemsize <= 8:
-        return Node(head, {"": value.astype(value.dtype.newbyteorder("="))})
-    return Node(head, {"": value.ravel().tolist() if value.ndim else [value[()]]})
+        return {"": value.astype(value.dtype.newbyteorder("=")), **told}
+    return {"": value.ravel().tolist() if value.ndim else [value[()]], **told}
 
 
-def _moment(value: Any) -> Node:
+def _moment(value: Any) -> Parts:
     """Microseconds (nanoseconds of pandas's) since 1970, and what is said of the zone."""
-    parts: dict[str, Any] = {"": getattr(value, "value", None)}
-    if not isinstance(parts[""], int):
-        since = value.replace(tzinfo=None, fold=0) - EPOCH
-        parts[""] = since // dt.timedelta(microseconds=1)
-    zone, shift = value.tzinfo, value.utcoffset()
-    more = {} if zone is None else {" zone": str(zone), " shift": shift.total_seconds()}
-    return Node(name_of(type(value)), {**parts, **more, **({" fold": 1} if value.fold else {})})
+    since = getattr(value, "value", None)
+    if since is None:
+        since = (value.replace(tzinfo=None, fold=0) - EPOCH) // dt.timedelta.resolution
+    more = {" fold": 1} if value.fold else {}
+    if value.tzinfo is not None:
+        more |= {" zone": str(value.tzinfo), " shift": value.utcoffset().total_seconds()}
+    return {"": since, **more}
 
 
-def _time(value: dt.time) -> Node:
-    told = dt.datetime.combine(EPOCH, value)
-    return Node(name_of(type(value)), _moment(told).parts)
-
-
-def _iterated(value: Iterator[Any]) -> Node:
+def _iterated(value: Iterator[Any]) -> Parts:
     """Take an iterator to its end, or to the exception with which it ends."""
     items: list[Any] = []
     try:
@@ -142,28 +134,24 @@ def _iterated(value: Iterator[Any]) -> Node:
         items.append(Failed.of(error))
     if len(items) > MOST_ITEMS:
         raise UnreadError(f"{name_of(type(value))} of more than {MOST_ITEMS} parts")
-    return Node(name_of(type(value)), {"": items})
+    return {"": items}
 
 
-def _code(value: types.CodeType) -> Node:
-    return Node("code", {".code": value.co_code, ".consts": value.co_consts})
-
-
-def _function(value: types.FunctionType) -> Node:
+def _function(value: types.FunctionType) -> Parts:
     """A function by its name; by what it holds where it was made inside another one."""
     if _found(value):
-        return Node(f"function {value.__module__}.{value.__qualname__}", {})
+        return {" name": f"{value.__module__}.{value.__qualname__}"}
     cells = tuple(cell.cell_contents for cell in value.__closure__ or ())
     parts = {".code": value.__code__, ".closure": cells, ".defaults": value.__defaults__}
-    return Node("function", {**parts, ".more": value.__kwdefaults__, ".vars": vars(value)})
+    return {**parts, ".more": value.__kwdefaults__, ".vars": vars(value)}
 
 
-def _class(value: type) -> Node:
+def _class(value: type) -> Parts:
     """A class by its name; by what it holds where it cannot be found under that."""
     held = {} if _found(value) else dict(vars(value))
     left = ("__dict__", "__weakref__", "__module__", "__firstlineno__")
     parts = {f".{key}": part for key, part in held.items() if key not in left}
-    return Node(f"class {name_of(value)}", parts)
+    return {" name": name_of(value), **parts}
 
 
 def _found(value: Any) -> bool:
@@ -174,116 +162,86 @@ def _found(value: Any) -> bool:
     return there is value
 
 
-def _complex(value: Any) -> Node:
-    return Node(name_of(type(value)), {".real": value.real, ".imag": value.imag})
-
-
-def _written(value: Any) -> Node:
+def _written(value: Any) -> Parts:
     """A number that no float may be equal to: the nearest one, and as it is written."""
     try:
         near = float(value)
     except (OverflowError, ValueError):
         near = float("nan")
-    return Node(name_of(type(value)), {"": near, " written": str(value)})
+    return {"": near, " written": str(value)}
 
 
-OPENS: dict[type, Callable[[Any], Any]] = {}
-"""What reads an object of a type that was read before."""
-READ: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
-    (Node, lambda value: value),
-    (enum.Enum, lambda value: Node(name_of(type(value)), {"": value.name, ".value": value.value})),
-    (
-        np.ndarray,
-        lambda value: (_array if type(value) is np.ndarray else _derived(np.ndarray))(value),
-    ),
+READ: tuple[tuple[Any, Callable[[Any], Parts]], ...] = (
+    (enum.Enum, lambda value: {"": value.name, ".value": value.value}),
+    (np.ndarray, _array),
     ((np.longdouble, Decimal, Fraction), _written),
-    (
-        (np.datetime64, np.timedelta64),
-        lambda value: Node(value.dtype.str, {"": int(value.astype("i8"))}),
-    ),
+    ((np.datetime64, np.timedelta64), lambda v: {"": int(v.astype("i8")), " of": v.dtype.str}),
     (np.void, lambda value: _array(np.asarray(value))),
-    (complex, _complex),
-    (np.complexfloating, _complex),
-    (str, _derived(str)),
-    (int, _derived(int)),
-    (float, _derived(float)),
+    ((complex, np.complexfloating), lambda value: {".real": value.real, ".imag": value.imag}),
+    (str, _derived(str.__str__)),
+    (int, _derived(int.__int__)),
+    (float, _derived(float.__float__)),
     (tuple, _tuple),
-    (list, _derived(list)),
-    (dict, lambda value: _dict(value) if type(value) is dict else _derived(dict)(value)),
+    (list, _derived(lambda value: list(list.__iter__(value)))),
+    (dict, _dict),
     ((set, frozenset), _set),
-    (
-        (bytes, bytearray, memoryview),
-        lambda value: Node(name_of(type(value)), {"": bytes(value).decode("latin-1")}),
-    ),
+    ((bytes, bytearray, memoryview), lambda value: {"": bytes(value).decode("latin-1")}),
     (dt.datetime, _moment),
-    (dt.date, lambda value: Node(name_of(type(value)), {"": value.toordinal()})),
-    (
-        dt.timedelta,
-        lambda value: Node(
-            name_of(type(value)),
-            {"": getattr(value, "value", value // dt.timedelta.resolution)},
-        ),
-    ),
-    (dt.time, _time),
-    (types.CodeType, _code),
+    (dt.date, lambda value: {"": value.toordinal()}),
+    (dt.timedelta, lambda v: {"": getattr(v, "value", v // dt.timedelta.resolution)}),
+    (dt.time, lambda value: _moment(dt.datetime.combine(EPOCH, value))),
+    (types.CodeType, lambda value: {".code": value.co_code, ".consts": value.co_consts}),
     (types.FunctionType, _function),
-    (types.ModuleType, lambda value: Node(f"module {value.__name__}", {})),
+    (types.ModuleType, lambda value: {" name": value.__name__}),
     (type, _class),
     (Iterator, _iterated),
 )
 
 
-def _opens_pandas(value: Any) -> Callable[[Any], Any] | None:
+def _opens_pandas(value: Any) -> Callable[[Any], Parts] | None:
     """Return what reads a table of pandas's, or says that a value is missing; None for all else."""
     if not type(value).__module__.startswith("pandas"):
         return None
     import pandas as pd
 
-    if value is pd.NA or value is pd.NaT:
-        return lambda value: Node(name_of(type(value)), {})
-    kinds: dict[Any, Callable[[Any], Node]] = {
-        pd.DataFrame: _frame,
-        pd.MultiIndex: _levels,
-        (pd.Series, pd.Index): _labelled,
-    }
-    kinds[pd.api.extensions.ExtensionArray] = lambda value: Node(
-        name_of(type(value)), {"": _held(value)}
+    kinds: tuple[tuple[Any, Callable[[Any], Parts]], ...] = (
+        (type(pd.NA), lambda _: {}),
+        (type(pd.NaT), lambda _: {}),
+        (pd.DataFrame, _frame),
+        (pd.MultiIndex, lambda value: {"": value.to_list(), ".names": list(value.names)}),
+        ((pd.Series, pd.Index), _labelled),
+        (pd.api.extensions.ExtensionArray, lambda value: {"": _held(value)}),
     )
-    return next((opens for kind, opens in kinds.items() if isinstance(value, kind)), None)
+    return next((opens for kind, opens in kinds if isinstance(value, kind)), None)
 
 
-def _frame(value: Any) -> Node:
-    parts: dict[str, Any] = {}
+def _frame(value: Any) -> Parts:
+    parts: Parts = {}
     for k, label in enumerate(value.columns):
         piece = f"[{label!r}]" if type(label) in SIMPLE else f"[{k}]"
         piece = f"{piece}#{k}" if piece in parts else piece
         parts[piece] = _held(value._get_column_array(k))  # noqa: SLF001  (ten times as fast)
     if value.columns.nlevels > 1 or value.columns.name is not None:
         parts[".columns"] = value.columns
-    return Node(name_of(type(value)), parts | _labels(value))
+    return parts | _labels(value)
 
 
-def _labelled(value: Any) -> Node:
+def _labelled(value: Any) -> Parts:
     parts = {"": _held(value.array)} | ({} if value.name is None else {".name": value.name})
-    return Node(name_of(type(value)), parts | (_labels(value) if hasattr(value, "index") else {}))
-
-
-def _levels(value: Any) -> Node:
-    return Node(name_of(type(value)), {"": value.to_list(), ".names": list(value.names)})
+    return parts | (_labels(value) if hasattr(value, "index") else {})
 
 
 def _held(array: Any) -> Any:
     """Return the values of a column, and what is said of them."""
     if isinstance(getattr(array.dtype, "numpy_dtype", array.dtype), np.dtype):
         return np.asarray(array)
-    parts: dict[str, Any] = {"": np.asarray(array, dtype=object).tolist()}
+    parts: Parts = {"": np.asarray(array, dtype=object).tolist()}
     if hasattr(array, "categories"):
         parts |= {".categories": list(array.categories), ".ordered": bool(array.ordered)}
-        return Node("category", parts)
-    return Node(str(array.dtype), parts)
+    return Node("category" if ".ordered" in parts else str(array.dtype), parts)
 
 
-def _labels(value: Any) -> dict[str, Any]:
+def _labels(value: Any) -> Parts:
     """Return the labels of rows, unless they only count them, and what was noted of all."""
     index = value.index
     counts = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
@@ -291,7 +249,7 @@ def _labels(value: Any) -> dict[str, Any]:
     return found | ({".attrs": value.attrs} if value.attrs else {})
 
 
-def _attributes(value: Any) -> dict[str, Any]:
+def _attributes(value: Any) -> Parts:
     """Return what an object holds in `__dict__` and slots, past whatever its class says of that."""
     try:
         held = object.__getattribute__(value, "__dict__")
@@ -317,45 +275,37 @@ def _slots(kind: type) -> tuple[tuple[str, Any], ...]:
     )
 
 
-HEAP = 1 << 9
-"""What CPython marks classes with that a program made."""
-
-
-def _opens_object(value: Any) -> Callable[[Any], Any]:
+def _opens_object(value: Any) -> Callable[[Any], Parts]:
     """Return what reads an object like this: its attributes, or also what it tells a pickler.
 
     Python itself says whether attributes are all there is: else it refuses to pickle by them.
     """
     kind = type(value)
     if name_of(kind) in STATELESS:
-        return lambda value: Node(name_of(type(value)), {})
-    own = all(
-        getattr(kind, name) is getattr(object, name) for name in ("__reduce__", "__reduce_ex__")
-    )
-    if own and kind not in copyreg.dispatch_table and kind is not object:
+        return lambda _: {}
+    own = (getattr(kind, name) is getattr(object, name) for name in ("__reduce__", "__reduce_ex__"))
+    if all(own) and kind not in copyreg.dispatch_table and kind is not object:
         object.__reduce_ex__(value, 4)
-        name = name_of(kind)
-        return lambda value: Node(name, _attributes(value))
+        return _attributes
     return _reduced
 
 
-def _reduced(value: Any) -> Node:
-    """Read what an object tells a pickler, and its attributes."""
-    kind = type(value)
-    tell = copyreg.dispatch_table.get(kind)
+def _reduced(value: Any) -> Parts:
+    """Read what an object tells a pickler, and its attributes where that has no state."""
+    tell = copyreg.dispatch_table.get(type(value))
     told = tell(value) if tell else value.__reduce_ex__(4)
     if isinstance(told, str):
-        return Node(f"{name_of(kind)} {told}", _attributes(value))
+        return {" name": told, **_attributes(value)}
     made, arguments, state, items, pairs = (*told, *(None,) * 5)[:5]
     parts = {
         ".made": getattr(made, "__qualname__", name_of(type(made))),
-        ".arguments": tuple(each for each in arguments if each is not kind),
+        ".arguments": tuple(each for each in arguments if each is not type(value)),
         ".state": state,
         ".items": None if items is None else list(items),
         ".pairs": None if pairs is None else list(pairs),
     }
     parts = {key: part for key, part in parts.items() if part is not None}
-    return Node(name_of(kind), parts | ({} if state else _attributes(value)))
+    return parts if state else parts | _attributes(value)
 
 
 def digest_of(value: Any) -> str:
