@@ -13,9 +13,9 @@ from dpassay.claims import Claim
 from dpassay.data import Values
 from dpassay.errors import Failed
 from dpassay.mechanism.base import Mechanism
+from dpassay.mechanism.plain import is_plain, plain
 from dpassay.rows.handing import Handed
 from dpassay.rows.rows import Rows
-from dpassay.search.plain import is_plain, plain
 
 if TYPE_CHECKING:
     from dpassay.search.declared import Output

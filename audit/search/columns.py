@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from dpassay.mechanism.opening import SIMPLE
 from dpassay.search.values import (
     FAILED,
     NUMBER,
-    SIMPLE,
     Key,
     is_failure,
     is_number,

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.errors import UNDECLARED, Failed, InvalidInput, TargetError, near
-from dpassay.search.plain import plain
+from dpassay.mechanism.opening import SIMPLE
+from dpassay.mechanism.plain import plain
 from dpassay.search.reading import view_of
 from dpassay.search.values import (
-    SIMPLE,
     Key,
     is_failure,
     is_number,

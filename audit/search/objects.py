@@ -20,16 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.errors import Failed
+from dpassay.mechanism.opening import LEAVES, Node, Special
 from dpassay.search.arrays import Numbers
 from dpassay.search.columns import Column, column_of
-from dpassay.search.opening import LEAVES
-from dpassay.search.values import (
-    ABSENT,
-    NAN,
-    Key,
-    Node,
-    Special,
-)
+from dpassay.search.values import ABSENT, NAN, Key
 from dpassay.search.views import (
     LEAF,
     TAGS,
@@ -70,7 +64,7 @@ class Objects:
     Parameters
     ----------
     outputs : sequence
-        One for each trial; plain, see `dpassay.search.plain`.
+        One for each trial; plain, see `dpassay.mechanism.plain`.
     parts : bool
         Whether the parts of outputs are looked at place by place; else each output is one value.
     """

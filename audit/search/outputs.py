@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from dpassay.errors import InvalidInput, require
+from dpassay.mechanism.opening import LEAVES, WRAPPED
 from dpassay.search.declared import Output
 from dpassay.search.features import SINGLE, Feature, feature_from_json
-from dpassay.search.opening import LEAVES, WRAPPED
 from dpassay.search.reading import pooled, view_of
 from dpassay.search.values import ABSENT, FAILED, NUMBER, Key, is_number, key_of
 from dpassay.search.views import Array, Mask, Place, Tally, View, by_frequency

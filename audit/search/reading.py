@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.mechanism.plain import is_plain, plain
 from dpassay.search.arrays import Numbers
 from dpassay.search.objects import Objects
-from dpassay.search.plain import is_plain, plain
 from dpassay.search.views import TAGS, View
 
 

@@ -11,17 +11,15 @@ import hashlib
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from dpassay.errors import Failed, InvalidInput, printable
+from dpassay.mechanism.opening import LONG_TEXT, SIMPLE, Node, Special, name_of
 
-LONG_TEXT = 200
-"""Longer texts are known by a digest."""
 LARGE = 2**1023
 """Integers as large as this are one value: no float is near."""
 DEEPEST, LONGEST = 6, 1000
@@ -30,29 +28,6 @@ SPELLED = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,
 """A number in a text."""
 NO_NUMBERS = ("builtins.", "datetime.", "pandas.", "<")
 """What objects are that have one number or text and are none: bytes, dates."""
-SIMPLE = frozenset({str, int, float, bool, type(None)})
-"""Python's own types, whose values are their own keys but for a few; see `key_of`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Special:
-    """A value that JSON or equality does not know, or a class of values.
-
-    Parameters
-    ----------
-    kind : str
-        What it is: 'NaN', 'no answer', 'number' (any that has no code of its own), 'text' (a long
-        one), 'integer' (a very large one), 'object', 'sequence', 'exception', 'form' (what an
-        answer is besides its values), 'rest' (what is too deep or too far back to have a place),
-        'cycle' (what holds itself, so many levels above).
-    text : str
-        Which one of them, where that is told apart.
-    """
-
-    kind: str
-    text: str = ""
-
-
 Key: TypeAlias = "bool | int | float | str | Special | tuple[Key, ...] | None"
 """What a value is known by: hashable, of harmless types, and written in JSON."""
 
@@ -70,28 +45,19 @@ KINDS = frozenset(
 ) | {FAILED.kind}
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """An object that was read: what it is, its parts by how they are reached, what was not read."""
-
-    head: str
-    parts: dict[str, Any]
-    unread: str = ""
-
-
 def key_of(value: Any, depth: int = 0) -> Key:
     """Return what a value is known by; total: nothing that an output is or does makes it fail."""
-    kind: type = type(value)
+    kind, key = type(value), cast("Key", value)
     if kind is float:
-        return NAN if math.isnan(value) else value
+        return NAN if math.isnan(value) else key
     if kind is int:
         if -LARGE < value < LARGE:
-            return value
+            return key
         return Special("integer", f"{'-' if value < 0 else ''}{_digest(hex(value))}")
     if kind is str:
-        return value if len(value) <= LONG_TEXT else long_text("text", value)
+        return key if len(value) <= LONG_TEXT else long_text("text", value)
     if value is None or kind is bool or kind is Special:
-        return value  # type: ignore[no-any-return]
+        return key
     if kind is Failed:
         return Special(FAILED.kind, value.kind[:LONG_TEXT])
     try:
@@ -149,14 +115,6 @@ def long_text(kind: str, text: str) -> Special:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
-
-
-def name_of(kind: type) -> str:
-    """Name a type."""
-    try:
-        return f"{kind.__module__}.{kind.__qualname__}"[:LONG_TEXT]
-    except Exception:  # noqa: BLE001  (a metaclass may do anything)
-        return "?"
 
 
 def number_of(key: Key) -> float:

@@ -13,7 +13,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.search.values import Key, Special, is_number, long_text, number_of
+from dpassay.mechanism.opening import Special
+from dpassay.search.values import Key, is_number, long_text, number_of
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

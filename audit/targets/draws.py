@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.errors import UNREAD, TargetError, printable
-from dpassay.search.plain import is_plain, plain
-from dpassay.search.values import Node
+from dpassay.mechanism.opening import Node
+from dpassay.mechanism.plain import is_plain, plain
 from dpassay.search.views import TAGS
 
 

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpassay.errors import InvalidInput
+from dpassay.mechanism.opening import Special
 from dpassay.search.features import CODED, KINDS, SINGLE, Feature, feature_from_json
 from dpassay.search.outputs import MOST_FEATURES, Encoder, encoder_from_json, fit_encoder
 from dpassay.search.values import (
@@ -22,7 +23,6 @@ from dpassay.search.values import (
     NAN,
     NUMBER,
     Key,
-    Special,
     key_from_json,
     key_of,
     key_to_json,

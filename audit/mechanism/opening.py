@@ -9,6 +9,7 @@ import hashlib
 import sys
 import types
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -18,7 +19,40 @@ from typing import Any
 import numpy as np
 
 from dpassay.errors import Failed
-from dpassay.search.values import SIMPLE, Node, Special, name_of
+
+LONG_TEXT = 200
+"""Longer texts are known by a digest."""
+SIMPLE = frozenset({str, int, float, bool, type(None)})
+"""Python's own types, whose values are their own keys but for a few; see `key_of`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A value that JSON or equality does not know, or a class of values.
+
+    Parameters
+    ----------
+    kind : str
+        What it is: 'NaN', 'no answer', 'number' (any that has no code of its own), 'text' (a long
+        one), 'integer' (a very large one), 'object', 'sequence', 'exception', 'form' (what an
+        answer is besides its values), 'rest' (what is too deep or too far back to have a place),
+        'cycle' (what holds itself, so many levels above).
+    text : str
+        Which one of them, where that is told apart.
+    """
+
+    kind: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An object that was read: what it is, its parts by how they are reached, what was not read."""
+
+    head: str
+    parts: dict[str, Any]
+    unread: str = ""
+
 
 MOST_ITEMS = 100_000
 """An iterator that goes on after so many parts cannot be read."""
@@ -35,6 +69,14 @@ Parts = dict[str, Any]
 
 class UnreadError(Exception):
     """An object whose content cannot be read."""
+
+
+def name_of(kind: type) -> str:
+    """Name a type."""
+    try:
+        return f"{kind.__module__}.{kind.__qualname__}"[:LONG_TEXT]
+    except Exception:  # noqa: BLE001  (a metaclass may do anything)
+        return "?"
 
 
 def is_numeric(array: Any) -> bool:
@@ -119,7 +161,7 @@ def _moment(value: Any) -> Parts:
     since = getattr(value, "value", None)
     if since is None:
         since = (value.replace(tzinfo=None, fold=0) - EPOCH) // dt.timedelta.resolution
-    more = {" fold": 1} if value.fold else {}
+    more: Parts = {" fold": 1} if value.fold else {}
     if value.tzinfo is not None:
         more |= {" zone": str(value.tzinfo), " shift": value.utcoffset().total_seconds()}
     return {"": since, **more}

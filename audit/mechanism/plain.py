@@ -12,8 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.search.opening import LEAVES, WRAPPED, UnreadError, digest_of, is_numeric, opened
-from dpassay.search.values import Node, Special
+from dpassay.mechanism.opening import (
+    LEAVES,
+    WRAPPED,
+    Node,
+    Special,
+    UnreadError,
+    digest_of,
+    is_numeric,
+    opened,
+)
 
 DEEPEST, MOST_LEAVES = 40, 20_000
 """Parts are read so deep and so many of an answer; what is left is known by a digest."""
