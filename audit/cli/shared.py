@@ -152,7 +152,8 @@ def write_sidecars(
     measured = [result.measured for result in results]
     found = [
         (name, make_witness(result, cell))
-        for result in (*results, *(each for each in measured if each is not None))
+        for each in (*results, *(other for other in measured if other is not None))
+        for result in each.findings or (each,)
         for name, cell in ((result.id, None), (clearest_id(result.id), clearest(result)))
         if cell is not None or name == result.id
     ]

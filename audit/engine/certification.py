@@ -42,6 +42,11 @@ class Finalist:
         """The test."""
         return self.looked.method
 
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """Group, pair and query."""
+        return self.group, self.pair, self.query
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Screened:

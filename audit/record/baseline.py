@@ -23,19 +23,7 @@ Raw = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A comparison with the regressions that are let pass set apart.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    open : tuple of Change
-        Regressions that nobody has excused.
-    let_pass : tuple of (Change, Suppression)
-    notes : tuple of str
-        Suppressions that have expired, or that nothing needs any more.
-    baseline : Path, optional
-        The baseline that the comparison is with, if it is one.
-    """
+    """A comparison with the regressions that are let pass set apart."""
 
     comparison: Comparison
     open: tuple[Change, ...]
@@ -77,17 +65,7 @@ def judge(
     today: date,
     baseline: Path | None = None,
 ) -> Judged:
-    """Let pass what is suppressed today.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    suppressions : iterable of Suppression
-    today : date
-        A suppression holds on the day it expires, and no longer.
-    baseline : Path, optional
-        Where the old record lies, if that is a baseline.
-    """
+    """Let pass what is suppressed today."""
     alive, notes = [], []
     for each in suppressions:
         if each.expires < today:
@@ -190,12 +168,6 @@ def without_curves(record: Raw) -> dict[str, Any]:
 def require_current(baseline: Raw, record: Raw, path: Path) -> None:
     """Make sure that a record can be held against a baseline.
 
-    Parameters
-    ----------
-    baseline, record : mapping
-    path : Path
-        Where the baseline lies, for messages.
-
     Raises
     ------
     InvalidInput
@@ -232,20 +204,6 @@ def move_command(old: str, new: str, path: Path) -> str:
 
 def moved(baseline: Raw, old: str, new: str, path: Path) -> tuple[dict[str, Any], int]:
     """Return a baseline in which a mechanism, or what it stands for, has another name.
-
-    Parameters
-    ----------
-    baseline : mapping
-        A record.
-    old, new : str
-        What results call the mechanism, or the `module:object` that it stands for.
-    path : Path
-        Where the baseline lies, for messages.
-
-    Returns
-    -------
-    (dict, int)
-        The new baseline, and how many of its results are others.
 
     Raises
     ------
@@ -288,6 +246,8 @@ def _renamed(held: Raw, old: str, new: str) -> Raw:
     for key in ("witness", "clearest", "other"):
         if isinstance(held.get(key), Mapping):
             changed[key] = _renamed(held[key], old, new)
+    if "findings" in held:
+        changed["findings"] = [_renamed(each, old, new) for each in held["findings"]]
     return dict(held) | changed
 
 

@@ -37,17 +37,6 @@ def require_same(
 ) -> None:
     """Make sure that two runs have the same facts.
 
-    Parameters
-    ----------
-    before, after : mapping
-        Facts of the older and of the newer run, by name.
-    may_differ : set of str
-        Names of facts that say nothing of what was measured.
-    where : str
-        Argument and file of the older record, for the message.
-    remedy : str
-        What to do.
-
     Raises
     ------
     InvalidInput

@@ -16,6 +16,7 @@ from dpassay.search.values import (
     key_from_json,
     key_to_json,
     key_words,
+    number_of,
     plain_number,
 )
 from dpassay.search.views import Array, Place, View, first_hit
@@ -26,7 +27,9 @@ LAST_PLACE = 2**31
 MOST_NUMBERS = 100
 LARGEST_TABLE = 4096
 """No table that is read back is longer."""
-CODED = frozenset({"value", "whole", "outcome", "form"})
+MOST_STEPS, ROUNDING = 2.0**40, 2.0**-50
+"""A multiple of a step has fewer of them, and is off by no larger part of itself."""
+CODED = frozenset({"value", "whole", "outcome", "digit", "form"})
 """Features whose numbers are codes: indices in a table."""
 
 
@@ -42,14 +45,15 @@ class Feature:
         'change' (first place that differs from the first part), 'count' and 'first' (how often a
         value occurs, and where first), 'sum', 'largest', 'smallest', 'top' (place of the largest),
         'distance' (of the number in a place from a centre), 'bit' (exponent of the lowest bit that
-        is set in it), 'difference' (of the numbers in two places), 'spelled' (a number in the text
-        in a place), 'letters' (how long that is), 'form' (what an output is besides its values).
+        is set in it), 'digit' (code of the last digit of the number, or of that in the text, in a
+        place), 'difference' (of the numbers in two places), 'spelled' (a number in the text in a
+        place), 'letters' (how long that is), 'form' (what an output is besides its values).
     place : int or str
         See `Place`; `SINGLE` for outputs without parts.
     table : tuple of Key
         The values with a code of their own, or the one value of 'count' and 'first'.
     centre : float
-        That of 'distance'.
+        That of 'distance'; what the last digit counts of 'digit'.
     less : int or str
         The place of the number that 'difference' takes off; which number of a text 'spelled' is.
     """
@@ -87,6 +91,8 @@ class Feature:
             return self.where
         if self.kind == "distance":
             return f"the distance of {self.where} from {plain_number(self.centre)}"
+        if self.kind == "digit":
+            return f"the digit of {self.where} that counts {plain_number(self.centre)}"
         if self.kind == "difference":
             return f"{self.where} less {place_words(self.less)}"
         if self.kind == "spelled":
@@ -113,7 +119,7 @@ class Feature:
             facts["place"] = self.place
         if self.kind in TABLED:
             facts["table"] = [key_to_json(key) for key in self.table]
-        if self.kind == "distance":
+        if self.kind in {"distance", "digit"}:
             facts["centre"] = self.centre
         if self.kind == "difference" or (self.kind == "spelled" and self.less):
             facts["less"] = self.less
@@ -196,6 +202,27 @@ def _bit(feature: Feature, view: View) -> Array:
     return np.where(np.isnan(number), np.nan, exponent + lowest - 53)
 
 
+def _digit(feature: Feature, view: View) -> Array:
+    """Code of the last digit of a rounded number; of what has more digits that of all others."""
+    number = view.number(feature.at)
+    if np.isnan(number).any():
+        number = np.where(np.isnan(number), view.spelled(feature.at), number)
+    digits = np.nan_to_num(np.abs(multiples(number, feature.centre)) % 10, nan=10.0)
+    codes = np.full(11, float(len(feature.table)))
+    for code, key in enumerate(feature.table):
+        codes[:10][np.arange(10) == number_of(key)] = code
+    return np.asarray(codes[digits.astype(np.intp)])
+
+
+def multiples(numbers: Array, step: float) -> Array:
+    """Return how many steps numbers are; NaN for what is no multiple, up to rounding errors."""
+    with np.errstate(all="ignore"):
+        steps = numbers / step
+        whole: Array = np.rint(steps)
+        rounded = (np.abs(steps) < MOST_STEPS) & (np.abs(steps - whole) <= ROUNDING * np.abs(steps))
+    return np.where(rounded, whole, np.nan)
+
+
 def _difference(feature: Feature, view: View) -> Array:
     """Difference of two numbers: noise that both share is not in it."""
     with np.errstate(invalid="ignore", over="ignore"):
@@ -255,6 +282,7 @@ KINDS: dict[str, Callable[[Feature, View], Array]] = {
     "top": _top,
     "distance": _distance,
     "bit": _bit,
+    "digit": _digit,
     "difference": _difference,
     "form": lambda feature, view: view.form().codes(0, feature.table).astype(float),
     "spelled": lambda feature, view: view.spelled(feature.at, int(feature.less)),
@@ -275,5 +303,5 @@ NAMES = {
     "smallest": "the smallest answer",
     "top": "the place of the largest answer",
 }
-PLACED = frozenset({"number", "value", "distance", "bit", "difference", "spelled", "letters"})
-TABLED = frozenset({"value", "whole", "outcome", "count", "first", "form"})
+TABLED = CODED | {"count", "first"}
+PLACED = {"number", "distance", "bit", "difference", "value", "digit", "spelled"} | ABOUT.keys()

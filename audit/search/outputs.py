@@ -18,7 +18,7 @@ import numpy as np
 from dpassay.errors import InvalidInput, require
 from dpassay.mechanism.opening import LEAVES, WRAPPED
 from dpassay.search.declared import Output
-from dpassay.search.features import SINGLE, Feature, feature_from_json
+from dpassay.search.features import SINGLE, Feature, feature_from_json, multiples
 from dpassay.search.reading import pooled, view_of
 from dpassay.search.values import ABSENT, FAILED, NUMBER, Key, is_number, key_of
 from dpassay.search.views import Array, Mask, Place, Tally, View, by_frequency
@@ -39,6 +39,11 @@ CONTINUOUS = 16
 """A place with more different numbers than this is taken for one of numbers, not of symbols."""
 MOST_PAIRED = 5
 """Of so many numbers all differences are looked at."""
+DIGITS = tuple(range(10))
+STEPS = [float(f"1e{-places}") for places in range(-6, 13)]
+"""Powers of ten to which a number may be rounded, the largest first."""
+ROUNDED, MOSTLY = 0.05, 0.9
+"""Such a part of the numbers in a place must be, and such a part of these to the power named."""
 MOST_CENTRES = 4
 """Distances from a centre are looked at where there are no more numbers than these."""
 
@@ -161,6 +166,7 @@ def fit_encoder(
     if output is not None:
         declared = _declared(output, views)
         looks = [*declared, *(look for look in looks if look not in declared)]
+    looks.sort(key=lambda look: look.kind == "digit")  # what is last is left out where it is much
     looks = looks[:MOST_FEATURES] or [Feature("length")]
     if failures:
         looks.append(OUTCOME)
@@ -279,7 +285,7 @@ def _of_place(
 ) -> list[Feature]:
     """Features of one place of a sequence, or of outputs without parts (None)."""
     tally = view.tally(place) if tally is None else tally
-    at = SINGLE if place is None else place
+    at, here = (SINGLE, 0) if place is None else (place, place)
     found = []
     if tally.numbers > 2 or (tally.numbers > 1 and tally.others):
         found.append(Feature("number", at))
@@ -287,18 +293,30 @@ def _of_place(
     if table and (tally.numbers + tally.others > 1 or place is None):
         found.append(Feature("value", at, table))
     if tally.others > CONTINUOUS:
-        spelled = [
-            k
-            for k in range(MOST_SPELLED)
-            if not np.isnan(view.spelled(0 if place is None else place, k)).all()
-        ]
-        found += [*(Feature("spelled", at, less=k) for k in spelled), Feature("letters", at)]
+        at_first = [k for k in range(MOST_SPELLED) if not np.isnan(view.spelled(here, k)).all()]
+        found += [*(Feature("spelled", at, less=k) for k in at_first), Feature("letters", at)]
+    if max(tally.numbers, tally.others) > CONTINUOUS:
+        found += [Feature("digit", at, DIGITS, step) for step in _steps(view, here)]
     if tally.numbers > CONTINUOUS:
         if numbers <= MOST_CENTRES:
             found.append(Feature("distance", at, (), tally.middle))
         if bits and tally.fractions:
             found.append(Feature("bit", at))
     return found
+
+
+def _steps(view: View, place: Place) -> list[float]:
+    """Return the power of ten to which the numbers in a place are rounded; none if they are not."""
+    number = view.number(place)
+    number = np.where(np.isnan(number), view.spelled(place), number)
+    number = number[np.isfinite(number) & (number != 0)]
+    rounded = np.zeros(len(number), dtype=bool)
+    shares = []
+    for step in STEPS:
+        rounded |= ~np.isnan(multiples(number, step))
+        shares.append(np.count_nonzero(rounded))
+    first = int(np.searchsorted(shares, MOSTLY * shares[-1]))
+    return [STEPS[first]] if shares[-1] > ROUNDED * len(number) else []
 
 
 def _table(tally: Tally, most: int) -> tuple[Key, ...]:

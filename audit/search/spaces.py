@@ -120,6 +120,8 @@ class Scalars(Space):
         Numbers of the user's own. They are searched, and so are other lists: a claim is about all.
     fixed : bool
         Whether every list has exactly `size` numbers. By default shorter ones are searched too.
+    own_limits : bool
+        Whether the limits are those of `values`, for want of others.
 
     Raises
     ------
@@ -132,6 +134,7 @@ class Scalars(Space):
     size: int | None = None
     values: ArrayLike | None = None
     fixed: bool = False
+    own_limits: bool = False
 
     def __post_init__(self) -> None:
         low, high = as_real(self.low), as_real(self.high)
@@ -164,6 +167,14 @@ class Scalars(Space):
         some = f"{self.size}" if self.fixed or self.size == 1 else f"1 to {self.size}"
         what = "number" if self.size == 1 else "numbers"
         return f"{some} {what} in [{self.low:g}, {self.high:g}], one of which a change replaces"
+
+    @property
+    def guessed(self) -> str:
+        """The limits, if they are those of the values."""
+        return self.own_limits * (
+            "The limits of the numbers were taken from the data: declare them with "
+            "Scalars(low, high, values=data) where other numbers can occur."
+        )
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Own numbers, limits, halves, repeated and random numbers; see `Space.first`."""
@@ -301,7 +312,7 @@ def space_of(
             "data: all numbers are equal, so that their limits are not known; say "
             "Scalars(low, high, values=...)"
         )
-    return Scalars(float(own.min()), float(own.max()), values=own)
+    return Scalars(float(own.min()), float(own.max()), values=own, own_limits=True)
 
 
 def _plain_labelled(data: Any) -> bool:

@@ -157,6 +157,20 @@ class Tables(Space):
         told = f"; the label '{self.rows.form.label}' can be told from {away} alone" if away else ""
         return f"{some} {what}; neighbours: {self.relation}{told}"
 
+    @property
+    def guessed(self) -> str:
+        """The columns of numbers and dates whose limits nobody has declared."""
+        names = [
+            column.name
+            for column in self.rows.form.columns
+            if column.kind != "value" and column.name not in (self.limits or {})
+        ]
+        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        return bool(names) * (
+            f"The limits of {', '.join(names[:SHOWN])}{more} were taken from the data: declare "
+            "them with Tables(data, limits=...) where other values can occur."
+        )
+
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Own rows changed, small datasets, values on one side only; see `Space.first`."""
         return mixed(first_rows(self._maker, rng), most)

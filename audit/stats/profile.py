@@ -164,9 +164,11 @@ def profile_band(
         (2003) with exact tails.
     """
     x, y, epsilon = np.asarray(x), np.asarray(y), np.asarray(epsilon, dtype=float)
-    family = _family(len(x), events)
-    single, complete = family.sum(axis=1) == 1, len(family) == 2 ** len(x) - 2
-    on_s, on_other = (np.stack(_limits(counts, family, alpha)) for counts in (x, y))
+    sizes, hits = _family(np.stack([x, y]), events)
+    single, complete = sizes == 1, len(sizes) == 2 ** len(x) - 2
+    on_s, on_other = (
+        np.stack(_limits(*side, sizes, alpha)) for side in zip((x, y), hits, strict=True)
+    )
     p, q = np.stack([on_s, on_other]), np.stack([on_other, on_s])[:, ::-1]
     # (direction, event, 2): how bad and how good the tests may be
     least, most = np.stack([q, p], axis=-1).swapaxes(0, 1)
@@ -223,31 +225,37 @@ def trade_off(profile: Profile, false_positive: Array) -> tuple[Array, Array]:
     return np.clip(lower - rounding, 0.0, 1.0), np.clip(upper + rounding, 0.0, 1.0)
 
 
-def _family(labels: int, events: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    """Return the events that get intervals.
+def _family(
+    counts: NDArray[np.int64], events: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return sizes (E,) of the events that get intervals, and their counts on both sides (2, E).
 
-    First those without the last label, then their complements in the same order.
+    First those without the last label, then their complements in the same order. Many labels are
+    looked at one by one; all sets of them would not fit anywhere.
     """
-    single = np.eye(labels, dtype=bool)
-    if events is not None:
-        chosen = np.concatenate([single, np.asarray(events, dtype=bool)])
-    elif labels <= MAX_UNION_LABELS:
-        chosen = (np.arange(2 ** (labels - 1))[:, None] >> np.arange(labels)) & 1 == 1
+    labels, n = counts.shape[1], counts.sum(axis=1, keepdims=True)
+    if events is None and labels > MAX_UNION_LABELS:
+        rest = np.concatenate([counts[:, -2::-1], n - counts[:, -1:]], axis=1)
+        many = np.append(np.ones(labels - 1, dtype=np.int64), labels - 1)
     else:
-        chosen = single
-    chosen = chosen ^ chosen[:, -1:]
-    half = np.unique(chosen[chosen.any(axis=1)], axis=0)
-    return np.concatenate([half, ~half])
+        if events is None:
+            chosen = (np.arange(2 ** (labels - 1))[:, None] >> np.arange(labels)) & 1 == 1
+        else:
+            chosen = np.concatenate([np.eye(labels, dtype=bool), np.asarray(events, dtype=bool)])
+        chosen = chosen ^ chosen[:, -1:]
+        half = np.unique(chosen[chosen.any(axis=1)], axis=0)
+        rest, many = counts @ half.T, half.sum(axis=1)
+    return np.append(many, labels - many), np.concatenate([rest, n - rest], axis=1)
 
 
 def _limits(
-    counts: NDArray[np.int64], family: NDArray[np.bool_], alpha: float
+    counts: NDArray[np.int64], hits: NDArray[np.int64], sizes: NDArray[np.int64], alpha: float
 ) -> tuple[Array, Array]:
     """Return Clopper-Pearson limits of every event.
 
     Those of both datasets hold together with probability 1 - alpha.
     """
-    sizes, hits, n = family.sum(axis=1), family @ counts, counts.sum()
+    n = counts.sum()
     single = (sizes == 1) | (sizes == len(counts) - 1)
     shares = 1 if single.all() else 2
     tail = alpha / shares / (2 * np.where(single, single.sum(), len(single) - single.sum()))

@@ -26,7 +26,7 @@ WIDER = ((1_000_000, 100_000), (100_000, 10_000))
 its trials is then next to nothing."""
 ROWS = 10_000
 """Trials of a call of `sample`, at most: arrays of more leave the processor's cache."""
-CALLS = {"pilot": 20, "certify": 20, "fresh": 20, "confirm": 5}
+CALLS = {"pilot": 20, "certify": 20, "fresh": 20, "confirm": 16}
 """Calls of `sample` that the trials of a task are spread over at least, so that calls can be held
 against one another."""
 

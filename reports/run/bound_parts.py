@@ -285,14 +285,14 @@ CAPPED = (
 def _rarer(curve: Sequence[tuple[float, float | str | None]]) -> str:
     """Say what is seen through rarer answers, the likeliest first.
 
-    Where nothing is seen, nothing is through rarer ones.
+    Where nothing is promised, nothing is through rarer ones.
     """
     told: list[str] = []
     for point, recorded in curve:
         seen = value(recorded)
         if seen is None or math.isinf(seen):
-            blind = f"Through an answer of probability {point:g} or less, no leak, however large,"
-            return " ".join([*told, f"{blind} would be refuted with probability 0.9."])
+            blind = f"What is seen through an answer of probability {point:g} or less"
+            return " ".join([*told, f"{blind} is not promised."])
         told.append(
             f"Through an answer of probability {point:g} it takes a leak of {written(seen, 4, UP)}."
         )

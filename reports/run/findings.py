@@ -48,28 +48,16 @@ WITNESS_NOTE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A claimed constant beside the true one.
+    """A claimed constant beside the true one."""
 
-    Parameters
-    ----------
-    kind : {"refuted", "exceeded", "loose", "tight"}
-        Refuted by the audit; exceeded by a reachable dataset that was not among the audited ones;
-        larger than the true worst leak by more than 1 %; or within 1 % of it.
-    result, told, claimed, true, factor, scope, witness, source, unit : str
-        Finished texts; `told` says what the finding is, `factor` is true over claimed, `scope` says
-        what the true leak is the worst over, `witness` is the file that `dpassay replay` takes: the
-        worst audited cell, with its number where that is another; `unit` says what is released, and
-        what of it was looked at.
-    """
-
-    kind: Kind
+    kind: Kind  # 'exceeded' by a reachable dataset that was not audited; 'tight' within 1 %
     result: str
-    told: str
+    told: str  # what the finding is
     claimed: str
     true: str
-    factor: str
-    scope: str
-    witness: str
+    factor: str  # true over claimed
+    scope: str  # what the true leak is the worst over
+    witness: str  # the file of the worst audited cell, with its number where that is another
     source: str
     unit: str
 

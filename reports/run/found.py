@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from dpassay.numerics import DOWN
 from dpassay.reports.run.seen_cell import shares
 from dpassay.reports.shared.numbers import clean, plural
 
@@ -22,37 +23,40 @@ MOST_SHOWN = 24
 
 
 def found_lines(result: Result) -> tuple[str, ...]:
-    """Say at which pair a searched claim is refuted, and through which event.
+    """Say what refutes a searched claim: how pairs are told apart, at which, and by which event."""
+    from dpassay.engine.verdicts import apart  # with NumPy
 
-    Returns
-    -------
-    tuple of str
-        Two lines, 'at: ...' and 'event: ...', the first side of the pair first in both; none where
-        the claim is not refuted, or nothing was searched for.
-    """
+    lines = []
+    for number, each in enumerate(result.findings):
+        also = f"{each.claim.quantity} at least {apart(each.lower, each.claim.promised, DOWN)[0]}"
+        if number or each.certain:
+            lines.append(f"{'also' if number else 'certain'}: {each.certain or also}")
+        lines += _seen(each)
+    return tuple(lines)
+
+
+def _seen(result: Result) -> tuple[str, ...]:
     from dpassay.search.patterns import Pattern  # with NumPy
     from dpassay.targets.groups import DIRECTIONS
 
     evidence = result.evidence
-    if evidence is None or result.verdict != "refuted":
+    if evidence is None or not isinstance(evidence.worst.event, Pattern):
         return ()
-    cell = evidence.worst
-    if not isinstance(cell.event, Pattern):
-        return ()
+    cell, event = evidence.worst, evidence.worst.event
     forth = cell.direction == DIRECTIONS[0]
     one, other = shares(*((cell.p1, cell.p0) if forth else (cell.p0, cell.p1)))
     group = evidence.groups[cell.group]
     family = f"(family '{clean(group.reason)}')"
     return (
         f"at: {_pair(group, cell.pair)} {family}",
-        f"event: {clean(cell.event.words)}; {one} against {other}",
+        f"event: {clean(event.words)}; {one} against {other}",
     )
 
 
 def _pair(group: Group, pair: int) -> str:
     """Write both sides down, or say how large the first is and what was changed."""
     from dpassay.data import Values
-    from dpassay.engine.result import VALUES
+    from dpassay.engine.told_apart import VALUES
     from dpassay.relations import answers_moved
 
     base, change = group.pairs.base, group.pairs.changes[pair]

@@ -108,8 +108,8 @@ def notes_of(
             )
             of = "For sampled results, 'detectable'" if sampled < len(known) else "'Detectable'"
             rarer = (
-                "through a rarer answer only a larger leak, or none, would be refuted with "
-                "probability 0.9"
+                "through a rarer answer only a larger leak, or none, is promised to be refuted "
+                "with probability 0.9"
             )
             notes.append(f"{of} is a leak {_at(known)}, {which}; {rarer}.")
     elif known:

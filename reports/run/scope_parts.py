@@ -12,10 +12,10 @@ from dpassay.reports.run.domain_words import symmetry_words
 from dpassay.reports.run.kinds import KINDS, words_of
 from dpassay.reports.run.search_words import (
     declared_words,
-    limit_words,
     search_words,
     space_words,
 )
+from dpassay.reports.run.seen_cell import lines_of
 from dpassay.reports.run.words import (
     Part,
     capital,
@@ -166,7 +166,7 @@ def searched_part(result: Raw) -> Part | None:
         PART_SHOWS_NOTHING if looked_at(result) else SHOWS_NOTHING,
     )
     told: tuple[str, ...] = search_words(searched["search"]) if "search" in searched else ()
-    told = (*told, ended) if (ended := limit_words(searched)) else told
+    told = (*told, *lines_of(result))
     if told and (among := space_words(result)):
         together = " All answers of a run were looked at together." * bool(
             searched.get("together", False)

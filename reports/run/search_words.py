@@ -11,13 +11,7 @@ Raw = Mapping[str, Any]
 
 
 def search_words(rounds: Sequence[Raw]) -> tuple[str, str]:
-    """Tell the rounds of a search: what it looked at, and how it went on.
-
-    Parameters
-    ----------
-    rounds : sequence of mapping
-        Entry `search` of what was searched; at least one.
-    """
+    """Tell the rounds of a search: what it looked at, and how it went on."""
     first, last = rounds[0], rounds[-1]
     families = plural(len(first["families"]), "family")
     looked = (
@@ -55,19 +49,6 @@ def is_searched(result: Raw) -> bool:
 def space_words(result: Raw) -> str:
     """Say what a search's datasets look like; empty where an older record does not say."""
     return clean((result["searched"] or {}).get("space", ""))
-
-
-def limit_words(searched: Raw) -> str:
-    """Say that time ended a search; empty where it did not."""
-    limit = searched.get("limit", {"ended": False})
-    if not limit["ended"]:
-        return ""
-    seconds = f"{float(limit['seconds']):g}"
-    return (
-        f"The time limit of {seconds} s ended the search. What it looked at until then depends on "
-        "the machine: another run with this seed may find another pair. The bound does not: it is "
-        "on fresh runs, which a replay draws again."
-    )
 
 
 def declared_words(searched: Raw) -> str:

@@ -77,6 +77,24 @@ def seen_words(result: Raw, cell: Raw) -> str:
     return f"{capital(change)}: {query}the answer {answer} {went}."
 
 
+def certain(result: Raw) -> str:
+    """Say how the worst pair is told apart for certain; empty where the leak is a factor."""
+    return clean(result.get("findings", [{"certain": ""}])[0]["certain"])
+
+
+def lines_of(result: Raw) -> tuple[str, ...]:
+    """Say what else refutes a claim, and what a reader must know of a search, a line each."""
+    quantity = words_of(result["claim"]).quantity
+    also = [
+        f"Also: {clean(each['certain'])}."
+        if each["certain"]
+        else f"Also, with a {quantity} of at least {written(float(each['lower']), DIGITS, DOWN)}: "
+        f"{seen_words(result, each['witness'])}"
+        for each in result.get("findings", ())[1:]
+    ]
+    return *also, *map(clean, (result["searched"] or {}).get("notes", ()))
+
+
 def _place(result: Raw, cell: Raw) -> tuple[str, str, str]:
     """Return the change, the query with a comma behind it, and the answer of a witness."""
     cells = result["per_query"]
@@ -125,14 +143,7 @@ def sides_of(result: Raw, cell: Raw) -> tuple[tuple[str, float], ...]:
 def shares(
     one: float, other: float, breaks: Callable[[float, float], bool] = lambda p, q: p != q
 ) -> tuple[str, str]:
-    """Write two probabilities as per cents, nearest, with as many digits as show what they show.
-
-    Parameters
-    ----------
-    one, other : float
-    breaks : callable
-        Whether two numbers show it; by default that they differ.
-    """
+    """Write two probabilities as per cents, nearest, with as many digits as show what they show."""
     texts = ("", "")
     for digits in (2, 3, 4, 6, 9, 12):
         numbers = [rounded(100 * each, digits, NEAREST) for each in (one, other)]

@@ -90,8 +90,8 @@ VERIFIED = Status(
     symbol="★",
     rank=6,
     meaning=(
-        "Every dataset of the named domain satisfies the claim in what was looked at, for the "
-        "declared law. It says nothing beyond these."
+        "Every dataset of the named domain satisfies the whole claim, for the declared law. It "
+        "says nothing beyond these."
     ),
 )
 

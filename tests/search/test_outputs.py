@@ -293,12 +293,14 @@ def test_the_centre_of_a_distance_has_few_digits_but_enough() -> None:
 def test_texts_are_looked_into_where_there_are_many() -> None:
     rng = np.random.default_rng(7)
     encoder = fit_encoder([[f"about {each:.3f}" for each in rng.laplace(size=500)]])
-    encoder = encoder.only(encoder.looks[-3:-1])
+    encoder = encoder.only(encoder.looks[-4:-1])
     assert encoder.names == (
         "the first number in the text of the answer", "the number of letters of the answer",
+        "the digit of the answer that counts 0.001",
     )  # fmt: skip
     draws = ["about -0.5", "1e3 or 2", ".25", "no", "", 7, None, "9" * 400, "v1"]
     found = encoder.features(draws)
+    assert found[:, 2].tolist() == [0, 0, 0, 10, 10, 0, 10, 10, 0]
     spelled = [-0.5, 1000, 0.25, math.nan, math.nan, math.nan, math.nan, float("9" * 400), 1]
     np.testing.assert_allclose(found[:, 0], spelled, rtol=1e-9)
     np.testing.assert_array_equal(found[:, 1], [10, 8, 3, 2, 0, math.nan, math.nan, 400, 2])

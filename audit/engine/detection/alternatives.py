@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
@@ -27,6 +28,35 @@ SMALL = 0.05
 """Decoys that are rarer than this part of the event are left out."""
 
 
+class Singles:
+    """Every label alone: an identity matrix that takes no space, since K may be 100,000."""
+
+    __array_ufunc__ = None  # counts @ masks.T is asked of this class
+
+    def __init__(self, labels: int) -> None:
+        self.shape = labels, labels
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, event: int) -> NDArray[np.int64]:
+        mask = np.zeros(len(self), dtype=np.int64)
+        mask[event] = 1
+        return mask
+
+    @property
+    def T(self) -> Singles:
+        """The same."""
+        return self
+
+    def __rmatmul__(self, counts: NDArray[Any]) -> NDArray[Any]:
+        return counts
+
+
+Masks = NDArray[np.int64] | Singles
+"""Events as sets of symbols, shape (E, K)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
     """What is counted: as much of it as power depends on.
@@ -44,11 +74,11 @@ class Answers:
     unions: bool = False
 
     @property
-    def masks(self) -> NDArray[np.int64]:
+    def masks(self) -> Masks:
         """Events as sets of symbols, shape (E, K)."""
         if not self.labels:
             return half_line_masks(2 * len(LEVELS))
-        return union_masks(self.labels) if self.unions else np.eye(self.labels, dtype=np.int64)
+        return union_masks(self.labels) if self.unions else Singles(self.labels)
 
 
 def answers_of(scale: Scale, labels: int) -> Answers:

@@ -124,6 +124,11 @@ class Space:
         raise NotImplementedError
 
     @property
+    def guessed(self) -> str:
+        """Which limits were taken from the data, in a sentence; empty where none were."""
+        return ""
+
+    @property
     def columns(self) -> int:
         """Coordinates of a query point; 0 where nothing is asked."""
         return 0

@@ -44,30 +44,13 @@ PLANNED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """One result on the first screen.
-
-    Parameters
-    ----------
-    brief : Brief
-    result : ResultView
-    numbers : tuple of Number
-    seen : str
-        The one change, in a sentence; empty where nothing changed.
-    bars : tuple of Bar, empty or of length 2
-    scale : str
-        What the length of the bars means.
-    line : Line or None
-    verdict : str
-        Why it was decided so, where the numbers do not say it.
-    steps : tuple of Step
-    looked : tuple of str
-        What was looked at, and what would have been seen there.
-    """
+    """One result on the first screen."""
 
     brief: Brief
     result: ResultView
     numbers: tuple[Number, ...]
     seen: str
+    lines: tuple[str, ...]
     bars: tuple[Bar, ...]
     scale: str
     line: Line | None
@@ -92,19 +75,7 @@ class Card:
 
 
 def card(raw: Raw, brief: Brief, result: ResultView, run: Raw) -> Card:
-    """Put together what the first screen shows of one result.
-
-    Parameters
-    ----------
-    raw : mapping
-        The result, as the record has it.
-    brief : Brief
-        The same in brief.
-    result : ResultView
-        The same in full.
-    run : mapping
-        The record's run.
-    """
+    """Put together what the first screen shows of one result."""
     moved = len(brief.sides) == 2 and brief.sides[0][1] != brief.sides[1][1]
     shown = bool(brief.seen) and (moved or not brief.sides)
     bars, scale = _bars(raw, brief) if shown and moved else ((), "")
@@ -114,6 +85,7 @@ def card(raw: Raw, brief: Brief, result: ResultView, run: Raw) -> Card:
         result=result,
         numbers=tuple(_numbers(raw, brief, run)),
         seen=brief.seen if shown else "",
+        lines=brief.lines,
         bars=bars,
         scale=scale,
         line=_line(raw, brief),
@@ -231,7 +203,7 @@ def _steps(raw: Raw, brief: Brief, command: str) -> Iterator[Step]:
     if brief.status in {REFUTED, EXPECTED}:
         yield replayed(brief)
     if brief.status is REFUTED:
-        yield Step(text=f"Fix the mechanism, or claim what is true: {_refuted_too(raw, brief)}.")
+        yield Step(text=f"Fix the mechanism{_or_claim(raw, brief)}: {_refuted_too(raw, brief)}.")
         yield Step(text="Run it again:", command=command)
     elif _exceeded(brief):
         yield Step(
@@ -305,6 +277,12 @@ def replayed(brief: Brief) -> Step:
     )
 
 
+def _or_claim(raw: Raw, brief: Brief) -> str:
+    """Say that what is true can be claimed, where a finite claim can be true."""
+    lower = value(raw["lower"]) or 0.0
+    return "" if brief.certain or math.isinf(lower) else ", or claim what is true"
+
+
 def _refuted_too(raw: Raw, brief: Brief) -> str:
     """Say which other claims the same numbers refute."""
     words, lower = words_of(raw["claim"]), value(raw["lower"]) or 0.0
@@ -317,7 +295,12 @@ def _refuted_too(raw: Raw, brief: Brief) -> str:
     if float(least) <= float(words.promised):
         least = _least(brief).removeprefix("= ")
     beside = " at this δ" if words.slack else ""
-    return f"every {name} below {least}{beside} is refuted too"
+    told = f"every {name} below {least}{beside} is refuted too"
+    if brief.certain and name in {"ε", "μ"}:
+        return f"no finite {name} allows answers that never coincide, and {told}"
+    trials = raw["witness"]["trials"] if name in {"ε", "μ"} else None
+    never = trials is not None and trials["y"] == 0 and not brief.certain
+    return f"{told}, and no {name} holds if the answer cannot come on one side" if never else told
 
 
 def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
@@ -341,7 +324,7 @@ def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
             f"probability 0.9{', ' if through else ''}{through}."
         )
     else:
-        yield "No leak there, however large, would have been refuted with probability 0.9."
+        yield "Which leak there would have been refuted with probability 0.9 is not promised."
     worst = next((each for each in result.parts if each.title == "Worst over all datasets"), None)
     yield worst.texts[0] if worst else "Blind elsewhere."
 
@@ -356,7 +339,7 @@ def _sought(raw: Raw, brief: Brief) -> Iterator[str]:
         f"a leak {brief.sight.replace(' ', FIXED)} would have been refuted with probability 0.9"
         f"{', ' if through else ''}{through}"
         if brief.sight
-        else "no leak, however large, would have been refuted with probability 0.9"
+        else "a leak of a size that is not promised would have been refuted with probability 0.9"
     )
     yield f"At one of the {pairs} that it began with, {seen}, the search included."
     yield "There may be worse pairs."

@@ -117,7 +117,7 @@ def sight_plot(curve: Sequence[tuple[float, float]], *, claim: float, name: str,
     chart.marks("triangle", [(point, 0.93 * top) for point in blind], "inconclusive solid")
     if blind:
         below = chart.y.at(0.93 * top) + 12 + MIDDLE
-        chart.write("▲ none, however large", chart.x.at(min(blind)) - 4, below, "claim")
+        chart.write("▲ not promised", chart.x.at(min(blind)) - 4, below, "claim")
     chart.titles(
         "smallest leak that would have been refuted", "", "probability of the answer that shows it"
     )
@@ -127,8 +127,8 @@ def sight_plot(curve: Sequence[tuple[float, float]], *, claim: float, name: str,
         description=(
             "The smallest leak that would have been refuted with probability 0.9, over the "
             "probability of the answer that shows it; the rarer the answer, the larger. "
-            "The dashed line is the claim; an arrow means that no leak, however large, "
-            "would have been refuted. The table below has the same numbers."
+            "The dashed line is the claim; an arrow means that none is promised. "
+            "The table below has the same numbers."
         ),
     )
 

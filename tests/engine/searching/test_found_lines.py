@@ -56,7 +56,7 @@ def shown(result: Result) -> list[str]:
 
 def test_pair_and_event_are_named_in_the_order_of_the_sides() -> None:
     result = hunted(switch, Answers(2))
-    head, numbers, at, event, reason = shown(result)
+    head, numbers, certain, at, event, reason = shown(result)
     assert head == f"DP(1) of {__name__}:switch: refuted (monte-carlo)"
     assert numbers.startswith("loss at least ")
     told = re.fullmatch(
@@ -69,6 +69,7 @@ def test_pair_and_event_are_named_in_the_order_of_the_sides() -> None:
     sides = [100.0 if (value[1] == "on") == side else 0.0 for side in (one, other)]
     assert [float(value[2]), float(value[3])] == sides
     assert one != other
+    assert certain.startswith("certain: ")
     assert reason.startswith("because the loss is at least ")
 
 
@@ -85,7 +86,7 @@ def test_nothing_of_the_users_own_numbers_or_records_is_printed() -> None:
     ):
         result = hunted(function, data)
         assert result.verdict == "refuted"
-        at = shown(result)[2]
+        at = next(line for line in shown(result) if line.startswith("at: "))
         assert re.match(r"at: \d+ (number|record)s?, .* \(family '", at)
         for text in (repr(result), result._repr_html_()):
             assert not [each for each in SECRETS if f"{each:g}" in text]
