@@ -146,7 +146,7 @@ def test_other_json_is_refused(facts: Any) -> None:
 CODES = np.tile([7001, 7002, 7003, 9000], 30)
 
 
-def kinds_of(pilot: Any, output: Any, **how: Any) -> list[tuple[str, int]]:
+def kinds_of(pilot: Any, output: Any, **how: Any) -> list[tuple[str, int | str]]:
     encoder = fit_encoder([pilot], output=output_of(output), **how)
     assert encoder_from_json(json.loads(json.dumps(encoder.as_json()))) == encoder
     return [(look.kind, look.place) for look in encoder.looks]
