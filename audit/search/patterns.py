@@ -162,7 +162,7 @@ def _curve_from_json(facts: Any, encoder: Encoder) -> Curve:
 
 def _joined(conditions: Sequence[tuple[Condition, Feature]]) -> str:
     """Say several conditions: first answers that are the same together, a range as one."""
-    ordered = sorted(conditions, key=lambda each: each[1].place)
+    ordered = sorted(conditions, key=lambda each: (isinstance(each[1].place, str), each[1].place))
     same = _first_same(ordered)
     if same > 1:
         value = ordered[0][0].words(ordered[0][1]).removeprefix("answer 1 is ")

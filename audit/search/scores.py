@@ -31,7 +31,7 @@ DIGITS = 4
 
 OWN = frozenset({"number", "value"})
 """Features of single places, which are taken for independent where log ratios are added up."""
-LEFT_OUT = frozenset({"whole", "sum", "distance", "difference"})
+LEFT_OUT = frozenset({"whole", "sum", "distance", "difference", "form"})
 """Features that a regression does without: others say the same."""
 
 

@@ -12,7 +12,7 @@ from dpassay.search.features import PLACED, Feature
 from dpassay.search.outputs import OUTCOME, Encoder
 from dpassay.search.proposals.proposal import Proposal
 from dpassay.search.scores import OWN
-from dpassay.search.views import Mask
+from dpassay.search.views import Mask, Place
 
 ALMOST = 5
 """An event that was missed, or came, in no more runs than this is taken for certain to come, or
@@ -25,7 +25,7 @@ class Certainties:
 
     missing: bool = False
     empty: bool = False
-    places: frozenset[int] = frozenset()
+    places: frozenset[Place] = frozenset()
 
     def after(self, found: Candidate, encoder: Encoder) -> Certainties | None:
         """Add what tells a pair apart; None where nothing does so for certain."""
@@ -91,7 +91,7 @@ def _missing_on_one_side(each: Candidate, encoder: Encoder) -> Mask:
     return np.asarray(((one == 0) != (other == 0)).any(axis=1))
 
 
-def _places(look: Feature) -> frozenset[int]:
+def _places(look: Feature) -> frozenset[Place]:
     if look.kind == "difference":
         return frozenset({look.place, look.less})
     return frozenset({look.place if look.kind in PLACED else -2})
