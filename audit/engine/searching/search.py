@@ -116,8 +116,7 @@ class Search:
         rng = stream(self.drawing.seed, self.drawing.target.name, "search")
         proposals = self.space.first(rng, FIRST)
         encoder = known or self.drawing.encoder(proposals, failures=failures)
-        edges = walked(self.drawing, encoder, self.space.paths)
-        alive = self._candidates([*edges, *proposals])
+        alive = self._candidates(walked(self.drawing, encoder, self.space.paths) + proposals)
         draws = self.budget.draws
         parts = 1 if known is None else SHORTER
         for number, share in enumerate(shares(draws)):
