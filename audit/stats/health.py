@@ -36,10 +36,7 @@ COMPARED = 50
 def log_uneven(stretches: Calls) -> Array:
     """Return ln E against stretches of trials with a law of their own each, per query.
 
-    Parameters
-    ----------
-    stretches : int array (b, q, K)
-        How often each symbol came, stretch by stretch.
+    `stretches` (b, q, K): how often each symbol came, stretch by stretch.
 
     Returns
     -------
@@ -64,10 +61,7 @@ def log_varied(calls: Calls) -> Array:
 
     One by one, or in runs of 2, 4, 8, ... in the order of time.
 
-    Parameters
-    ----------
-    calls : int array (c, q, K)
-        Counts, call by call.
+    `calls` (c, q, K): counts, call by call.
     """
     found, runs = [log_uneven(calls)], calls
     while len(runs) > 2:

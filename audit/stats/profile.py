@@ -79,14 +79,8 @@ def grid_for(claimed: float) -> Array:
 def exact_profile(log_p: Array, log_q: Array, epsilon: Array, law_error: float) -> Profile:
     """Compute the profile from the exact laws of the label on the two datasets.
 
-    Parameters
-    ----------
-    log_p, log_q : array (K,)
-        Log-probabilities; -inf where a label is impossible.
-    epsilon : array (m,)
-        In nats, >= 0.
-    law_error : float
-        Bound on the error of each finite entry of `log_p` and `log_q`.
+    `log_p`, `log_q` (K,): log-probabilities; -inf where a label is impossible. `epsilon` (m,): in
+    nats, >= 0. `law_error`: bound on the error of each finite entry of `log_p` and `log_q`.
 
     Returns
     -------
@@ -142,20 +136,12 @@ def profile_band(
     decide, at large epsilon, sums are better, and half of alpha costs them next to nothing. With
     two labels all this is a rectangle for (p1, p0), alpha / 4 per limit.
 
-    Parameters
-    ----------
-    x, y : int array (K,)
-        How often each label came on S and on S' (independent trials; their sums are the numbers of
-        trials, >= 1).
-    epsilon : array (m,)
-        Where to evaluate, in nats, >= 0.
-    alpha : float
-        Error probability of the whole band, in (0, 1).
-    events : bool array (e, K), optional
-        Chosen before the trials: the lower side looks at these and their complements (half-lines,
-        where labels are bins of a number) beside single labels, instead of at all unions, and the
-        upper side at single labels. The upper side speaks of the labels as they are: for bins it
-        says nothing about what happens within them.
+    `x`, `y` (K,): how often each label came on S and on S' (independent trials; their sums are the
+    numbers of trials, >= 1). `epsilon` (m,): where to evaluate, in nats, >= 0. `alpha`: error
+    probability of the whole band, in (0, 1). `events` (e, K): chosen before the trials: the lower
+    side looks at these and their complements (half-lines, where labels are bins of a number) beside
+    single labels, instead of at all unions, and the upper side at single labels. The upper side
+    speaks of the labels as they are: for bins it says nothing about what happens within them.
 
     Returns
     -------
@@ -205,11 +191,7 @@ def trade_off(profile: Profile, false_positive: Array) -> tuple[Array, Array]:
     bound on f, and each of `allowed` and of its mirror image a lower one, at every level at once,
     wherever the band of delta holds too.
 
-    Parameters
-    ----------
-    profile : Profile
-    false_positive : array (m,)
-        Levels a in [0, 1].
+    `false_positive` (m,): levels a in [0, 1].
 
     Returns
     -------

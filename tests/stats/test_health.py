@@ -80,7 +80,7 @@ def test_no_statistic_exceeds_one_on_average_whatever_the_number_of_labels(
     total = whole = 0.0
     for alike in partitions(sum(sizes)):
         counts = np.zeros((len(sizes), 1, max(alike) + 1), dtype=np.int64)
-        np.add.at(counts, (call, 0, np.array(alike)), 1)
+        np.add.at(counts[:, 0], (call, np.array(alike)), 1)
         chance = math.perm(labels, max(alike) + 1) / labels ** sum(sizes)
         whole += chance
         total += chance * math.exp(statistic(counts)[0]) if chance else 0.0

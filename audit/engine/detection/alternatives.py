@@ -139,18 +139,11 @@ def through_event(
     whatever else it answers is spread evenly over the other labels, or as the pilot's bins are. On
     the other side the event is rarer by the leak, and all else likelier by one factor.
 
-    Parameters
-    ----------
-    answers : Answers
-    frequency : float
-        Probability of the event on the likelier side; where more than the claim's worst face has,
-        that is taken. A threshold is at the next quantile of the pilot that is no likelier.
-    scale, promised
-        Of the claim.
-    decoys : bool
-        Whether other labels leak as much, each half as frequent as the one before at most, as far
-        as the claim's worst face has room for them: the screening may take one of them, at which
-        the certification sees less.
+    `frequency`: probability of the event on the likelier side; where more than the claim's worst
+    face has, that is taken. A threshold is at the next quantile of the pilot that is no likelier.
+    `scale`, `promised`: of the claim. `decoys`: whether other labels leak as much, each half as
+    frequent as the one before at most, as far as the claim's worst face has room for them: the
+    screening may take one of them, at which the certification sees less.
     """
     if answers.labels:
         first = [
@@ -216,12 +209,8 @@ def shifted(kind: str, scale: Scale, promised: float) -> Family:
 
     Counted in bins between the quantiles of the base.
 
-    Parameters
-    ----------
-    kind : {"Laplace", "Gaussian"}
-    scale, promised
-        Of the claim. The move is the one at which the worst half-line leaks so much, wherever the
-        quantiles are.
+    `scale`, `promised`: of the claim. The move is the one at which the worst half-line leaks so
+    much, wherever the quantiles are.
     """
     edges = noise_quantile(kind, _levels())
 

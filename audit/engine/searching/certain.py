@@ -60,14 +60,14 @@ class Certainties:
 
 
 def with_plain_event(found: Candidate, encoder: Encoder) -> Candidate:
-    """Name the exception as the event of a pair where all runs of one side alone raise one."""
-    choice = found.choice
+    """Name the exception as the event of a pair that it tells apart as often, on one side alone."""
+    choice, rows = found.choice, sum(each.shape[1] for each in found.one)
     if choice is not None and OUTCOME in encoder.looks:
         place = encoder.looks.index(OUTCOME)
         raised = [float((np.concatenate(side, axis=1)[found.query, :, place] == 0).mean())
                   for side in (found.one, found.other)]  # fmt: skip
-        if sorted(raised) == [0.0, 1.0]:
-            direction = int(raised[1])
+        if min(raised) == 0 and (choice.p1 - max(raised)) * rows <= ALMOST:
+            direction = int(raised[1] > 0)
             found.outlook = replace(choice, pattern=an_exception(encoder), direction=direction)
     return found
 

@@ -101,9 +101,12 @@ def searched_evidence(
         stop_early=budget.stop_early,
         findings=len(looked),
     )
-    found = [_certified(*each, certified, open_executor, progress) for each in looked]
+    found = [
+        (goal, replace(each, point=points[goal] if len(points) > 1 else None))
+        for goal, each in (_certified(*each, certified, open_executor, progress) for each in looked)
+    ]
     found.sort(key=lambda each: not _refutes(each[1], each[0]))
-    (goal, first), *others = found
+    (_, first), *others = found
     ended = search.deadline.ended
     beyond = "" if ended else outside(drawing, looked[0][2], space.outside)
     still = _ignores_data(search) if first.still else ""
@@ -115,8 +118,7 @@ def searched_evidence(
         | {"search": search.log, "certified_cells": len(found)}
         | {"notes": [note for note in notes if note]}
         | search.deadline.as_json(),
-        point=points[goal] if len(points) > 1 else None,
-        others=tuple(each for other, each in others if _refutes(each, other)),
+        others=tuple(each for goal, each in others if _refutes(each, goal)),
     )
 
 

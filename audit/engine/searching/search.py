@@ -46,10 +46,11 @@ SURVIVORS = (64, 16, 4)
 """Pairs that go on after each round but the last."""
 OFFSPRING = (32, 8, 0)
 """New pairs that are made of the best ones after each of these rounds."""
-SEARCH, MOST_SEARCH, PART, GROWTH = 16, 320_000, 16, 0.28
+SEARCH, MOST_SEARCH, PART, GROWTH = 16, 320_000, 16, (0.4, 0.15)
 """Trials per side of the whole search: so many times the certification trials, but no more than
 `MOST_SEARCH`, or one in `PART` of the certification trials if that is more. The first round grows
-on with this power of the budget, so that more of it lowers what the whole audit would see."""
+on with these powers of the budget, the second above `ENOUGH`: so more of it lowers what the whole
+audit would see."""
 ENOUGH = 400_000
 """More certification trials than that are many: who pays for them wants the bound."""
 SHARES = (4, 2, 1, 1)
@@ -371,7 +372,8 @@ class Search:
 def shares(draws: int) -> tuple[int, ...]:
     """Return how many trials per side each round has, by those of the certification."""
     whole = min(SEARCH * draws, max(MOST_SEARCH, draws // PART))
-    grown = min(SEARCH * draws, round(MOST_SEARCH * (SEARCH * draws / MOST_SEARCH) ** GROWTH))
+    few, many = SEARCH * min(draws, ENOUGH) / MOST_SEARCH, max(1.0, draws / ENOUGH)
+    grown = min(SEARCH * draws, round(MOST_SEARCH * few ** GROWTH[0] * many ** GROWTH[1]))
     share, larger = (each // sum(SHARES) for each in (whole, max(whole, grown)))
     return (SHARES[0] * larger, *(part * share for part in SHARES[1:]))
 
