@@ -97,8 +97,7 @@ class Search:
 
         `known` says what to look at, where that is known from a search before.
 
-        One only: the last round has looked at the few that were left so often that the best of
-        them is known, or makes no difference, and it gets all of alpha.
+        One only: the best of those that the last round has looked at gets all of alpha.
         """
         try:
             return self._searched(failures=False, known=known)
@@ -117,8 +116,7 @@ class Search:
         rng = stream(self.drawing.seed, self.drawing.target.name, "search")
         proposals = self.space.first(rng, FIRST)
         encoder = known or self.drawing.encoder(proposals, failures=failures)
-        edges = walked(self.drawing, encoder, self.space.paths)
-        alive = self._candidates([*edges, *proposals])
+        alive = self._candidates(walked(self.drawing, encoder, self.space.paths) + proposals)
         draws = self.budget.draws
         parts = 1 if known is None else SHORTER
         for number, share in enumerate(shares(draws)):
@@ -194,8 +192,7 @@ class Search:
     def _left_out(self, looked: int, survivors: int) -> None:
         """Note that a round did not look at all survivors of the round before it.
 
-        The better half of them comes first, in the order of the ranks: of these, as many were safe
-        as were looked at.
+        The better half of them comes first, by rank: as many of these as were seen were safe.
         """
         if self.deadline.ended and self.rounds and looked < survivors:
             half, before = SURVIVORS[len(self.rounds) - 1] // 2, self.rounds[-1]
