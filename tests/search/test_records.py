@@ -121,7 +121,7 @@ def test_every_record_is_flipped_and_replaced() -> None:
     labels = {
         (each.change.index, int(sides(each)[1].y[each.change.index]))
         for each in own
-        if np.array_equal(*(side.X for side in sides(each)))
+        if np.array_equal(sides(each)[0].X, sides(each)[1].X)
     }
     assert labels == {(i, c) for i in range(30) for c in range(3) if c != THREE.y[i]}
     places = {each.change.index for each in own if "by another" in each.family}
