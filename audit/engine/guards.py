@@ -74,8 +74,9 @@ CONFIRM = (
     "other counts; it keeps something between calls (a cache, a counter, a model), or depends on "
     "the time; draw every row's coins from rng"
 )
+TAKEN_BACK = "the refutation did not come out again"
 KEPT = (
-    "the refutation did not come out again: {:,} fresh trials a side, in {} new processes, do not "
+    TAKEN_BACK + ": {:,} fresh trials a side, in {} new processes, do not "
     "show that the claim is exceeded; it keeps something between runs (noise or answers drawn "
     "ahead, a cache, a model), so that luck looks like a leak; draw the coins of every run anew, "
     "from rng; or, if it keeps nothing, the leak is hardly above the claim: raise the budget"
