@@ -81,7 +81,7 @@ def test_a_leak_at_one_size_or_level_is_found(
 ) -> None:
     result = hunted(function, data, relation=relation)
     assert result.verdict == "refuted"
-    found = re.search(r"at: (\d+) (numbers|records)", str(result))
+    found = re.search(r"S: (\d+) (numbers|records)", str(result))
     assert found is not None, str(result)
     assert int(found[1]) in sizes
 
