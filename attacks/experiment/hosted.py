@@ -92,7 +92,7 @@ class Hosted:
         return replace(self, plain=True)
 
     def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
-        """Train it there, and check what it shows; a failure there is a `TargetError` here."""
+        """Train it there, and check what it shows; a failure raises `TargetError`."""
         what = f"training {self.remote.name}"
         seen = self.remote.ask(Shares, what, "see", self.plain, data, points, rng, known=(points,))
         return shares(seen, self, points, self.remote.name)

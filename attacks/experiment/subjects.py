@@ -58,7 +58,7 @@ class Points:
 def shares(seen: Any, subject: Subject, points: Points, name: str) -> Array:
     """Return what another process has seen of a subject, an array (views, q, K) of shares.
 
-    Anything else is a `TargetError`.
+    Anything else raises `TargetError`.
     """
     known = isinstance(seen, np.ndarray) and seen.dtype == np.float64 and seen.ndim == 3
     least = 2 if getattr(subject, "numeric", False) else points.K
@@ -196,7 +196,7 @@ class Protected:
         return replace(self, copies=0)
 
     def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
-        """Prepare once, and ask; a mechanism that fails is a `TargetError`."""
+        """Prepare once, and ask; a mechanism that fails raises `TargetError`."""
         state, K = (
             self.target.prepare(data),
             max(points.K, *(label + 1 for label in self.target.labels)),

@@ -71,7 +71,7 @@ class Task:
         the standard deviation of all y: 1/2 for a prediction that is one deviation off. Its
         log-odds are minus the logarithm of the squared residual, up to a constant. `codes`
         (n,) are the indices of the records' true values in `classes`. A model that fails or
-        answers nonsense is a `TargetError`.
+        answers nonsense raises `TargetError`.
         """
         try:
             if self.kind == "numbers":

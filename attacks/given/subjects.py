@@ -69,7 +69,7 @@ class Estimator:
         return self
 
     def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
-        """Train a copy, and look at it; an estimator that fails is a `TargetError`."""
+        """Train a copy, and look at it; an estimator that fails raises `TargetError`."""
         try:
             made = Trained(self.estimator).copied(rng)
             made.fit(self._of(data.X), self.task.classes[data.y])
@@ -139,7 +139,7 @@ class Answering:
     def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
         """Prepare once, and ask, where the mechanism is: nothing says that its answers can be sent.
 
-        A mechanism that fails, or does not answer each query, is a `TargetError`.
+        A mechanism that fails, or does not answer each query, raises `TargetError`.
         """
         if not isinstance(self.target, Isolated):
             return self.seen(self.target, data, points, rng)
