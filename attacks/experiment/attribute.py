@@ -46,10 +46,10 @@ def columns_of(table: Table, name: str) -> tuple[int, ...] | None:
 
 
 def twins(records: Labelled, columns: Sequence[int] | None, *, seed: int) -> Labelled:
-    """Append to every record a twin with another value of the attribute.
+    """Put behind every record its twin, with another value of the attribute.
 
-    The 2 n records keep their order. A twin takes its value from a random record that has
-    another one. The columns are those of `columns_of`; None is the label.
+    The twin takes it from a random record that has another one. The columns are those of
+    `columns_of`; None is the label.
     """
     values = records.y[:, None] if columns is None else records.X[:, list(columns)]
     kinds, codes = np.unique(values, axis=0, return_inverse=True)

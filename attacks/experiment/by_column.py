@@ -32,7 +32,8 @@ MISSING, OTHER = "missing", "other"
 def column_values(table: Table, column: str) -> pd.Series:
     """Return the values of a column as they stand in the file, one for each record of the table.
 
-    The label's column is one of them; missing values are NaN.
+    It may be the label's column; the built-in data have those of their features. Missing values
+    are NaN.
     """
     import pandas as pd
 

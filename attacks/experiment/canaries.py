@@ -29,8 +29,8 @@ def plant(
 ) -> tuple[Labelled, NDArray[np.int64]]:
     """Replace some of e records by canaries and return the records and the canaries' indices.
 
-    At most one record of each pair is replaced, so `number` is at most e / 2. A canary's
-    features (`kind`) are each taken from a record of its own.
+    At most one record of each pair is replaced, so `number` is at most e / 2. `kind` is one of
+    `KINDS`; with features, every column is taken from a record of its own.
     """
     rng = stream(seed, "canaries", kind, records.digest)
     places = one_a_pair(len(records), number, "--canaries", rng)

@@ -27,7 +27,7 @@ HIGH = 0.95
 class NoLeak:
     """The highest AUC of several attacks if nothing leaks; estimates, over `TOSSES` tosses."""
 
-    attacks: int
+    attacks: int  # how many AUCs the highest is of
     middle: float  # median
     high: float  # 95 % quantile
 

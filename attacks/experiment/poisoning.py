@@ -155,8 +155,8 @@ def choose(
 
     The attacker trains scouts for it, at least two. Scouts have coins of their own, so that
     what reference models show at the chosen points is not biased by the choice; see `better`.
-    The view is that of scores, or of the most labels. The data that return have the chosen
-    points instead of the records, and their noise for the copies of these.
+    The view is that of scores, or of the most labels. The returned data have the chosen points
+    instead of the records, and noisy copies of these points.
     """
     plain, e = subject.without_copies(), len(data.records)
     coins = toss(models, e, seed=data.seed, who="scout")

@@ -136,9 +136,10 @@ def of_counts(n: int, *, claimed: float, delta: float, alpha: float) -> Reach:
 
 
 def targets_to_break(claimed: float, *, delta: float = 0.0, alpha: float) -> int:
-    """Return the smallest number of targets at which right guesses alone break a claim.
+    """Return the smallest number of targets at which a total leak breaks a claim.
 
-    It is 0 if no number is enough. `alpha` is that of the bound of one record.
+    All guesses are right then. It is 0 if no number is enough. `alpha` is that of the bound of
+    one record.
     """
     _check(claimed, delta, alpha)
     return smallest(
