@@ -10,15 +10,9 @@ from dpassay.claims import DP
 def composed(claim: DP, m: int | None) -> tuple[float, float]:
     """Return the epsilon and delta that m answers with fresh coins may lose together.
 
-    By basic composition, (m epsilon, m delta), delta at most 1. Of a claim that is a curve it is
-    the point with epsilon > 0 of the composed curve that allows the fewest right guesses.
-
-    Parameters
-    ----------
-    claim : DP
-        Of a single answer.
-    m : int or None
-        >= 1; None for one answer that shows all, such as scores.
+    Basic composition gives (m epsilon, m delta), delta at most 1. Of a claim that is a curve it
+    is the point with epsilon > 0 of the composed curve that allows the fewest right guesses. An
+    m of None is one answer that shows all, such as scores.
     """
     m = m or 1
     basic = m * claim.epsilon, min(1.0, m * claim.delta)

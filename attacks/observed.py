@@ -20,28 +20,15 @@ LEAST = 1e-12
 class Observed:
     """Answers of several models at the same records.
 
-    Parameters
-    ----------
-    seen : array (models, e, K)
-        Of an interface that shows scores: the probability that a model gives to each label at each
-        record; of one that shows labels only: the share of each label among its `m` answers. The
-        last axis sums to 1.
-    y : int array (e,)
-        The records' own labels, 0..K-1; the attacker knows the records.
-    m : int or None
-        Answers that each share is made of, >= 1; None for scores.
-    log_odds : array (models, e), optional
-        Log-odds of the own label of scores, where more is known of them than their shares say.
-
-    Raises
-    ------
-    InvalidInput
-        If shapes do not fit, a share is not in [0, 1], or a label is not one of K.
+    `seen` (models, e, K) is the probability that a model gives to each label at each record,
+    or, of an interface that shows labels only, the share of each label among its `m` answers.
+    The last axis sums to 1.
     """
 
     seen: Array
-    y: NDArray[np.int64]
-    m: int | None = None
+    y: NDArray[np.int64]  # (e,): own labels, 0..K-1; the attacker knows the records
+    m: int | None = None  # answers that each share is made of; None for scores
+    # (models, e), of the own label, where more is known than the shares say
     log_odds: Array | None = None
 
     def __post_init__(self) -> None:

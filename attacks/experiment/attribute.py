@@ -27,17 +27,8 @@ from dpassay.seeds import stream
 def columns_of(table: Table, name: str) -> tuple[int, ...] | None:
     """Return the encoded columns of an attribute; None is the label.
 
-    Parameters
-    ----------
-    table : Table
-    name : str
-        A column of the file, its label, `label`, or the number of an encoded column, from 0: of a
-        one-hot encoded column, all columns that belong together.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none.
+    The attribute is named by a column of the file, the name of its label, `label`, or the
+    number of an encoded column, from 0. A one-hot encoded column has several.
     """
     if name in table.columns:
         return table.columns[name]
@@ -57,25 +48,8 @@ def columns_of(table: Table, name: str) -> tuple[int, ...] | None:
 def twins(records: Labelled, columns: Sequence[int] | None, *, seed: int) -> Labelled:
     """Put behind every record its twin, with another value of the attribute.
 
-    Parameters
-    ----------
-    records : Labelled
-        n records.
-    columns : sequence of int, or None
-        Encoded columns that hold the attribute; None for the label.
-    seed : int
-        Root seed.
-
-    Returns
-    -------
-    Labelled
-        2 n records; the twin's value is that of a record drawn from those with another one: of two
-        values the other.
-
-    Raises
-    ------
-    InvalidInput
-        If all records have the same value.
+    The twin takes it from a random record that has another one. The columns are those of
+    `columns_of`; None is the label.
     """
     values = records.y[:, None] if columns is None else records.X[:, list(columns)]
     kinds, codes = np.unique(values, axis=0, return_inverse=True)

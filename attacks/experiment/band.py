@@ -16,18 +16,12 @@ CONFIDENCE = 0.95
 def band(curve: Roc, scores: Array, membership: Flags) -> tuple[Array, Array]:
     """Return the ends of 95 % intervals of the TPR at each FPR of a curve, shape (k,) each.
 
-    Pointwise, and estimates. Records share their target model, so targets are what is independent:
-    each has a TPR and a FPR at a threshold, and moves the curve by its TPR less the slope times its
-    FPR. Student's interval of the mean of these; cut off at 0 and 1.
+    The intervals are pointwise and estimates. The records share their target model, so only the
+    targets are independent: each has a TPR and a FPR at a threshold, and moves the curve by its
+    TPR less the slope times its FPR. This is Student's interval of the mean of these, clipped
+    to [0, 1].
 
-    Parameters
-    ----------
-    curve : Roc
-        At some thresholds, of these scores.
-    scores : array (models, e)
-        Of at least two target models.
-    membership : bool array (models, e)
-        As many members in each model.
+    The scores are (models, e), of at least two models with as many members in each.
     """
     moves = np.empty((len(scores), len(curve.fpr)))
     slope = _slopes(curve)

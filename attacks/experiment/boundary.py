@@ -35,16 +35,7 @@ MOST = 10_000_000
 def guesses_for(epsilon: float, *, delta: float = 0.0, alpha: float, share: float = SHARE) -> int:
     """Return the targets at which a single record's median bound reaches a share of its loss.
 
-    0 where ten million are too few.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-        The loss; epsilon > 0, delta in [0, 1).
-    alpha : float
-        Of the bound, in (0, 1).
-    share : float
-        In (0, 1).
+    The result is 0 if ten million targets are too few.
     """
     _check(epsilon, delta, alpha, share)
     q = _right(epsilon, delta)

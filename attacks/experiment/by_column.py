@@ -30,23 +30,10 @@ MISSING, OTHER = "missing", "other"
 
 
 def column_values(table: Table, column: str) -> pd.Series:
-    """Return the values of a column of the data, as they stand in the file.
+    """Return the values of a column as they stand in the file, one for each record of the table.
 
-    Parameters
-    ----------
-    table : Table
-    column : str
-        A column of the file, the label's included; of the built-in data, of its features.
-
-    Returns
-    -------
-    Series (n,)
-        Of the table's records, in its order; NaN where a value is missing.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such column.
+    It may be the label's column; the built-in data have those of their features. Missing values
+    are NaN.
     """
     import pandas as pd
 
@@ -64,20 +51,10 @@ def column_values(table: Table, column: str) -> pd.Series:
 
 
 def slices_by(values: pd.Series, column: str) -> dict[str, Flags]:
-    """Divide records by their values: every record is in exactly one slice.
+    """Divide records by their values: every record is in exactly one slice, and no slice is empty.
 
-    Parameters
-    ----------
-    values : Series (e,)
-        Of the records asked about.
-    column : str
-        Its name, for the names of the slices.
-
-    Returns
-    -------
-    dict of bool arrays (e,)
-        By name, none empty: categories from the most frequent on, or bins from the smallest on,
-        then the other categories, then missing values.
+    Categories come from the most frequent on, bins from the smallest on; then follow the other
+    categories and the missing values. `column` names the slices.
     """
     missing: NDArray[np.bool_] = values.isna().to_numpy()
     told = values[~missing]

@@ -27,29 +27,10 @@ drawn apart."""
 def plant(
     records: Labelled, number: int, *, kind: str = "labels", seed: int
 ) -> tuple[Labelled, NDArray[np.int64]]:
-    """Replace some records by canaries, at most one of each pair of records.
+    """Replace some of e records by canaries and return the records and the canaries' indices.
 
-    Parameters
-    ----------
-    records : Labelled
-        e records, e even.
-    number : int
-        Canaries, 1..e / 2.
-    kind : str
-        One of `KINDS`. Of features, every column is taken from a record of its own.
-    seed : int
-        Root seed.
-
-    Returns
-    -------
-    planted : Labelled
-    canaries : int array (number,)
-        Where they are, ascending.
-
-    Raises
-    ------
-    InvalidInput
-        If there are too many, or only one label is there to plant.
+    At most one record of each pair is replaced, so `number` is at most e / 2. `kind` is one of
+    `KINDS`; with features, every column is taken from a record of its own.
     """
     rng = stream(seed, "canaries", kind, records.digest)
     places = one_a_pair(len(records), number, "--canaries", rng)
@@ -76,19 +57,10 @@ def other_labels(y: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.i
 
 
 def exposure(scores: Array, membership: Flags, canaries: Flags) -> Array:
-    """Return the exposure of every canary in every target.
+    """Return the exposure of each canary in each target in bits; NaN where the canary is out.
 
-    Parameters
-    ----------
-    scores : array (models, e)
-        Higher = member.
-    membership : bool array (models, e)
-    canaries : bool array (e,)
-
-    Returns
-    -------
-    array (models, number of canaries)
-        In bits, from 0 to log2(canaries that are out + 1); NaN where the canary is out.
+    It lies between 0 and log2(canaries that are out + 1). Scores and membership are (models,
+    e).
     """
     own, inside = scores[:, canaries], membership[:, canaries]
     found = np.full(own.shape, np.nan)

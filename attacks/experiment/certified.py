@@ -28,24 +28,12 @@ METHOD = "guesses"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """How the membership of one record is guessed; fixed before the targets are looked at.
-
-    Parameters
-    ----------
-    record : int
-    threshold : float
-        Of the share of the record's own label.
-    above : bool
-        Whether it is called a member from the threshold on; else below it.
-    expected : float
-        Share of right guesses on the reference models, with the record and without it weighted
-        alike: an estimate, and biased upwards.
-    """
+    """How the membership of one record is guessed; fixed before the targets are looked at."""
 
     record: int
-    threshold: float
-    above: bool
-    expected: float
+    threshold: float  # of the share of the record's own label
+    above: bool  # whether a member is guessed from the threshold on, else below it
+    expected: float  # share of right guesses on the reference models: an estimate, biased upwards
 
     def calls(self, shares: Array, near: float = 0.0) -> Flags:
         """Whether each share of the record's own label, shape (n,), is called a member's.
@@ -64,42 +52,22 @@ NONE = Counts(x=0, n1=0, y=0, n0=0)
 class Certified:
     """Bounds for one record, both from the same guesses.
 
-    Parameters
-    ----------
-    rule : Rule
-    lower : Bound
-        Of its loss in nats, at a delta.
-    gamma : float
-        Of the change of the probability that the rule calls it a member, in [0, 1]: a lower bound
-        on the stability of what is seen, at the same alpha.
-    guesses, right : int
-        At its coin, and how many of them were right.
-    fresh : Counts
-        Those among them that are from fresh answers.
+    `gamma` bounds from below how much the record changes the probability of the guess 'member',
+    and so the stability of what is seen, at the same alpha.
     """
 
     rule: Rule
-    lower: Bound
+    lower: Bound  # of the loss in nats, at a delta
     gamma: float
     guesses: int
-    right: int
-    fresh: Counts = NONE
+    right: int  # among the guesses
+    fresh: Counts = NONE  # guesses from fresh answers, included above
 
 
 def exposed(reference: Observed, membership: Flags, number: int) -> tuple[Rule, ...]:
     """Choose the records whose membership the reference models tell best, and their thresholds.
 
-    Parameters
-    ----------
-    reference : Observed
-    membership : bool array (models, e)
-    number : int
-        Records, >= 1; fewer where there are not so many.
-
-    Returns
-    -------
-    tuple of Rule
-        The best first; ties go to the first record.
+    The best comes first, and ties go to the first record. There may be fewer than `number`.
     """
     own = reference.own
     order = np.argsort(own, axis=0, kind="stable")
@@ -141,28 +109,12 @@ def certify(
     alpha: float,
     fresh: Sequence[Counts] = (),
 ) -> tuple[Certified, ...]:
-    """Bound the loss of the chosen records from below, jointly with error probability alpha.
+    """Bound the losses of the chosen records from below in nats, jointly with error alpha.
 
-    Parameters
-    ----------
-    rules : sequence of Rule
-        Chosen without looking at the targets.
-    target : Observed
-        Targets with independent coins and independent training.
-    membership : bool array (models, e)
-    delta : float
-        In [0, 1], of all the answers that a share is made of; at 1 nothing is promised, and the
-        bounds are 0.
-    alpha : float
-        Shared evenly by the records.
-    fresh : sequence of Counts
-        Of each rule its guesses from fresh answers, which were not looked at before their number
-        was fixed; empty where there are none.
-
-    Returns
-    -------
-    tuple of Certified
-        One per rule, in nats, at least 0.
+    The targets need independent coins and independent training, and the rules must be chosen
+    without looking at them. `delta` is that of all the answers in a share; at 1 nothing is
+    promised, and the bounds are 0. `fresh` holds for each rule its guesses from fresh answers,
+    whose number was fixed before anybody looked at them.
     """
     found, own = [], target.own
     for rule, more in zip(rules, fresh or [NONE] * len(rules), strict=True):
@@ -195,14 +147,8 @@ def right_guesses(
 ) -> Array:
     """Return, for each record (e,), how many guesses at its coin are right; 0 without a rule.
 
-    Parameters
-    ----------
-    rules : sequence of Rule
-        At most one for each record; chosen without looking at the targets.
-    target, membership
-        As in `certify`.
-    near : float
-        Shares so little below a threshold reach it, where thresholds were rounded.
+    There is at most one rule for each record. Shares up to `near` below a threshold count as
+    reaching it, because thresholds may be rounded.
     """
     found, own = np.zeros(membership.shape[1]), target.own
     for rule in rules:
@@ -214,14 +160,8 @@ def right_guesses(
 def chosen(rules: Sequence[Rule], number: int, columns: Mapping[str, Flags]) -> tuple[Rule, ...]:
     """Choose the rules that share the error probability of a view.
 
-    Parameters
-    ----------
-    rules : sequence of Rule
-        Of all records, the best first.
-    number : int
-        The first so many are chosen.
-    columns : mapping of bool arrays (e,)
-        Slices by a column, none empty: of each its best record is chosen too.
+    These are the first `number` of the rules, which are sorted from the best on, and the best
+    rule of each slice in `columns`.
     """
     best = [next(rule for rule in rules if flags[rule.record]) for flags in columns.values()]
     return tuple(dict.fromkeys((*rules[:number], *best)))

@@ -20,15 +20,9 @@ from dpassay.seeds import stream
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Coins:
-    """Coins of several models over e records; records 2 j and 2 j + 1 are a pair.
+    """Coins of several models over e records; records 2 j and 2 j + 1 are a pair."""
 
-    Parameters
-    ----------
-    heads : bool array (models, e / 2)
-        Whether the first of the pair is in; else the second is.
-    """
-
-    heads: Flags
+    heads: Flags  # (models, e / 2): whether the first of the pair is in, else the second
 
     @property
     def membership(self) -> Flags:
@@ -52,22 +46,11 @@ class Coins:
 
 
 def toss(models: int, e: int, *, seed: int, who: str, mirrored: bool = False) -> Coins:
-    """Toss the coins of some models.
+    """Toss the coins of some models over e records, e even.
 
-    Parameters
-    ----------
-    models : int
-        >= 1.
-    e : int
-        Records; even, >= 2.
-    seed : int
-        Root seed.
-    who : str
-        Whose coins they are (`reference`, `target`): streams of their own.
-    mirrored : bool
-        Whether every second model has the coins of the one before turned over, so that each record
-        is in half of the models. Only for reference models: what is certified needs targets with
-        independent coins.
+    `who` (`reference`, `target`) selects a stream of its own. If `mirrored`, every second model
+    has the coins of the one before turned over, so that each record is in half of the models.
+    That suits reference models only: certification needs targets with independent coins.
     """
     require(is_count(models), "models", models, "an integer >= 1")
     require(is_count(e, 2) and e % 2 == 0, "records", e, "an even integer >= 2")
@@ -80,12 +63,7 @@ def toss(models: int, e: int, *, seed: int, who: str, mirrored: bool = False) ->
 def one_a_pair(e: int, number: int, argument: str, rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw some of e records, at most one of each pair, so that their coins are independent.
 
-    In ascending order.
-
-    Raises
-    ------
-    InvalidInput
-        If `number`, which the user knows as `argument`, is not in 1..e / 2.
+    They are in ascending order. An error names the number as the user's `argument`.
     """
     require(
         is_count(number) and number <= e // 2,

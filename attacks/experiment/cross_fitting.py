@@ -25,17 +25,9 @@ SHARES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CrossFitted:
-    """Guesses at the coins of the reference models, by attacks that have not seen them.
+    """Guesses at the coins of the reference models, by attacks that have not seen them."""
 
-    Parameters
-    ----------
-    guesses : array (models, coins)
-        As in `dpassay.attacks.experiment.one_run.one_run`.
-    heads : bool array (models, coins)
-        How the coins fell.
-    """
-
-    guesses: Array
+    guesses: Array  # (models, coins), as in `dpassay.attacks.experiment.one_run.one_run`
     heads: Flags
 
     def of(self, coins: Flags) -> CrossFitted:
@@ -43,14 +35,10 @@ class CrossFitted:
         return CrossFitted(guesses=self.guesses[:, coins], heads=self.heads[:, coins])
 
     def share(self, models: int, alpha: float) -> float:
-        """Return the share whose bound is expected to be the largest; ties go to the larger one.
+        """Return the share whose one-run bound at delta = 0 is expected to be the largest.
 
-        Parameters
-        ----------
-        models : int
-            Targets, >= 1, whose guesses are right as often as here.
-        alpha : float
-            Of the one-run bound, at delta = 0.
+        The expectation is over targets whose guesses are right as often as here. Ties go to
+        the larger share.
         """
         each = np.array([guessed_at(share, self.heads.shape[1]) for share in SHARES])
         right = np.cumsum(right_of_the_surest(self.guesses, self.heads).mean(axis=0))[each - 1]
@@ -61,14 +49,8 @@ class CrossFitted:
 def cross_fit(attack: Attack, reference: Observed, coins: Coins) -> CrossFitted:
     """Guess at the coins of each half of the reference models by the other half.
 
-    Parameters
-    ----------
-    attack : Attack
-    reference : Observed
-        Of four models at least.
-    coins : Coins
-        Of the reference models. Mirrored models stay together, so that each record is in some
-        models of either half, and not in others.
+    There are at least four reference models. Mirrored models stay together, so each record is
+    in some models of either half, and not in others.
     """
     membership, half = coins.membership, 2 * (len(coins.heads) // 4)
     first, second = slice(None, half), slice(half, None)

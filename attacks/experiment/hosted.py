@@ -92,13 +92,7 @@ class Hosted:
         return replace(self, plain=True)
 
     def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
-        """Train it there, and check what it shows.
-
-        Raises
-        ------
-        TargetError
-            If it fails, or its process does, or what it shows are no shares.
-        """
+        """Train it there, and check what it shows; a failure raises `TargetError`."""
         what = f"training {self.remote.name}"
         seen = self.remote.ask(Shares, what, "see", self.plain, data, points, rng, known=(points,))
         return shares(seen, self, points, self.remote.name)
@@ -124,14 +118,7 @@ def close_hosts(target: Target) -> None:
 def hosted(name: str, build: Callable[[], Target], limits: Limits, *, bare: bool = True) -> Target:
     """Return an unprotected target, which is made, trained and looked at in another process only.
 
-    Parameters
-    ----------
-    name : str
-        What the user calls it.
-    build : callable
-        Makes the target, there.
-    limits, bare
-        See `dpassay.trials.isolation.host.Host`.
+    `build` runs in that process.
     """
     remote = Remote(name, lambda: _There(build), limits, bare=bare)
     try:

@@ -29,25 +29,11 @@ LEARNER = "tree"
 def at_loss(
     name: str, epsilon: float, parameters: Mapping[str, Any], *, records: int
 ) -> AuditTarget:
-    """Build a mechanism whose single answer loses epsilon.
+    """Build a mechanism of the catalogue, or `module:object`, whose single answer loses epsilon.
 
-    Parameters
-    ----------
-    name : str
-        A name of the catalogue, or `module:object` of a class.
-    epsilon : float
-        In nats; > 0.
-    parameters : mapping
-        Its other parameters, as `dpassay.targets.resolve.resolve` takes them; the learner is a tree
-        unless they say another.
-    records : int
-        In a training set.
-
-    Raises
-    ------
-    InvalidInput
-        If it has no such parameter, or none that epsilon could set; or it answers numbers, or
-        promises no such loss.
+    The learner is a tree unless `parameters` say another. A mechanism that answers numbers,
+    promises no such loss or has nothing that epsilon could set is refused. `records` is the
+    size of a training set.
     """
     if is_function(name):
         raise InvalidInput(
@@ -79,15 +65,7 @@ def at_loss(
 
 
 def claim_of(target: AuditTarget) -> DP:
-    """Return the claim about a single answer that is held against the attacks.
-
-    The first that is not known to be wrong.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none.
-    """
+    """Return the first claim about a single answer that is not known to be wrong."""
     found = [
         claim for claim in target.claims if isinstance(claim, DP) and claim.expected != "refuted"
     ]

@@ -30,53 +30,27 @@ ENOUGH = 10
 class Roc:
     """Rates of the rule 'member if score >= threshold', from (0, 0) to (1, 1).
 
-    One point for every threshold that changes them.
-
-    Records with equal scores are called members together, so that there is no curve between tied
-    scores.
-
-    Parameters
-    ----------
-    fpr, tpr : array (k,)
-        Share of non-members, and of members, that are called members; ascending.
-    thresholds : array (k,)
-        Descending; the first is inf.
+    There is one point for every threshold that changes them. Records with equal scores are
+    called members together, so that there is no curve between tied scores.
     """
 
-    fpr: Array
-    tpr: Array
-    thresholds: Array
+    fpr: Array  # (k,), ascending
+    tpr: Array  # (k,), ascending
+    thresholds: Array  # (k,), descending; the first is inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operating:
-    """The best rule at a false positive rate.
-
-    Parameters
-    ----------
-    asked : float
-        The false positive rate that was asked for.
-    fpr, tpr : float
-        The realised rates: the largest realised rate that does not exceed what was asked, and the
-        true positive rate there.
-    threshold : float
-        Called member from this score on.
-    """
+    """The best rule at a false positive rate."""
 
     asked: float
-    fpr: float
+    fpr: float  # the largest realised rate that does not exceed what was asked
     tpr: float
-    threshold: float
+    threshold: float  # called a member from this score on
 
 
 def scores_of(members: ArrayLike, non_members: ArrayLike) -> tuple[Array, Array]:
-    """Check scores of members and of non-members.
-
-    Raises
-    ------
-    InvalidInput
-        If there are none of a kind, or one is NaN.
-    """
+    """Return scores of members and of others as flat arrays; refuse an empty one and NaN."""
     one, other = (
         np.asarray(members, dtype=float).ravel(),
         np.asarray(non_members, dtype=float).ravel(),
@@ -88,17 +62,7 @@ def scores_of(members: ArrayLike, non_members: ArrayLike) -> tuple[Array, Array]
 
 
 def roc(members: ArrayLike, non_members: ArrayLike) -> Roc:
-    """Return the curve of all rules 'member if score >= threshold'.
-
-    Parameters
-    ----------
-    members, non_members : array
-        Scores; any shape, infinite ones included.
-
-    Returns
-    -------
-    Roc
-    """
+    """Return the curve of all rules 'member if score >= threshold'; scores may be infinite."""
     one, other = scores_of(members, non_members)
     thresholds, place = np.unique(np.concatenate([one, other]), return_inverse=True)
     hits = np.bincount(place[: one.size], minlength=thresholds.size)[::-1].cumsum()
@@ -133,18 +97,7 @@ def advantage(curve: Roc) -> float:
 def at_rate(curve: Roc, asked: float, non_members: int) -> Operating | None:
     """Return the best rule whose false positive rate does not exceed what is asked.
 
-    Parameters
-    ----------
-    curve : Roc
-    asked : float
-        In (0, 1).
-    non_members : int
-        How many scores of non-members the curve was made of.
-
-    Returns
-    -------
-    Operating or None
-        None where fewer than 10 / asked non-members exist.
+    None if there are fewer than 10 / asked non-members, the number that the curve was made of.
     """
     require(is_real(asked) and 0 < asked < 1, "asked", asked, "a number in (0, 1)")
     if non_members * asked < ENOUGH * (1 - 1e-12):
@@ -161,16 +114,8 @@ def at_rate(curve: Roc, asked: float, non_members: int) -> Operating | None:
 def with_a_coin(members: ArrayLike, curve: Roc, asked: float) -> float:
     """Return the true positive rate of some members at an exact false positive rate.
 
-    A coin is tossed for tied scores.
-
-    Parameters
-    ----------
-    members : array
-        Scores of members: all that the curve was made of, or those of one target.
-    curve : Roc
-        Says which threshold and which coin give the rate.
-    asked : float
-        The false positive rate over all non-members of the curve; in (0, 1).
+    A coin is tossed for tied scores. The rate is over all non-members of the curve; the members
+    may be all of the curve's, or those of one target.
     """
     place = int(np.searchsorted(curve.fpr, asked, side="right")) - 1
     step = curve.fpr[place + 1] - curve.fpr[place]
@@ -183,17 +128,8 @@ def with_a_coin(members: ArrayLike, curve: Roc, asked: float) -> float:
 def allowed_tpr(fpr: ArrayLike, epsilon: float, delta: float = 0.0) -> Array:
     """Return the largest TPR that (epsilon, delta)-DP allows at a false positive rate.
 
-    The smaller of e^epsilon fpr + delta and 1 - e^-epsilon (1 - delta - fpr), cut off at 1
-    (Kairouz, Oh and Viswanath 2015).
-
-    Parameters
-    ----------
-    fpr : array
-        In [0, 1].
-    epsilon : float
-        >= 0, may be inf.
-    delta : float
-        In [0, 1].
+    It is the smaller of e^epsilon fpr + delta and 1 - e^-epsilon (1 - delta - fpr), clipped at
+    1 (Kairouz, Oh and Viswanath 2015). `epsilon` may be inf.
     """
     fpr = np.asarray(fpr, dtype=float)
     if math.isinf(epsilon):
@@ -216,24 +152,11 @@ def auc_interval(
 ) -> tuple[float, float] | None:
     """Return a 95 % interval around the AUC of all models together, an estimate.
 
-    By the jackknife: one model after the other is left out.
-
-    Scores of different models are compared too, as in the curve, so that the mean of the models'
-    own areas is another number. The jackknife (Efron and Stein 1981) gives the standard error of
-    the very number that is told; Student's quantile with one degree of freedom less than there are
-    models; cut off at 0 and 1, beyond which no AUC lies.
-
-    Parameters
-    ----------
-    scores : array (models, e)
-    membership : bool array (models, e)
-    told : bool array (e,), optional
-        Records that count; all where nothing is said.
-
-    Returns
-    -------
-    tuple of float or None
-        None where an area is left without members, or without others, when a model is left out.
+    The jackknife (Efron and Stein 1981) leaves out one model after the other. Scores of
+    different models are compared too, as in the curve, so the mean of the models' own areas
+    would be another number. Student's quantile has one degree of freedom less than there are
+    models; the interval is clipped to [0, 1]. `told` (e,) selects records. The result is None
+    if an area lacks members or others when a model is left out.
     """
     flags = (
         np.ones(membership.shape, dtype=bool)
@@ -262,13 +185,8 @@ def auc_interval(
 def delong(members: ArrayLike, non_members: ArrayLike) -> tuple[float, float]:
     """Return a 95 % interval around the AUC of one model, an estimate over its records.
 
-    The normal interval with the variance of DeLong, DeLong and Clarke-Pearson (1988), cut off at 0
-    and 1; (0, 1) where there are fewer than two records of a kind.
-
-    Parameters
-    ----------
-    members, non_members : array
-        Scores.
+    It is the normal interval with the variance of DeLong, DeLong and Clarke-Pearson (1988),
+    clipped to [0, 1]; (0, 1) if there are fewer than two records of a kind.
     """
     one, other = scores_of(members, non_members)
     if min(one.size, other.size) < 2:
@@ -297,16 +215,10 @@ def _wins(scores: Array, chosen: Flags, others: Array) -> Array:
 def interval(
     values: ArrayLike, confidence: float = 0.95, *, least: float = 0.0, most: float = 1.0
 ) -> tuple[float, float]:
-    """Return Student's interval for the mean of independent shares of target models. An estimate.
+    """Return Student's interval for the mean of independent shares of target models, an estimate.
 
-    Parameters
-    ----------
-    values : array (models,)
-        At least two; one for each target model.
-    confidence : float
-        In (0, 1).
-    least, most : float
-        What the mean cannot leave; the interval is cut off there.
+    There is one value for each of at least two models. The interval is clipped to the range of
+    the mean.
     """
     values = np.asarray(values, dtype=float)
     require(

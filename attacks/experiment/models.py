@@ -33,51 +33,25 @@ VERSION = 3
 class Models:
     """What was seen of the models of a subject.
 
-    Parameters
-    ----------
-    coins : Coins
-        Who is in which training set.
-    observed : tuple of Observed
-        One per view of the subject, at the e records.
-    accuracy : array (models,)
-        Share of the test records that get their own label, in the first view that shows labels;
-        empty where shares are of 'close' and 'far', not of labels (`subject.numeric`).
+    `accuracy` is each model's, in the first view that shows labels; it is empty if shares are
+    of 'close' and 'far' instead of labels (`subject.numeric`).
     """
 
     coins: Coins
-    observed: tuple[Observed, ...]
-    accuracy: Array
+    observed: tuple[Observed, ...]  # one per view of the subject, at the e records
+    accuracy: Array  # (models,), of the test records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ExperimentData:
     """Data of an experiment.
 
-    Parameters
-    ----------
-    records : Labelled
-        The e records whose membership is asked about; every model is trained on half of them, and
-        on the background.
-    test : Labelled
-        Records that no model is trained on, for the accuracy.
-    points : Points
-        Where models are asked about the records, and about the test records, in this order, and
-        noisy copies of these points.
-    seed : int
-        Root seed.
-    background : Labelled or None
-        Records that are in every training set, the same in all: two training sets that differ in
-        one coin still differ in one replaced record, so that claims about one record hold as they
-        are, without group privacy.
-    adversarial : bool
-        Whether queries are chosen for each subject before it is attacked; `points` are those to
-        start from.
-    slices : mapping of bool arrays (e,)
-        By name, records that are told apart in the results: canaries, poisoned ones.
-    columns : mapping of bool arrays (e,)
-        By name, slices by a column of the user's; see `dpassay.attacks.experiment.by_column`.
-    lines : array (e,), optional
-        Line of the file that each record comes from, the first line being 1; None without a file.
+    Every model is trained on half of the e records, whose membership is asked about, and on the
+    background. The background is the same in all training sets: two sets that differ in one
+    coin still differ in one replaced record, so claims about one record hold as they are,
+    without group privacy. Models are asked at `points`: the records, then the test records, and
+    noisy copies of these. If `adversarial`, queries are chosen for each subject before it is
+    attacked, and `points` are where the choice starts.
     """
 
     records: Labelled
@@ -86,9 +60,11 @@ class ExperimentData:
     seed: int
     background: Labelled | None = None
     adversarial: bool = False
+    # canaries, poisoned records, ...: (e,) each
     slices: Mapping[str, Flags] = field(default_factory=dict)
+    # slices by a user's column, see `by_column`: (e,) each
     columns: Mapping[str, Flags] = field(default_factory=dict)
-    lines: NDArray[np.int64] | None = None
+    lines: NDArray[np.int64] | None = None  # (e,): line of the file of each record, from 1
 
     @property
     def digest(self) -> list[str]:
@@ -115,18 +91,8 @@ def build_data(
 ) -> ExperimentData:
     """Return the data of an experiment, with noisy copies of every record.
 
-    Parameters
-    ----------
-    records, test : Labelled
-        See `ExperimentData`.
-    copies : int
-        Noisy copies of each record, >= 0.
-    noise : float
-        Standard deviation of the noise of a copy, as a part of that of the column over the records.
-    seed : int
-        Root seed.
-    **more
-        Other fields of `ExperimentData`.
+    `noise` is the standard deviation of the noise divided by that of the column over the
+    records. `more` holds other fields of `ExperimentData`.
     """
     X = np.concatenate([records.X, test.X])
     X.flags.writeable = False
@@ -154,14 +120,7 @@ def models(
     cluster: Cluster | None = None,
     progress: Progress = silent,
 ) -> Models:
-    """Train and look at one model per row of coins, or take what the ledger holds of it.
-
-    See `look`.
-
-    Returns
-    -------
-    Models
-    """
+    """Train and look at one model per row of coins, or read what the ledger holds; see `look`."""
     seen = look(
         subject, data, coins, who, ledger=ledger, jobs=jobs, cluster=cluster, progress=progress
     )
@@ -189,27 +148,11 @@ def look(
     cluster: Cluster | None = None,
     progress: Progress = silent,
 ) -> Array:
-    """Train and look at one model per row of coins, or take what the ledger holds of it.
+    """Train and look at one model per row of coins, or read what the ledger holds of it.
 
-    Parameters
-    ----------
-    subject : Subject
-    data : ExperimentData
-    coins : Coins
-    who : str
-        Whose models they are; streams of their own.
-    ledger : Ledger, optional
-        Where every model is kept as soon as it is done, and looked for first.
-    jobs : int
-        Processes; no number depends on it.
-    cluster : Cluster, optional
-        Trains them instead.
-    progress : callable
-
-    Returns
-    -------
-    array (models, views, q, K)
-        Shares of the labels at the q points of the ground.
+    The result holds shares of the labels at the q points: (models, views, q, K). It does not
+    depend on `jobs` or `cluster`. `who` selects streams of its own; the ledger keeps every
+    model as soon as it is done.
     """
     known = [*data.digest, digest(data.points.X, data.points.copies)]
     keys = [

@@ -25,28 +25,18 @@ HIGH = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoLeak:
-    """The highest AUC of several attacks if nothing leaks; estimates, over `TOSSES` tosses.
+    """The highest AUC of several attacks if nothing leaks; estimates, over `TOSSES` tosses."""
 
-    Parameters
-    ----------
-    attacks : int
-        How many AUCs the highest is of.
-    middle, high : float
-        Its median, and what it stays below in 95 % of all cases.
-    """
-
-    attacks: int
-    middle: float
-    high: float
+    attacks: int  # how many AUCs the highest is of
+    middle: float  # median
+    high: float  # 95 % quantile
 
 
 def tossed_again(scores: Array) -> Array:
     """Return AUCs of an attack under new tosses of the coins, shape (TOSSES,).
 
-    Parameters
-    ----------
-    scores : array (models, e)
-        Records 2 j and 2 j + 1 are a pair of which one is a member. Not NaN.
+    The scores are (models, e), without NaN; records 2 j and 2 j + 1 are a pair of which one is
+    a member.
     """
     ranks = scipy.stats.rankdata(scores)
     moves = (ranks.reshape(-1, 2) @ [1.0, -1.0]) / (2 * (scores.size / 2) ** 2)

@@ -30,25 +30,14 @@ MOST = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneRun:
-    """What the guesses certify.
+    """What the guesses certify."""
 
-    Parameters
-    ----------
-    epsilon : float
-        The largest loss that is rejected, at least 0; wrong with probability at most `alpha`.
-    delta : float
-        At which it is.
-    r, v, m : int
-        Guesses that were made, those of them that were right, and coins.
-    alpha : float
-    """
-
-    epsilon: float
+    epsilon: float  # the largest loss that is rejected at delta
     delta: float
-    r: int
-    v: int
-    m: int
-    alpha: float
+    r: int  # guesses that were made
+    v: int  # right guesses
+    m: int  # coins
+    alpha: float  # error probability of epsilon
 
 
 def largest_rejected(v: int, r: int, *, delta: float = 0.0, m: int, alpha: float) -> float:
@@ -79,24 +68,9 @@ def one_run(
 ) -> OneRun:
     """Audit models with independent fair coins by the guesses about which the attacker is surest.
 
-    Parameters
-    ----------
-    guesses : array (models, coins)
-        By how much heads look likelier than tails; the sign is the guess, and of 0 the guess is
-        heads.
-    heads : bool array (models, coins)
-        How the coins fell.
-    share : float
-        Guessed at per model, of its coins, in (0, 1]; rounded up, declared beforehand. The others
-        are abstained from.
-    alpha : float
-        Error probability.
-    delta : float
-        Of the loss that is bounded.
-
-    Returns
-    -------
-    OneRun
+    `guesses` (models, coins) say by how much heads look likelier than tails; the sign is the
+    guess, and 0 guesses heads. `share`, declared beforehand, is the part of a model's coins
+    that is guessed at, in (0, 1], rounded up to whole coins.
     """
     require(
         guesses.shape == heads.shape and guesses.ndim == 2,

@@ -37,92 +37,56 @@ from dpassay.claims import DP
 class Outcome:
     """What one attack reached in one view; rates are over all targets and records together.
 
-    Parameters
-    ----------
-    attack, view
-        Which; the view as in the subject.
-    curve : Roc
-        At most a hundred of its points and the last.
-    band : tuple of array, or None
-        95 % around its TPR, pointwise; estimates. None of a single target.
-    auc, advantage : float
-        Estimates.
-    auc_interval : tuple of float
-        95 %, by leaving out targets, of a single one over its records; around `auc`, in [0, 1]; an
-        estimate.
-    operating : tuple of (Operating or None)
-        At `FALSE_POSITIVE_RATES`.
-    tpr : array (rates, targets)
-        True positive rate of each target alone at exactly these false positive rates over all
-        targets, a coin being tossed where scores tie; NaN where `operating` is None. For paired
-        comparisons.
-    beyond : float or None
-        By how much the curve rises above the region that the composed claim allows, where ten
-        non-members at least are called members and ten members are not; an estimate, 0 where it
-        stays inside; None where nothing is claimed. The region is that of the answers at the record
-        itself; RMIA reads those at the other records too, and its curve alone proves nothing.
-    one_run : OneRun or None
-        What the guesses certify about everything that a target has answered; None where the coins
-        of membership are not ours, so that nothing can be certified.
-    again : array or None
-        AUCs if the coins were tossed again; see `dpassay.attacks.experiment.no_leak`. None without
-        coins.
-    sliced : tuple of Sliced
-        The same on canaries, poisoned and natural records apart; empty where there are none but
-        natural ones.
+    `tpr` (rates, targets) holds the true positive rate of each target at exactly the
+    `FALSE_POSITIVE_RATES` over all targets, with a coin for tied scores and NaN where
+    `operating` is None; it serves paired comparisons.
+
+    `beyond` estimates by how much the curve rises above the region that the composed claim
+    allows, where at least ten non-members are called members and ten members are not: 0 if it
+    stays inside, None without a claim. The region is that of the answers at the record itself;
+    RMIA reads those at the other records too, and its curve alone proves nothing.
+
+    `one_run` is what the guesses certify about everything that a target has answered; None if
+    the coins of membership are not ours, so that nothing can be certified.
     """
 
     attack: str
     view: View
-    curve: Roc
+    curve: Roc  # at most a hundred of its points and the last
+    # 95 % around the TPR, pointwise; estimates; None of a single target
     band: tuple[Array, Array] | None
     auc: float
     advantage: float
+    # 95 %, over targets, or over records of a single one; an estimate
     auc_interval: tuple[float, float]
-    operating: tuple[Operating | None, ...]
+    operating: tuple[Operating | None, ...]  # at `FALSE_POSITIVE_RATES`
     tpr: Array
     beyond: float | None
     one_run: OneRun | None
-    again: Array | None = None
-    sliced: tuple[Sliced, ...] = ()
+    again: Array | None = None  # AUCs under new tosses, see `no_leak`; None without coins
+    sliced: tuple[Sliced, ...] = ()  # canaries, poisoned and natural records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Attacked:
     """All about one subject.
 
-    Parameters
-    ----------
-    name : str
-    claim : DP or None
-        For a single answer; None of an unprotected learner.
-    accuracy : array (targets,)
-        Empty where labels are not predicted, or unknown.
-    outcomes : tuple of Outcome
-    certified : dict
-        By the name of the view: bounds for the records that the reference models show to be exposed
-        most.
-    exposure : array (e,)
-        How far apart a record's own shares are in reference models with and without it, in standard
-        deviations; empty where there are no reference models.
-    guessed : dict
-        By the name of the view: of each record (e,), how many guesses at its coin were right.
-    again : dict
-        By the name of the view: rules of an earlier attack, with the right guesses on these
-        targets.
-    error : str
-        Why there is nothing; empty otherwise.
+    `exposure` says how far apart a record's own shares are in reference models with and without
+    it, in standard deviations; it is empty without reference models. Keys are names of views.
     """
 
     name: str
-    claim: DP | None
-    accuracy: Array
+    claim: DP | None  # for a single answer; None of an unprotected learner
+    accuracy: Array  # (targets,); empty where labels are not predicted, or unknown
     outcomes: tuple[Outcome, ...]
+    # of the records that are most exposed in the reference models
     certified: Mapping[str, tuple[Certified, ...]]
-    exposure: Array
+    exposure: Array  # (e,)
+    # right guesses at each record's coin, (e,)
     guessed: Mapping[str, Array] = field(default_factory=dict)
+    # rules of an earlier attack with their right guesses here
     again: Mapping[str, tuple[tuple[Rule, int], ...]] = field(default_factory=dict)
-    error: str = ""
+    error: str = ""  # why there is nothing
 
 
 def measured(
@@ -133,24 +97,9 @@ def measured(
     claim: DP | None = None,
     ran: OneRun | None = None,
 ) -> Outcome:
-    """Measure what an attack reached.
+    """Measure what an attack reached; scores and membership are (targets, e).
 
-    Parameters
-    ----------
-    name, view
-        Of the attack, and how it looked.
-    scores : array (targets, e)
-        Higher means member.
-    membership : bool array (targets, e)
-        Every target has members and others.
-    claim : DP, optional
-        About a single answer.
-    ran : OneRun, optional
-        What the guesses certify.
-
-    Returns
-    -------
-    Outcome
+    Every target has members and others. The claim is about a single answer.
     """
     members, others = scores[membership], scores[~membership]
     curve, alone = roc(members, others), per_model(scores, membership)

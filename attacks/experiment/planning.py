@@ -43,18 +43,10 @@ def enough(
 ) -> int:
     """Return the number of target models that the claims take.
 
-    It sees a leak 2.5 nats above each claim, by guesses about a single record, and its one-run
-    audits certify 85 % of each claim without delta by the median, on randomised response; of those
-    claims for which 256 models do.
-
-    Parameters
-    ----------
-    targets : sequence of Target
-        What is attacked; the claim of a single answer decides.
-    attacks, data, design
-        They say how many numbers share the error probability.
-    alpha : float
-        Of a subject.
+    So many targets show a leak 2.5 nats above each claim by guesses about a single record, and
+    let one-run audits certify 85 % of each claim without delta by the median, on randomised
+    response. Claims that 256 models cannot serve are left out. `alpha` is that of a subject,
+    which the attacks, data and design divide.
     """
     known = (len(attacks), len(parts(data.slices, data.columns)))
     bounds = design.certified + len(data.columns)
@@ -106,13 +98,8 @@ def _held(claim: DP) -> tuple[float, float]:
 def share_of(claims: int, alpha: float) -> float:
     """Return the error probability of each bound of a single record in `dpassay attack`.
 
-    Parameters
-    ----------
-    claims : int
-        Mechanisms times losses; each is attacked by guesses and by repeated queries, and the
-        learner by guesses.
-    alpha : float
-        Of all together.
+    `claims` counts mechanisms times losses. Each is attacked by guesses and by repeated
+    queries, and the learner by guesses; all share `alpha`.
     """
     single, _ = shares(alpha / (2 * claims + 1), VIEWS, len(ATTACKS), 0)
     return single / Design().certified
@@ -129,27 +116,14 @@ def at_the_claim(
 ) -> dict[str, int]:
     """Return how much each design needs to certify 85 % of a claim that is just kept.
 
-    By the median, on randomised response; 0 where ten million are too few.
+    The answer is for the median on randomised response; 0 if ten million are too few. `tests`
+    is the length of the ladder of repeated answers, which share its error probability. With
+    `promised`, a claim of one answer instead of epsilon and delta, only guesses at a single
+    record are planned.
 
-    Parameters
-    ----------
-    epsilon : float
-        Claimed, > 0.
-    claims, alpha
-        See `share_of`.
-    tests : int
-        Of the ladder of repeated answers, which share its error probability.
-    delta : float
-        Claimed, in [0, 1).
-    promised : RenyiClaim, optional
-        Claimed instead of both, of one answer: then only guesses at a single record are planned.
-
-    Returns
-    -------
-    dict
-        `models`, guesses of a single record, `guesses` of one run (models times coins guessed at),
-        `transcripts` a side of a single repeated answer, `renyi_models` for the Rényi loss of order
-        2, which is infinite with delta > 0: 0 then.
+    Keys: `models`, guesses of a single record; `guesses` of one run (models times coins guessed
+    at); `transcripts` a side of a single repeated answer; `renyi_models` for the Rényi loss of
+    order 2, 0 if delta > 0, where that loss is infinite.
     """
     record = share_of(claims, alpha)
     subject = alpha / (2 * claims + 1)

@@ -46,18 +46,10 @@ STEPS = (0.25, 0.5, 0.75)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adversary:
-    """What an adversary can do.
+    """What an adversary can do."""
 
-    Parameters
-    ----------
-    poisons : bool
-        Whether records of the adversary are in every training set.
-    chooses : bool
-        Whether queries are chosen on reference models.
-    """
-
-    poisons: bool
-    chooses: bool
+    poisons: bool  # adds records to every training set
+    chooses: bool  # chooses queries on reference models
 
 
 ADVERSARIES = {
@@ -80,27 +72,10 @@ def surround(
     seed: int,
     distance: float = NEAR,
 ) -> Labelled:
-    """Return near copies of some records with another label.
+    """Return near copies of some records with another label, `copies` for each.
 
-    There a model follows the record only if the record is in.
-
-    Parameters
-    ----------
-    records : Labelled
-    places : int array
-        Which are surrounded.
-    copies : int
-        Of each, >= 1; two and two lie opposite each other around the record; all have the same
-        label.
-    seed : int
-        Root seed.
-    distance : float
-        From the record in each column, in standard deviations of the column.
-
-    Returns
-    -------
-    Labelled
-        copies * len(places) records.
+    There a model follows the record only if the record is in. Copies lie opposite each other in
+    pairs, `distance` standard deviations of the column away, and have the same label.
     """
     require(is_count(copies), "--poison", copies, "an integer >= 1")
     rng = stream(seed, "poison", records.digest)
@@ -119,26 +94,11 @@ def surround(
 def balance(records: Labelled, places: NDArray[np.int64], copies: int, *, seed: int) -> Labelled:
     """Return near copies of some records that vote as often for as against their labels.
 
-    Where the `copies` nearest records vote, the record decides. If it is out, all copies vote, and
-    the other label has one vote more; if it is in, it takes the place of the farthest copy, and its
-    own label has one vote more. So the record moves the margin by two votes in the middle, where
-    noise hides a move least; natural votes are seldom so close.
-
-    Parameters
-    ----------
-    records : Labelled
-    places : int array
-        Which are surrounded.
-    copies : int
-        Of each, an odd number: (copies - 1) / 2 with its own label, the others with one other
-        label, of which one lies twice as far away, which is the first to lose its vote.
-    seed : int
-        Root seed.
-
-    Returns
-    -------
-    Labelled
-        copies * len(places) records.
+    The `copies` nearest records vote, an odd number, so the record decides. If it is out, all
+    copies vote, and the other label has one vote more; if it is in, it takes the place of the
+    farthest copy, which lies twice as far away, and its own label has one vote more. So the
+    record moves the margin by two votes in the middle, where noise hides a move least; natural
+    votes are seldom so close.
     """
     require(
         is_count(copies) and copies % 2 == 1,
@@ -191,26 +151,12 @@ def choose(
     cluster: Cluster | None = None,
     progress: Progress = silent,
 ) -> ExperimentData:
-    """Choose the query for each record on models of the attacker's own.
+    """Choose for each record the query where its membership raises the share of its label most.
 
-    Where its membership raises the share of its label most.
-
-    Scouts have coins of their own, so that what reference models show at the chosen points is not
-    biased by the choice; see `better`. The view is that of scores, or of the most labels.
-
-    Parameters
-    ----------
-    subject : Subject
-    data : ExperimentData
-    models : int
-        Scouts, >= 2.
-    store, jobs, cluster, progress
-        See `dpassay.attacks.experiment.models.look`.
-
-    Returns
-    -------
-    Ground
-        With the chosen points instead of the records, and their noise for the copies of these.
+    The attacker trains scouts for it, at least two. Scouts have coins of their own, so that
+    what reference models show at the chosen points is not biased by the choice; see `better`.
+    The view is that of scores, or of the most labels. The returned data have the chosen points
+    instead of the records, and noisy copies of these points.
     """
     plain, e = subject.without_copies(), len(data.records)
     coins = toss(models, e, seed=data.seed, who="scout")
@@ -235,22 +181,10 @@ def choose(
 def better(own: Array, membership: Flags) -> NDArray[np.int64]:
     """Return for each record the candidate at which its membership raises its share most.
 
-    Unless that may be chance.
-
-    The first candidate stays unless the rise at another one is larger by so many standard errors
-    (Welch's, over the models) as all others together exceed with probability `CHANCE` if none is
-    better; the largest rise of these is taken. Without this, of many points that tell nothing the
-    noisiest would be taken.
-
-    Parameters
-    ----------
-    own : array (models, c, e)
-        Shares of the records' own labels at the candidates.
-    membership : bool array (models, e)
-
-    Returns
-    -------
-    int array (e,)
+    The first candidate stays unless the rise at another one is larger by so many standard
+    errors (Welch's, over the models) as all others together exceed with probability `CHANCE` if
+    none is better. Without this, the noisiest of many points that tell nothing would be taken.
+    `own` holds shares of the records' own labels, (models, candidates, e).
     """
     gain, variance = np.zeros(own.shape[1:]), np.zeros(own.shape[1:])
     beyond = own - own[:, :1]

@@ -33,18 +33,10 @@ MOST_TRIALS = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """What a certified lower bound could have been.
+    """What a certified lower bound could have been, in nats."""
 
-    Parameters
-    ----------
-    cap : float
-        The largest value it could have had, in nats: of an attacker who is always right.
-    detectable : float
-        The smallest true leak, in nats, for which it exceeds the claim with probability 0.9; inf
-        where no leak does.
-    """
-
-    cap: float
+    cap: float  # the bound of an attacker who is always right
+    # smallest true leak for which it exceeds the claim with probability 0.9, or inf
     detectable: float
 
     def as_json(self) -> dict[str, Any]:
@@ -55,16 +47,7 @@ class Reach:
 def guessed(right: int, trials: int, *, delta: float, alpha: float) -> float:
     """Return the certified loss when so many guesses at fair coins are right.
 
-    ln((q - delta) / (1 - q)), at least 0.
-
-    Parameters
-    ----------
-    right, trials : int
-        0 <= right <= trials.
-    delta : float
-        In [0, 1].
-    alpha : float
-        Error probability of q, the Clopper-Pearson lower limit.
+    It is ln((q - delta) / (1 - q)), at least 0, where q is the Clopper-Pearson lower limit.
     """
     q = float(clopper_pearson_lower(right, trials, alpha))
     return max(0.0, float(Ratio(delta).between(q, 1 - q))) if q > 0 else 0.0
@@ -74,16 +57,7 @@ def guessed(right: int, trials: int, *, delta: float, alpha: float) -> float:
 def of_guesses(trials: int, *, claimed: float, delta: float, alpha: float) -> Reach:
     """Return the reach of `dpassay.attacks.experiment.certified` with so many targets.
 
-    Parameters
-    ----------
-    trials : int
-        Targets, >= 1.
-    claimed : float
-        What the bound is held against, in nats; 0 where nothing is claimed.
-    delta : float
-        Of the loss, in [0, 1].
-    alpha : float
-        Of the bound of one record.
+    `claimed` is in nats, 0 if nothing is claimed; `alpha` is that of the bound of one record.
     """
     return reach_of(
         trials,
@@ -102,16 +76,8 @@ def reach_of(
 ) -> Reach:
     """Return the reach of a bound that rises with the right guesses.
 
-    Parameters
-    ----------
-    trials : int
-        Guesses, >= 1.
-    certified : callable
-        The bound by the number of right guesses.
-    claimed : float
-        What it is held against.
-    leak : callable
-        The true loss by the chance of a right guess.
+    `certified` maps right guesses to the bound, `leak` the chance of a right guess to the true
+    loss.
     """
     cap = certified(trials)
     if not cap > claimed:
@@ -170,18 +136,10 @@ def of_counts(n: int, *, claimed: float, delta: float, alpha: float) -> Reach:
 
 
 def targets_to_break(claimed: float, *, delta: float = 0.0, alpha: float) -> int:
-    """Smallest number of targets at which a total leak breaks a claim: all guesses right.
+    """Return the smallest number of targets at which a total leak breaks a claim.
 
-    0 where none is enough.
-
-    Parameters
-    ----------
-    claimed : float
-        >= 0, in nats.
-    delta : float
-        In [0, 1).
-    alpha : float
-        Of the bound of one record, in (0, 1).
+    All guesses are right then. It is 0 if no number is enough. `alpha` is that of the bound of
+    one record.
     """
     _check(claimed, delta, alpha)
     return smallest(
@@ -192,18 +150,9 @@ def targets_to_break(claimed: float, *, delta: float = 0.0, alpha: float) -> int
 def targets_to_see(
     leak: float, claimed: float, *, delta: float = 0.0, alpha: float, most: int = MOST_TRIALS
 ) -> int:
-    """Smallest number of targets from which on a leak breaks a claim with probability 0.9.
+    """Return the number of targets from which on a leak breaks a claim with probability 0.9.
 
-    Within 1 %; 0 where `most` is too few.
-
-    Parameters
-    ----------
-    leak : float
-        The true one, above the claim.
-    claimed, delta, alpha
-        See `targets_to_break`.
-    most : int
-        No more are tried.
+    It is within 1 % of the smallest, and 0 if `most` targets are too few.
     """
     _check(claimed, delta, alpha)
     require(

@@ -57,18 +57,9 @@ def make_attack_record(
 ) -> dict[str, Any]:
     """Return the record of an experiment.
 
-    Parameters
-    ----------
-    run : mapping
-        Facts: command, seed, data source, sizes, whether it is complete.
-    records : Labelled
-        The records whose membership was asked about.
-    attacked : sequence of Attacked
-    repeated, defects : sequences of mappings
-        What repeated queries of the worst pair showed, and what is wrong with an interface; JSON
-        values.
-    lines, columns
-        Of the records, as in `ExperimentData`.
+    `run` holds facts: command, seed, data source, sizes, whether it is complete. `repeated` is
+    what repeated queries of the worst pair showed, `defects` what is wrong with an interface;
+    both are JSON values. `lines` and `columns` are as in `ExperimentData`.
     """
     data = _Records(records=records, lines=lines, columns=columns or {})
     return {

@@ -25,21 +25,10 @@ from dpassay.stats.guesses import concentrated, divergence
 
 
 def renyi_guessed(right: int, trials: int, *, order: float, alpha: float) -> float:
-    """Return the certified Rényi loss when so many guesses at fair coins are right.
+    """Return the certified Rényi loss, in nats, when so many guesses at fair coins are right.
 
-    Parameters
-    ----------
-    right, trials : int
-        0 <= right <= trials; one guess at each of independent targets, by a rule chosen before.
-    order : float
-        > 1.
-    alpha : float
-        Error probability; bounds of all orders hold together, they come from one limit.
-
-    Returns
-    -------
-    float
-        Nats, at least 0.
+    There is one guess at each of independent targets, by a rule chosen before. Bounds of all
+    orders hold together, because they come from one limit.
     """
     return divergence(_hit(right, trials, alpha), order)
 
@@ -54,18 +43,10 @@ def concentrated_guessed(right: int, trials: int, *, alpha: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenyiClaim:
-    """What a claim of RDP or zCDP allows several answers about one record to lose together.
+    """What a claim of RDP or zCDP allows several answers about one record to lose together."""
 
-    Parameters
-    ----------
-    order : float or None
-        > 1; None where rho is claimed.
-    allowed : float
-        Rényi loss of this order in nats, or rho; > 0.
-    """
-
-    order: float | None
-    allowed: float
+    order: float | None  # None where rho is claimed
+    allowed: float  # Rényi loss of this order in nats, or rho
 
     def loss(self, hit: float) -> float:
         """Return what randomised response loses that tells the truth with probability `hit`."""
@@ -88,16 +69,10 @@ class RenyiClaim:
 def renyi_claim(claim: DP | None, m: int | None) -> RenyiClaim | None:
     """Return what m answers may lose by a claim of RDP or zCDP; None of every other claim.
 
-    Rényi losses of an order add up (Mironov 2017, Proposition 1; Bun and Steinke 2016, Lemma 1.7).
-    Of several orders it is the one that allows the fewest right guesses, so that guesses that break
-    any of them break it.
-
-    Parameters
-    ----------
-    claim : DP or None
-        Of a single answer.
-    m : int or None
-        As in `dpassay.attacks.composition.composed`.
+    The claim is for a single answer; m is as in `dpassay.attacks.composition.composed`. Rényi
+    losses of an order add up (Mironov 2017, Proposition 1; Bun and Steinke 2016, Lemma 1.7). Of
+    several orders the result is the one that allows the fewest right guesses, so guesses that
+    break any of them break it.
     """
     curve, m = None if claim is None else claim.curve, m or 1
     if isinstance(curve, ZeroConcentrated):
@@ -110,16 +85,7 @@ def renyi_claim(claim: DP | None, m: int | None) -> RenyiClaim | None:
 
 @lru_cache(maxsize=1024)
 def of_renyi(claim: RenyiClaim, trials: int, *, alpha: float) -> Reach:
-    """Return the reach of the certified loss with so many targets, on the scale of the claim.
-
-    Parameters
-    ----------
-    claim : RenyiClaim
-    trials : int
-        Targets, >= 1.
-    alpha : float
-        Of the bound of one record.
-    """
+    """Return the reach of the certified loss of one record, on the scale of the claim."""
     return reach_of(
         trials,
         lambda right: claim.certified(right, trials, alpha),
@@ -129,18 +95,10 @@ def of_renyi(claim: RenyiClaim, trials: int, *, alpha: float) -> Reach:
 
 
 def targets_to_exceed(claim: RenyiClaim, leak: float | None, *, alpha: float) -> int:
-    """Smallest number of targets from which on a loss exceeds a claim with probability 0.9.
+    """Return the number of targets from which on a loss exceeds a claim with probability 0.9.
 
-    Within 1 %; 0 where ten million are too few.
-
-    Parameters
-    ----------
-    claim : RenyiClaim
-    leak : float or None
-        The true loss, on the scale of the claim and above it; None for a total leak, of which every
-        guess is right.
-    alpha : float
-        Of the bound of one record.
+    It is within 1 % of the smallest, and 0 if ten million are too few. The leak is on the scale
+    of the claim; None is a total leak, where every guess is right.
     """
     if leak is None:
         return smallest(lambda n: claim.certified(n, n, alpha) > claim.allowed, MOST_TRIALS, 0.0)

@@ -43,28 +43,13 @@ ROUNDED = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """How much is trained, and at what confidence something is said.
+    """How much is trained, and at what confidence something is said."""
 
-    Parameters
-    ----------
-    references : int
-        Models that the attacker trains, >= 4.
-    targets : int
-        Models that are attacked, >= 2; intervals are over them.
-    certified : int
-        Records that a bound of their own is certified for, >= 1; chosen on the reference models.
-    fresh : bool
-        Whether fresh answers about these records are asked for, as many as the claim takes; see
-        `dpassay.attacks.experiment.fresh`.
-    confidence : float
-        Of all certified numbers of an experiment together, whatever the subject, in (0, 1).
-    """
-
-    references: int = COMMAND_LINE["references"].default
-    targets: int = 32
-    certified: int = 5
-    fresh: bool = False
-    confidence: float = 0.95
+    references: int = COMMAND_LINE["references"].default  # models that the attacker trains, >= 4
+    targets: int = 32  # models that are attacked, >= 2; intervals are over them
+    certified: int = 5  # records with a certified bound, chosen on the reference models
+    fresh: bool = False  # whether fresh answers about these records are asked for, see `fresh`
+    confidence: float = 0.95  # of all certified numbers together, whatever the subject
 
     def __post_init__(self) -> None:
         require(is_count(self.references, 4), "--references", self.references, "an integer >= 4")
@@ -80,21 +65,12 @@ class Design:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Target:
-    """A subject with the name and the claim it goes by.
-
-    Parameters
-    ----------
-    name : str
-    subject : Subject
-    claim : DP or None
-        Of a single answer, all others given; None where nothing is claimed.
-    again : dict
-        By the name of the view: rules of an accepted attack, which are counted again.
-    """
+    """A subject with the name and the claim it goes by."""
 
     name: str
     subject: Subject
-    claim: DP | None = None
+    claim: DP | None = None  # of a single answer, all others given
+    # by view: rules of an accepted attack to count again
     again: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
 
 
@@ -109,13 +85,7 @@ def experiment(
     cluster: Cluster | None = None,
     progress: Progress = silent,
 ) -> Iterator[Attacked]:
-    """Attack the subjects one after the other.
-
-    Yields
-    ------
-    Attacked
-        A subject that fails has its `error` told; the others go on.
-    """
+    """Attack the subjects one after the other; one that fails has an `error`."""
     mine = toss(
         design.references, len(data.records), seed=data.seed, who="reference", mirrored=True
     )
@@ -243,22 +213,12 @@ def _again(
 
 
 def shares(alpha: float, views: int, attacks: int, slices: int) -> tuple[float, float]:
-    """Share the error probability of a subject.
+    """Share the error probability of a subject between its bounds.
 
-    One half goes to what is held against its claim, all of it without attacks.
-
-    Parameters
-    ----------
-    alpha : float
-        Of everything that is certified of a subject.
-    views, attacks, slices : int
-        How many there are; slices with the natural rest, 0 where nothing is told apart.
-
-    Returns
-    -------
-    tuple of float
-        Of the bounds of single records in one view, all of them together; of a single one-run
-        bound, of which every attack has one on all records and one on each slice.
+    One half goes to what is held against its claim, all of it without attacks. The first number
+    is for the bounds of single records in one view, all of them together; the second for a
+    single one-run bound, of which every attack has one on all records and one on each slice
+    (the natural rest is a slice too).
     """
     claimed = alpha / 2 if attacks else alpha
     return claimed / views, (alpha - claimed) / (views * max(1, attacks) * (1 + slices))

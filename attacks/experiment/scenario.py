@@ -31,45 +31,22 @@ fewer."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """What an experiment asks about, and what its adversary may do.
-
-    Parameters
-    ----------
-    records : int
-        Records asked about, >= 2.
-    copies, noise
-        See `dpassay.attacks.experiment.models.data`.
-    canaries : int
-        Records that are replaced by canaries; 0: none.
-    planted : str
-        What of a canary is random, see `dpassay.attacks.experiment.canaries`.
-    adversary : str
-        One of `ADVERSARIES`.
-    poisoned : int or None
-        Records that are surrounded by poison, where the adversary poisons; None for the default.
-    poison_labels : str
-        One of `POISONS`.
-    poison : int or None
-        Poisoned records around each of them; None for the default of their labels.
-    attribute : str or None
-        Column of which the value is guessed, instead of membership; see
-        `dpassay.attacks.experiment.attribute`.
-    slice_by : str or None
-        Column by which records are told apart; see `dpassay.attacks.experiment.by_column`.
-    seed : int
-    """
+    """What an experiment asks about, and what its adversary may do."""
 
     records: int = COMMAND_LINE["records"].default
     copies: int = COMMAND_LINE["copies"].default
-    noise: float = COMMAND_LINE["noise"].default
+    noise: float = COMMAND_LINE["noise"].default  # see `models.build_data`
     canaries: int = COMMAND_LINE["canaries"].default
-    planted: str = COMMAND_LINE["planted"].default
+    planted: str = COMMAND_LINE["planted"].default  # what of a canary is random, see `canaries`
     adversary: str = COMMAND_LINE["adversary"].default
+    # records that are surrounded by poison; None for the default
     poisoned: int | None = COMMAND_LINE["poisoned"].default
-    poison_labels: str = COMMAND_LINE["poison_labels"].default
+    poison_labels: str = COMMAND_LINE["poison_labels"].default  # one of `POISONS`
+    # poisoned records around each; None for the default of their labels
     poison: int | None = COMMAND_LINE["poison"].default
+    # column whose value is guessed, instead of membership
     attribute: str | None = COMMAND_LINE["attribute"].default
-    slice_by: str | None = COMMAND_LINE["slice_by"].default
+    slice_by: str | None = COMMAND_LINE["slice_by"].default  # see `by_column`
     seed: int = OPTIONS["seed"].default
 
     def __post_init__(self) -> None:
@@ -112,13 +89,7 @@ class Scenario:
 
 
 def lay(table: Table, setting: Scenario) -> tuple[ExperimentData, dict[str, Any]]:
-    """Return the ground of an experiment, and JSON facts about it for the record.
-
-    Raises
-    ------
-    InvalidInput
-        If the table has too few records, or an option does not fit them.
-    """
+    """Return the data of an experiment, and JSON facts about it for the record."""
     adversary = ADVERSARIES[setting.adversary]
     records, test, rows, columns = _drawn(table, setting)
     canaries = poisoned = np.empty(0, dtype=np.int64)

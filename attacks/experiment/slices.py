@@ -33,36 +33,21 @@ NATURAL = "natural"
 class Sliced:
     """What an attack reached on the records of a slice, over all targets together.
 
-    Parameters
-    ----------
-    name : str
-    records : int
-    auc, advantage : float or None
-        Estimates; None where no target has a member, or none a non-member.
-    auc_interval : tuple of float or None
-        95 %, by leaving out targets; around `auc`, in [0, 1]; an estimate; None where leaving one
-        out leaves no area.
-    operating : tuple of (Operating or None)
-        At `FALSE_POSITIVE_RATES`.
-    exposure : array (targets,)
-        Mean exposure of the members in each target, in bits, NaN where it has none; candidates are
-        the slice's records that are out. An estimate.
-    highest : float
-        The largest exposure that was possible, averaged over the targets.
-    one_run : OneRun or None
-        What guesses at the pairs with a record of the slice certify: at all of them, for records
-        that were made to be found; of natural pairs, at a share. None where there is no
-        pair.
+    Estimates are None if no target has a member of the slice, or none a non-member. `exposure`
+    is the mean of the members in each target, in bits, NaN where it has none; the candidates
+    are the slice's records that are out. `one_run` is what guesses at the pairs with a record
+    of the slice certify: at all pairs if the records were made to be found, else at a share of
+    them; None without a pair.
     """
 
     name: str
     records: int
     auc: float | None
     advantage: float | None
-    auc_interval: tuple[float, float] | None
-    operating: tuple[Operating | None, ...]
-    exposure: Array
-    highest: float
+    auc_interval: tuple[float, float] | None  # 95 %, by leaving out targets; an estimate
+    operating: tuple[Operating | None, ...]  # at `FALSE_POSITIVE_RATES`
+    exposure: Array  # (targets,), an estimate
+    highest: float  # possible exposure, averaged over the targets
     one_run: OneRun | None
 
 
@@ -87,24 +72,12 @@ def sliced(
     alpha: float,
     planted: bool | None = None,
 ) -> Sliced:
-    """Measure an attack on a slice.
+    """Measure an attack on a slice, which was chosen without looking at the targets.
 
-    Parameters
-    ----------
-    name : str
-    flags : bool array (e,)
-        Records of the slice, at least one; chosen without looking at the targets.
-    scores : array (targets, e)
-    coins : Coins
-        Of the targets.
-    known : CrossFitted
-        Guesses at the coins of the reference models, by which the share of the natural pairs that
-        are guessed at is chosen.
-    alpha : float
-        Of the one-run bound.
-    planted : bool, optional
-        Whether the records were made to be found, so that every pair with one of them is guessed
-        at; else a share of the pairs of two of them. By default all slices but `NATURAL`.
+    The scores are (targets, e) and `flags` (e,). `known` chooses the share of the natural pairs
+    that are guessed at. Records that are `planted` were made to be found, so every pair with
+    one of them is guessed at; by default these are all slices but `NATURAL`. `alpha` is that of
+    the one-run bound.
     """
     membership = coins.membership
     inside, outside = membership & flags, ~membership & flags

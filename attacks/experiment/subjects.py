@@ -25,22 +25,11 @@ from dpassay.trials.ledger import code_of, installed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """One way of looking at a model.
+    """One way of looking at a model."""
 
-    Parameters
-    ----------
-    name : str
-        In records and tables.
-    m : int or None
-        Answers per record; None for scores.
-    copies : int
-        Noisy copies of each record at which an answer is asked, instead of at the record itself; 0:
-        none.
-    """
-
-    name: str
-    m: int | None
-    copies: int = 0
+    name: str  # in records and tables
+    m: int | None  # answers per record; None for scores
+    copies: int = 0  # noisy copies of a record to ask at, instead of the record itself
 
 
 SCORES = View(name="scores", m=None)
@@ -59,30 +48,17 @@ def around(copies: int) -> View:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Points:
-    """Where models are asked.
+    """Where models are asked."""
 
-    Parameters
-    ----------
-    X : array (q, d)
-        The records, and others behind them.
-    copies : array (a, q, d)
-        Noisy copies of each; a may be 0.
-    K : int
-        Labels that the data have.
-    """
-
-    X: Array
-    copies: Array
-    K: int
+    X: Array  # (q, d), the records and others behind them
+    copies: Array  # (a, q, d), noisy
+    K: int  # labels that the data have
 
 
 def shares(seen: Any, subject: Subject, points: Points, name: str) -> Array:
     """Return what another process has seen of a subject, an array (views, q, K) of shares.
 
-    Raises
-    ------
-    TargetError
-        If it is none.
+    Anything else raises `TargetError`.
     """
     known = isinstance(seen, np.ndarray) and seen.dtype == np.float64 and seen.ndim == 3
     least = 2 if getattr(subject, "numeric", False) else points.K
@@ -132,21 +108,11 @@ class Subject(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Learner:
-    """The unprotected learner: any scikit-learn classifier; it shows `predict_proba` and its label.
+    """An unprotected scikit-learn classifier; it shows `predict_proba` and its label."""
 
-    Parameters
-    ----------
-    make : callable
-        Returns an unfitted classifier.
-    name : str
-        Tells it from other learners.
-    copies : int
-        Noisy copies that are asked about besides, see `around`.
-    """
-
-    make: Callable[[], Any]
+    make: Callable[[], Any]  # returns an unfitted classifier
     name: str
-    copies: int = 0
+    copies: int = 0  # noisy copies that are asked about besides, see `around`
     views: tuple[View, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -197,20 +163,13 @@ class Learner:
 class Protected:
     """A mechanism behind an interface that answers labels, every answer with coins of its own.
 
-    Parameters
-    ----------
-    target : AuditTarget
-        Answers labels 0, 1, ..., some of which no record may have (a refusal).
-    budgets : tuple of int
-        Numbers of answers per record, ascending; a smaller budget sees the first answers of the
-        largest.
-    copies : int
-        Noisy copies that are asked about besides, see `around`.
+    Labels are 0, 1, ...; no record need have some of them (a refusal). Budgets are numbers of
+    answers per record, ascending; a smaller one sees the first answers of the largest.
     """
 
     target: AuditTarget
     budgets: tuple[int, ...]
-    copies: int = 0
+    copies: int = 0  # noisy copies that are asked about besides, see `around`
 
     @property
     def views(self) -> tuple[View, ...]:
@@ -237,13 +196,7 @@ class Protected:
         return replace(self, copies=0)
 
     def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
-        """Prepare once, and ask.
-
-        Raises
-        ------
-        TargetError
-            If the mechanism fails.
-        """
+        """Prepare once, and ask; a mechanism that fails raises `TargetError`."""
         state, K = (
             self.target.prepare(data),
             max(points.K, *(label + 1 for label in self.target.labels)),

@@ -35,19 +35,13 @@ BOTH = ("lira", "rmia")
 class Shift:
     """How well members and non-members are told apart without the attacked model; an estimate.
 
-    Parameters
-    ----------
-    auc : float
-        In [0, 1]; 0.5 where they are alike. An attack that does no better than this, or than 1
-        minus this, has shown nothing about the model.
-    interval : tuple of float
-        95 %.
-    source : str
-        What told them apart: 'reference models' that were not trained on the record, or 'features'.
+    An attack that does no better than this, or than 1 minus this, has shown nothing about the
+    model. The source is 'reference models', which were not trained on the record, or
+    'features'.
     """
 
-    auc: float
-    interval: tuple[float, float]
+    auc: float  # 0.5 where they are alike
+    interval: tuple[float, float]  # 95 %
     source: str
 
     def as_json(self) -> dict[str, Any]:
@@ -63,58 +57,25 @@ class Shift:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Given:
-    """What was seen of attacked models, and of the attacker's own.
-
-    Parameters
-    ----------
-    name : str
-        Of what is attacked.
-    kind : str
-        What a score is, in words of the record.
-    views : sequence of (View, Observed, Observed)
-        How it was looked at, what the reference models showed, and what the attacked ones did.
-    reference, membership : bool array (models, e)
-        Who was in which reference model, and in which attacked one.
-    labels : array (e,)
-        Classes of the records, to tell results apart.
-    all_labels : bool
-        Whether the shares of all labels are known, not only of the record's own.
-    shift : Shift, optional
-        By default what the reference models tell.
-    accuracy : array (targets,), optional
-    """
+    """What was seen of attacked models, and of the attacker's own."""
 
     name: str
-    kind: str
+    kind: str  # what a score is, in words of the record
+    # the view, then what reference models and attacked ones showed in it
     views: Sequence[tuple[View, Observed, Observed]]
-    reference: Flags
-    membership: Flags
-    labels: Any
-    all_labels: bool = True
-    shift: Shift | None = None
-    accuracy: Array | None = None
+    reference: Flags  # (models, e): who was in which reference model
+    membership: Flags  # (models, e): who was in which attacked model
+    labels: Any  # (e,): classes of the records, to tell results apart
+    all_labels: bool = True  # whether the shares of all labels are known, not only of the own one
+    shift: Shift | None = None  # by default what the reference models tell
+    accuracy: Array | None = None  # (targets,)
 
 
 def estimate(given: Given, names: Sequence[str] | None = None) -> tuple[Attacked, dict[str, Any]]:
-    """Attack what is given.
+    """Attack what is given by the named attacks, or all that it allows; nothing is certified.
 
-    Parameters
-    ----------
-    given : Given
-    names : sequence of str, optional
-        Attacks; by default all that what is given allows.
-
-    Returns
-    -------
-    attacked : Attacked
-        With nothing certified.
-    facts : dict
-        JSON facts for `run.signals` of the record: `kind`, `left_out`, `shift`.
-
-    Raises
-    ------
-    InvalidInput
-        If a named attack needs what there is not.
+    The second value holds JSON facts for `run.signals` of the record: `kind`, `left_out`,
+    `shift`.
     """
     for name in names or ():
         require(name in ATTACKS, "--attacks", name, f"one of {', '.join(ATTACKS)}")
@@ -177,14 +138,7 @@ def shift_of(reference: Observed, inside: Flags, membership: Flags) -> Shift | N
 def shift_by(scores: Array, membership: Flags, told: Flags, source: str) -> Shift:
     """Return how well scores that do not depend on the attacked models tell who is in.
 
-    Parameters
-    ----------
-    scores : array (targets, e)
-    membership : bool array (targets, e)
-    told : bool array (e,)
-        Records that count.
-    source : str
-        See `Shift`.
+    Scores and membership are (targets, e); `told` selects records (e,).
     """
     one, other = scores[membership & told], scores[~membership & told]
     many = len(scores) > 1
@@ -195,12 +149,7 @@ def shift_by(scores: Array, membership: Flags, told: Flags, source: str) -> Shif
 def record_of(run: Mapping[str, Any], given: Given, attacked: Attacked) -> dict[str, Any]:
     """Return the record of such attacks, of schema `dpassay/attack/1`.
 
-    Parameters
-    ----------
-    run : mapping
-        Facts: command, commit, confidence, data, seed, signals.
-    given, attacked
-        See `estimate`.
+    `run` holds facts: command, commit, confidence, data, seed, signals.
     """
     e = given.membership.shape[1]
     facts = dict(run) | {

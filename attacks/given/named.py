@@ -11,18 +11,7 @@ REGRESSORS = ("tree", "nearest", "linear")
 
 
 def regressor_of(name: str) -> Any:
-    """Return an untrained regressor.
-
-    Parameters
-    ----------
-    name : str
-        One of `REGRESSORS`, or `module:object` of an estimator or of what makes one.
-
-    Raises
-    ------
-    InvalidInput
-        If it is neither.
-    """
+    """Return an untrained regressor, one of `REGRESSORS` or named by `module:object`."""
     if ":" in name:
         found = load_object(name, "--learner")
         return found if hasattr(found, "predict") and not isinstance(found, type) else found()
@@ -43,13 +32,7 @@ def regressor_of(name: str) -> Any:
 
 
 def estimator_named(address: str) -> Any:
-    """Return the estimator of `module:object`, made of its class where that is what was named.
-
-    Raises
-    ------
-    InvalidInput
-        If it cannot be imported or made.
-    """
+    """Return the estimator of `module:object`, made of its class if it names one."""
     found = load_object(address, "target")
     if not isinstance(found, type):
         return found

@@ -26,12 +26,8 @@ from dpassay.trials.isolation.target import Isolated
 def own_claim(target: AuditTarget) -> DP | None:
     """Return the first claim that guesses can be held against and that is not known to be wrong.
 
-    None where there is none: then a target is attacked, and held against nothing.
-
-    Raises
-    ------
-    InvalidInput
-        If the claim is about other neighbours than datasets with replaced records.
+    A target without one is attacked, and held against nothing. A claim about other neighbours
+    than datasets with a replaced record is refused.
     """
     known = (implied(claim) for claim in target.claims if claim.expected != "refuted")
     found = next((claim for claim in known if claim is not None), None)
@@ -98,17 +94,9 @@ def mechanism(
 ) -> Target:
     """Return a mechanism or function as a target, with its own claim.
 
-    Parameters
-    ----------
-    target : AuditTarget
-    table : Table
-        The data; what the codes of labels stand for.
-    data : ExperimentData
-        The experiment's.
-    budgets, copies
-        See `Protected`; of a mechanism that does not answer labels, copies are not asked about.
-    rows, values
-        See `Answering`; by default the names of the labels, or the numbers, of the table.
+    For `budgets` and `copies` see `Protected`; a mechanism that does not answer labels is not
+    asked about copies. For `rows` and `values` see `Answering`; by default the values are the
+    names of the labels, or the numbers, of the table.
     """
     alone = target.labels and not target.mechanism.free and table.numbers is None and rows is None
     try:
@@ -147,19 +135,10 @@ def estimator(
     features: Any = None,
     classes: Any = None,
 ) -> Target:
-    """Return an estimator as a target without a claim.
+    """Return an estimator as a target without a claim; see `Estimator` for the features.
 
-    Parameters
-    ----------
-    found : object
-        With `fit` and `predict`.
-    table, data
-        See `mechanism`.
-    name : str
-    features : DataFrame or array, optional
-        See `Estimator`.
-    classes : array (n,), optional
-        Labels of all records as the estimator learns them; by default their codes.
+    `classes` (n,) are the labels of all records as the estimator learns them, by default their
+    codes.
     """
     values = table.data.y if classes is None else classes
     if table.numbers is not None and task_of(found, table.numbers) == "classes":

@@ -20,22 +20,12 @@ TASKS = ("classes", "numbers")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Task:
-    """What models predict.
+    """What models predict: `y` (n,) holds classes of any kind, or finite numbers, of all records.
 
-    Parameters
-    ----------
-    kind : str
-        One of `TASKS`.
-    y : array (n,)
-        The true values of all records: classes of any kind, or finite numbers.
-
-    Raises
-    ------
-    InvalidInput
-        If numbers are not finite, or there are fewer than two values.
+    There must be two values at least.
     """
 
-    kind: str
+    kind: str  # one of `TASKS`
     y: Any
     classes: NDArray[Any] = field(init=False)
     codes: NDArray[np.int64] = field(init=False)
@@ -77,25 +67,11 @@ class Task:
     ) -> list[Array]:
         """Return the shares of each label at records in each view, shape (n, K) each.
 
-        Of a predicted number f the share of 'close' is 1 / (1 + ((f - y) / s)^2), with s the
-        standard deviation of all y: 1/2 for a prediction that is one deviation off. Its log-odds
-        are minus the logarithm of the squared residual, up to a constant.
-
-        Parameters
-        ----------
-        model : object
-            Trained.
-        X : object
-            Features of the records.
-        codes : array (n,)
-            Places of their true values among `classes`.
-        name : str
-            Of the model, for messages.
-
-        Raises
-        ------
-        TargetError
-            If the model fails, or answers something that cannot be.
+        Of a predicted number f the share of 'close' is 1 / (1 + ((f - y) / s)^2), with s
+        the standard deviation of all y: 1/2 for a prediction that is one deviation off. Its
+        log-odds are minus the logarithm of the squared residual, up to a constant. `codes`
+        (n,) are the indices of the records' true values in `classes`. A model that fails or
+        answers nonsense raises `TargetError`.
         """
         try:
             if self.kind == "numbers":

@@ -23,28 +23,13 @@ MODEL, RECORD, MEMBER = "model", "record", "member"
 def read_signals(
     path: str | Path, *, kind: str = "", targets: int | None = None
 ) -> tuple[Signals, dict[str, Any]]:
-    """Read saved signals.
+    """Read saved signals and JSON facts about their file: kind, name and SHA-256.
 
-    Parameters
-    ----------
-    path : str or Path
-        An `.npz` file with arrays `scores` and `membership`, both (models, records), and perhaps
-        `labels` (records,) and `kind`, a text; or a `.csv` file with columns `model`, `record`,
-        `member` (0 or 1), `scores` and perhaps `label`, one line for every model and record.
-        Instead of `scores` the name may be the kind: `probability`, `logit` or `loss`.
-    kind, targets
-        See `Signals`; `kind` goes before what the file says.
-
-    Returns
-    -------
-    signals : Signals
-    source : dict
-        JSON facts: kind, name and SHA-256 of the file.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no such file; the message names what is wrong.
+    An `.npz` file has arrays `scores` and `membership`, both (models, records), and perhaps
+    `labels` (records,) and `kind`, a text; a `.csv` file has columns `model`, `record`,
+    `member` (0 or 1), `scores` and perhaps `label`, one line for every model and record.
+    Instead of `scores` the name may be the kind: `probability`, `logit` or `loss`. The argument
+    `kind` goes before what the file says.
     """
     path = Path(path)
     if not is_file(path):

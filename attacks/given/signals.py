@@ -24,33 +24,16 @@ grows with it; a loss >= 0."""
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Signals:
-    """Scores of models at records.
+    """Scores of models at records, one finite number of its kind for each.
 
-    Parameters
-    ----------
-    scores : array (models, e)
-        One finite number per model and record, of one of `KINDS`.
-    membership : bool array (models, e)
-        Whether the record was in the training set of the model; also 0 and 1.
-    kind : str, optional
-        One of `KINDS`; by default what the range of the scores tells, see `kind_of`.
-    labels : int array (e,), optional
-        Labels of the records, >= 0, to tell the results by class.
-    targets : int, optional
-        How many models are attacked, the last ones; a quarter of them by default, at least one. The
-        others are the attacker's reference models.
-
-    Raises
-    ------
-    InvalidInput
-        If shapes do not fit, a score is no number that its kind may have, or an attacked model has
-        no members, or no others.
+    The last `targets` models are attacked, by default a quarter and at least one; the others
+    are the attacker's reference models. Every attacked model has members and others.
     """
 
-    scores: Array
-    membership: Flags
-    kind: str = ""
-    labels: NDArray[np.int64] | None = None
+    scores: Array  # (models, e)
+    membership: Flags  # (models, e): whether the record was in the training set
+    kind: str = ""  # one of `KINDS`; by default what the range of the scores tells, see `kind_of`
+    labels: NDArray[np.int64] | None = None  # (e,): >= 0, to tell the results by class
     targets: int | None = None
 
     def __post_init__(self) -> None:
@@ -99,16 +82,11 @@ def kind_of(scores: Array) -> str:
 
 
 def observed(scores: Array, kind: str) -> Observed:
-    """Return scores as every attack reads them.
+    """Return scores (models, e) as every attack reads them.
 
     The probability of the own label p, and 1 - p for all others together: p itself, 1 / (1 +
-    e^-logit), or e^-loss. Log-odds are computed from the scores directly, so that none is cut off.
-
-    Parameters
-    ----------
-    scores : array (models, e)
-    kind : str
-        One of `KINDS`.
+    e^-logit), or e^-loss. Log-odds are computed from the scores directly, so that none is cut
+    off.
     """
     if kind == "probability":
         own, odds = scores, None

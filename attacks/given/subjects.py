@@ -31,25 +31,15 @@ def answered(m: int) -> View:
 class Estimator:
     """An estimator without a claim, trained anew for every model; see `Task` for what is seen.
 
-    Parameters
-    ----------
-    estimator : object
-        With `fit` and `predict`; it is not changed. Its `random_state` is drawn anew for each
-        model.
-    task : Task
-    truth : array (q,)
-        Codes of the true values at the points that models are asked about.
-    name : str
-        Tells it from other estimators.
-    features : DataFrame or array (n, d), optional
-        Features in the user's form, where the experiment knows records by their place alone; by
-        default it has the features themselves.
+    The estimator is not changed; its `random_state` is drawn anew for each model. `features`
+    (n, d) are in the user's form, if the experiment knows records by their place alone; by
+    default it has the features themselves.
     """
 
     estimator: Any
     task: Task
-    truth: NDArray[np.int64]
-    name: str
+    truth: NDArray[np.int64]  # (q,): codes of the true values at the points
+    name: str  # tells it from other estimators
     features: Any = None
 
     @property
@@ -79,13 +69,7 @@ class Estimator:
         return self
 
     def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
-        """Train a copy, and look at it.
-
-        Raises
-        ------
-        TargetError
-            If the estimator fails.
-        """
+        """Train a copy, and look at it; an estimator that fails raises `TargetError`."""
         try:
             made = Trained(self.estimator).copied(rng)
             made.fit(self._of(data.X), self.task.classes[data.y])
@@ -113,30 +97,17 @@ class Answering:
     """A mechanism whose answers are numbers or anything, every one with coins of its own.
 
     Seen is how close m answers come to the record's own label: 1 / (1 + ((a - y) / s)^2) of a
-    number a, with s the standard deviation of all y, and of anything else 1 if it is the label, 0
-    otherwise. A function of the answers loses no more than they do, so that claims about these are
-    held against what is seen.
-
-    Parameters
-    ----------
-    target : AuditTarget
-    budgets : tuple of int
-        See `dpassay.attacks.experiment.subjects.Protected`.
-    truth : array (q,)
-        Own labels of the points that are asked about, as codes.
-    values : array (K,)
-        What the codes stand for: labels of any kind, or numbers.
-    numbers : bool
-        Whether the labels are real numbers. It is trained on these then, on codes otherwise.
-    rows : Rows, optional
-        Records in the user's form, where the experiment knows them by their place alone.
+    number a, with s the standard deviation of all y, and of anything else 1 if it is the label,
+    0 otherwise. A function of the answers loses no more than they do, so that claims about
+    these are held against what is seen.
     """
 
     target: AuditTarget
-    budgets: tuple[int, ...]
-    truth: NDArray[np.int64]
-    values: NDArray[Any]
-    numbers: bool
+    budgets: tuple[int, ...]  # see `dpassay.attacks.experiment.subjects.Protected`
+    truth: NDArray[np.int64]  # (q,): codes of the points' own labels
+    values: NDArray[Any]  # (K,): what the codes stand for
+    numbers: bool  # trained on real numbers, not on codes
+    # records in the user's form, if the experiment knows their places alone
     rows: Rows | None = None
     _alone: list[Answering] = field(default_factory=list, init=False, repr=False)
     numeric: ClassVar[bool] = True
@@ -168,10 +139,7 @@ class Answering:
     def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
         """Prepare once, and ask, where the mechanism is: nothing says that its answers can be sent.
 
-        Raises
-        ------
-        TargetError
-            If the mechanism fails, or does not answer each query.
+        A mechanism that fails, or does not answer each query, raises `TargetError`.
         """
         if not isinstance(self.target, Isolated):
             return self.seen(self.target, data, points, rng)

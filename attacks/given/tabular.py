@@ -14,13 +14,7 @@ from dpassay.rows.reading import rows_of
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tabular:
-    """Features of any kind, and what is predicted of them.
-
-    Parameters
-    ----------
-    X : DataFrame or array (n, d)
-    y : array (n,)
-    """
+    """Features (n, d) of any kind, and what is predicted of them (n,)."""
 
     X: Any
     y: NDArray[Any]
@@ -43,20 +37,9 @@ class Tabular:
 
 
 def tabular(data: Any, label: str | None, argument: str) -> Tabular:
-    """Read records.
+    """Read records from a DataFrame with its label column, or from a pair (X, y).
 
-    Parameters
-    ----------
-    data : DataFrame, or pair (X, y)
-    label : str or None
-        The column of a DataFrame that is predicted.
-    argument : str
-        What the user calls it, for messages.
-
-    Raises
-    ------
-    InvalidInput
-        If it is neither, or empty, or the column is not there.
+    Messages call them `argument`. Records without rows or without the column are refused.
     """
     if isinstance(data, tuple) and len(data) == 2:
         require(label is None, "label", label, "left out with a pair (X, y)")
@@ -84,13 +67,7 @@ def tabular(data: Any, label: str | None, argument: str) -> Tabular:
 
 
 def joined(first: Tabular, second: Tabular) -> Tabular:
-    """Return the records of both, those of the first before.
-
-    Raises
-    ------
-    InvalidInput
-        If they have other columns.
-    """
+    """Return the records of both, those of the first before; their columns must be the same."""
     if hasattr(first.X, "iloc") != hasattr(second.X, "iloc"):
         raise InvalidInput("members, non_members: must be both DataFrames, or both arrays")
     y = np.concatenate([first.y, second.y])

@@ -162,13 +162,7 @@ def _models(
 
 
 def fitted(train: Trained, X: Any, y: Any, rng: np.random.Generator, k: int) -> Any:
-    """Return a trained copy of an estimator.
-
-    Raises
-    ------
-    TargetError
-        If it fails.
-    """
+    """Return a trained copy of an estimator, or raise `TargetError`."""
     try:
         made = train.copied(rng)
         made.fit(X, y)

@@ -31,47 +31,26 @@ CLOSE = 12
 class Strategy:
     """The best adaptive strategy at one epsilon.
 
-    Parameters
-    ----------
-    delta : float
-        P[E] - e^epsilon Q[E], the largest that any strategy and event E reach: delta_m(epsilon).
-    hit, alarm : float
-        P[E] and Q[E] of the event that reaches it.
-    kinds : int array (q, K)
-        Which kind each (query, label) is of; those of one kind have one log-likelihood ratio. -1
-        and -2 where S' or S never gives it: the first ends the game, the second does not happen.
-    states : tuple of int array (states, kinds)
-        By the number of answers given: how often each kind came.
-    choices : tuple of int array (states,)
-        The query that is asked then.
+    Answers (query, label) with one log-likelihood ratio are of one kind. Kinds -1 and -2 are
+    those that S' or S never gives: the first ends the game, the second does not happen.
     """
 
-    delta: float
-    hit: float
-    alarm: float
-    kinds: NDArray[np.int64]
+    delta: float  # P[E] - e^epsilon Q[E], the largest over strategies and events E
+    hit: float  # P[E] of the event that reaches it
+    alarm: float  # Q[E] of it
+    kinds: NDArray[np.int64]  # (q, K)
+    # (states, kinds) by the number of answers given: how often each kind came
     states: tuple[NDArray[np.int64], ...]
-    choices: tuple[NDArray[np.int64], ...]
+    choices: tuple[NDArray[np.int64], ...]  # (states,): the query that is asked then
 
 
 def best_strategy(log_p: ArrayLike, log_q: ArrayLike, m: int, epsilon: float) -> Strategy:
     """Return the best adaptive choice of m queries, by dynamic programming over counts of answers.
 
-    Counts are of pairs (query, label), and the programme runs backwards.
-
-    Parameters
-    ----------
-    log_p, log_q : array (q, K)
-        Laws of an answer at each of q candidate queries on S and S'; every answer has fresh coins.
-    m : int
-        Number of answers, >= 1.
-    epsilon : float
-        In nats, finite and >= 0; 0 gives the total variation, which is the best advantage.
-
-    Raises
-    ------
-    InvalidInput
-        If there would be more than 20,000 states after m answers.
+    The counts are of pairs (query, label), and the programme runs backwards. `log_p` and
+    `log_q` (q, K) are the laws of an answer at each candidate query on S and S'; every answer
+    has fresh coins. An epsilon of 0 gives the total variation, which is the best advantage.
+    More than 20,000 states after m answers are refused.
     """
     log_p, log_q = table(log_p, log_q)
     require(log_p.ndim == 2, "log_p", log_p.shape, "of shape (q, K)")
@@ -151,24 +130,13 @@ def _steps(
 
 
 def privacy_spent(log_p: ArrayLike, log_q: ArrayLike, m: int, delta: float = 0.0) -> float:
-    """Return epsilon_m(delta).
+    """Return epsilon_m(delta) in nats, from S to S'.
 
-    The least epsilon at which the best adaptive strategy reaches no more than delta.
-
-    delta_m is convex in e^epsilon, as the largest of straight lines P[E] - e^epsilon Q[E]; Newton's
-    steps from epsilon = 0 climb to where it crosses delta, and stay below.
-
-    Parameters
-    ----------
-    log_p, log_q, m
-        As for `best_strategy`; one direction, from S to S'.
-    delta : float
-        In [0, 1). At 0 it is m times the largest loss of an answer, and nobody needs to adapt.
-
-    Returns
-    -------
-    float
-        In nats, >= 0; inf where S' cannot answer what S does, beyond delta.
+    It is the least epsilon at which the best adaptive strategy reaches no more than delta, and
+    inf if S' cannot answer what S does, beyond delta. delta_m is convex in e^epsilon, as the
+    largest of straight lines P[E] - e^epsilon Q[E]; Newton's steps from epsilon = 0 climb to
+    where it crosses delta, and stay below. At delta = 0 it is m times the largest loss of an
+    answer, and nobody needs to adapt.
     """
     log_p, log_q = table(log_p, log_q)
     require(is_real(delta) and 0 <= delta < 1, "delta", delta, "a number in [0, 1)")
@@ -194,18 +162,10 @@ def privacy_spent(log_p: ArrayLike, log_q: ArrayLike, m: int, delta: float = 0.0
 class Composition:
     """What the composition theorems promise of m answers, each epsilon-private.
 
-    An epsilon each, at delta'.
-
-    Parameters
-    ----------
-    basic : float
-        m epsilon, at delta' = 0 (Dwork and Roth 2014, Theorem 3.16).
-    advanced : float
-        sqrt(2 m ln(1 / delta')) epsilon + m epsilon (e^epsilon - 1) (Theorem 3.20).
-    optimal : float
-        The least that holds for all such answers (Kairouz, Oh and Viswanath 2015): what m answers
-        of randomised response lose.
-    delta_prime : float
+    `basic` is m epsilon, at delta' = 0 (Dwork and Roth 2014, Theorem 3.16); `advanced` is
+    sqrt(2 m ln(1 / delta')) epsilon + m epsilon (e^epsilon - 1) (Theorem 3.20); `optimal` is
+    the least that holds for all such answers (Kairouz, Oh and Viswanath 2015): what m answers
+    of randomised response lose.
     """
 
     basic: float
@@ -215,17 +175,7 @@ class Composition:
 
 
 def composition(epsilon: float, m: int, delta_prime: float) -> Composition:
-    """Return what the theorems promise of m answers.
-
-    Parameters
-    ----------
-    epsilon : float
-        Of one answer, in nats; > 0, at most 700.
-    m : int
-        >= 1.
-    delta_prime : float
-        In (0, 1).
-    """
+    """Return what the theorems promise of m answers that lose epsilon each, at most 700 nats."""
     require(is_real(epsilon) and 0 < epsilon <= 700, "epsilon", epsilon, "a number in (0, 700]")
     require(
         is_real(delta_prime) and 0 < delta_prime < 1,

@@ -38,15 +38,9 @@ def can_be_repeated(target: Target) -> bool:
 def enough_transcripts(claim: DP, alpha: float) -> int:
     """Return the transcripts a side that certify 85 % of a claim that is just kept.
 
-    By the median, on randomised response; 20,000 at least, and 20,000 where it takes more than
-    100,000.
-
-    Parameters
-    ----------
-    claim : DP
-        Of a single answer, with epsilon > 0.
-    alpha : float
-        Of all rungs of the ladder of repeated answers together, with two pairs each.
+    The answer is for the median on randomised response: at least 20,000, and 20,000 if it takes
+    more than 100,000. `alpha` is that of the whole ladder of repeated answers, with two pairs
+    each.
     """
     each = alpha / bounds_of(claim.epsilon)
     epsilon, delta = composed(claim, 1)
@@ -62,22 +56,10 @@ def attack_repeatedly(
     alpha: float,
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Ask at the worst of a mechanism's own pairs again and again; of the data's where it has none.
+    """Ask at the worst of a mechanism's own pairs again and again, or of the data's if it has none.
 
-    Parameters
-    ----------
-    target : Target
-        A mechanism with a claim.
-    data : ExperimentData
-    transcripts : int, optional
-        A side; by default `enough_transcripts`.
-    alpha, progress
-        See `dpassay.attacks.repeated.run.repeated`.
-
-    Returns
-    -------
-    dict
-        JSON values for the record's list `repeated`; with an error where the mechanism fails.
+    The result is JSON for the record's list `repeated`, with an error if the mechanism fails.
+    `transcripts` is a side, by default `enough_transcripts`.
     """
     assert isinstance(target.subject, Protected)
     assert target.claim is not None

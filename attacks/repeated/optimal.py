@@ -27,31 +27,18 @@ MOST_STATES = 400_000
 class Optimal:
     """What the best attacker reaches, who sees answers of law P of members and Q of others.
 
-    Parameters
-    ----------
-    fpr, tpr : array
-        Corners of the trade-off curve, from (0, 0) to (1, 1); between them it is straight, by
-        coins.
-    auc : float
-        In [1/2, 1].
-    advantage : float
-        Largest TPR - FPR, in [0, 1]: the total variation between P and Q.
+    `fpr` and `tpr` are the corners of the trade-off curve, from (0, 0) to (1, 1); it is
+    straight between them, by coins.
     """
 
     fpr: Array
     tpr: Array
-    auc: float
-    advantage: float
+    auc: float  # at least 1/2
+    advantage: float  # largest TPR - FPR, which is the total variation
 
 
 def optimal(log_p: ArrayLike, log_q: ArrayLike) -> Optimal:
-    """Return the best attacker on one draw from P or Q.
-
-    Parameters
-    ----------
-    log_p, log_q : array (K,)
-        Log-probabilities of the same K values under the two laws; -inf where impossible.
-    """
+    """Return the best attacker on one draw from P or Q, given the logs of their masses (K,)."""
     log_p, log_q = table(log_p, log_q)
     require(log_p.ndim == 1, "log_p", log_p.shape, "of shape (K,)")
     possible = ~(np.isneginf(log_p) & np.isneginf(log_q))
@@ -76,25 +63,8 @@ def table(log_p: ArrayLike, log_q: ArrayLike) -> tuple[Array, Array]:
 def answers(log_p: ArrayLike, log_q: ArrayLike, m: int) -> tuple[Array, Array]:
     """Return the laws of the counts of labels in m independent answers at one query.
 
-    All that an attacker needs of them.
-
-    Parameters
-    ----------
-    log_p, log_q : array (K,)
-        Of one answer.
-    m : int
-        >= 1.
-
-    Returns
-    -------
-    tuple of array
-        Log-probabilities of every vector of counts, C(m + K - 1, K - 1) of them, in the order of
-        `compositions`.
-
-    Raises
-    ------
-    InvalidInput
-        If there are more than 400,000 of them.
+    An attacker needs no more. The log-probabilities are those of all C(m + K - 1, K - 1)
+    vectors of counts, in the order of `compositions`; more than 400,000 are refused.
     """
     log_p, log_q = table(log_p, log_q)
     require(log_p.ndim == 1, "log_p", log_p.shape, "of shape (K,)")

@@ -42,37 +42,18 @@ LEAST_TRANSCRIPTS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeated:
-    """A ladder of budgets.
-
-    Parameters
-    ----------
-    name, reason : str
-        What was attacked, and on which pair the loss of the most answers was certified; a rung may
-        name another.
-    epsilon, delta : float
-        Claimed of one answer.
-    transcripts : int
-        A side; one half of them is counted.
-    alpha : float
-        Of all rungs together.
-    tests : tuple of TranscriptTest
-    sticky : bool
-        Whether every transcript of two or more answers was constant on both sides, though they
-        differed from each other.
-    why : str
-        Remarks: why the loss does not grow, or is above the claim; empty where there is nothing to
-        say.
-    """
+    """A ladder of budgets."""
 
     name: str
+    # the pair where the loss of the most answers was certified; a rung may name another
     reason: str
-    epsilon: float
-    delta: float
-    transcripts: int
-    alpha: float
+    epsilon: float  # claimed of one answer
+    delta: float  # claimed of one answer
+    transcripts: int  # a side; one half of them is counted
+    alpha: float  # of all rungs together
     tests: tuple[TranscriptTest, ...]
-    sticky: bool
-    why: str = ""
+    sticky: bool  # transcripts of two answers or more never varied, but the sides differed
+    why: str = ""  # why the loss does not grow, or is above the claim
 
     def as_json(self) -> dict[str, Any]:
         """Return JSON values for the record's list `repeated`."""
@@ -121,29 +102,11 @@ def repeated(
     name: str | None = None,
     progress: Progress = silent,
 ) -> Repeated:
-    """Attack a mechanism by repeated queries of its worst cells.
+    """Attack a mechanism that answers labels by repeated queries of its worst cells.
 
-    Parameters
-    ----------
-    target : AuditTarget
-        Answers labels.
-    claim : DP
-        Of a single answer with fresh coins.
-    groups : tuple of Group
-        Pairs and queries, from `dpassay.targets.groups.groups_for`.
-    transcripts : int
-        A side, for each m; >= 20.
-    alpha : float
-        Error probability of all certified numbers together, in (0, 1); shared evenly by the rungs,
-        and by the cells of a rung that are certified.
-    seed : int
-
-    Raises
-    ------
-    InvalidInput
-        If there are too few transcripts, or no pairs.
-    TargetError
-        If the mechanism fails.
+    The claim is about a single answer with fresh coins. There are at least 20 `transcripts` a
+    side for each m. `alpha` is shared evenly by the rungs, and by the certified cells of a
+    rung.
     """
     require(
         is_count(transcripts, LEAST_TRANSCRIPTS),

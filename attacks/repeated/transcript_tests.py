@@ -37,15 +37,9 @@ DELTA_PRIME = 1e-5
 class Event:
     """What the attacker calls S, or S'; chosen before the transcripts that are counted were drawn.
 
-    Parameters
-    ----------
-    threshold : float
-        Of the summed scores of the answers.
-    from_base : bool
-        Whether it is `score >= threshold`, which S makes likelier, or `score < threshold`, for S'.
-    scores : tuple of float
-        Of each label: its log-likelihood ratio, by the exact laws or by the frequencies in the
-        first half.
+    S is called at `score >= threshold`, or S' at `score < threshold`; scores of answers are
+    summed. The score of a label is its log-likelihood ratio, by the exact laws or by the
+    frequencies in the first half.
     """
 
     threshold: float
@@ -57,77 +51,46 @@ class Event:
 class Limits:
     """What no attacker can exceed with m answers, computed from the exact laws.
 
-    Each at the pair that is worst for it.
-
-    The pairs are those that were looked at, and, for whoever repeats one query, all moves between
-    the states that the mechanism says are the only ones, whatever the data.
-
-    Parameters
-    ----------
-    epsilon : float
-        Loss of the transcript at the composed delta, over all adaptive strategies, the larger of
-        both directions.
-    epsilon_prime : float or None
-        The same at m delta + delta'; None where there are too many strategies to play through.
-    advantage, auc : float
-        Of the best attacker who repeats a query.
-    adaptive : float or None
-        The best advantage over all adaptive strategies on the queries of a pair; None where they
-        are too many.
-    everywhere : bool
-        Whether all states of the mechanism were looked at, so that no other data give more to who
-        repeats a query.
+    Each limit is at the pair that is worst for it. The pairs are those that were looked at,
+    and, for an attacker who repeats one query, all moves between the states that the mechanism
+    says are the only ones, whatever the data. `everywhere` says that all its states were looked
+    at, so that no other data give more to that attacker. The losses are over all adaptive
+    strategies and both directions, `epsilon_prime` at m delta + delta'; None where there are
+    too many strategies to play through.
     """
 
-    epsilon: float
+    epsilon: float  # of the transcript at the composed delta
     epsilon_prime: float | None
-    advantage: float
-    auc: float
-    adaptive: float | None
+    advantage: float  # of the best attacker who repeats a query
+    auc: float  # of the same
+    adaptive: float | None  # best advantage on the queries of a pair; None with too many strategies
     everywhere: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptTest:
-    """m answers.
+    """A test of m answers; `basic` and `delta`, claimed of all, are what `lower` is held against.
 
-    Parameters
-    ----------
-    m : int
-    lower : Bound
-        Certified loss of the transcript in nats, at `delta`.
-    event : Event
-    advantage : float
-        Of a threshold chosen on the first half, on the second: an estimate. It may be of another
-        pair than `lower`.
-    basic, delta : float
-        Claimed of m answers, see `dpassay.attacks.composition`; what `lower` is held against.
-    advanced, optimal : float or None
-        What the other composition theorems allow at delta' = 1e-5; for claims with delta = 0.
-    allowed : float
-        Largest advantage that the composed claim allows.
-    limits : Limits or None
-        None without exact laws, or with too many answers to table.
-    reach : Reach
-        What `lower` could have been, held against `basic`; the choice of the event is left out of
-        account.
-    losing, telling : str
-        The pairs of `lower` and of `advantage`; empty where there is but one.
+    `advantage` is an estimate, on the second half, of a threshold chosen on the first; it may
+    be of another pair than `lower`. `advanced` and `optimal` are what the other composition
+    theorems allow at delta' = 1e-5, for claims with delta = 0. `limits` are None without exact
+    laws, or with too many answers to table. `reach` leaves the choice of the event out of
+    account.
     """
 
     m: int
-    lower: Bound
+    lower: Bound  # certified loss of the transcript in nats, at `delta`
     event: Event
     advantage: float
     basic: float
     delta: float
     advanced: float | None
     optimal: float | None
-    allowed: float
+    allowed: float  # largest advantage that the composed claim allows
     limits: Limits | None
     reach: Reach
-    losing: str = ""
-    telling: str = ""
+    losing: str = ""  # the pair of `lower`; empty if there is only one
+    telling: str = ""  # the pair of `advantage`; empty if there is only one
 
     @property
     def broken(self) -> bool:
@@ -194,21 +157,10 @@ def run_tests(
 ) -> TranscriptTest:
     """Choose an event on the first half of the transcripts, and count it on the second.
 
-    Parameters
-    ----------
-    one, other : int array (N, m)
-        Transcripts on S and on S', as places of the labels.
-    claim : DP
-        Of a single answer.
-    labels : int
-        How many there are.
-    alpha : float
-        Error probability of the bound.
-    scores : array (labels,), optional
-        Log-likelihood ratios; estimated on the first half where they are not known.
-    limits : Limits, optional
-    m : int, optional
-        Answers of the interface that a transcript was made of; its length where nothing is said.
+    `one` and `other` (N, m) are transcripts on S and on S', as indices of the labels. The claim
+    is about a single answer. Log-likelihood ratios in `scores` are estimated on the first half
+    if they are not known. `m` is the number of answers of the interface that a transcript was
+    made of, by default its length.
     """
     m, half = m or one.shape[1], len(one) // 2
     basic, delta = composed(claim, m)

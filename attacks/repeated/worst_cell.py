@@ -38,25 +38,13 @@ MOST_FLIPS, MOST_STEPS = 64, 64
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Cell:
-    """One pair of neighbours S and S' and one query.
-
-    Parameters
-    ----------
-    group : Group
-    change : Change
-        Makes S' of S.
-    states : tuple
-        Of S and of S'.
-    query : int
-        Of the group's.
-    laws : tuple of FiniteLaw or None
-        Of an answer on S and on S' at all queries of the group; None where the mechanism has none.
-    """
+    """One pair of neighbours S and S' and one query of a group."""
 
     group: Group
-    change: Change
-    states: tuple[Any, Any]
+    change: Change  # makes S' of S
+    states: tuple[Any, Any]  # of S and of S'
     query: int
+    # of an answer on S and S' at all queries; None where the mechanism has none
     laws: tuple[FiniteLaw, FiniteLaw] | None
 
     def __str__(self) -> str:
@@ -105,18 +93,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Worst:
-    """The cells at which m answers are shown.
+    """The cells at which m answers are shown."""
 
-    Parameters
-    ----------
-    losing : Cell
-        Where they are expected to certify the largest loss.
-    telling : Cell
-        Where an attacker has the largest advantage.
-    """
-
-    losing: Cell
-    telling: Cell
+    losing: Cell  # expected to certify the largest loss
+    telling: Cell  # where an attacker has the largest advantage
 
     @property
     def certified(self) -> tuple[Cell, ...]:
@@ -134,25 +114,10 @@ def candidates(
 ) -> tuple[Cell, ...]:
     """Return the cells among which the worst are sought.
 
-    Of all pairs, and on the way from the own ones to a larger advantage.
-
-    A mechanism's own pairs are where it loses most. Where it has laws and labels 0 and 1, labels
-    are flipped from there one after the other, each time the one that moves the answers most, until
-    none moves them more than the flip before.
-
-    Parameters
-    ----------
-    target : AuditTarget
-        Answers labels.
-    groups : tuple of Group
-        From `dpassay.targets.groups.groups_for`.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no pair at all.
-    TargetError
-        If the mechanism fails.
+    They are the cells of all pairs, and of datasets with a larger advantage. A mechanism's own
+    pairs are where it loses most. If it has laws and labels 0 and 1, labels are flipped from
+    there one after the other, each time the one that moves the answers most, until none moves
+    them more than the flip before.
     """
     total = sum(len(group.pairs) for group in groups)
     if total == 0:
@@ -185,21 +150,10 @@ def worst_cells(
 ) -> tuple[Worst, ...]:
     """Return for each number of answers the cells at which they are shown.
 
-    Where there are laws the bound is computed that the expected counts of the best event would
-    give, and the advantage; elsewhere a few answers on both sides are drawn and ranked.
-
-    Parameters
-    ----------
-    target : AuditTarget
-    cells : sequence of Cell
-        From `candidates`.
-    ms : sequence of int
-        Answers in a transcript.
-    trials : int
-        Transcripts a side that will be counted.
-    delta : float
-        Of the loss of a single answer.
-    seed : int
+    With laws, the bound that the expected counts of the best event would give, and the
+    advantage, are computed; otherwise a few answers on both sides are drawn and ranked.
+    `trials` is the number of transcripts a side that will be counted, `delta` that of the loss
+    of a single answer.
     """
     screened = [None if cell.rows else _screened(target, cell, delta, seed) for cell in cells]
     found = []

@@ -27,17 +27,8 @@ class Attack(Protocol):
     def fit(self, reference: Observed, membership: Flags) -> Fitted:
         """Learn from reference models what members look like.
 
-        Parameters
-        ----------
-        reference : Observed
-            Models that the attacker trained, seen through the same interface as the target, at the
-            same records.
-        membership : bool array (models, e)
-            Whether the record was in the training set of the reference model.
-
-        Raises
-        ------
-        InvalidInput
-            If the attack needs more reference models than there are.
+        The attacker trained them, and saw them through the same interface as the target, at
+        the same records. Membership is (models, e). An attack that needs more models is
+        refused.
         """
         ...

@@ -34,23 +34,15 @@ LEAST_SPREAD = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Lira:
-    """The attack.
+    """The attack."""
 
-    Parameters
-    ----------
-    online : bool
-        Whether models trained with the record are used.
-    """
-
-    online: bool = True
+    online: bool = True  # whether models trained with the record are used
 
     def fit(self, reference: Observed, membership: Flags) -> FittedLira:
         """Fit the Gaussians.
 
-        Raises
-        ------
-        InvalidInput
-            If a record is in none of the reference models (online), or in all of them.
+        Each record needs models that are trained without it, and if online some trained
+        with it.
         """
         phi = reference.phi
         outside = _gaussians(phi, ~membership)

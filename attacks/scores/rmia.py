@@ -28,19 +28,11 @@ and counts as equal."""
 class Rmia:
     """The attack.
 
-    Parameters
-    ----------
-    gamma : float
-        By how much x must beat z, >= 1; their experiments take 1 for many, 2 for few reference
-        models.
-    online : bool
-        Whether models trained with the record are used; else Pr(x) is made of those without, as
-        (1 + a) Pr_out / 2 + (1 - a) / 2.
-    a : float
-        Of the offline form, in [0, 1].
+    If not `online`, no models trained with the record are used, and Pr(x) is made of the
+    others, as (1 + a) Pr_out / 2 + (1 - a) / 2.
     """
 
-    gamma: float = 1.0
+    gamma: float = 1.0  # by how much x must beat z, >= 1; theirs: 1 for many, 2 for few models
     online: bool = True
     a: float = 0.3
 
@@ -51,10 +43,8 @@ class Rmia:
     def fit(self, reference: Observed, membership: Flags) -> FittedRmia:
         """Average the reference models.
 
-        Raises
-        ------
-        InvalidInput
-            If a record is in all of the reference models, or (online) in none.
+        Each record needs some that are trained without it, and if online some trained with
+        it.
         """
         own = _own(reference)
         outside = _mean(own, ~membership)

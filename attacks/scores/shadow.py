@@ -20,19 +20,11 @@ LEAVES = 32
 class Shadow:
     """One attack model per label of the record, as in the paper.
 
-    Here small decision trees of scikit-learn.
-
-    Features are the shares of all labels. A label whose reference records are all members, or none,
-    gets that share as score.
-
-    Parameters
-    ----------
-    most : int
-        Pairs of model and record that a classifier is trained on at most; of more, every k-th is
-        taken.
+    Here they are small decision trees of scikit-learn. Features are the shares of all labels. A
+    label whose reference records are all members, or none, gets that share as score.
     """
 
-    most: int = 100_000
+    most: int = 100_000  # pairs of model and record to train on; of more, every k-th is taken
 
     def fit(self, reference: Observed, membership: Flags) -> FittedShadow:
         """Train the attack models."""

@@ -24,13 +24,7 @@ class SingleRecord:
     """
 
     def fit(self, reference: Observed, membership: Flags) -> FittedSingleRecord:
-        """Keep what models without each record show.
-
-        Raises
-        ------
-        InvalidInput
-            If a record is in all of the reference models.
-        """
+        """Keep what models without each record show; each record needs one."""
         if membership.all(axis=0).any():
             raise InvalidInput("reference = models: must be one at least without each record")
         return FittedSingleRecord(

@@ -22,23 +22,12 @@ ROUNDS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defect:
-    """What is wrong with a service.
-
-    Parameters
-    ----------
-    name : str
-    seen : str
-        The evidence.
-    probability : float
-        At most this likely to be seen of a correct service; 0 where the check is deterministic.
-    again : str
-        How to see it again.
-    """
+    """What is wrong with a service."""
 
     name: str
-    seen: str
-    probability: float
-    again: str
+    seen: str  # the evidence
+    probability: float  # chance to be seen of a correct service, at most; 0: deterministic
+    again: str  # how to see it again
 
 
 def room_of(service: Service, data: Labelled) -> tuple[int, int | None]:
@@ -55,17 +44,7 @@ def budget_defects(
 ) -> tuple[list[Defect], list[str]]:
     """Return the defects of budgets and refusals, and what could not be looked at.
 
-    Parameters
-    ----------
-    service : Service
-    data : Labelled
-    room, declared
-        From `room_of`.
-
-    Raises
-    ------
-    TargetError
-        If the service fails.
+    `room` and `declared` come from `room_of`.
     """
     if room >= MOST_ASKED:
         said = "" if declared is None else f", it says {declared}"

@@ -16,18 +16,8 @@ import numpy as np
 def block_probability(blocks: Iterable[Hashable], size: int) -> float:
     """Return the chance that exchangeable values fall into constant blocks.
 
-    Parameters
-    ----------
-    blocks : iterable
-        The value of each of T blocks.
-    size : int
-        Values in each block.
-
-    Returns
-    -------
-    float
-        T! / prod b_k! over (T size)! / prod (size b_k)! for b_k blocks of the k-th value: the share
-        of the orders of all values in which every block is constant.
+    It is T! / prod b_k! over (T size)! / prod (size b_k)! for b_k blocks of the k-th value, of
+    T: the share of the orders of all values in which every block is constant.
     """
     counts = Counter(blocks).values()
     log = math.lgamma(sum(counts) + 1) - math.lgamma(size * sum(counts) + 1)
@@ -47,21 +37,13 @@ def apart_probability(still: int, moved: int, different: int) -> float:
 
 
 def pairing_probability(one: Sequence[Hashable], other: Sequence[Hashable]) -> float:
-    """Return the chance that as many places of two lists agree, were one put in random order.
+    """Return the chance that as many places of two lists (T,) agree, were one put in random order.
 
-    Where the values of one list are independent of those of the other, and the places of a list
-    alike, every order of the second is equally likely, whatever both laws: the two laws need not be
-    the same.
-
-    Parameters
-    ----------
-    one, other : sequence (T,)
-
-    Returns
-    -------
-    float
-        P[as many agreements or more], exactly: with R_k ways to choose k places of both that hold
-        equal values, the k-th factorial moment of the agreements is k! R_k / (T (T-1) ... (T-k+1)).
+    If the values of one list are independent of those of the other, and the places of a list
+    alike, every order of the second is equally likely, whatever both laws: the two laws need
+    not be the same. It is P[as many agreements or more], exactly: with R_k ways to choose k
+    places of both that hold equal values, the k-th factorial moment of the agreements is k! R_k
+    / (T (T-1) ... (T-k+1)).
     """
     size = len(one)
     seen = sum(a == b for a, b in zip(one, other, strict=True))
@@ -88,19 +70,13 @@ def pairing_probability(one: Sequence[Hashable], other: Sequence[Hashable]) -> f
 
 
 def repeat_probability(transcripts: Sequence[tuple[Hashable, ...]]) -> tuple[int, float]:
-    """Return how many transcripts repeat an earlier one, and the chance of that many or more.
+    """Return how many transcripts repeat an earlier one, and bound the chance of that many or more.
 
-    Each transcript is of answers at one point with coins of their own, so that every order of the
-    same answers is equally likely. Given which answers each has, transcript i repeats an earlier
-    one with probability at most (earlier ones with the same answers) / (orders of these answers),
-    whatever came before. So the repeats are at most a sum of independent events with these
-    probabilities, and the tail of that sum is computed.
-
-    Returns
-    -------
-    repeats : int
-    probability : float
-        An upper bound.
+    Each transcript is of answers at one point with coins of their own, so that every order of
+    the same answers is equally likely. Given which answers each has, transcript i repeats an
+    earlier one with probability at most (earlier ones with the same answers) / (orders of these
+    answers), whatever came before. So the repeats are at most a sum of independent events with
+    these probabilities, and the tail of that sum is computed.
     """
     earlier: Counter[frozenset[tuple[Hashable, int]]] = Counter()
     seen: set[tuple[Hashable, ...]] = set()

@@ -55,20 +55,11 @@ SHARED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Neighbours:
-    """A real pair: a record changes its label, and is asked about.
-
-    Parameters
-    ----------
-    base, neighbour : Labelled
-        S and S'.
-    x : array (d,)
-        The query.
-    reason : str
-    """
+    """A real pair S and S': a record changes its label, and is asked about."""
 
     base: Labelled
     neighbour: Labelled
-    x: Array
+    x: Array  # (d,), the query
     reason: str
 
 
@@ -86,32 +77,10 @@ def attack_service(
 ) -> tuple[Repeated, ...]:
     """Attack a service by repeated queries, and by comparing tenants where users share its coins.
 
-    Parameters
-    ----------
-    service : Service
-    data : Labelled
-        The dataset S.
-    claim : DP
-        Of one answer.
-    transcripts : int
-        Sessions a side; >= 20. As many again try out where to ask, at most.
-    room : int
-        Answers that a session gives.
-    shared : bool
-        Whether tenants with the victim's seed are compared; only where the service says that there
-        are such.
-    alpha : float
-        Error probability of all certified numbers together.
-    seed : int
-
-    Returns
-    -------
-    tuple of Repeated
-
-    Raises
-    ------
-    TargetError
-        If the service fails, or refuses earlier than it did before.
+    `transcripts` are sessions a side, at least 20, and as many again at most try out where to
+    ask; `room` is the number of answers in each. If `shared`, tenants with the victim's seed
+    are compared; only a service that says there are such has them. `alpha` is that of all
+    certified numbers together. A service that refuses earlier than before raises `TargetError`.
     """
     require(
         is_count(transcripts, LEAST_TRANSCRIPTS),

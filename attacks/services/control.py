@@ -35,18 +35,10 @@ POINTS, MOST_ANSWERS = 2, 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """What became of the control.
+    """What became of the control."""
 
-    Parameters
-    ----------
-    changed : bool
-        Whether answers changed with the data, beyond chance.
-    words : str
-        What was compared, and how much of it.
-    """
-
-    changed: bool
-    words: str
+    changed: bool  # whether answers changed with the data, beyond chance
+    words: str  # what was compared, and how much of it
 
 
 def control(
@@ -54,19 +46,9 @@ def control(
 ) -> Control:
     """Ask whether answers change when the data do.
 
-    Parameters
-    ----------
-    service : Service
-    data : Labelled
-    room : int
-        Answers that a session gives, >= 1.
-    alpha : float
-        A service that ignores its data passes with a probability of at most this.
-
-    Raises
-    ------
-    TargetError
-        If the service fails on the data; where it fails on others these are left out.
+    A service that ignores its data passes with a probability of at most alpha. `room` is the
+    number of answers of a session. A failure on the data raises `TargetError`; other data where
+    it fails are left out.
     """
     points = [data.X[i] for i in range(min(POINTS, room, len(data)))]
     each = min(MOST_ANSWERS, room // len(points))

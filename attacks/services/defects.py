@@ -65,19 +65,10 @@ NO_COINS = "near every record that was asked all answers were alike"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What a part of the probe takes at most.
-
-    Parameters
-    ----------
-    name : str
-    alpha : float
-        The chance of a false alarm; 0 where it is deterministic.
-    openings, queries : int
-        At most.
-    """
+    """What a part of the probe takes at most."""
 
     name: str
-    alpha: float
+    alpha: float  # the chance of a false alarm; 0 where it is deterministic
     openings: int
     queries: int
 
@@ -86,32 +77,17 @@ class Cost:
 class Probe:
     """What is wrong with a service.
 
-    Parameters
-    ----------
-    defects : tuple of Defect
-    untold : tuple of str
-        What could not be looked at, and why.
-    blind : tuple of str
-        The parts of it without which nothing is known: `control`, `coins` and `live`.
-    remarks : tuple of str
-        What may be right or wrong, depending on what is claimed.
-    room : int
-        Answers that a session gives, as far as was asked.
-    alpha : float
-        A correct service gets any defect with a probability of at most this.
-    plan : tuple of Cost
-        What was told before it started.
-    openings, queries : int
-        What it took.
+    A correct service gets any defect with a probability of at most alpha. `openings` and
+    `queries` are what the probe took.
     """
 
     defects: tuple[Defect, ...]
-    untold: tuple[str, ...]
-    blind: tuple[str, ...]
-    remarks: tuple[str, ...]
-    room: int
+    untold: tuple[str, ...]  # what could not be looked at, and why
+    blind: tuple[str, ...]  # without which nothing is known: `control`, `coins` and `live`
+    remarks: tuple[str, ...]  # what may be right or wrong, depending on what is claimed
+    room: int  # answers that a session gives, as far as was asked
     alpha: float
-    plan: tuple[Cost, ...]
+    plan: tuple[Cost, ...]  # what was told before it started
     openings: int
     queries: int
 
@@ -148,17 +124,8 @@ def plan_of(
 ) -> tuple[Cost, ...]:
     """Return what the parts of a probe cost at most, in their order.
 
-    Parameters
-    ----------
-    service : Service
-    room : int
-        Answers of a session.
-    alpha : float
-        Of all tests together.
-    openings : int
-        Of each birthday test.
-    claimed : bool
-        Whether there is a claim.
+    `room` is the number of answers of a session, `alpha` that of all tests together; `openings`
+    are those of each birthday test.
     """
     share, live = alpha / TESTS, service.says("live")
     parts: list[tuple[str, float, tuple[int, int]]] = [
@@ -204,25 +171,9 @@ def probe(
 ) -> Probe:
     """Look for defects of a service.
 
-    Parameters
-    ----------
-    service : Service
-    data : Labelled
-        What it is trained on; queries lie near its records.
-    claim : DP, optional
-        Of one answer; without it nothing is said of clipping.
-    alpha : float
-        Error probability, in (0, 1).
-    seed : int
-    openings : int
-        Sessions of each birthday test, >= 2.
-    announce : callable
-        Is told what it costs before it starts; only the size of the budget is asked before.
-
-    Raises
-    ------
-    TargetError
-        If the service fails.
+    The queries lie near the records of the data. The claim is about one answer; without it
+    nothing is said of clipping. `openings` are the sessions of each birthday test. `announce`
+    is told the cost before anything but the size of the budget is asked.
     """
     progress(f"{service.name}: probe", 0, 4)
     room, declared = room_of(service, data)

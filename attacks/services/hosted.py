@@ -178,11 +178,6 @@ def service_of(address: str, *, seed: int, limits: Limits = UNLIMITED) -> Servic
     """Reach a service by `http://host:port`, or start `module:factory` in a process of its own.
 
     The working directory is looked in too.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none.
     """
     if address.startswith(("http://", "https://")):
         return Service(HttpFactory(address), address, seed=seed)

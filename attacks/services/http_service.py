@@ -40,13 +40,7 @@ class Lost(TargetError):
 
 
 class HttpFactory:
-    """Opens sessions with a service over HTTP.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no address, nothing listens there, or its capabilities are not true or false.
-    """
+    """Opens sessions with a service over HTTP, which must listen at the address."""
 
     def __init__(self, url: str) -> None:
         self._address = address_of(url)
@@ -91,14 +85,8 @@ class HttpFactory:
     def post(self, name: str, message: dict[str, Any]) -> dict[str, Any]:
         """Return the reply to a message.
 
-        Raises
-        ------
-        Refused
-            If the service answers with 403, 429, 502, 503 or 504.
-        Lost
-            If no reply comes.
-        TargetError
-            If it fails.
+        `Refused` means that the service answers with 403, 429, 502, 503 or 504, `Lost` that
+        no reply comes; any other failure is a `TargetError`.
         """
         status, said = self._sent("POST", name, json.dumps(message).encode())
         if status in REFUSALS:

@@ -70,20 +70,13 @@ THREADED, THREADS = "in_threads", 8
 class Refusal:
     """A query that was turned down.
 
-    Parameters
-    ----------
-    text : str
-        Class and text of the exception, without the user's name; or what was returned instead of a
-        label.
-    passing : bool
-        Whether it may be for a moment only.
-    lost : TargetError, optional
-        Where no reply came at all.
+    The text is the class and text of the exception, without the user's name, or what was
+    returned instead of a label.
     """
 
     text: str
-    passing: bool = False
-    lost: TargetError | None = None
+    passing: bool = False  # whether it may be for a moment only
+    lost: TargetError | None = None  # where no reply came at all
 
     @property
     def rate(self) -> bool:
@@ -237,13 +230,7 @@ class Session:
 class Service:
     """A factory under its name, which opens sessions of users who have never been there before.
 
-    Parameters
-    ----------
-    factory : callable
-        `factory(data, seed, user)` returns a session.
-    name : str
-    seed : int
-        Root of the deployments' seeds.
+    `factory(data, seed, user)` returns a session. `seed` is the root of the deployments' seeds.
     """
 
     def __init__(self, factory: Any, name: str, *, seed: int = 0) -> None:
@@ -264,13 +251,7 @@ class Service:
         return self.says("shared_seed")
 
     def says(self, word: str) -> bool:
-        """Whether it says a word of itself: `shared_seed`, `one_model`, `memoised` or `live`.
-
-        Raises
-        ------
-        InvalidInput
-            If what it says is neither True nor False.
-        """
+        """Whether it says a word of itself: `shared_seed`, `one_model`, `memoised` or `live`."""
         said = getattr(self.factory, word, False)
         require(isinstance(said, bool), f"{self.name}.{word}", said, "True or False")
         return bool(said)
@@ -311,12 +292,8 @@ class Service:
     def patiently(self, call: Callable[[], Any]) -> Any:
         """Return the reply to a call, which is made again while it is refused for a moment only.
 
-        `repeated` counts the calls that were made again: the service may have read each of them.
-
-        Raises
-        ------
-        TargetError
-            If it fails, or no reply comes.
+        `repeated` counts the calls that were made again: the service may have read each of
+        them.
         """
         first = answer = call()
         kind = re.sub(r"\d+", "#", first.text) if isinstance(first, Refusal) else ""
@@ -347,13 +324,7 @@ class Service:
         return int(stream(self.seed, "deployment", *key).integers(2**31))
 
     def open(self, data: Labelled, seed: int, user: str) -> Session:
-        """Open a session.
-
-        Raises
-        ------
-        TargetError
-            If the factory fails, or what it returns cannot be asked.
-        """
+        """Open a session; what cannot be asked raises `TargetError`."""
         where = f"a session of {self.name}"
         self.openings += 1
         session = self._done(lambda: self.factory(data, seed, user), self.name)

@@ -80,23 +80,12 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a command line asks to attack.
-
-    Parameters
-    ----------
-    known : Known
-    losses : tuple of str
-        Mechanisms that `--epsilon` sets the loss of.
-    own : tuple of Configured
-        Those that are attacked as they are, with their own claims.
-    estimators : tuple of str
-        Addresses of estimators.
-    """
+    """What a command line asks to attack."""
 
     known: Known
-    losses: tuple[str, ...] = ()
-    own: tuple[Configured, ...] = ()
-    estimators: tuple[str, ...] = ()
+    losses: tuple[str, ...] = ()  # mechanisms that `--epsilon` sets the loss of
+    own: tuple[Configured, ...] = ()  # those that are attacked as they are, with their own claims
+    estimators: tuple[str, ...] = ()  # addresses
 
     @property
     def named(self) -> bool:
@@ -105,13 +94,7 @@ class Asked:
 
 
 def asked_of(arguments: argparse.Namespace, config: Config) -> Asked:
-    """Return what a command line asks to attack; without TARGET what is configured.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such target, or a claim goes with none.
-    """
+    """Return what a command line asks to attack; without TARGET what is configured."""
     configured = {each.called: each for each in config.mechanisms}
     programs, known = _programs(arguments), Known(limits_of(config))
     if not arguments.targets and not programs:
@@ -159,13 +142,7 @@ def _programs(arguments: argparse.Namespace) -> list[Configured]:
 def attacked(
     asked: Asked, arguments: argparse.Namespace, config: Config, table: Table, data: ExperimentData
 ) -> Iterator[list[Target]]:
-    """Give all that is attacked, and end the processes that have the user's own code.
-
-    Raises
-    ------
-    InvalidInput
-        If something cannot be built, or does not go with the data.
-    """
+    """Give all that is attacked, and end the processes that have the user's own code."""
     found: list[Target] = []
     try:
         for part in (_base_learner, _at_losses, _own_targets):

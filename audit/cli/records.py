@@ -21,13 +21,7 @@ SENSELESS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeE
 
 
 def located(text: str, argument: str = "RECORD", names: tuple[str, ...] = RUN) -> Path:
-    """Return the file that a name stands for: itself, or the record in a folder.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such file, or the folder has none or several of them.
-    """
+    """Return the file that a name stands for: itself, or the one record in a folder."""
     path = Path(text)
     if not _is(path, Path.exists):
         raise InvalidInput(f"{argument} = '{text}': no such file{_elsewhere(path, names)}")
@@ -48,13 +42,7 @@ def located(text: str, argument: str = "RECORD", names: tuple[str, ...] = RUN) -
 
 
 def witness(text: str) -> dict[str, Any]:
-    """Return a witness.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none, or it cannot be read; the message says what was perhaps meant.
-    """
+    """Return a witness, or say what was perhaps meant."""
     from dpassay.record.witness import read_witness
 
     path = Path(text)

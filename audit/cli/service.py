@@ -45,18 +45,9 @@ def service_action(
 ) -> int:
     """Probe, attack, print what was found, write the record and the pages.
 
-    Returns
-    -------
-    int
-        1 where a claim is broken or a defect was found, 4 where the claim could not have been seen
-        to be broken, its coins could not be looked at, or the control failed, 0 otherwise.
-
-    Raises
-    ------
-    InvalidInput
-        If something is asked that a service cannot be asked.
-    TargetError
-        If the service fails.
+    The code is 1 where a claim is broken or a defect was found, 4 where the claim could not
+    have been seen to be broken, its coins could not be looked at, or the control failed, 0
+    otherwise.
     """
     alone = config.command_line
     for option, said in (

@@ -102,15 +102,8 @@ def commit() -> str | None:
 def clear(directory: Path) -> None:
     """Remove the pages of an earlier run from its folder, whatever becomes of this one.
 
-    None of them may pass for this run's.
-
-    Where the record is none of ours nothing is touched. Witnesses and the ledger stay; the record
-    goes last.
-
-    Raises
-    ------
-    InvalidInput
-        If they cannot be removed.
+    None of them may pass for this run's. Where the record is none of ours nothing is touched.
+    Witnesses and the ledger stay; the record goes last.
     """
     from dpassay.reports.run.page.folder import remove_stale
 
@@ -126,13 +119,7 @@ def clear(directory: Path) -> None:
 
 @contextmanager
 def delivering(hint: str = "") -> Iterator[None]:
-    """Write what has been found; that this fails is no wrong usage.
-
-    Raises
-    ------
-    OutputError
-        If something cannot be written.
-    """
+    """Write what has been found; a failure is an `OutputError`, since it is no wrong usage."""
     try:
         yield
     except InvalidInput as error:

@@ -22,13 +22,7 @@ GO_WITH = ("attacks", "models", "signal", "signals", "out", "confidence", "seed"
 
 
 def signals_action(arguments: argparse.Namespace, config: Config) -> int:
-    """Attack, print the table or the record, write the page.
-
-    Raises
-    ------
-    InvalidInput
-        If the file cannot be read, or an attack needs what it has not.
-    """
+    """Attack, print the table or the record, write the page."""
     from dpassay.reports.attack.pages import print_attacks
 
     for option, said in (("TARGET", arguments.targets), ("-p", arguments.parameters)):

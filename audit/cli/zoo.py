@@ -44,30 +44,16 @@ CODES = codes(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """What came of one audit.
-
-    Parameters
-    ----------
-    name, kind : str
-        Which mechanism, and whether it is the `broken` or the `correct` one.
-    claimed, truth : float
-        Claimed and true loss; `truth` is nan where it is not known.
-    verdict : str
-    found : float
-        Certified lower bound on the loss; nan where there is none.
-    seconds : float
-    wrong : str
-        What is wrong with it, in one line.
-    """
+    """What came of one audit."""
 
     name: str
-    kind: str
+    kind: str  # 'broken' or 'correct'
     claimed: float
-    truth: float
+    truth: float  # true loss; nan where it is not known
     verdict: str
-    found: float
+    found: float  # certified lower bound on the loss; nan where there is none
     seconds: float
-    wrong: str
+    wrong: str  # what is wrong with it, in one line
 
     @property
     def right(self) -> bool:

@@ -12,21 +12,12 @@ OTHER = re.compile(rf"\s*\[(?!\s*{OURS}\s*\.)")
 
 
 def claim_lines(path: Path) -> list[int]:
-    """Return, for each table `[[mechanisms]]` of a file, the line of its claim.
+    """Return, for each table `[[mechanisms]]` of a file, the line of its claim, counted from 1.
 
-    Of its header where it has none. TOML's own reader tells no lines, so the text is searched:
-    what stands in a text of several lines could be taken for a header, and a caller has to check
-    that there are as many as there are mechanisms.
-
-    Parameters
-    ----------
-    path : Path
-        dpassay.toml or pyproject.toml.
-
-    Returns
-    -------
-    list of int
-        Counted from 1; empty where the file cannot be read.
+    Without a claim it is the line of the header. TOML's own reader tells no lines, so the text
+    is searched: what stands in a text of several lines could be taken for a header, and a
+    caller has to check that there are as many as there are mechanisms. A file that cannot be
+    read has none.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()

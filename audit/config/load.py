@@ -24,47 +24,14 @@ PREFIX = "DPASSAY_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """What is in force.
+    """What is in force; `origins` says where each value was said.
 
-    Parameters
-    ----------
-    profile : {"quick", "default", "deep"}
-        Sizes of everything that is not said otherwise.
-    seed, confidence, mode, budget, jobs, executor, scheduler, detect
-        See `dpassay.engine.settings.Settings`.
-    out : str, optional
-        Folder that `dpassay run` writes to.
-    baseline : str
-        File of the accepted record that later ones are compared with.
-    tolerance : float
-        Part of a claim by which a bound may rise before that is a regression.
-    search : str, optional
-        What a search draws from, see `dpassay.config.searches`; by default nothing is searched for.
-    together : bool
-        Whether all answers of a run are one output of it, in a search of records.
-    output : str, optional
-        What one run returns, see `dpassay.config.outputs`; by default a few runs show it.
-    search_seconds : float, optional
-        Seconds after which a search ends.
-    data, label : str, optional
-        CSV file and its column of labels; scikit-learn's breast cancer set by default.
-    train, queries : int
-        Training records and query points at most.
-    train_queries : int
-        Training records whose points are asked at besides.
-    neighbours : {"one", "flip", "one+flip", "all"}
-        Neighbours of a training record.
-    mechanisms : tuple of Configured
-        What `dpassay run` audits without TARGET.
-    suppressions : tuple of Suppression
-        Regressions that are let pass.
-    command_line : dict
-        Values of `dpassay.config.options.COMMAND_LINE`, by key: what was said, else the default.
-    origins : dict of str
-        Where each of them was said.
+    For seed, confidence, mode, budget, jobs, executor, scheduler and detect see
+    `dpassay.engine.settings.Settings`; `command_line` holds the values of
+    `dpassay.config.options.COMMAND_LINE` by key.
     """
 
-    profile: str = OPTIONS["profile"].default
+    profile: str = OPTIONS["profile"].default  # sizes of everything that is not said otherwise
     seed: int = OPTIONS["seed"].default
     confidence: float = OPTIONS["confidence"].default
     mode: str = OPTIONS["mode"].default
@@ -74,21 +41,25 @@ class Config:
     scheduler: str | None = OPTIONS["scheduler"].default
     detect: float | None = OPTIONS["detect"].default
     stop_early: bool = OPTIONS["stop_early"].default
-    out: str | None = OPTIONS["out"].default
+    out: str | None = OPTIONS["out"].default  # folder that `dpassay run` writes to
+    # file of the accepted record that later ones are compared with
     baseline: str = OPTIONS["baseline"].default
-    tolerance: float = OPTIONS["tolerance"].default
-    search: str | None = OPTIONS["search"].default
-    together: bool = OPTIONS["together"].default
+    tolerance: float = OPTIONS["tolerance"].default  # rise allowed, as part of the claim
+    search: str | None = OPTIONS["search"].default  # see `dpassay.config.searches`; None: nothing
+    together: bool = OPTIONS["together"].default  # all answers of a run are one output of it
+    # see `dpassay.config.outputs`; None: a few runs show it
     output: str | None = OPTIONS["output"].default
     search_seconds: float | None = OPTIONS["search_seconds"].default
+    # CSV file; None for scikit-learn's breast cancer set
     data: str | None = OPTIONS["data"].default
-    label: str | None = OPTIONS["label"].default
-    train: int = OPTIONS["train"].default
-    queries: int = OPTIONS["queries"].default
+    label: str | None = OPTIONS["label"].default  # its column of labels
+    train: int = OPTIONS["train"].default  # training records at most
+    queries: int = OPTIONS["queries"].default  # query points at most
+    # training records whose points are asked at besides
     train_queries: int = OPTIONS["train_queries"].default
     neighbours: str = OPTIONS["neighbours"].default
-    mechanisms: tuple[Configured, ...] = ()
-    suppressions: tuple[Suppression, ...] = ()
+    mechanisms: tuple[Configured, ...] = ()  # what `dpassay run` audits without TARGET
+    suppressions: tuple[Suppression, ...] = ()  # regressions that are let pass
     command_line: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
 
@@ -120,20 +91,9 @@ def load_config(
 ) -> Config:
     """Put together what is in force.
 
-    Parameters
-    ----------
-    given : mapping, optional
-        What the command line says, by key, checked already; None where it says nothing.
-    folder : Path, optional
-        Where the file is looked for; the working directory by default.
-    environment : mapping, optional
-        Variables; those of the process by default.
-
-    Raises
-    ------
-    InvalidInput
-        If there are two configurations, one cannot be read, a key is unknown, or a value is not
-        allowed.
+    `given` is what the command line says, by key, checked already; None where it says nothing.
+    The file is looked for in `folder`, by default the working directory; `environment` is by
+    default that of the process.
     """
     mechanisms: tuple[Configured, ...] = ()
     passed: tuple[Suppression, ...] = ()
@@ -179,13 +139,7 @@ def _is_built_in(source: object) -> bool:
 
 
 def read_file(folder: Path) -> tuple[str, dict[str, Any]] | None:
-    """Return name and contents of the configuration of a folder, None if it has none.
-
-    Raises
-    ------
-    InvalidInput
-        If there are two, or a file is no TOML.
-    """
+    """Return name and contents of the configuration of a folder, None if it has none."""
     own, project = _toml(folder / FILE), _toml(folder / PROJECT)
     tool = (project or {}).get("tool", {})
     table = tool.get("dpassay") if isinstance(tool, dict) else None

@@ -25,40 +25,19 @@ MOST_LISTED = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configured:
-    """A mechanism that is wanted, as it was written down; nothing is imported yet.
+    """A mechanism that is wanted, as it was written down; nothing is imported yet."""
 
-    Parameters
-    ----------
-    target : str
-        A name of the catalogue, or `module:object`.
-    claim : dict of float, optional
-        Numbers of the claim by name: epsilon, epsilon and delta, mu, or gamma; its own claims by
-        default.
-    answers : str, optional
-        What a plain function answers, as after `--answers`.
-    search : str, optional
-        What its worst pair is searched for among, as after `--search`.
-    together : bool, optional
-        Whether all answers of a run are one output of it.
-    output : str, optional
-        What one run returns, as after `--output`.
-    parameters : dict
-        Its parameters: texts as after `-p`, lists and tables.
-    name : str, optional
-        What results call it; the target by default.
-    where : str
-        File and place in it, for messages; empty for the command line.
-    """
-
-    target: str
+    target: str  # a name of the catalogue, or `module:object`
+    # epsilon, epsilon and delta, mu, or gamma; by default its own
     claim: dict[str, float] | None = None
-    answers: str | None = None
-    search: str | None = None
-    together: bool | None = None
-    output: str | None = None
+    answers: str | None = None  # as after `--answers`
+    search: str | None = None  # as after `--search`
+    together: bool | None = None  # all answers of a run are one output of it
+    output: str | None = None  # as after `--output`
+    # texts as after `-p`, lists and tables
     parameters: dict[str, Any] = field(default_factory=dict)
-    name: str | None = None
-    where: str = ""
+    name: str | None = None  # what results call it; the target by default
+    where: str = ""  # file and place in it, for messages; empty for the command line
 
     @property
     def called(self) -> str:
@@ -72,13 +51,7 @@ class Configured:
 
 
 def configured(entries: Any, file: str) -> tuple[Configured, ...]:
-    """Read the mechanisms of a configuration file.
-
-    Raises
-    ------
-    InvalidInput
-        If a key is unknown or of the wrong type, or two mechanisms have one name.
-    """
+    """Read the mechanisms of a configuration file; no two may have one name."""
     tables = isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)
     require(
         tables,

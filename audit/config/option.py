@@ -15,43 +15,22 @@ from dpassay.errors import is_count, is_real, near, require
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """One option.
+    """One option: `--key` with hyphens on the command line, `DPASSAY_KEY` in the environment.
 
-    Parameters
-    ----------
-    key : str
-        Its name in a file; `--key` with hyphens on the command line, `DPASSAY_KEY` in the
-        environment.
-    kind : callable
-        Makes a value of a text.
-    holds : callable
-        Whether a value is allowed.
-    allowed : str
-        What is allowed, in words.
-    help : str
-        What it means, for `--help` and the page.
-    default : object
-        None where there is none, or where the profile says it.
-    shown : str
-        The default in words; by default the default itself.
-    metavar : str, optional
-        What stands for a value in `--help`.
-    switch : bool
-        Whether it is true or false: on the command line it takes no value, and `--no-key` is its
-        opposite.
-    meant : callable
-        Says of a value that is not allowed what it was perhaps meant to be, or why it is not.
+    A switch is true or false: on the command line it takes no value, and `--no-key` is its
+    opposite.
     """
 
     key: str
-    kind: Callable[[Any], Any]
-    holds: Callable[[Any], bool]
-    allowed: str
-    help: str
-    default: Any = None
-    shown: str = ""
-    metavar: str | None = None
+    kind: Callable[[Any], Any]  # makes a value of a text
+    holds: Callable[[Any], bool]  # whether a value is allowed
+    allowed: str  # in words
+    help: str  # for `--help` and the page
+    default: Any = None  # None where there is none, or where the profile says it
+    shown: str = ""  # the default in words
+    metavar: str | None = None  # what stands for a value in `--help`
     switch: bool = False
+    # what a value that is not allowed was perhaps meant to be, or why it is not
     meant: Callable[[Any], str] = lambda _: ""
 
     @property

@@ -16,13 +16,7 @@ ALLOWED = "label, number, vector, sequence or text, or two or more values like y
 
 
 def output_text(given: Any) -> str:
-    """Return the text that stands for a declaration: a kind, or a list of TOML.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no declaration.
-    """
+    """Return the text that stands for a declaration: a kind, or a list of TOML."""
     from dpassay.search.declared import VALUES, output_of
 
     found = output_of(_read(given))

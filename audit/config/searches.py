@@ -82,20 +82,12 @@ NEEDED = {"answers": ("size",), "scalars": ("low", "high"), "records": (), "tabl
 class Search:
     """What a search draws from, as it was said.
 
-    Parameters
-    ----------
-    name : {"answers", "scalars", "records", "table"}
-    parameters : dict
-        In their types.
-    argument : str
-        Where it was said, for messages.
-    said : str
-        As it was said.
+    Its name is 'answers', 'scalars', 'records' or 'table'.
     """
 
     name: str
-    parameters: dict[str, Any]
-    argument: str
+    parameters: dict[str, Any]  # in their types
+    argument: str  # where it was said, for messages
     said: str
 
     @property
@@ -145,13 +137,7 @@ def _table(file: str, **told: Any) -> Space:
 
 
 def search_of(given: str | Mapping[str, Any], argument: str) -> Search:
-    """Read what a search draws from.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such kind of data or parameter, one is missing, or a value is not allowed.
-    """
+    """Read what a search draws from."""
     said = given if isinstance(given, str) else _said(given, argument)
     try:
         return _read(given, argument, said)
@@ -160,13 +146,7 @@ def search_of(given: str | Mapping[str, Any], argument: str) -> Search:
 
 
 def search_text(given: str | Mapping[str, Any]) -> str:
-    """Return the text that stands for a search in configurations: `answers,size=5`.
-
-    Raises
-    ------
-    InvalidInput
-        As `search_of` does.
-    """
+    """Return the text that stands for a search in configurations: `answers,size=5`."""
     search_of(given, "search")
     return named_text(given, "search")
 

@@ -22,26 +22,14 @@ LONGEST = timedelta(days=366)
 class Suppression:
     """One regression that is let pass.
 
-    Parameters
-    ----------
-    result : str
-        Id of the result, as the comparison shows it.
-    kind : str
-        One of `KINDS`.
-    reason : str
-        Why.
-    expires : date
-        The last day on which it is let pass.
-    up_to : float or None
-        The largest size of a `dpassay.record.comparison.changes.Change` that is let pass; any by
-        default.
+    `up_to` is the largest size of a `dpassay.record.comparison.changes.Change` that passes.
     """
 
-    result: str
-    kind: str
+    result: str  # id of the result, as the comparison shows it
+    kind: str  # one of `KINDS`
     reason: str
-    expires: date
-    up_to: float | None = None
+    expires: date  # the last day on which it is let pass
+    up_to: float | None = None  # any size by default
 
     def __str__(self) -> str:
         up_to = "" if self.up_to is None else f", up to {self.up_to:g}"
@@ -49,13 +37,7 @@ class Suppression:
 
 
 def suppressions(entries: Any, file: str) -> tuple[Suppression, ...]:
-    """Read the suppressions of a configuration file.
-
-    Raises
-    ------
-    InvalidInput
-        If a key is unknown, missing or of the wrong type.
-    """
+    """Read the suppressions of a configuration file."""
     tables = isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)
     require(
         tables,

@@ -23,16 +23,7 @@ BEGINS = ("[", "{", '"', "'")
 def value_of(text: str, argument: str) -> Any:
     """Read one value; a text that begins like no list, table or quoted text stays a text.
 
-    Parameters
-    ----------
-    text : str
-    argument : str
-        Where it was said, for messages.
-
-    Raises
-    ------
-    InvalidInput
-        If it begins like a value of TOML and is none.
+    Messages say that it stood at `argument`.
     """
     text = text.strip()
     if not text.startswith(BEGINS):
@@ -92,13 +83,7 @@ def listed(given: Any) -> list[Any]:
 
 
 def table_of(text: str, argument: str, allowed: str) -> dict[str, Any]:
-    """Read a table: `{epsilon=1, delta=0.1}`, or `epsilon=1,delta=0.1`.
-
-    Raises
-    ------
-    InvalidInput
-        If it is none.
-    """
+    """Read a table: `{epsilon=1, delta=0.1}`, or `epsilon=1,delta=0.1`."""
     found = value_of(text, argument)
     if isinstance(found, dict):
         return found
@@ -108,13 +93,7 @@ def table_of(text: str, argument: str, allowed: str) -> dict[str, Any]:
 
 
 def assignment(text: str, argument: str) -> tuple[str, str]:
-    """Read `name=value`; the value stays a text.
-
-    Raises
-    ------
-    InvalidInput
-        If one of the two is missing.
-    """
+    """Read `name=value`; the value stays a text."""
     name, separator, value = (part.strip() for part in text.partition("="))
     if not (name and separator and value):
         raise InvalidInput(f"{argument} {text}: must have the form name=value")
@@ -122,26 +101,9 @@ def assignment(text: str, argument: str) -> tuple[str, str]:
 
 
 def named_table(given: str | Mapping[str, Any], argument: str) -> tuple[str, dict[str, Any]]:
-    """Read what has a name and parameters: `{name="soft-majority", r=5}`, or `soft-majority,r=5`.
+    """Read a name and its parameters: `{name="soft-majority", r=5}`, or `soft-majority,r=5`.
 
-    Parameters
-    ----------
-    given : str or mapping
-        One of these spellings, or a table that was read already.
-    argument : str
-        Where it was said, for messages.
-
-    Returns
-    -------
-    str
-        The name.
-    dict
-        Parameters as they were written.
-
-    Raises
-    ------
-    InvalidInput
-        If it is neither, or the table has no name.
+    A table may have been read already. Parameters are returned as they were written.
     """
     found = value_of(given, argument) if isinstance(given, str) else dict(given)
     if isinstance(found, str):
@@ -165,13 +127,8 @@ def named_table(given: str | Mapping[str, Any], argument: str) -> tuple[str, dic
 def named_text(given: str | Mapping[str, Any], argument: str) -> str:
     """Return the text that stands for a name with parameters in records and keys of streams.
 
-    It is `name,parameter=value,...` where every value is a short text, as in all records so far,
-    else a table of TOML. A text that is no table stays as it is.
-
-    Raises
-    ------
-    InvalidInput
-        As `named_table` does.
+    It is `name,parameter=value,...` where every value is a short text, as in all records so
+    far, else a table of TOML. A text that is no table stays as it is.
     """
     if isinstance(given, str) and not given.strip().startswith(BEGINS):
         return given

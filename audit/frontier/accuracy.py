@@ -34,15 +34,6 @@ def private_accuracy(name: str, mechanism: Any, split: Split, rng: np.random.Gen
 
     A released number counts as the answer 1 if it is at least the middle of the range of
     predictions.
-
-    Parameters
-    ----------
-    name : str
-        Of the entry.
-    mechanism : Mechanism
-    split : Split
-    rng : numpy Generator
-        Used only where there is no exact law.
     """
     queries, state = points(split.test.X, "queries"), mechanism.prepare(split.train)
     law = mechanism.distribution(state, queries)
@@ -57,13 +48,7 @@ def private_accuracy(name: str, mechanism: Any, split: Split, rng: np.random.Gen
 
 
 def interval(differences: NDArray[np.float64]) -> tuple[float, float]:
-    """Student's 95 % interval for the mean over splits; an estimate, as splits overlap.
-
-    Parameters
-    ----------
-    differences : array (splits,)
-        At least two.
-    """
+    """Student's 95 % interval for the mean over splits; an estimate, as splits overlap."""
     n = len(differences)
     wide = float(student.isf(0.025, n - 1)) * float(differences.std(ddof=1)) / math.sqrt(n)
     return float(differences.mean()) - wide, float(differences.mean()) + wide

@@ -83,18 +83,8 @@ def parameters(
 ) -> dict[str, Any]:
     """Return all parameters of an entry that are not the catalogue's.
 
-    A ninth of the records validate where one is chosen.
-
-    Parameters
-    ----------
-    name : str
-        One of `ENTRIES`.
-    epsilon : float
-        Claimed loss of one answer, or of what is released; > 0, in nats.
-    records, columns : int
-        Of the training set.
-    feature : int
-        The column that a walk goes along.
+    A ninth of the records validate where one is chosen. Epsilon is the claimed loss of one
+    answer, or of what is released; `feature` is the column that a walk goes along.
     """
     decided = {"n": records, "feature": feature, "d": columns, "m": records // 9}
     given = {key: value for key, value in decided.items() if accepts(name, key)}

@@ -27,55 +27,33 @@ COMPUTED, SAMPLED = (200, 50), (20, 10)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leak:
-    """Loss of one answer, at the worst of the examined pairs of the data.
+    """Loss of one answer, at the worst of the examined pairs of the data, in nats.
 
-    Parameters
-    ----------
-    claim : DP
-        The claim that it was held against: the first that the catalogue does not declare wrong.
-    verdict : str
-        As of an audit, or `NOT_AUDITED`; then there are no numbers.
-    exact : bool
-        Whether the law was computed; else `worst` and `median` are certified lower bounds.
-    worst, median : float
-        Over the query points, in nats, at the claim's delta.
-    anywhere : float
-        The same at the worst pair of all, the mechanism's own worst cases included, which need not
-        be of the data; the verdict is about these too.
-    detectable : float or None
-        Smallest loss that trials would have refuted with probability 0.9; None where it was
-        computed.
-    guess : float or None
-        Chance that the best guess which of the two neighbours was trained on is right, after one
-        answer, at the worst pair of the data: 1/2 if nothing leaks. None where no law is known.
-    why : str
-        Why there is nothing, where the verdict is `error`.
+    The claim is the first that the catalogue does not declare wrong. `worst` and `median` are
+    over the query points at the claim's delta, certified lower bounds unless `exact`.
+    `anywhere` is the same at the worst pair of all, the mechanism's own worst cases included,
+    which need not be of the data; the verdict is about these too. `guess` is the chance that
+    the best guess which of the two neighbours was trained on is right, after one answer, at the
+    worst pair of the data: 1/2 if nothing leaks, None if no law is known.
     """
 
     claim: DP
-    verdict: str
+    verdict: str  # as of an audit, or `NOT_AUDITED`: no numbers
     exact: bool = False
     worst: float = 0.0
     median: float = 0.0
     anywhere: float = 0.0
+    # loss that trials would refute with probability 0.9; None: computed
     detectable: float | None = None
     guess: float | None = None
-    why: str = ""
+    why: str = ""  # why there is nothing, where the verdict is `error`
 
 
 def leak_of(target: AuditTarget, split: Split, *, computed: bool, settings: Settings) -> Leak:
-    """Audit a mechanism on the training records of a split.
+    """Audit a mechanism with a claim of kind DP on the training records of a split.
 
-    Parameters
-    ----------
-    target : AuditTarget
-        With a claim of kind DP.
-    split : Split
-        Test records replace training records, and are asked at.
-    computed : bool
-        Whether its law is known for these data.
-    settings : Settings
-        Seed, budget and confidence.
+    Test records replace training records, and are asked at. `computed` says whether its law is
+    known for these data.
     """
     pairs, queries = COMPUTED if computed else SAMPLED
     first = target.claims.index(claim_of(target))

@@ -29,23 +29,12 @@ RECORDS = 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """The better of two attacks; estimates.
-
-    Parameters
-    ----------
-    auc : float
-    interval : tuple of float
-        95 %, over the attacked models.
-    chance : float
-        What the better of two attacks stays below in 95 % of all cases if nothing leaks.
-    records : int
-        That each model was trained on.
-    """
+    """The better of two attacks; estimates."""
 
     auc: float
-    interval: tuple[float, float]
-    chance: float
-    records: int
+    interval: tuple[float, float]  # 95 %, over the attacked models
+    chance: float  # what the better of two stays below in 95 % of cases if nothing leaks
+    records: int  # that each model was trained on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,15 +51,7 @@ class Ground:
 
 
 def ground_of(split: Split, labels: Sequence[str], *, seed: int) -> Ground:
-    """Draw the records whose membership is asked about from a split.
-
-    Parameters
-    ----------
-    split : Split
-    labels : sequence of str
-        Names of the labels.
-    seed : int
-    """
+    """Draw the records whose membership is asked about from a split."""
     both = Labelled(
         np.concatenate([split.train.X, split.test.X]), np.concatenate([split.train.y, split.test.y])
     )
@@ -82,20 +63,7 @@ def ground_of(split: Split, labels: Sequence[str], *, seed: int) -> Ground:
 
 
 def of_mechanism(target: AuditTarget, ground: Ground, jobs: int = 1) -> Membership:
-    """Attack a mechanism by one answer about each record.
-
-    Parameters
-    ----------
-    target : AuditTarget
-        Built for `ground.trained` records.
-    ground : Ground
-    jobs : int
-
-    Raises
-    ------
-    TargetError
-        If the mechanism fails.
-    """
+    """Attack a mechanism, built for `ground.trained` records, by one answer about each record."""
     return _attacked(mechanism(target, ground.table, ground.data, (1,), copies=0), ground, jobs)
 
 

@@ -34,29 +34,13 @@ TIMED = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What is compared.
+    """What is compared."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        Of `dpassay.frontier.entries.ENTRIES`.
-    epsilons : tuple of float
-        Claimed losses, > 0.
-    splits : int
-        >= 2: intervals are over them.
-    attack : bool
-        Whether membership inference is tried.
-    sample : bool
-        Whether the loss of mechanisms without an exact law is sampled, which takes long.
-    settings : Settings
-        Seed, budget, confidence, jobs.
-    """
-
-    names: tuple[str, ...] = USUAL
-    epsilons: tuple[float, ...] = (1.0,)
-    splits: int = 5
-    attack: bool = True
-    sample: bool = False
+    names: tuple[str, ...] = USUAL  # of `dpassay.frontier.entries.ENTRIES`
+    epsilons: tuple[float, ...] = (1.0,)  # claimed losses
+    splits: int = 5  # intervals are over them
+    attack: bool = True  # whether membership inference is tried
+    sample: bool = False  # whether losses without an exact law are sampled, which takes long
     settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
@@ -79,15 +63,7 @@ def compared(
 ) -> Iterator[tuple[dict[str, Any], dict[str, float]]]:
     """Yield a row for each baseline and for each mechanism at each loss, and what it cost.
 
-    Yields
-    ------
-    (dict, dict)
-        JSON values that depend on the data and the seed alone; and seconds of processor time.
-
-    Raises
-    ------
-    InvalidInput
-        If the table has too few records, or not two labels.
+    The row depends on the data and the seed alone; the costs are seconds of processor time.
     """
     labels = table.source["labels"]
     require(len(labels) == 2, "--label", f"{len(labels)} labels", "a column with two labels")

@@ -27,36 +27,17 @@ class Split:
 
     Each standardised column is divided by the square root of the number of columns, so that a
     typical record has norm 1.
-
-    Parameters
-    ----------
-    train, test : Labelled
-    feature : int
-        The column that goes best with the label among the public records.
     """
 
     train: Labelled
     test: Labelled
-    feature: int
+    feature: int  # the column that goes best with the label among the public records
 
 
 def split_of(name: str, data: Labelled, k: int, *, seed: int = 0) -> Split:
-    """Cut a data set at random, for the k-th time.
+    """Cut a data set of at least 300 records at random, for the k-th time.
 
-    Parameters
-    ----------
-    name : str
-        Of the data; the cut depends on it, on k and on the seed alone.
-    data : Labelled
-        At least 300 records.
-    k : int
-        >= 0.
-    seed : int
-
-    Raises
-    ------
-    InvalidInput
-        If there are too few records, or a number is too large to be standardised.
+    The cut depends on the name, on k and on the seed alone.
     """
     if len(data) < LEAST:
         raise InvalidInput(f"--data: has {len(data)} records; must have at least {LEAST}")

@@ -34,10 +34,7 @@ def entries(record: Raw) -> int:
 def require_same_experiment(old: Raw, new: Raw, path: Path, argument: str = "baseline") -> None:
     """Make sure that two records of attacks are of the same experiment.
 
-    Raises
-    ------
-    InvalidInput
-        If a fact but those in `MAY_DIFFER` differs, or they have no subject in common.
+    Only facts in `MAY_DIFFER` may differ, and they must have a subject in common.
     """
     again = (
         "attack with the same options, or look at the new record and run `dpassay baseline accept`"

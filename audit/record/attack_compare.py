@@ -41,31 +41,13 @@ Raw = Mapping[str, Any]
 def compare_attacks(
     old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = ALPHA, strict: bool = False
 ) -> Comparison:
-    """Hold a record of attacks against an older one of the same experiment.
+    """Hold a record of attacks against an older one of the same data, seed and records.
 
-    Parameters
-    ----------
-    old, new : mapping
-        Of schema `dpassay/attack/1`, of the same data, seed and records; see
-        `dpassay.record.attack_baseline.comparable_attacks`.
-    tolerance : float
-        A loss may rise by this part of what is claimed of it before anything is said.
-    alpha : float
-        Error probability of all limits that are made anew from the counts of an entry in one
-        record: they share it. A correct entry is called worse with probability at most 2 alpha.
-    strict : bool
-        Whether an estimate that rose is a regression too: an AUC whose interval lies above the old
-        one. Nothing certifies that.
-
-    Returns
-    -------
-    Comparison
-        Entries are subjects and services.
-
-    Raises
-    ------
-    InvalidInput
-        If tolerance is out of range.
+    A loss may rise by the part `tolerance` of what is claimed of it before anything is said.
+    All limits that are made anew from the counts of an entry in one record share `alpha`, so a
+    correct entry is called worse with probability at most 2 alpha. If `strict`, an estimate
+    that rose is a regression too: an AUC whose interval lies above the old one. Nothing
+    certifies that. Entries are subjects and services.
     """
     require_tolerance(tolerance)
     require(is_real(alpha) and 0 < alpha <= 0.25, "alpha", alpha, "a number in (0, 0.25]")

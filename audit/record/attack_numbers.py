@@ -11,32 +11,15 @@ from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
-    """One number that both records have.
+    """One number that both records have."""
 
-    Parameters
-    ----------
-    name : str
-        What it is of, in words.
-    before, after : tuple of float
-        Limits on the loss in either record, in nats, >= 0.
-    slack : float
-        How far it may rise before that is said.
-    least : float
-        The smallest loss now that would have been called a rise with probability 0.9; inf where
-        none would.
-    counts : str
-        The counts of both records, in words; empty of an exact number.
-    exact : bool
-        Whether both were computed from exact laws.
-    """
-
-    name: str
-    before: tuple[float, float]
-    after: tuple[float, float]
-    slack: float
-    least: float
-    counts: str = ""
-    exact: bool = False
+    name: str  # what it is of, in words
+    before: tuple[float, float]  # limits on the loss, in nats
+    after: tuple[float, float]  # limits on the loss, in nats
+    slack: float  # how far it may rise before that is said
+    least: float  # smallest loss now that would be called a rise with probability 0.9, or inf
+    counts: str = ""  # of both records, in words; empty of an exact number
+    exact: bool = False  # both were computed from exact laws
 
     @property
     def rose(self) -> bool:

@@ -124,13 +124,7 @@ def _differing(old: Raw, new: Raw) -> str:
 
 
 def require_comparable(old: Raw, new: Raw, old_path: Path, new_path: Path) -> None:
-    """Make sure that two records can be held against each other.
-
-    Raises
-    ------
-    InvalidInput
-        If they are of different data.
-    """
+    """Make sure that two records can be held against each other: they are of the same data."""
     differs = _differing(old, new)
     if differs:
         raise InvalidInput(f"OLD = '{old_path}': cannot be compared with {new_path}: {differs}")
@@ -168,10 +162,7 @@ def without_curves(record: Raw) -> dict[str, Any]:
 def require_current(baseline: Raw, record: Raw, path: Path) -> None:
     """Make sure that a record can be held against a baseline.
 
-    Raises
-    ------
-    InvalidInput
-        If the baseline is stale: of other data, or of other mechanisms altogether.
+    A stale one is of other data, or of other mechanisms altogether.
     """
     again = (
         "look at the new record, then run `dpassay baseline accept --baseline "
@@ -205,10 +196,7 @@ def move_command(old: str, new: str, path: Path) -> str:
 def moved(baseline: Raw, old: str, new: str, path: Path) -> tuple[dict[str, Any], int]:
     """Return a baseline in which a mechanism, or what it stands for, has another name.
 
-    Raises
-    ------
-    InvalidInput
-        If the baseline has nothing of the old name, or has results of the new one already.
+    It must have something of the old name, and nothing of the new one.
     """
     held = {result["mechanism"] for result in baseline["results"]}
     known = held | {_target_of(result) for result in baseline["results"]} - {None}

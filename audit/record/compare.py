@@ -40,21 +40,10 @@ def compare(
 ) -> Comparison:
     """Hold a record against an older one.
 
-    Parameters
-    ----------
-    old, new : mapping
-        Records.
-    tolerance : float
-        A bound may move by this part of the claim before anything is said.
-    alpha : float
-        Error probability in (0, 0.25] of each bound that is made anew from the counts of either
-        record; the leaks at the cells that both have certified are then ordered as is said with
-        probability at least 1 - 2 alpha.
-
-    Raises
-    ------
-    InvalidInput
-        If tolerance or alpha are out of range, or a record is not what it should be.
+    A bound may move by the part `tolerance` of the claim before anything is said. `alpha`, in
+    (0, 0.25], is that of each bound that is made anew from the counts of either record; the
+    leaks at the cells that both have certified are then ordered as is said with probability at
+    least 1 - 2 alpha.
     """
     require_tolerance(tolerance)
     require_alpha(alpha)

@@ -29,13 +29,9 @@ of a result, so that a cell is one line."""
 def read_json(text: str) -> Any:
     """Read a JSON document.
 
-    What Python's reader lets pass and JSON has not, infinities and NaN, is refused; so is a name
-    that an object has twice, of which readers take one or the other.
-
-    Raises
-    ------
-    ValueError
-        If it is no JSON, also if it is nested too deeply to be read.
+    What Python's reader lets pass and JSON has not, infinities and NaN, is refused; so is a
+    name that an object has twice, of which readers take one or the other, and a document that
+    is nested too deeply.
     """
     try:
         return json.loads(
@@ -60,13 +56,7 @@ def _finite(text: str) -> float:
 
 
 def read_document(path: Path, argument: str, schema: str) -> dict[str, Any]:
-    """Read a JSON file that says that it is of a schema.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such file, it is no JSON, or of another schema.
-    """
+    """Read a JSON file that says that it is of a schema."""
     try:
         document = read_json(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -142,11 +132,6 @@ def write_text(path: Path, text: str, argument: str = "") -> None:
 
     What a terminal or a page obeys is replaced, as by `printable`. A file that ends in .gz is
     compressed.
-
-    Raises
-    ------
-    InvalidInput
-        If the file cannot be written.
     """
     content = OBEYED.sub("\ufffd", text).encode()
     with whole_file(path, argument) as file:
@@ -191,11 +176,6 @@ def writable(directory: Path) -> None:
     """Make sure that files can be written into a directory, before any work is done for them.
 
     The directory is made if need be.
-
-    Raises
-    ------
-    InvalidInput
-        If they cannot.
     """
     if directory.suffix in PAGES and not exists(directory):
         raise InvalidInput(

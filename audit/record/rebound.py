@@ -31,25 +31,11 @@ def bounds_at_alpha(
 ) -> tuple[float, float]:
     """Bound the largest leak of some of the cells that a result lists, from both sides and anew.
 
-    Parameters
-    ----------
-    result : mapping
-        An entry of a record's `results` that has evidence.
-    claim : Claim
-        The result's.
-    alpha : float
-        Error probability of each of the two bounds, for all certified cells together (Bonferroni);
-        in (0, 0.25].
-    cells : sequence of mapping, optional
-        Entries of its `per_query`; by default all, and where the law was computed all cells that
-        were audited.
-
-    Returns
-    -------
-    tuple of float
-        Lower and upper bound, in the units of the claim; where the law was computed those of the
-        record, which have no error probability. The upper one is about the event of every cell, its
-        complement, and both directions.
+    `alpha`, in (0, 0.25], is the error probability of each of the two bounds, for all certified
+    cells together (Bonferroni). By default all cells of `per_query` count, and where the law
+    was computed all cells that were audited: the bounds are those of the record then, which
+    have no error probability. The bounds are in the units of the claim; the upper one is about
+    the event of every cell, its complement, and both directions.
     """
     require_alpha(alpha)
     if result["exact"] is not None:
@@ -136,33 +122,14 @@ def detectable_at_alpha(
     above: float | None = None,
     cells: Sequence[Raw] | None = None,
 ) -> float:
-    """Say what leak so many trials would show to be above a number, with probability 0.9.
+    """Return the leak above a number that `draws` trials a side would show with probability 0.9.
 
-    At the cells of a sampled result.
-
-    Parameters
-    ----------
-    result : mapping
-        Only the number of its certified cells counts, and the spreads of its answers where the
-        claim is about their means.
-    claim : Claim
-        What kind of leak it is.
-    draws : int
-        Certification trials per side.
-    alpha : float
-        The common error probability, for all certified cells together; in (0, 0.25].
-    above : float, optional
-        The number, in the units of the claim; by default what is claimed, so that the leak would be
-        refuted.
-    cells : sequence of mapping, optional
-        At which of its cells, see `in_common`, for a leak through the event of the first one at the
-        frequency that was seen; by default at all that it lists, for a leak through the claim's
-        worst face.
-
-    Returns
-    -------
-    float
-        In the units of the claim; inf where no leak would be seen with that probability.
+    It is that of a sampled result, in the units of the claim, or inf. Only the number of the
+    result's certified cells counts, and the spreads of its answers if the claim is about their
+    means. `alpha`, in (0, 0.25], is shared by all certified cells. `above` is by default what
+    is claimed, so that the leak would be refuted. The `cells` (see `in_common`) stand for a
+    leak through the event of the first one at the frequency that was seen; by default the leak
+    is at all listed cells, through the claim's worst face.
     """
     require_alpha(alpha)
     limit = claim.promised if above is None else above
@@ -174,27 +141,10 @@ def detectable_at_alpha(
 
 
 def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
-    """Bound a certified cell of a record anew, by the same test on the same trials.
+    """Bound a certified cell of a sampled result from below anew, by the same test and trials.
 
-    Parameters
-    ----------
-    cell : mapping
-        An entry of `per_query` of a sampled result.
-    claim : Claim
-        The result's.
-    alpha : float
-        The common error probability; in (0, 0.25].
-
-    Returns
-    -------
-    float
-        The lower bound, in the units of the claim. Bounds of two records at alpha each lie below
-        their leaks together with probability at least 1 - 2 alpha, whatever they were certified at.
-
-    Raises
-    ------
-    InvalidInput
-        If the cell was not sampled, or alpha is out of range.
+    Bounds of two records at alpha each lie below their leaks together with probability at least
+    1 - 2 alpha, whatever they were certified at.
     """
     require_alpha(alpha)
     with _named(cell):
@@ -204,19 +154,8 @@ def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
 def upper_at_alpha(cell: Raw, claim: Claim, alpha: float, floor: float = 0.0) -> float:
     """Bound the leak of a certified cell's event or its complement from above.
 
-    In both directions; the largest counts.
-
-    Parameters
-    ----------
-    cell, claim, alpha
-        As for `at_alpha`.
-    floor : float
-        What the bound need not go below: another cell's, say.
-
-    Returns
-    -------
-    float
-        In the units of the claim; inf where nothing bounds it.
+    The larger of both directions counts. The bound need not go below `floor`, another cell's
+    bound say; it is inf where nothing bounds the leak.
     """
     require_alpha(alpha)
     with _named(cell):

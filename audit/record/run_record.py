@@ -134,13 +134,7 @@ def _findings(result: Result) -> list[dict[str, Any]]:
 
 
 def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
-    """Read a record.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such file, or it is no record of this schema.
-    """
+    """Read a record of a run."""
     record = read_document(path, argument, SCHEMA)
     wrong = fault(record, "record")
     if wrong:

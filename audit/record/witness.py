@@ -221,13 +221,7 @@ def witness_fault(witness: Mapping[str, Any]) -> str:
 
 
 def read_witness(path: Path) -> dict[str, Any]:
-    """Read a witness file.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such file or it is no witness.
-    """
+    """Read a witness file."""
     witness = read_document(path, "WITNESS", SCHEMA)
     wrong = witness_fault(witness)
     if wrong:

@@ -25,29 +25,16 @@ seeds."""
 class Check:
     """One thing that must be so if the harness is right.
 
-    Parameters
-    ----------
-    group : {"error", "calibration", "sight", "golden", "replay"}
-        What kind of trust it gives.
-    name : str
-        Unique; short enough for a row of a table.
-    what : str
-        What was done, and what a failure would mean.
-    value, limit : float
-        The number that was found, and what it is held against; a value that is not a number fails.
-    relation : {"at most", "at least"}
-        How.
-    points : tuple of dict
-        The numbers behind the value, one row of a table or one mark of a figure each.
+    A value that is not a number fails.
     """
 
-    group: Group
-    name: str
-    what: str
+    group: Group  # what kind of trust it gives
+    name: str  # unique; short enough for a row of a table
+    what: str  # what was done, and what a failure would mean
     value: float
     limit: float
     relation: Literal["at most", "at least"] = "at most"
-    points: tuple[dict[str, Any], ...] = ()
+    points: tuple[dict[str, Any], ...] = ()  # the numbers behind the value, a row or mark each
 
     @property
     def passed(self) -> bool:

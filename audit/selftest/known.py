@@ -33,24 +33,12 @@ Function = Callable[[Labelled, NDArray[np.float64], int, np.random.Generator], N
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownAudit:
-    """A whole Monte Carlo audit of randomised response on the label of one record out of twelve.
+    """A whole Monte Carlo audit of randomised response on the label of one record out of twelve."""
 
-    Parameters
-    ----------
-    truth : float
-        The true leak of both labels in both directions, on the scale of the claim.
-    claim : DP or Stability
-        What it is held against.
-    queries : int
-        Query points; every one is certified.
-    budget : int
-        Certification trials per side.
-    """
-
-    truth: float
+    truth: float  # true leak of both labels in both directions, on the claim's scale
     claim: Claim
-    queries: int
-    budget: int
+    queries: int  # every point is certified
+    budget: int  # certification trials per side
 
     def runs(self, seeds: range) -> Iterator[Result]:
         """Yield the result of the audit under each seed."""
@@ -117,16 +105,10 @@ def counts_of(result: Result) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GaussianRelease(Mechanism):
-    """Answers the label of record 0 and normal noise.
+    """Answers the label of record 0 and normal noise with standard deviation sigma.
 
-    Exactly (1 / sigma)-Gaussian differentially private, and no less.
-
-    Parameters
-    ----------
-    sigma : float
-        Standard deviation of the noise.
-    claimed : float
-        The mu that it promises.
+    Exactly (1 / sigma)-Gaussian differentially private, and no less; `claimed` is the mu that
+    it promises.
     """
 
     sigma: float

@@ -29,26 +29,13 @@ CALIBRATION_BUDGET, CALIBRATION_QUERIES = 120, 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How much of everything is done.
+    """How much of everything is done."""
 
-    Parameters
-    ----------
-    n : tuple of int
-        Trials per side at which the error of the tests is enumerated.
-    runs, factor_runs : int
-        Audits per calibrated claim and at the detectable loss; audits per factor of the power
-        curve.
-    claims : tuple of DP or Stability
-        What is calibrated.
-    medians : int
-        Draws behind each golden median.
-    """
-
-    n: tuple[int, ...] = (100,)
-    runs: int = 200
-    factor_runs: int = 60
-    claims: tuple[Claim, ...] = (DP(epsilon=0.3), DP(epsilon=1.0, delta=0.01))
-    medians: int = 250
+    n: tuple[int, ...] = (100,)  # trials per side at which the error of the tests is enumerated
+    runs: int = 200  # audits per calibrated claim and at the detectable loss
+    factor_runs: int = 60  # audits per factor of the power curve
+    claims: tuple[Claim, ...] = (DP(epsilon=0.3), DP(epsilon=1.0, delta=0.01))  # what is calibrated
+    medians: int = 250  # draws behind each golden median
 
 
 DEFAULT = Size()
@@ -64,21 +51,7 @@ DEEP = Size(
 def selftest(
     size: Size = DEFAULT, *, seed: int = 0, progress: Progress = silent
 ) -> Iterator[Check]:
-    """Run every check that needs nothing but the core.
-
-    Parameters
-    ----------
-    size : Size
-    seed : int
-        Root of all random numbers, >= 0.
-    progress : callable
-        As in `assay`.
-
-    Yields
-    ------
-    Check
-        A check that cannot be run is one that failed.
-    """
+    """Run every check that needs nothing but the core; one that cannot be run has failed."""
     parts: list[tuple[Group, Callable[[], Iterator[Check]]]] = [
         ("error", lambda: error_checks(size, progress)),
         ("calibration", lambda: calibration_checks(size, seed, progress)),

@@ -43,14 +43,7 @@ def sight_checks(
 ) -> Iterator[Check]:
     """Whether leaks are seen as often as the power says; at `detectable` nine times in ten.
 
-    Parameters
-    ----------
-    runs, factor_runs : int
-        Audits at the detectable loss, and at each factor of the power curve.
-    seed : int
-        Root of all random numbers, >= 0.
-    progress : callable
-        As in `assay`.
+    `runs` are audits at the detectable loss, `factor_runs` at each factor of the power curve.
     """
     observed: list[dict[str, Any]] = []
     tests: dict[Method, NDArray[np.int64]] = {}

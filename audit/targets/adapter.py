@@ -31,10 +31,7 @@ KNOWN = (
 class Adapted(Mechanism):
     """An object of a class of its own, with the defaults of `Mechanism` for what it does not have.
 
-    Parameters
-    ----------
-    given : object
-        It has some of the members of `Mechanism` or `Trainer`.
+    It has some of the members of `Mechanism` or `Trainer`.
     """
 
     def __init__(self, given: Any) -> None:
@@ -56,18 +53,9 @@ class Adapted(Mechanism):
 class Freed(Mechanism):
     """A mechanism whose answers are taken as they come, whatever it says they are.
 
-    Its own pairs, and what it knows of its laws, are left aside: pairs and events are searched for.
-
-    Parameters
-    ----------
-    given : object
-        It has some of the members of `Mechanism`.
-    output : Output, optional
-        What it answers, where that was declared.
-    bits : bool
-        See `FunctionMechanism`.
-    free : bool
-        False where its laws and its own pairs are wanted: only its data are of any form then.
+    Its own pairs, and what it knows of its laws, are left aside: pairs and events are searched
+    for. If `free` is False they are kept, and only its data are of any form. For `bits` see
+    `FunctionMechanism`.
     """
 
     def __init__(

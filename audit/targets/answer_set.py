@@ -30,28 +30,15 @@ FEW = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSet:
-    """What a mechanism may answer: labels, or real numbers.
+    """What a mechanism may answer: labels, or real numbers."""
 
-    Parameters
-    ----------
-    labels : tuple of int
-        At least two, all different; empty where it answers numbers.
-    numbers : tuple of float or None
-        The least and the greatest, infinite where there is no limit; None where it answers labels.
-    """
-
-    labels: tuple[int, ...]
+    labels: tuple[int, ...]  # at least two, all different; empty where it answers numbers
+    # the least and the greatest, or infinite; None where it answers labels
     numbers: tuple[float, float] | None
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Self:
-        """Return what a mechanism declares.
-
-        Raises
-        ------
-        InvalidInput
-            If that is neither a range of numbers nor a set of labels.
-        """
+        """Return what a mechanism declares: a range of numbers or a set of labels."""
         numbers = mechanism.numbers
         if numbers is None:
             return cls(labels=_labels(mechanism.labels), numbers=None)

@@ -20,21 +20,9 @@ CALLS = f"{CALLED}, (data, queries, rng), (data, size, rng), (data, rng), or one
 def taken(function: Any, what: str) -> tuple[str, ...]:
     """Return what a function is to be called with, some of `ORDER`.
 
-    By the names of its parameters where these say it, else by their number. Keyword-only ones
-    count where their names are those of `ORDER`; see `named`. Without `rng` it tosses coins of its
-    own.
-
-    Parameters
-    ----------
-    function : callable
-        One whose arguments cannot be known is called with all four.
-    what : str
-        What it is called in the message.
-
-    Raises
-    ------
-    InvalidInput
-        If it can be called in none of the ways.
+    The names of its parameters say it, or else their number; keyword-only ones count if their
+    names are those of `ORDER` (see `named`). A function whose arguments cannot be known is
+    called with all four. Without `rng` it tosses coins of its own. Messages call it `what`.
     """
     parameters = _parameters(function)
     if parameters is None:

@@ -19,26 +19,15 @@ CHAUDHURI_VINTERBO: Final = "Chaudhuri and Vinterbo 2013"
 class Refuted:
     """Which claims of an entry are known to be wrong: their refutation is a finding, not an alarm.
 
-    This holds at the entry's parameters. At other ones nothing is declared.
-
-    Parameters
-    ----------
-    status : {"printed", "corrected", "own"}
-        Status of these claims.
-    kind : str
-        Their kind, as a record names it; empty for all kinds.
-    free : tuple of str, or None
-        Parameters that may have other values than the entry's, because the refutation does not
-        depend on them; None for all. The number n of records is always free, unless the entry sets
-        it.
-    least_n : int
-        Fewest records with which it holds, for a mechanism that has the parameter n.
+    This holds at the entry's parameters, and nothing is declared at others, except at those in
+    `free`, on which the refutation does not depend. The number n of records is always free,
+    unless the entry sets it.
     """
 
-    status: str = "printed"
-    kind: str = ""
-    free: tuple[str, ...] | None = ()
-    least_n: int = 1
+    status: str = "printed"  # of these claims
+    kind: str = ""  # as a record names it; empty for all kinds
+    free: tuple[str, ...] | None = ()  # None for all
+    least_n: int = 1  # fewest records with which it holds
 
     def covers(self, status: str, kind: str) -> bool:
         """Whether a claim of this status and this kind is meant."""
@@ -49,33 +38,20 @@ class Refuted:
 class Entry:
     """What stands behind a name of the command line.
 
-    An algorithm, or a statement about one that is known to be false.
-
-    Parameters
-    ----------
-    target : str
-        `folder.file:Class` below `mechanisms/`, the file called as the entry is; or the name of an
-        entry, whose class it takes.
-    source : str
-        Who published the algorithm, as the file's docstring cites it: 'Warner 1965'. Any source
-        will do. Empty for the source of the entry whose class it takes.
-    parameters : mapping
-        What differs from the class's defaults.
-    expected : Refuted, optional
-        What a run is expected to refute, at these parameters. Everything else is expected to hold.
-    finding : str
-        Heading of the derivation in docs/findings.md, for an entry with parameters that is expected
-        to be refuted.
-    alone : bool
-        Whether it is audited on its own pairs only, since a part of it knows the number of records;
-        so is every entry that sets `n`.
+    It is an algorithm, or a statement about one that is known to be false. `target` is
+    `folder.file:Class` below `mechanisms/`, the file called as the entry is; or the name of an
+    entry, whose class it takes, and whose source if `source` is empty. An entry is audited
+    `alone`, on its own pairs only, if a part of it knows the number of records; so is every
+    entry that sets `n`.
     """
 
     target: str
-    source: str = ""
+    source: str = ""  # who published it, as the file's docstring cites it: 'Warner 1965'
+    # what differs from the class's defaults
     parameters: Mapping[str, int | float | str] = field(default_factory=dict)
+    # what a run is expected to refute; the rest is expected to hold
     expected: Refuted | None = None
-    finding: str = ""
+    finding: str = ""  # heading of the derivation in docs/findings.md
     alone: bool = False
 
     @property

@@ -35,18 +35,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coupled(Mechanism):
-    """A trainer with a score as a mechanism that answers whether a random string is bad.
-
-    Parameters
-    ----------
-    trainer : Trainer
-        Or an object with its members.
-    claim : ScoreStability
-        How far a score may move.
-    """
+    """A trainer with a score as a mechanism that answers whether a random string is bad."""
 
     trainer: Any
-    claim: ScoreStability
+    claim: ScoreStability  # how far a score may move
 
     @property
     def claims(self) -> tuple[Claim, ...]:

@@ -21,26 +21,9 @@ def as_bytes(answers: NDArray[Any]) -> NDArray[Any]:
 def as_draws(answers: Any, size: int, queries: int, where: str) -> NDArray[Any]:
     """Put `size` answers of any kind into one array whose first axis is the trials.
 
-    Parameters
-    ----------
-    answers : array or sequence
-        What `sample` returned.
-    size : int
-        Trials that were asked for.
-    queries : int
-        Query points whose answers lie side by side; 0 where an answer is of no query.
-    where : str
-        The dataset, in words.
-
-    Returns
-    -------
-    array (size,), (size, d), or (size, q)
-        Of numbers, or of Python objects.
-
-    Raises
-    ------
-    TargetError
-        If it is not `size` rows, or their columns are not the queries.
+    The shape is (size,), (size, d) or (size, q), of numbers or of Python objects. `queries` is
+    the number of query points whose answers lie side by side, 0 if an answer is of no query.
+    `where` names the dataset in messages. Answers that do not fit raise `TargetError`.
     """
     found = _rows(answers)
     if found is None:

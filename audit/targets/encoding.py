@@ -31,18 +31,9 @@ DAY = 86_400e6
 class Encoding:
     """How records become features X and classes y.
 
-    Numbers stay as they are, dates become days since 1970, every value of another column becomes a
-    column of its own that is 0 or 1, and so does a missing one.
-
-    Parameters
-    ----------
-    form : Form
-        It has a label, whose values are the classes 0, 1, ... in their order.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no label, it is a real number, or a number may be missing.
+    Numbers stay as they are, dates become days since 1970, every value of another column
+    becomes a column of its own that is 0 or 1, and so does a missing one. The form has a label,
+    whose values are the classes 0, 1, ... in their order; no number may be missing.
     """
 
     form: Form

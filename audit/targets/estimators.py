@@ -29,18 +29,8 @@ def is_estimator(thing: Any) -> bool:
 class Observed:
     """An estimator of which more is seen than its predictions, or something else.
 
-    Parameters
-    ----------
-    estimator : object
-        With `fit` and `predict`.
-    outputs : tuple of str
-        Attributes of the fitted estimator, and 'predict' for its predictions at queries; at least
-        one. All of them are one answer.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no estimator, or there is no output.
+    `outputs` are attributes of the fitted estimator, and 'predict' for its predictions at
+    queries; all of them together are one answer.
     """
 
     estimator: Any
@@ -60,23 +50,13 @@ class Trained:
     Every run fits a copy with the parameters of the estimator and a `random_state` of its own,
     also within a pipeline. One that takes no `random_state` has coins of its own, which nobody
     seeds.
-
-    Parameters
-    ----------
-    estimator : object
-        With `fit` and `predict`; it is not changed.
-    label : str, optional
-        The column of a DataFrame that holds the label.
-    group : str, optional
-        The column that says whose record it is; the estimator does not see it.
-    outputs : tuple of str
-        See `Observed`.
     """
 
     estimator: Any
-    label: str | None = None
+    label: str | None = None  # the column of a DataFrame that holds the label
+    # the column that says whose record it is; the estimator does not see it
     group: str | None = None
-    outputs: tuple[str, ...] = (PREDICT,)
+    outputs: tuple[str, ...] = (PREDICT,)  # see `Observed`
 
     def __call__(self, data: Any, queries: Any, rng: np.random.Generator) -> tuple[Any, ...]:
         """Fit a copy and return what it predicts at each query."""
@@ -87,13 +67,7 @@ class Trained:
         return self.all(data, None, rng)
 
     def all(self, data: Any, queries: Any, rng: np.random.Generator) -> Any:
-        """Fit a copy and return all that is seen of it, one after the other.
-
-        Returns
-        -------
-        array (d,) or tuple
-            An array where all of it is numbers.
-        """
+        """Fit a copy and return all that is seen of it, as one array where all of it is numbers."""
         fitted = self._fitted(data, rng)
         parts = [part for name in self.outputs for part in self._seen(fitted, name, queries)]
         numbers = all(type(part) in (int, float) for part in parts)

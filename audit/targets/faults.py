@@ -19,19 +19,9 @@ COPIED = (
 
 
 def guarded(name: str, method: str, where: str, call: Callable[[], T]) -> T:
-    """Call a method of a mechanism.
+    """Call a method of a mechanism, and turn whatever it raises into a `TargetError`.
 
-    Parameters
-    ----------
-    name, method, where : str
-        The mechanism's, its method's, and what the call is about; for the message.
-    call : callable
-        Makes the call.
-
-    Raises
-    ------
-    TargetError
-        If it raises anything.
+    The message names the mechanism, its method and what the call is about.
     """
     try:
         with np.errstate():  # what it does to NumPy's handling of errors is undone
@@ -46,13 +36,7 @@ def guarded(name: str, method: str, where: str, call: Callable[[], T]) -> T:
 
 
 def hint(name: str, kind: str, line: str) -> str:
-    """Say what was done wrong, of what is often done wrong.
-
-    Parameters
-    ----------
-    name, kind, line : str
-        The mechanism's name, that of the exception's class, and the first line of its text.
-    """
+    """Return the usual mistake behind an exception, from its class and its first line."""
     if kind == "ValueError" and "read-only" in line:
         return f" ({name} {COPIED})"
     return f" ({TABLE})" if "'Labelled' object" in line else ""

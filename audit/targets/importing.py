@@ -23,13 +23,7 @@ def is_own(address: str) -> bool:
 
 
 def load_object(address: str, argument: str) -> Any:
-    """Import `module:object`, a user's with the working directory on the path.
-
-    Raises
-    ------
-    InvalidInput
-        If it has no such form, the module cannot be imported, or it has no such object.
-    """
+    """Import `module:object`, a user's with the working directory on the path."""
     module_name, separator, name = address.partition(":")
     if not (separator and module_name and name):
         raise InvalidInput(f"{argument} = '{address}': must have the form module:object")

@@ -10,13 +10,7 @@ from dpassay.errors import near
 
 
 def meant_module(module: str, name: str) -> str:
-    """Say what was perhaps meant by `module:name` where there is no such module.
-
-    Parameters
-    ----------
-    module, name : str
-        As they were said: the module may be a path.
-    """
+    """Return what was perhaps meant by `module:name`, where a module may be written as a path."""
     if module.endswith(".py") or "/" in module:
         if os.path.isfile(module) and not os.path.isabs(module):  # noqa: PTH113, PTH117  (any text)
             return f"did you mean '{'.'.join(Path(module).with_suffix('').parts)}:{name}'?"

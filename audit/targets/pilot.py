@@ -30,23 +30,11 @@ def fitted(
     *,
     failures: bool = False,
 ) -> Encoder:
-    """Fit the encoder of a mechanism's answers on a pilot.
+    """Fit the encoder of a mechanism's answers on a pilot of `size` trials each.
 
-    Parameters
-    ----------
-    target : AuditTarget
-    pilots : sequence of Pilot
-    size : int
-        Trials of each.
-    own : str
-        Digest of a dataset on which it must not fail every time; empty if there is none.
-    failures : bool
-        Whether a run may raise an exception, also if the pilot does not show one.
-
-    Raises
-    ------
-    TargetError
-        If it fails on the own dataset, or on all of them.
+    A mechanism that fails every time on the dataset with the digest `own`, if there is one, or
+    on all of them, raises `TargetError`. With `failures` a run may raise an exception, also if
+    the pilot does not show one.
     """
     drawn = _drawn(target, pilots, size, own)
     _check_failures(target.name, drawn, "every pilot dataset")

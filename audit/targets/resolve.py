@@ -156,13 +156,7 @@ def resolve(
 
 
 def of_events(claims: tuple[Claim, ...], target: str) -> tuple[Claim, ...]:
-    """Return the claims that a search can be held against.
-
-    Raises
-    ------
-    InvalidInput
-        If there are none.
-    """
+    """Return the claims that a search can be held against; there must be one."""
     found = tuple(claim for claim in claims if claim.of_events)
     if not found:
         raise InvalidInput(
@@ -278,14 +272,8 @@ def _full(target: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
 def declared(target: str, mechanism: Any) -> tuple[Claim, ...]:
     """Return a mechanism's claims, with what its catalogue entry knows of them.
 
-    At the parameters of the entry.
-
-    Parameters
-    ----------
-    target : str
-        Name of an entry; any other text for the entry of the mechanism's class, if it has one.
-    mechanism : Mechanism
-        The object itself.
+    This holds at the parameters of the entry. A text that names no entry stands for the entry
+    of the mechanism's class, if it has one.
     """
     entry = ENTRIES.get(target) or _entry_of(type(mechanism))
     if entry is None:  # only the catalogue knows a claim to be wrong

@@ -14,17 +14,9 @@ changes nothing for the others; a run of up to a hundred such rows keeps 99.9 %.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """How much is done.
+    """How much is done."""
 
-    Parameters
-    ----------
-    deep : bool
-        Larger domains and more trials, for `make test-slow`.
-    seed : int
-        Root of all random numbers, >= 0.
-    """
-
-    deep: bool = False
+    deep: bool = False  # larger domains and more trials, for `make test-slow`
     seed: int = 0
 
     def of(self, default: T, deep: T) -> T:

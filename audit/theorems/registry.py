@@ -45,17 +45,7 @@ def every_row() -> tuple[Row, ...]:
 def chosen(names: Iterable[str], papers: Iterable[str] = ()) -> tuple[Row, ...]:
     """Return the rows of these names and papers; all of them where nothing is said.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Keys, or the first one or two parts of keys.
-    papers : iterable of str
-        Keys of `PAPERS`.
-
-    Raises
-    ------
-    InvalidInput
-        If a name is none of a row.
+    Names are keys, or the first one or two parts of keys; papers are keys of `PAPERS`.
     """
     known, wanted = every_row(), [*names, *papers]
     for name in wanted:

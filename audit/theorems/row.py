@@ -30,24 +30,16 @@ ASKED = 1.5
 class Measured:
     """What the statement allows in one case, and what is true there.
 
-    Parameters
-    ----------
-    claimed : float
-        The number that the statement allows.
-    lower, upper : float
-        Bounds on the true number: proven with the numerical error where it is computed, certified
-        at `alpha` where it is sampled.
-    alpha : float
-        Error probability of the bounds; 0 where nothing is random.
-    detectable : float or None
-        Of sampled numbers, the nearest true number beyond the claim that would have been refuted
-        with probability 0.9.
+    The true number lies between `lower` and `upper`, which are proven with the numerical error
+    where it is computed, and certified at `alpha` where it is sampled. `detectable` is, of
+    sampled numbers, the nearest true number beyond the claim that would have been refuted with
+    probability 0.9.
     """
 
     claimed: float
     lower: float
     upper: float
-    alpha: float = 0.0
+    alpha: float = 0.0  # error probability of the bounds; 0 where nothing is random
     detectable: float | None = None
 
     def __post_init__(self) -> None:
@@ -56,109 +48,53 @@ class Measured:
 
 
 def computed(claimed: float, value: float, error: float) -> Measured:
-    """Return what was computed with a proven error; 0 for whole numbers and exact fractions.
-
-    Parameters
-    ----------
-    claimed, value : float
-    error : float
-        The truth is within this of `value`; >= 0.
-    """
+    """Return what was computed with a proven error; 0 for whole numbers and exact fractions."""
     return Measured(claimed=claimed, lower=value - error, upper=value + error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """Numbers along one name of a case, to be drawn.
-
-    Parameters
-    ----------
-    along : str
-        The name.
-    points : tuple of (float, Measured)
-        Its values, each with what was measured there.
-    """
+    """Numbers along one name of a case, to be drawn."""
 
     along: str
+    # values of the name, each with what was measured there
     points: tuple[tuple[float, Measured], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What came of a row.
+    """What came of a row."""
 
-    Parameters
-    ----------
-    verdict : str
-        In the words of the audit.
-    reason : str
-        Why, in one line.
-    cells : int
-        Cases that were measured.
-    worst : Measured or None
-        The case with the largest violation, or the one that comes nearest to one; None if none was
-        measured.
-    case : mapping or None
-        That case.
-    witness : mapping or None
-        The first case that violates the statement: the smallest, as cases are ordered.
-    found : Measured or None
-        What was measured at the witness.
-    series : Series or None
-        Of a row about growth, the numbers of the worst case.
-    """
-
-    verdict: Verdict
-    reason: str
-    cells: int = 0
-    worst: Measured | None = None
-    case: Case | None = None
-    witness: Case | None = None
-    found: Measured | None = None
-    series: Series | None = None
+    verdict: Verdict  # in the words of the audit
+    reason: str  # why, in one line
+    cells: int = 0  # cases that were measured
+    worst: Measured | None = None  # largest violation, or what comes nearest to one
+    case: Case | None = None  # where the worst was measured
+    witness: Case | None = None  # the first, and so smallest, case that violates the statement
+    found: Measured | None = None  # what was measured at the witness
+    series: Series | None = None  # of a row about growth, the numbers of the worst case
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """A check of a statement.
 
-    Parameters
-    ----------
-    key : str
-        paper/statement/part, e.g. "dwork-feldman-2018/theorem-4.1/privacy".
-    checks : str
-        What is checked, in one sentence: which part or reading, against what.
-    quantity : str
-        What `claimed` and the true number are, in words.
-    method : {"exact", "certified", "search"}
-        Computed for every case of a named domain; sampled with certified bounds; or looked for
-        among cases that are no domain.
-    domain : str
-        The cases, in words.
-    cases : callable
-        Makes them, smallest first.
-    measure : callable
-        Measures one, given by keyword.
-    relation : {"at most", "at least"}
-        How the true number must stand to the claimed one.
-    verdict : str
-        What comes out at the default effort; a row's test holds it to this.
-    derivation : str
-        Section of docs/findings.md, where the statement does not hold as printed.
-    series : callable, optional
-        Of a row about growth: gives the numbers of a case along one of its names.
+    `method` says whether the number is computed for every case of a named domain ('exact'),
+    sampled with certified bounds ('certified'), or looked for among cases that are no domain
+    ('search').
     """
 
-    key: str
-    checks: str
-    quantity: str
+    key: str  # paper/statement/part, e.g. "dwork-feldman-2018/theorem-4.1/privacy"
+    checks: str  # which part or reading is checked against what, in one sentence
+    quantity: str  # what `claimed` and the true number are, in words
     method: Method
-    domain: str
-    cases: Callable[[Effort], Iterable[Case]]
-    measure: Callable[..., Measured]
-    relation: Relation = "at most"
-    verdict: Verdict = "verified"
-    derivation: str = ""
+    domain: str  # the cases, in words
+    cases: Callable[[Effort], Iterable[Case]]  # makes them, smallest first
+    measure: Callable[..., Measured]  # measures one, given by keyword
+    relation: Relation = "at most"  # how the true number must stand to the claimed one
+    verdict: Verdict = "verified"  # at the default effort; a row's test holds it to this
+    derivation: str = ""  # section of docs/findings.md, if the statement fails as printed
+    # of a row about growth: the numbers of a case along one of its names
     series: Callable[..., Series] | None = None
 
     def __post_init__(self) -> None:
@@ -185,10 +121,7 @@ class Row:
     def check(self, effort: Effort) -> Checked:
         """Measure every case and judge the statement by the worst.
 
-        Raises
-        ------
-        Exception
-            Whatever a case raises: `dpassay.theorems.run` makes a verdict of it.
+        What a case raises passes: `dpassay.theorems.run` makes a verdict of it.
         """
         found = [(case, self.measure(**case)) for case in self.cases(effort)]
         if not found:
@@ -214,14 +147,8 @@ class Row:
 def beyond(measured: Measured, relation: Relation, *, certain: bool) -> float:
     """Return how far the true number is beyond the claimed one; below 0 it is not.
 
-    As a part of the claim where that is a positive number, so that cases can be compared.
-
-    Parameters
-    ----------
-    measured : Measured
-    relation : {"at most", "at least"}
-    certain : bool
-        By its bounds, how far it is for certain, or how far it may be.
+    It is a part of the claim where that is a positive number, so that cases can be compared.
+    `certain` asks by its bounds how far it is for certain, otherwise how far it may be.
     """
     claimed = measured.claimed
     true = measured.lower if certain == (relation == "at most") else measured.upper

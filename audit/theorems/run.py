@@ -35,13 +35,7 @@ EFFORT = {"seed", "deep"}
 def check_rows(
     rows: Sequence[Row], effort: Effort, progress: Progress = silent
 ) -> Iterator[tuple[Row, Checked]]:
-    """Check rows in their order.
-
-    Yields
-    ------
-    tuple of Row and Checked
-        A check that breaks is a verdict, `error`.
-    """
+    """Check rows in their order; a check that breaks is a verdict, `error`."""
     for done, row in enumerate(rows):
         progress("theorems", done, len(rows))
         try:
@@ -56,20 +50,9 @@ def check_rows(
 def make_record(
     found: Sequence[tuple[Row, Checked]], facts: Mapping[str, Any], *, complete: bool
 ) -> dict[str, Any]:
-    """Put rows and what came of them into the published form.
+    """Put rows and what came of them into the published form, valid under the schema `theorems`.
 
-    Parameters
-    ----------
-    found : sequence of (Row, Checked)
-    facts : mapping
-        Of the run, as JSON values: version, packages, commit, seed, deep, command.
-    complete : bool
-        False if the run was interrupted.
-
-    Returns
-    -------
-    dict
-        Valid under the schema `theorems`.
+    The facts are JSON values: version, packages, commit, seed, deep, command.
     """
     return {
         "schema": SCHEMA,
@@ -167,18 +150,8 @@ def make_witness(result: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str,
 def read_witness(path: Path) -> tuple[Row, Case, dict[str, Any]]:
     """Read a file that `make_witness` made.
 
-    Returns
-    -------
-    row : Row
-    case : mapping
-        One of the row's cases at the effort that the file says; by default the usual one.
-    witness : dict
-        The case, and what was measured there.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such file, it is damaged, or its row has no such case.
+    The case is one of the row's cases at the effort that the file says, or the usual one; the
+    witness is the case and what was measured there.
     """
     held = read_document(path, "WITNESS", WITNESS)
     wrong = fault(held, "theorem-witness")
@@ -204,13 +177,7 @@ def _same(case: Case, other: Mapping[str, Any]) -> bool:
 
 
 def replayed(row: Row, case: Case) -> dict[str, Any]:
-    """Measure the case of a witness again.
-
-    Returns
-    -------
-    dict
-        As `witness` in its file, with the numbers of now.
-    """
+    """Measure the case of a witness again, in the form of its file."""
     again = _measured(row, row.measure(**case), case)
     assert again is not None
     return again

@@ -14,14 +14,8 @@ POWER = 0.9
 def frequency(claimed: float, x: int, n: int, *, alpha: float) -> Measured:
     """Bound a probability by how often something happened, for a claim that it is at most so much.
 
-    Parameters
-    ----------
-    claimed : float
-        The largest probability that the statement allows, in (0, 1).
-    x, n : int
-        Times it happened, of n independent trials.
-    alpha : float
-        Error probability; each of the two Clopper-Pearson limits takes half of it.
+    It happened `x` times in `n` independent trials. Each of the two Clopper-Pearson limits
+    takes half of alpha.
     """
     counts = np.arange(n + 1)
     least = int(np.argmax(clopper_pearson_lower(counts, n, alpha / 2) > claimed))

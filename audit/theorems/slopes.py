@@ -42,23 +42,9 @@ def grid(along: str, first: float, last: float) -> list[float]:
 
 
 def series(measure: Measure, along: str, first: float, last: float, **fixed: Any) -> Series:
-    """Measure a row's number on a grid.
+    """Measure a row's number on a grid of the name `along`, at least a decade long.
 
-    Parameters
-    ----------
-    measure : callable
-        Of a row: gives the claimed and the true number of a case.
-    along : str
-        The name that changes.
-    first, last : float
-        Ends of the grid, at least a decade apart.
-    **fixed
-        The rest of the case.
-
-    Raises
-    ------
-    ValueError
-        If the ends are nearer.
+    `fixed` is the rest of the case.
     """
     if max(first, last) < DECADE * min(first, last) * (1 - 1e-12):
         raise ValueError(f"{along} from {first:g} to {last:g} is less than a decade")
@@ -104,17 +90,8 @@ def slope_row(
 ) -> Row:
     """Return the row that holds the slope of a number against that of what is printed.
 
-    Parameters
-    ----------
-    key : str
-    measure : callable
-        Gives the claimed and the true number of a case without `along`, `first` and `last`.
-    cases : sequence of mapping
-        Keywords of `series`, but for `measure`.
-    number : str
-        What it is that grows, in words.
-    relation : {"at most", "at least"}
-        "at most" for what is said to be O(.), "at least" for Omega(.).
+    Cases are keywords of `series`, but for `measure`. The relation is "at most" for what is
+    said to be O(.), "at least" for Omega(.).
     """
 
     @cache

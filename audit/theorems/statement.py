@@ -34,33 +34,15 @@ PAPERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """What a paper says, with a number in it.
+    """What a paper says, with a number in it."""
 
-    Parameters
-    ----------
-    name : str
-        Second part of the keys of its rows: lower case, hyphens; unique in its paper.
-    number : str
-        How the paper calls it, e.g. "Theorem 4.1", or where it is said in passing.
-    place : str
-        Page where the text shows pages, else section.
-    printed : str
-        The formula, as printed but in plain text.
-    hypotheses : str
-        What it is said to hold for, as printed.
-    kind : str
-        What it is about.
-    no_row : str
-        Why no row checks it; empty where one does. `LATER` where one is to come.
-    """
-
-    name: str
-    number: str
-    place: str
-    printed: str
-    hypotheses: str
+    name: str  # second part of the keys of its rows, unique in its paper
+    number: str  # e.g. "Theorem 4.1", or where it is said in passing
+    place: str  # page where the text shows pages, else section
+    printed: str  # the formula, as printed but in plain text
+    hypotheses: str  # what it is said to hold for, as printed
     kind: Kind
-    no_row: str = ""
+    no_row: str = ""  # why no row checks it; `LATER` where one is to come
 
     def __post_init__(self) -> None:
         sound = self.name == self.name.lower() and " " not in self.name and "/" not in self.name

@@ -49,40 +49,20 @@ INSTALL = "install the same dpassay with its extra 'dask' on every worker"
 
 @dataclass(slots=True, eq=False)
 class Asked:
-    """Something that the cluster was asked.
-
-    Parameters
-    ----------
-    future : distributed.Future
-    arrived : callable
-        Called with the answer in the thread that waits, as soon as it is there.
-    ended : bool
-        Whether nothing more is to be waited for.
-    told : Outcome or None
-        The answer; None where there is none, as every worker that tried it died.
-    """
+    """Something that the cluster was asked; `told` is None if every worker that tried it died."""
 
     future: Any
+    # called with the answer in the thread that waits, as soon as it is there
     arrived: Callable[[Outcome], None]
-    ended: bool = False
+    ended: bool = False  # nothing more is to be waited for
     told: Outcome | None = None
 
 
 class Cluster:
     """A cluster and what it is working on.
 
-    Parameters
-    ----------
-    scheduler : str, optional
-        Address of its scheduler. By default processes of this machine; started when they are
-        needed.
-    jobs : int
-        How many of these.
-
-    Raises
-    ------
-    InvalidInput
-        If Dask is not installed, or no scheduler answers.
+    Without the address of a scheduler it is `jobs` processes of this machine, started when they
+    are needed.
     """
 
     def __init__(self, scheduler: str | None, jobs: int = 1) -> None:
@@ -122,13 +102,7 @@ class Cluster:
         return self._ahead
 
     def case_of(self, target: Any, limits: Limits) -> Any:
-        """Return what stands for a target on the workers.
-
-        Raises
-        ------
-        TargetError
-            If it cannot be sent there.
-        """
+        """Return what stands for a target on the workers, or raise `TargetError`."""
         if self._case is None or self._case[0] is not target:
             foreign = isinstance(target, Isolated)
             written = target.portable() if foreign else portable(target)
@@ -159,10 +133,8 @@ class Cluster:
     def wait(self, asked: Asked) -> None:
         """Wait for an answer; others that come meanwhile are handed on too.
 
-        Raises
-        ------
-        ClusterError
-            If the cluster is lost, or its workers are not as they must be.
+        If the cluster is lost, or its workers are not as they must be, this is a
+        `ClusterError`.
         """
         while not asked.ended:
             self.take()
@@ -198,13 +170,7 @@ class Cluster:
     def mapped(
         self, function: Callable[..., bytes], case: Any, items: Iterable[Any]
     ) -> Iterator[Any]:
-        """Yield what a function of the workers says of each item, in order.
-
-        Raises
-        ------
-        TargetError
-            Where it fails.
-        """
+        """Yield what a function of the workers returns for each item, in order."""
         under_way: deque[Asked] = deque()
         ask = partial(self.ask, function, case, arrived=_nothing)
         try:

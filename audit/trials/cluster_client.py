@@ -19,13 +19,7 @@ CONNECT = 10.0
 
 
 def required() -> Any:
-    """Return the library.
-
-    Raises
-    ------
-    InvalidInput
-        If it is not installed.
-    """
+    """Return the library, or say that it is not installed."""
     try:
         import distributed
     except ImportError as error:
@@ -37,17 +31,9 @@ def required() -> Any:
 
 @contextmanager
 def client_of(scheduler: Any) -> Iterator[Any]:
-    """Open a client that unpickles nothing but what Dask itself says.
+    """Open a client that unpickles nothing but Dask's own objects.
 
-    Parameters
-    ----------
-    scheduler : str or cluster
-        Its address, or a cluster of our own.
-
-    Raises
-    ------
-    InvalidInput
-        If no scheduler answers.
+    The scheduler is an address, or a cluster of our own.
     """
     distributed = required()
     with _quiet():

@@ -38,26 +38,15 @@ Kind = Literal["target", "function"]
 
 
 class Case:
-    """Code that a cluster runs. Each thread of a worker has a process of ours for it.
+    """Code that a cluster runs.
 
-    Dask holds one in every worker that runs it, makes it anew where it is lost, and drops it when
-    the client lets go of it or is gone: the processes end then.
+    Each thread of a worker has a process of ours for it.
 
-    Parameters
-    ----------
-    key : str
-        Tells it from others.
-    kind : {"target", "function"}
-        What is written: an `AuditTarget`, or a function of one item.
-    written : bytes
-        See `dpassay.trials.portable`.
-    name : str
-        What the user calls it.
-    limits : Limits
-    known : tuple of str
-        What is installed where the client is.
-    modules : tuple of str
-        What is loaded there, see `dpassay.trials.portable.loaded`.
+    Dask holds one in every worker that runs it, makes it anew where it is lost, and drops it
+    when the client lets go of it or is gone: the processes end then.
+
+    `written` is an `AuditTarget` or a function of one item, by `dpassay.trials.portable`;
+    `known` is what is installed on the client, `modules` what it has loaded.
     """
 
     def __init__(
@@ -77,13 +66,7 @@ class Case:
         _cases[key] = self
 
     def hosts(self) -> Hosts:
-        """Return the processes of this thread: one.
-
-        Raises
-        ------
-        TargetError
-            If the client has let go of it.
-        """
+        """Return the one process of this thread; raise `TargetError` once the client has let go."""
         if self.stopped:
             raise TargetError("the client has gone")
         thread = threading.get_ident()
@@ -138,13 +121,7 @@ class Built(Forked):
     """Processes that have built their mechanism before they are asked for anything else."""
 
     def several(self, number: int) -> list[Host]:
-        """Return so many of them; see `Hosts.several`.
-
-        Raises
-        ------
-        TargetError
-            If it cannot be built.
-        """
+        """Return so many of them; see `Hosts.several`."""
         try:
             return self._several(number)
         except LostProcess:  # perhaps Dask itself was importing when it was forked

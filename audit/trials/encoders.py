@@ -111,17 +111,12 @@ class Labels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bins:
-    """Symbol k at a query.
+    """Symbol k at a query says that the answer lies in [edge k, edge k + 1).
 
-    The answer lies in [edge k, edge k + 1), where the outermost edges are infinite.
-
-    Parameters
-    ----------
-    edges : array (q, m)
-        Ascending in each row.
+    The outermost edges are infinite.
     """
 
-    edges: NDArray[np.float64]
+    edges: NDArray[np.float64]  # (q, m), ascending in each row
     additive: ClassVar[bool] = True
     rounds: ClassVar[bool] = False
 

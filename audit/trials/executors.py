@@ -47,26 +47,15 @@ Kind = Literal["inline", "local", "dask"]
 class ExecutorOptions:
     """Who runs the trials, and where finished ones are kept; none of it changes a number.
 
-    Parameters
-    ----------
-    kind : {"inline", "local", "dask"}
-        This process, or `jobs` others; these in any case for a mechanism that is isolated; or a
-        cluster.
-    jobs : int
-        How many.
-    limits : Limits
-        What each of them may take.
-    ledger : Ledger or None
-        Where finished shards are written, and looked for first.
-    cluster : Cluster or None
-        Goes with the kind `dask`.
+    Trials run in this process, in `jobs` others (always for an isolated mechanism), or on a
+    cluster.
     """
 
     kind: Kind = "inline"
     jobs: int = 1
     limits: Limits = field(default_factory=Limits)
-    ledger: Ledger | None = None
-    cluster: Cluster | None = None
+    ledger: Ledger | None = None  # finished shards are written there, and looked for first
+    cluster: Cluster | None = None  # goes with the kind `dask`
 
 
 class Backend(Protocol):
@@ -154,19 +143,7 @@ class Inline:
 
 
 class Executor:
-    """Gives the counts of tasks in their order, and an error where the first one lies.
-
-    Parameters
-    ----------
-    runner : TrialRunner
-        The mechanism and its groups.
-    options : ExecutorOptions
-
-    Raises
-    ------
-    TargetError
-        If the mechanism's process was lost before.
-    """
+    """Gives the counts of tasks in their order, and an error where the first one lies."""
 
     def __init__(self, runner: TrialRunner, options: ExecutorOptions) -> None:
         if isinstance(runner.target, Isolated):
@@ -185,13 +162,7 @@ class Executor:
         return (found.calls.sum(axis=0) for found in self.drawn(tasks))
 
     def drawn(self, tasks: Sequence[Task]) -> Iterator[Counts]:
-        """Yield the counts of each task in turn, call by call.
-
-        Raises
-        ------
-        TargetError
-            Where the mechanism fails, or a worker does over it.
-        """
+        """Yield the counts of each task in turn, call by call; a failure raises `TargetError`."""
         most = SLOW_ANSWERS if self._bench.target.slow else ANSWERS
         pace = Pace(least=most, ahead=self._crew.ahead)
         shards = bundle(tasks, self._bench.groups, most, lambda: pace.answers)
@@ -202,15 +173,8 @@ class Executor:
     def afresh(self, shards: Sequence[Shard]) -> Iterator[tuple[Counts, ...]]:
         """Yield the counts of the pieces of each shard, from a process that has done nothing else.
 
-        Never from the ledger.
-
-        Where the trials are run in this process there is no other: only the states of the datasets
-        are made anew.
-
-        Raises
-        ------
-        TargetError
-            As `calls` does.
+        They never come from the ledger. If the trials run in this process there is no
+        other: only the states of the datasets are made anew.
         """
         for done in self._crew.afresh(shards):
             if done.failure is not None:

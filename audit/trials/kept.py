@@ -22,24 +22,12 @@ from dpassay.trials.remembered import Remembered
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Kept:
-    """The features of every answer instead of counts.
-
-    Parameters
-    ----------
-    encoder : Encoder
-        Turns answers into features.
-    by_query : bool
-        Whether the answers of the queries are columns; else a row is one answer.
-    rows : int
-        Trials in a block.
-    remembered : Remembered
-        Features of outputs that came before.
-    """
+    """The features of every answer instead of counts."""
 
     encoder: Encoder
-    by_query: bool
-    rows: int
-    remembered: Remembered = field(init=False)
+    by_query: bool  # answers of the queries are columns; else a row is one answer
+    rows: int  # trials in a block
+    remembered: Remembered = field(init=False)  # features of outputs that came before
     additive: ClassVar[bool] = False
     rounds: ClassVar[bool] = False
 
@@ -64,10 +52,7 @@ class Kept:
     ) -> tuple[NDArray[np.float64], bytes]:
         """Return the features of a block, row by row; NaN after the last of a shorter one.
 
-        Raises
-        ------
-        TargetError
-            If a run raised an exception, which the encoder does not foresee.
+        A run that raised an exception the encoder does not foresee raises `TargetError`.
         """
         if not self.encoder.foresees_failures and fails(draws):
             raise TargetError(f"{UNFORESEEN}a run raised one, which no pilot had shown")
@@ -81,21 +66,11 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Matches:
-    """Two symbols: 1 where the event of a pattern holds, 0 elsewhere.
-
-    Parameters
-    ----------
-    pattern : Pattern
-        The event.
-    by_query : bool
-        See `Kept`.
-    remembered : Remembered
-        Outputs that came before, and whether it holds for them.
-    """
+    """Two symbols: 1 where the event of a pattern holds, 0 elsewhere."""
 
     pattern: Pattern
-    by_query: bool
-    remembered: Remembered = field(init=False)
+    by_query: bool  # see `Kept`
+    remembered: Remembered = field(init=False)  # whether it holds for outputs that came before
     additive: ClassVar[bool] = True
     rounds: ClassVar[bool] = False
 

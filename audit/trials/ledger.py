@@ -56,14 +56,8 @@ AGAIN = "run without --resume"
 class Ledger:
     """Finished work in a file, made when the first result is written.
 
-    Unless `resume`, what it already holds is removed; `remedy` says what to do about a file that
-    cannot be used.
-
-    Raises
-    ------
-    InvalidInput
-        If there is a file that is no ledger, one of another version, or (with `resume`) one that is
-        damaged.
+    Unless `resume`, what it already holds is removed; `remedy` says what to do about a file
+    that cannot be used: one that is no ledger, of another version, or (with `resume`) damaged.
     """
 
     def __init__(self, path: Path, *, resume: bool, remedy: str = AGAIN) -> None:
@@ -95,13 +89,7 @@ class Ledger:
             self._connection.close()
 
     def get(self, key: Key) -> Counts | None:
-        """Return the counts of a key, or None where it has none.
-
-        Raises
-        ------
-        LedgerError
-            If what it holds has been damaged.
-        """
+        """Return the counts of a key, or None; raise `LedgerError` if they have been damaged."""
         found = self.find(key)
         if found is None:
             return None
@@ -118,13 +106,7 @@ class Ledger:
         self.keep(rows)
 
     def find(self, key: Key) -> Any:
-        """Return the result of a key, or None where it has none.
-
-        Raises
-        ------
-        LedgerError
-            If what it holds has been damaged.
-        """
+        """Return the result of a key, or None; raise `LedgerError` if it has been damaged."""
         with self._faults(LedgerError):
             found = self._open().execute(
                 (
@@ -147,10 +129,8 @@ class Ledger:
     def keep(self, rows: Iterable[tuple[Key, Any]]) -> None:
         """Write finished results, all of them or none.
 
-        Raises
-        ------
-        LedgerError
-            If they cannot be written, or the ledger holds another result under the same key.
+        A `LedgerError` says that they cannot be written, or that the ledger holds another
+        result under the same key.
         """
         with self._faults(LedgerError):
             connection = self._open()

@@ -13,18 +13,10 @@ LONGEST = 16
 
 @dataclass(slots=True, kw_only=True)
 class Pace:
-    """How fast answers have come so far, and so how many make a shard worth its shipping.
+    """How fast answers have come so far, and so how many make a shard worth its shipping."""
 
-    Parameters
-    ----------
-    least : int
-        Answers of a shard, as long as nothing is known.
-    ahead : int
-        Shards under way at a time.
-    """
-
-    least: int
-    ahead: int
+    least: int  # answers of a shard, as long as nothing is known
+    ahead: int  # shards under way at a time
     _began: float = field(default_factory=monotonic)
     _came: int = 0
 

@@ -18,19 +18,11 @@ from dpassay.trials.written import INLINE, Reply
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Question:
-    """What a process is asked. It ends with an answer, or with the cause why there is none.
-
-    Parameters
-    ----------
-    operation : str
-    arguments : tuple
-    known : tuple
-        See `dpassay.trials.isolation.host.Host.ask`.
-    """
+    """What a process is asked. It ends with an answer, or with the cause why there is none."""
 
     operation: str
     arguments: tuple[Any, ...]
-    known: tuple[Any, ...] = ()
+    known: tuple[Any, ...] = ()  # see `dpassay.trials.isolation.host.Host.ask`
     answer: Any = None
     came: bool = False
     cause: str = ""
@@ -45,18 +37,11 @@ class Question:
 
 @dataclass(slots=True, eq=False)
 class Pool:
-    """Asks `jobs` processes.
+    """Asks `jobs` processes, which are opened when they are needed.
 
-    Parameters
-    ----------
-    hosts : Hosts
-        The processes; opened when they are needed.
-    jobs : int
-    arrived : callable
-        Called in this process with every question that has an answer, as soon as it has; it may say
-        that the answer is none, by a cause.
-    overtime : str
-        Why a question has no answer that took longer than a number of seconds, which stands at {}.
+    `arrived` is called in this process with every question that has an answer, as soon as it
+    has; it may say that the answer is none, by a cause. `overtime` says why a question has no
+    answer that took longer than a number of seconds, which stands at {}.
     """
 
     hosts: Hosts
@@ -75,10 +60,7 @@ class Pool:
     def enqueue(self, question: Question) -> Question:
         """Take a question that is asked when next something is waited for.
 
-        Raises
-        ------
-        TargetError
-            From what follows, if it cannot be sent to a process, or none can be started.
+        A `TargetError` follows if it cannot be sent to a process, or none can be started.
         """
         self._waiting.append(question)
         return question
@@ -170,23 +152,9 @@ def in_order(
 ) -> Iterator[Any]:
     """Run a function on each item, in other processes; yield the results in order.
 
-    Parameters
-    ----------
-    name : str
-        What the user calls the code; for what it prints.
-    work : callable
-        Has everything that it needs besides its item, as the processes are forked. It returns data
-        that `dpassay.trials.wire` can write.
-    items : sequence
-        Are pickled.
-    jobs : int
-        How many processes.
-
-    Raises
-    ------
-    TargetError
-        Where the function raises one, raises something else, or ends its process; nothing is left
-        behind then either.
+    `work` has everything that it needs besides its item, as the processes are forked; items are
+    pickled, and it returns data that `dpassay.trials.wire` can write. If it raises or its
+    process ends, that is a `TargetError`, and nothing is left behind either.
     """
     hosts = Hosts(name, desk_of(work), UNLIMITED)
     pool = Pool(hosts, jobs, _nothing)

@@ -23,10 +23,7 @@ REMEDY = "make what it refers to importable or picklable, or use --executor loca
 def portable(thing: Any) -> bytes:
     """Write an object, with the code of the user's modules that it needs.
 
-    Raises
-    ------
-    TargetError
-        If something in it cannot be written.
+    A `TargetError` says that something in it cannot be written.
     """
     import cloudpickle
 
@@ -51,13 +48,7 @@ def loaded() -> tuple[str, ...]:
 
 
 def read(written: bytes, worker: str) -> Any:
-    """Read an object, where its code may run.
-
-    Raises
-    ------
-    TargetError
-        If this machine lacks a module; it is named.
-    """
+    """Read an object, where its code may run; raise `TargetError` for a module it lacks."""
     try:
         return pickle.loads(written)  # noqa: S301  (by the client of this run)
     except ImportError as error:

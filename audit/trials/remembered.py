@@ -21,11 +21,8 @@ MOST_KINDS = 16
 class Remembered:
     """Answers of a function of single outputs, each asked for once.
 
-    Parameters
-    ----------
-    function : callable
-        Of n outputs, as for `Encoder.view`; returns an array whose first axis is theirs, and looks
-        at each output by itself.
+    The function takes n outputs, as `Encoder.view` does, and looks at each by itself; it
+    returns an array whose first axis is theirs.
     """
 
     def __init__(self, function: Callable[[Any], NDArray[Any]]) -> None:

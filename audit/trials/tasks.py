@@ -40,27 +40,13 @@ DATASETS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """Trials of one dataset.
-
-    Parameters
-    ----------
-    group : int
-        Which group it belongs to.
-    pair : int or None
-        Which change was made to the base; None for the base itself.
-    phase : str
-        What the trials are for.
-    size : int
-        How many.
-    lot : int
-        Which of several lots of that phase.
-    """
+    """Trials of one dataset."""
 
     group: int
-    pair: int | None
-    phase: str
-    size: int
-    lot: int = 0
+    pair: int | None  # which change was made to the base; None for the base itself
+    phase: str  # what the trials are for
+    size: int  # how many
+    lot: int = 0  # which of several lots of that phase
 
     @property
     def name(self) -> str:
@@ -87,18 +73,10 @@ Shard = tuple[Piece, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardResult:
-    """What came of a shard.
-
-    Parameters
-    ----------
-    counts : tuple of Counts
-        One per piece, up to the one that failed.
-    failure : (str, str) or None
-        Cause and detail of the `TargetError` that ended it.
-    """
+    """What came of a shard: counts of its pieces, up to the one that failed."""
 
     counts: tuple[Counts, ...]
-    failure: tuple[Line, Text] | None = None
+    failure: tuple[Line, Text] | None = None  # cause and detail of the `TargetError` that ended it
 
 
 def cut(task: Task, queries: int, most: int = ANSWERS) -> Iterator[Piece]:
@@ -148,20 +126,10 @@ def span(task: Task, first: int, stop: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Brief:
-    """What the trials of some shards are about.
+    """What the trials of some shards are about."""
 
-    Parameters
-    ----------
-    groups : tuple of Group
-        What the tasks refer to.
-    codings : tuple of Coding
-        What is counted, per group.
-    seed : int
-        Root seed.
-    """
-
-    groups: tuple[Group, ...]
-    codings: tuple[Coding, ...]
+    groups: tuple[Group, ...]  # what the tasks refer to
+    codings: tuple[Coding, ...]  # what is counted, per group
     seed: int
 
     def change(self, task: Task) -> Change | None:
@@ -170,15 +138,9 @@ class Brief:
 
 
 class TrialRunner:
-    """Where the trials of a mechanism are run.
+    """Where the trials of a mechanism are run; see `Brief` for what they are about.
 
     It keeps the state of the last base dataset and of its last neighbour.
-
-    Parameters
-    ----------
-    target : AuditTarget
-    groups, codings, seed
-        See `Brief`.
     """
 
     def __init__(

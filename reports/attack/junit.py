@@ -29,23 +29,13 @@ UNCLAIMED = "nothing is claimed of it, so this case cannot fail"
 
 
 def to_junit(record: Raw) -> str:
-    """Write a record of attacks as JUnit XML.
+    """Write a record of attacks as JUnit XML; equal records give equal bytes.
 
-    One test case for each claim, each subject of which nothing is claimed, and each defect. A
-    broken claim and a defect are failures, and so is a claim that no leak could have broken: a CI
-    server must not read 'could not have been seen' as a pass, whatever `--allow-inconclusive` made
-    of the exit code. What could not be attacked is an error, and so are an interrupted attack and
-    one of nothing.
-
-    Parameters
-    ----------
-    record : mapping
-        Of schema `dpassay/attack/1`.
-
-    Returns
-    -------
-    str
-        Ends with one newline; the same record gives the same bytes.
+    There is one test case for each claim, each subject of which nothing is claimed, and each
+    defect. A broken claim and a defect are failures, and so is a claim that no leak could have
+    broken: a CI server must not read 'could not have been seen' as a pass, whatever
+    `--allow-inconclusive` made of the exit code. What could not be attacked is an error, and so
+    are an interrupted attack and one of nothing.
     """
     told = told_of_claims(record)
     errors = {

@@ -14,20 +14,15 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paired:
-    """Mean difference of the true positive rates of two attacks.
+    """Mean difference of the true positive rates of two attacks, with its 95 % interval.
 
-    Parameters
-    ----------
-    difference, low, high : float
-        In [-1, 1], the 95 % interval too: it is cut off there.
-    targets : int
-        Target models that both attacks have a rate for.
+    The interval is clipped to [-1, 1].
     """
 
     difference: float
     low: float
     high: float
-    targets: int
+    targets: int  # target models that both attacks have a rate for
 
 
 def paired(
@@ -35,19 +30,8 @@ def paired(
 ) -> Paired | None:
     """Compare two outcomes of one subject and one view, target by target.
 
-    Parameters
-    ----------
-    one, other : mapping
-        Outcomes of the record; the first minus the second is told.
-    k : int
-        Which of the asked false positive rates.
-    confidence : float
-        In (0, 1).
-
-    Returns
-    -------
-    Paired or None
-        None where fewer than two targets have a rate: there were too few non-members.
+    The difference is the first minus the second, at the k-th of the asked false positive rates.
+    None if fewer than two targets have a rate: there were too few non-members.
     """
     from scipy.stats import t
 
@@ -71,16 +55,8 @@ def paired(
 def tossed(outcome: Mapping[str, Any], fpr: float, name: str = "tpr") -> float:
     """Return an attack's true positive rate at a false positive rate, tossing coins for ties.
 
-    Between two thresholds a ROC curve is a straight line then, on linear axes.
-
-    Parameters
-    ----------
-    outcome : mapping
-        Of the record.
-    fpr : float
-        In [0, 1].
-    name : str
-        Of the curve: `tpr`, or `low` or `high` for an end of its band.
+    Between two thresholds a ROC curve is a straight line then, on linear axes. `name` is that
+    of the curve: `tpr`, or `low` or `high` for an end of its band.
     """
     x, y = [0.0, *outcome["roc"]["fpr"], 1.0], [0.0, *outcome["roc"][name], 1.0]
     k = min(bisect_right(x, fpr), len(x) - 1)

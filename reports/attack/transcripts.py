@@ -19,27 +19,11 @@ Raw = Mapping[str, Any]
 class TranscriptTest:
     """m answers to the query; whatever is not known is None.
 
-    Parameters
-    ----------
-    m : int
-    claimed, lower, ceiling : float or None
-        Loss of the m answers together in nats: claimed by composition, certified at least, to the
-        optimal attacker.
-    advantage, allowed, most : float or None
-        Advantage that was reached (an estimate), that the composed claim allows, and of the optimal
-        attacker.
-    broken : bool
-        Whether the certified bound exceeds what is claimed.
-    cap, detectable : float or None
-        What the bound could have been at most, and the smallest leak that would have exceeded the
-        claim with probability 0.9.
-    losing, telling : str
-        The pairs of the bound and of the advantage; may be empty.
-    delta : float
-        At which all these are.
-    blind : bool
-        Whether the service could not be looked at, so that nothing but a broken claim says
-        anything.
+    The losses are of the m answers together, in nats, at `delta`: `claimed` by composition,
+    certified at least (`lower`), and to the optimal attacker (`ceiling`). The advantages are
+    the one that was reached, an estimate, the one that the composed claim allows, and the
+    optimal attacker's (`most`). `cap` is what the bound could have been at most, `detectable`
+    the smallest leak that would have exceeded the claim with probability 0.9.
     """
 
     m: int
@@ -49,13 +33,13 @@ class TranscriptTest:
     advantage: float | None
     allowed: float | None
     most: float | None
-    broken: bool
+    broken: bool  # whether the certified bound exceeds what is claimed
     cap: float | None = None
     detectable: float | None = None
-    losing: str = ""
-    telling: str = ""
+    losing: str = ""  # the pair of the bound; may be empty
+    telling: str = ""  # the pair of the advantage; may be empty
     delta: float = 0.0
-    blind: bool = False
+    blind: bool = False  # the service could not be looked at: only a broken claim says anything
 
     @property
     def word(self) -> str:
@@ -68,24 +52,12 @@ class TranscriptTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptTests:
-    """All rungs of one interface, by ascending m.
-
-    Parameters
-    ----------
-    name : str
-    epsilon : float or None
-        Claimed of one answer.
-    why : str
-        Remarks of the attack; may be empty.
-    sticky : bool
-        Whether repeated answers never differed.
-    rungs : tuple of TranscriptTest
-    """
+    """All rungs of one interface, by ascending m."""
 
     name: str
-    epsilon: float | None
-    why: str
-    sticky: bool
+    epsilon: float | None  # claimed of one answer
+    why: str  # remarks of the attack; may be empty
+    sticky: bool  # whether repeated answers never differed
     rungs: tuple[TranscriptTest, ...]
 
     @property

@@ -82,31 +82,15 @@ LIRA, BASELINE = "lira", "loss-threshold"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What came out of one view of one subject.
-
-    Parameters
-    ----------
-    name : str
-        Of the view.
-    m : int or None
-        Answers per record; None where scores are shown.
-    copies : int
-        Noisy copies that were asked about instead of the record, 0: none.
-    allowed : tuple of float, or None
-        (m epsilon, m delta) of the claim; None where nothing is claimed.
-    outcomes : tuple of mapping
-        As in the record, the highest AUC first; ties go to the first of the record.
-    bounds : tuple of mapping
-        Certified bounds as in the record, the largest first.
-    status : Status
-    """
+    """What came out of one view of one subject."""
 
     name: str
-    m: int | None
-    copies: int
+    m: int | None  # answers per record; None where scores are shown
+    copies: int  # noisy copies that were asked about instead of the record
+    # (m epsilon, m delta) of the claim; None where nothing is claimed
     allowed: tuple[float, float] | None
-    outcomes: tuple[Raw, ...]
-    bounds: tuple[Raw, ...]
+    outcomes: tuple[Raw, ...]  # the highest AUC first
+    bounds: tuple[Raw, ...]  # certified, the largest first
     status: Status
 
     @property
@@ -168,35 +152,20 @@ class Look:
 class SubjectView:
     """One subject.
 
-    Parameters
-    ----------
-    name, anchor : str
-        As it is called, and the id of its section.
-    family : str
-        The mechanism without its loss; subjects that differ only in their loss share it.
-    epsilon : float or None
-        Claimed loss of a single answer, in nats; None where nothing is claimed.
-    promise : str
-        The claim in a few words.
-    error : str
-        Why there is nothing; empty otherwise.
-    looks : tuple of Look
-    raw : mapping
-        As in the record.
-    status : Status
-        Of its claim: broken in some view, or by repeated answers; not broken, where some view could
-        have; else not to be seen.
+    The claim is broken if some view or repeated answers break it, not broken if some view could
+    have, and not to be seen otherwise. Subjects that differ only in their loss share their
+    `family`.
     """
 
     name: str
-    anchor: str
-    family: str
-    epsilon: float | None
-    promise: str
-    error: str
+    anchor: str  # the id of its section
+    family: str  # the mechanism without its loss
+    epsilon: float | None  # claimed loss of a single answer; None where nothing is claimed
+    promise: str  # the claim in a few words
+    error: str  # why there is nothing
     looks: tuple[Look, ...]
-    raw: Raw
-    status: Status
+    raw: Raw  # as in the record
+    status: Status  # of its claim
 
     @property
     def best(self) -> Look:

@@ -25,18 +25,9 @@ LINES = 20
 
 
 def frontier_plot(points: Sequence[Point], private: float, majority: float) -> str:
-    """Draw every mechanism at its loss and accuracy, and join those that nothing beats.
+    """Draw every mechanism at its loss and accuracy as SVG, and join those that nothing beats.
 
-    Parameters
-    ----------
-    points : sequence of Point
-    private, majority : float
-        Accuracy without privacy, and of the majority label: dashed lines.
-
-    Returns
-    -------
-    str
-        An SVG element for inlining.
+    Dashed lines are the accuracies without privacy, and of the majority label.
     """
     best = frontier(points)
     with figure_of(HEIGHT) as figure:

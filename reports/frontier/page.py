@@ -19,19 +19,9 @@ SHORT = (0, 1, 3, 5, 8)
 
 
 def to_html(document: Raw, costs: Raw) -> str:
-    """Write a comparison as one self-contained HTML page.
+    """Write a comparison as one self-contained HTML page; equal arguments give equal bytes.
 
-    Parameters
-    ----------
-    document : mapping
-        Of schema `dpassay/frontier/1`.
-    costs : mapping
-        Seconds, by `dpassay.reports.frontier.view.key_of` a row.
-
-    Returns
-    -------
-    str
-        The page; equal arguments give equal pages, byte by byte.
+    `costs` are seconds, by `dpassay.reports.frontier.view.key_of` a row.
     """
     return template("frontier.html.j2").render(
         headlines=headlines(document),

@@ -28,29 +28,15 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One mechanism at one loss.
-
-    Parameters
-    ----------
-    name : str
-    epsilon : float
-        Asked for.
-    accuracy : tuple of float
-        Mean and 95 % interval, in [0, 1].
-    loss : float or None
-        Of one answer at the worst examined pair, in nats: exact, or a certified lower bound; None
-        where it was not audited.
-    exact : bool
-    refuted : bool
-        Whether it loses more than the ε that it was built for.
-    """
+    """One mechanism at one loss."""
 
     name: str
-    epsilon: float
-    accuracy: tuple[float, float, float]
+    epsilon: float  # asked for
+    accuracy: tuple[float, float, float]  # mean and 95 % interval
+    # of one answer at the worst pair, exact or a lower bound; None if not audited
     loss: float | None
     exact: bool
-    refuted: bool
+    refuted: bool  # whether it loses more than the ε that it was built for
 
 
 def points_of(document: Raw) -> tuple[Point, ...]:

@@ -117,19 +117,10 @@ def _upward(bound: float | str) -> str:
 
 
 def to_markdown(comparison: Raw, folder: Path) -> str:
-    """Write a comparison as GitHub-flavoured Markdown.
+    """Write a comparison as GitHub-flavoured Markdown, regressions first.
 
-    Parameters
-    ----------
-    comparison : mapping
-        Of schema `dpassay/comparison/1`.
-    folder : Path
-        Where the new record lies, for the commands that replay its witnesses.
-
-    Returns
-    -------
-    str
-        Regressions first; entries that do not fit into `LIMIT` bytes are counted instead.
+    Entries that do not fit into `LIMIT` bytes are counted instead. `folder` is where the new
+    record lies, for the commands that replay its witnesses.
     """
     parts, left = [f"# {headline(comparison)}\n"], 0
     size = len(parts[0].encode())
@@ -254,21 +245,12 @@ def _notes(comparison: Raw) -> tuple[str, ...]:
 
 
 class Words(NamedTuple):
-    """How a comparison of one kind of record is told.
+    """How a comparison of one kind of record is told."""
 
-    Parameters
-    ----------
-    noun : str
-        What a regression is called.
-    commands : callable
-        What shows a change again; takes it and the folder of the new record.
-    how : callable
-        How numbers were compared, in a sentence.
-    """
-
-    noun: str
+    noun: str  # what a regression is called
+    # what shows a change again; takes the new record's folder too
     commands: Callable[[Raw, Path], tuple[str, ...]]
-    how: Callable[[Raw], str]
+    how: Callable[[Raw], str]  # how numbers were compared, in a sentence
 
 
 def _replay_or_explain(change: Raw, folder: Path) -> tuple[str, ...]:

@@ -26,29 +26,14 @@ TOLD = ("Claim", "Verdict", "Witness")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One result in a line.
-
-    Parameters
-    ----------
-    status : Status
-    title : str
-        Who claims what, what was found, and the verdict.
-    seen : str
-        What changed where; empty where nothing was refuted.
-    about : str
-        What the claim is about, and what of that was looked at; empty for a single prediction.
-    replay : str
-        The command that shows it again; empty where there is none.
-    parts : tuple of Part
-        Of its story those in `TOLD`.
-    """
+    """One result in a line."""
 
     status: Status
-    title: str
-    seen: str
-    about: str
-    replay: str
-    parts: tuple[Part, ...]
+    title: str  # who claims what, what was found, and the verdict
+    seen: str  # what changed where; empty where nothing was refuted
+    about: str  # what was looked at of the claim; empty for a single prediction
+    replay: str  # the command that shows it again, if there is one
+    parts: tuple[Part, ...]  # of its story those in `TOLD`
 
     @property
     def stands(self) -> bool:
@@ -57,15 +42,7 @@ class Entry:
 
 
 def entries(record: Raw, view: View) -> tuple[Entry, ...]:
-    """Return every result in a line, in the order of the view, worst first.
-
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-    view : View
-        Of that record.
-    """
+    """Return every result in a line, in the order of the view, worst first."""
     found, confidence = briefs(record), record["run"]["confidence"]
     return tuple(_entry(result, found[result.place], confidence) for result in view.results)
 
@@ -73,17 +50,7 @@ def entries(record: Raw, view: View) -> tuple[Entry, ...]:
 def by_mechanism(record: Raw, view: View) -> tuple[Table, tuple[Status, ...]]:
     """Put all results into a table: a mechanism's claims, and the corrected ones beside them.
 
-    Parameters
-    ----------
-    record, view
-        As for `entries`.
-
-    Returns
-    -------
-    Table
-        Worst first.
-    tuple of Status
-        The worst one of each row.
+    The worst row comes first; with it the worst status of each row is returned.
     """
     found = briefs(record)
     claims = [

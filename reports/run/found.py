@@ -35,13 +35,10 @@ def found_lines(result: Result) -> tuple[str, ...]:
 
 
 def found(result: Result) -> dict[str, str]:
-    """Say at which two datasets a searched claim is refuted, and through which event.
+    """Return at which two datasets a searched claim is refuted, and through which event.
 
-    Returns
-    -------
-    dict of str to str
-        By 'S', "S'" and 'event', the shares of the event in the order of the sides; empty where the
-        claim is not refuted, or nothing was searched for.
+    By 'S', "S'" and 'event', with the shares of the event in the order of the sides; empty if
+    the claim is not refuted, or nothing was searched for.
     """
     from dpassay.data import Values  # these import NumPy
     from dpassay.engine.told_apart import VALUES

@@ -46,24 +46,15 @@ NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def to_junit(record: Raw) -> str:
     """Write a record as JUnit XML: one test case per result, in the record's order.
 
-    A claim refuted against expectation is a failure, and so is an inconclusive result: a CI server
-    must not read 'could have been missed' as a pass, whatever `--allow-inconclusive` made of the
-    exit code. Errors are errors, and so is a claim known to be wrong that was not refuted, for the
-    audit was blind to it. What was refuted as expected, not refuted or verified passes. An
-    interrupted run and a run without results have one more test case that is an error.
+    A claim refuted against expectation is a failure, and so is an inconclusive result: a CI
+    server must not read 'could have been missed' as a pass, whatever `--allow-inconclusive`
+    made of the exit code. Errors are errors, and so is a claim known to be wrong that was not
+    refuted, for the audit was blind to it. What was refuted as expected, not refuted or
+    verified passes. An interrupted run and a run without results have one more test case that
+    is an error.
 
-    The record knows no times, so `time` is 0 and the same record gives the same bytes. Test cases
-    have no properties, which the strictest readers refuse: the numbers are in the texts.
-
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-
-    Returns
-    -------
-    str
-        Ends with one newline.
+    The record knows no times, so `time` is 0 and the same record gives the same bytes. Test
+    cases have no properties, which the strictest readers refuse: the numbers are in the texts.
     """
     view = make_view(record)
     in_order = sorted(view.results, key=lambda result: result.place)

@@ -21,11 +21,6 @@ class Words:
     """The words of a claim, as a record holds it.
 
     Those here are the ones of claims about probabilities of labels.
-
-    Parameters
-    ----------
-    claim : mapping
-        From a record.
     """
 
     quantity: ClassVar[str]

@@ -15,22 +15,7 @@ if TYPE_CHECKING:
 
 
 def print_explanation(record: Mapping[str, Any], result_id: str, console: Console) -> None:
-    """Print one result in full.
-
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-    result_id : str
-        As in the record.
-    console : rich.console.Console
-        Where to.
-
-    Raises
-    ------
-    InvalidInput
-        If the record has no such result.
-    """
+    """Print one result in full."""
     view = make_view(record)
     result = find_result(view, result_id)
     _say(

@@ -87,15 +87,7 @@ TITLES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckView:
-    """One check as finished texts.
-
-    Parameters
-    ----------
-    status : Status
-        Word and shape.
-    group, name, what, found, limit : str
-        Group in words; the rest as in the table.
-    """
+    """One check as finished texts."""
 
     status: Status
     group: str
@@ -190,17 +182,9 @@ def print_checks(document: Raw, console: Console) -> None:
 
 
 def to_html(document: Raw) -> str:
-    """Write a self-test as one self-contained HTML page.
+    """Write what `dpassay selftest --json` prints as one self-contained HTML page.
 
-    Parameters
-    ----------
-    document : mapping
-        What `dpassay selftest --json` prints.
-
-    Returns
-    -------
-    str
-        The page; equal documents give equal pages, byte by byte.
+    Equal documents give equal pages, byte by byte.
     """
     from dpassay.reports.selftest.plots import calibration_plot, error_plot, power_plot
 

@@ -37,19 +37,10 @@ LIMIT = 0.05
 
 
 def error_plot(points: Sequence[Raw]) -> str:
-    """Draw the worst-case error of every test at every claim, one panel per test.
+    """Draw the worst-case error of every test at every claim as SVG, one panel per test.
 
-    With the limit as a dashed line.
-
-    Parameters
-    ----------
-    points : sequence of mapping
-        With `method`, `n`, `epsilon`, `delta` and `at_most`; all of one n.
-
-    Returns
-    -------
-    str
-        An SVG element for inlining.
+    The limit is a dashed line. Points have `method`, `n`, `epsilon`, `delta` and `at_most`, and
+    all are of one n.
     """
     tests = list(dict.fromkeys(point["method"] for point in points))
     n, height, left, gap = points[0]["n"], 2.9, 0.75, 0.25
@@ -82,15 +73,7 @@ def error_plot(points: Sequence[Raw]) -> str:
 def calibration_plot(points: Sequence[Raw]) -> str:
     """Draw the number of false alarms at every claim inside the region that is to be expected.
 
-    Parameters
-    ----------
-    points : sequence of mapping
-        With `claim`, `runs`, `refuted`, `upper_missed`, `alpha` and `limit`.
-
-    Returns
-    -------
-    str
-        An SVG element for inlining.
+    Points have `claim`, `runs`, `refuted`, `upper_missed`, `alpha` and `limit`.
     """
     height = 0.5 * len(points) + 0.9
     with figure_of(height) as figure:
@@ -158,17 +141,8 @@ def calibration_plot(points: Sequence[Raw]) -> str:
 def power_plot(seen: Sequence[Raw], curve: Sequence[Raw]) -> str:
     """Draw the rate of refutations against the loss, with the promised power of each test.
 
-    Parameters
-    ----------
-    seen : sequence of mapping
-        With `kind` ("observed" or "detectable"), `factor`, `rate`, `low` and `high`.
-    curve : sequence of mapping
-        With `method`, `factor` and `power`.
-
-    Returns
-    -------
-    str
-        An SVG element for inlining.
+    `seen` has `kind` ("observed" or "detectable"), `factor`, `rate`, `low` and `high`; the
+    curve has `method`, `factor` and `power`.
     """
     height = 3.4
     with figure_of(height) as figure:

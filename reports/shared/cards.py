@@ -37,25 +37,13 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A mark on the number line.
+    """A mark on the number line."""
 
-    Parameters
-    ----------
-    kind : {"claim", "least", "most"}
-    at : float
-        Per cent of the line.
-    text : str
-    align : {"start", "middle", "end"}
-        On which side of the mark its label begins.
-    row : int
-        0 above the line, 1 or 2 below it.
-    """
-
-    kind: str
-    at: float
+    kind: str  # 'claim', 'least' or 'most'
+    at: float  # per cent of the line
     text: str
-    align: str
-    row: int
+    align: str  # where its label begins: 'start', 'middle' or 'end'
+    row: int  # 0 above the line, 1 or 2 below it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,19 +72,9 @@ class Step:
 def number_line(
     claim: tuple[float, str], least: tuple[float, str], most: tuple[float, str] | None = None
 ) -> Line | None:
-    """Place claim, lower and upper bound on a line that begins at 0.
+    """Place claim, lower and upper bound, each with its label, on a line that begins at 0.
 
-    Parameters
-    ----------
-    claim, least : tuple
-        Number and label of the claim, and of what was found at least.
-    most : tuple, optional
-        The same of what it is at most; may be infinite.
-
-    Returns
-    -------
-    Line or None
-        None where the lower bound is infinite, or there is nothing above 0.
+    The upper bound may be infinite. None if the lower bound is infinite, or nothing is above 0.
     """
     (claimed, claim_text), (lower, least_text) = claim, least
     if math.isinf(lower) or not max(claimed, lower) > 0:

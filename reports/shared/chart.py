@@ -36,11 +36,7 @@ Box = tuple[float, float, float, float]
 class Chart:
     """A chart that is drawn from below: what comes later covers what came before.
 
-    Parameters
-    ----------
-    x, y : Scale
-    height : float
-        Of the picture, in points.
+    Its height is in points.
     """
 
     def __init__(self, x: Scale, y: Scale, height: float) -> None:
@@ -54,14 +50,10 @@ class Chart:
         *,
         upright: bool = True,
     ) -> None:
-        """Draw the grid and the axes, and label their ticks.
+        """Draw the grid and the axes, and label their ticks, by default round numbers.
 
-        Parameters
-        ----------
-        x, y : mapping of float to str, optional
-            Ticks and their labels; round numbers by default.
-        upright : bool
-            Whether there is a vertical axis, and where x has round numbers, a vertical grid.
+        `upright` says whether there is a vertical axis, and where x has round numbers, a
+        vertical grid.
         """
         left, bottom, right, top = self.x.start, self.y.start, self.x.end, self.y.end
         across = _labels(self.x) if x is None else x

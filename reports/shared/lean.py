@@ -13,16 +13,11 @@ INVISIBLE = "fill: none"
 
 
 def lean(text: str) -> str:
-    """Make an SVG element small: it looks the same.
+    """Make an SVG element of `dpassay.reports.shared.figures.as_svg` small: it looks the same.
 
-    Coordinates have one decimal (shapes that are used many times two), groups without attributes
-    and patches without paint go, ids are short, and styles stand once, as classes.
-
-    Parameters
-    ----------
-    text : str
-        As `dpassay.reports.shared.figures.as_svg` returns it; its id has letters, digits and
-        dashes only.
+    Coordinates have one decimal (shapes that are used many times two), groups without
+    attributes and patches without paint go, ids are short, and styles stand once, as classes.
+    Its id has letters, digits and dashes only.
     """
     root = ET.fromstring(text)  # noqa: S314 (our own text)
     name = root.attrib["id"]

@@ -15,15 +15,9 @@ TINY = 1e-300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """An axis of a chart.
+    """An axis of a chart from `least` to `most`, drawn from `start` to `end` in points.
 
-    Parameters
-    ----------
-    least, most : float
-        Its ends, least < most; above 0 if it is logarithmic.
-    start, end : float
-        Their places in the picture, in points.
-    logarithmic : bool
+    Both ends are above 0 if it is logarithmic.
     """
 
     least: float

@@ -20,37 +20,21 @@ RESULTS = "## Results\n\n"
 class Pieces:
     """A report in pieces, each with the newlines after it.
 
-    Parameters
-    ----------
-    headline, opening : str
-        The first line; notes and caveat.
-    table_head : str
-        Titles and ruler of the summary table; empty where nothing was audited, as all that follows
-        but `reproduce`.
-    rows : tuple of str
-        One per result, worst first, like all tuples here.
-    reproduce, findings : str
-    results, tables : tuple of str
-        The section of a result, and its table of query points, empty if it has none.
-    statuses : tuple of Status
-        Of the results.
-    row_statuses : tuple of Status, optional
-        Of the rows, where they are not one per result.
-    heading : str
-        That of the results; any but the usual one is a digest's, whose results come first.
+    Without results everything but `reproduce` is empty. Tuples have one entry per result, worst
+    first.
     """
 
     headline: str
-    opening: str
-    table_head: str
+    opening: str  # notes and caveat
+    table_head: str  # titles and ruler of the summary table
     rows: tuple[str, ...]
     reproduce: str
     findings: str
     results: tuple[str, ...]
-    tables: tuple[str, ...]
+    tables: tuple[str, ...]  # of query points; empty if there are none
     statuses: tuple[Status, ...]
-    row_statuses: tuple[Status, ...] = ()
-    heading: str = RESULTS
+    row_statuses: tuple[Status, ...] = ()  # of the rows, where they are not one per result
+    heading: str = RESULTS  # any but the usual one is a digest's, whose results come first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

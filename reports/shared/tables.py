@@ -11,19 +11,9 @@ Raw = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table of finished texts.
-
-    Parameters
-    ----------
-    caption : str
-    columns : tuple of str
-        Titles; the first column names the row.
-    numeric : tuple of bool
-        Which columns hold numbers, to be aligned at the right.
-    rows : tuple of tuple of str
-    """
+    """A table of finished texts."""
 
     caption: str
-    columns: tuple[str, ...]
-    numeric: tuple[bool, ...]
+    columns: tuple[str, ...]  # titles; the first column names the row
+    numeric: tuple[bool, ...]  # which columns hold numbers, to be aligned at the right
     rows: tuple[tuple[str, ...], ...]

@@ -30,20 +30,7 @@ PRINTED = {"lambda_": "λ", "alpha": "α", "epsilon": "ε", "gamma": "γ", "bins
 
 
 def growth_plot(result: Raw, name: str) -> str:
-    """Draw the numbers of a growth, and a line with the printed slope through the first.
-
-    Parameters
-    ----------
-    result : mapping
-        Of a record, with a `series`.
-    name : str
-        Id of the picture, unique on its page.
-
-    Returns
-    -------
-    str
-        An SVG element for inlining.
-    """
+    """Draw the `series` of a growth, and a line with the printed slope through the first."""
     import numpy as np
 
     along = result["series"]["along"]

@@ -37,30 +37,11 @@ def guess_again(
     number: int,
     progress: Progress = silent,
 ) -> tuple[Counts, ...]:
-    """Guess at the coins of some records from fresh answers.
+    """Guess at the coins of some records from fresh answers, `number` times each.
 
-    Parameters
-    ----------
-    subject : Protected
-    data : ExperimentData
-    view : View
-        How each guess looks at the record itself.
-    rules : sequence of Rule
-        Chosen without looking at these answers.
-    number : int
-        Guesses at each of the records, >= 0.
-    progress : callable
-
-    Returns
-    -------
-    tuple of Counts
-        Of each rule how often it called the record a member, of guesses at the training set with it
-        (x of n1) and at the one without it (y of n0).
-
-    Raises
-    ------
-    TargetError
-        If the mechanism fails.
+    The rules must be chosen without looking at these answers; `view` says how a guess looks at
+    the record itself. The counts say how often a rule guessed 'member' at the training set with
+    the record (x of n1) and at the one without it (y of n0).
     """
     found, what = [], f"{subject.key[1]}: fresh answers"
     for done, rule in enumerate(rules, start=1):

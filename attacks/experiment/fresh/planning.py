@@ -29,22 +29,9 @@ def asked_again(subject: Subject, claim: DP | None) -> View | None:
 def fresh_guesses(view: View, claim: DP, *, alpha: float, targets: int) -> int:
     """Return how many guesses at one record are made besides those at the targets.
 
-    Parameters
-    ----------
-    view : View
-        Of labels.
-    claim : DP
-        Of a single answer.
-    alpha : float
-        Of the bound of one record.
-    targets : int
-        Guesses that there are already.
-
-    Returns
-    -------
-    int
-        With the targets as many as certify 85 % of the claim by the median, on randomised response,
-        if these take at most 100,000 answers, else what 20,000 answers are enough for.
+    With the targets they certify 85 % of the claim by the median, on randomised response, if
+    this takes at most 100,000 answers; otherwise they use 20,000 answers. `alpha` is that of
+    the bound of one record.
     """
     m = view.m or 1
     needed = _needed(claim, m, alpha)

@@ -13,15 +13,7 @@ from dpassay.config.options import COMMAND_LINE, OPTIONS
 
 
 def in_force(arguments: argparse.Namespace) -> Config:
-    """Return what is in force.
-
-    What a command line says, and what it leaves to variables, the file and the profile.
-
-    Raises
-    ------
-    InvalidInput
-        If the file or a variable says something that is not allowed.
-    """
+    """Return what is in force: the command line, then variables, the file and the profile."""
     return load_config({key: getattr(arguments, key, None) for key in (*OPTIONS, *COMMAND_LINE)})
 
 

@@ -42,34 +42,16 @@ from dpassay.trials.isolation.target import Isolated, StandIn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Mechanisms that are asked for, and what the command line says of all of them.
-
-    Parameters
-    ----------
-    mechanisms : tuple of Configured
-    named : bool
-        Whether somebody has named them; else they are the catalogue.
-    parameters : dict
-        Of all that have them; they go before configured ones.
-    claim : dict of float, optional
-        Numbers of the claim that replaces their own.
-    answers : Answers, optional
-        What plain functions answer.
-    mode : str
-        How they are audited, see `dpassay.engine.settings.Settings`.
-    searches : Searches
-        Which of them have their worst pair searched for.
-    attacked : frozenset of str, optional
-        Given where they are attacked, and need no claim: which of them may answer anything.
-    """
+    """Mechanisms that are asked for, and what the command line says of all of them."""
 
     mechanisms: tuple[Configured, ...]
-    named: bool
-    parameters: dict[str, Any]
-    claim: dict[str, float] | None = None
-    answers: Answers | None = None
-    mode: str = "monte-carlo"
+    named: bool  # whether somebody has named them; else they are the catalogue
+    parameters: dict[str, Any]  # of all that have them; they go before configured ones
+    claim: dict[str, float] | None = None  # numbers of the claim that replaces their own
+    answers: Answers | None = None  # what plain functions answer
+    mode: str = "monte-carlo"  # see `dpassay.engine.settings.Settings`
     searches: Searches = field(default_factory=Searches)
+    # if attacked, and so in need of no claim: those that may answer anything
     attacked: frozenset[str] | None = None
 
     @property
@@ -85,13 +67,7 @@ class Wanted:
 
 
 def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wanted:
-    """Return which mechanisms a command line asks for.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter, a claim or answers cannot be read.
-    """
+    """Return which mechanisms a command line asks for."""
     said = tuple(Configured(target=target) for target in arguments.targets)
     searches, programs = searches_of(config, mode=mode), programs_of(arguments)
     for option, each in programs:
@@ -133,11 +109,6 @@ def parameters_of(assignments: list[str], learner: str | None) -> dict[str, Any]
     """Return the parameters that `-p` and `--learner` say.
 
     Numbers are texts, as every mechanism reads them in its own way.
-
-    Raises
-    ------
-    InvalidInput
-        If one cannot be read.
     """
     pairs = (assignment(text, "-p") for text in assignments)
     found = {name: spelled(value_of(text, f"-p {name}")) for name, text in pairs}
@@ -164,16 +135,11 @@ def targets_of(
 ) -> Iterator[AuditTarget]:
     """Yield the mechanisms that are asked for, each with its claims.
 
-    Built-in ones whose claims depend on the number n of records are told it, unless it was said. A
-    user's own are imported and built in processes of their own, which have these limits; without
-    limits in this one. A search among records needs these themselves, not only how many. Of the
-    catalogue as a whole those are left out that no trials can say anything about, where trials are
-    asked for.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such mechanism or parameter, or something does not go with it.
+    Built-in ones whose claims depend on the number n of records are told it, unless it was
+    said. A user's own are imported and built in processes of their own, which have these
+    limits; without limits in this one. A search among records needs these themselves, not only
+    how many. Of the catalogue as a whole those are left out that no trials can say anything
+    about, where trials are asked for.
     """
     every, parameters = wanted.mechanisms, wanted.parameters
     taken: set[str] = set()
@@ -330,13 +296,7 @@ def _source(each: Configured, said: dict[str, float] | None) -> str:
 
 
 def claim_numbers(text: str) -> dict[str, float]:
-    """Read a claim as it stands after `--claim`.
-
-    Raises
-    ------
-    InvalidInput
-        If it is none.
-    """
+    """Read a claim as it stands after `--claim`."""
     wrong = InvalidInput(f"--claim = '{text}': must be {SPELLED}")
     try:
         given = table_of(text, "--claim", SPELLED)

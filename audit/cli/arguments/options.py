@@ -43,19 +43,10 @@ RESUMABLE = ("auto", "monte-carlo")
 
 
 def settings_of(config: Config, *, resume: bool = False) -> Settings:
-    """Return the settings of a run.
+    """Return the settings of a run; `resume` continues an interrupted one.
 
-    Parameters
-    ----------
-    config : Config
-    resume : bool
-        Whether an interrupted run is to be continued.
-
-    Raises
-    ------
-    InvalidInput
-        If options do not go together, or would change nothing. What is configured for every run may
-        change nothing.
+    Options must go together, and each that was said must change something. What is configured
+    for every run may change nothing.
     """
     on_workers = ("jobs",) if config.mode == "exhaustive" and config.executor == "dask" else ()
     for key in IDLE_OPTIONS[config.mode]:
@@ -96,11 +87,6 @@ def workers_of(config: Config) -> dict[str, Any]:
     """Return where work is done, as `Settings` takes it.
 
     What is configured for every run may be idle; what the command line says may not.
-
-    Raises
-    ------
-    InvalidInput
-        If options do not go together.
     """
     on_cluster = config.executor == "dask"
     scheduler = config.scheduler if on_cluster else None
@@ -144,17 +130,8 @@ def refuse_idle_limits(config: Config, targets: Sequence[AuditTarget], settings:
 def read_table(config: Config, slice_by: str | None = None, *, task: str | None = None) -> Table:
     """Return the data that are asked for; `slice_by` as in `dpassay.data.load`.
 
-    Parameters
-    ----------
-    config : Config
-    task : str, optional
-        Of an attack: whether the label is one of `classes` or `numbers`; empty where the file tells
-        it. Then features may be missing.
-
-    Raises
-    ------
-    InvalidInput
-        If they cannot be read, or the column of labels is missing or goes with no file.
+    The task of an attack says whether the label is one of `classes` or `numbers`, empty if the
+    file tells it; then features may be missing.
     """
     if config.label is not None and config.data in (None, BUILT_IN):
         raise InvalidInput(f"--label = '{config.label}': requires --data FILE")
@@ -170,10 +147,7 @@ def read_table(config: Config, slice_by: str | None = None, *, task: str | None 
 def data_of(config: Config) -> Group:
     """Return the pairs and queries made from the data that are asked for.
 
-    Raises
-    ------
-    InvalidInput
-        As `read_table` does, or if there are not two labels.
+    There must be two labels.
     """
     table = read_table(config)
     if len(table.source["labels"]) != 2:
@@ -193,13 +167,7 @@ def data_of(config: Config) -> Group:
 
 
 def records_of(config: Config) -> tuple[Labelled, dict[str, Any]]:
-    """Return the training records of the data that are asked for, and where they came from.
-
-    Raises
-    ------
-    InvalidInput
-        As `read_table` does.
-    """
+    """Return the training records of the data that are asked for, and where they came from."""
     sizes = {"train": config.train, "queries": config.queries}
     parts = split(read_table(config), **sizes, seed=config.seed)
     return parts.train, parts.source
@@ -225,13 +193,7 @@ def _two_valued(table: Table, places: tuple[int, ...]) -> bool:
 
 
 def transcripts_of(config: Config) -> int | None:
-    """Return how many transcripts a side are drawn; None where nothing is said.
-
-    Raises
-    ------
-    InvalidInput
-        If there are some, but too few.
-    """
+    """Return how many transcripts a side are drawn; None where nothing is said."""
     said = config.command_line["transcripts"]
     require(
         said is None or said == 0 or said >= LEAST_TRANSCRIPTS,

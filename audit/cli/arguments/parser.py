@@ -96,16 +96,7 @@ class Checked(argparse.Action):
 
 
 def add_options(command: Any, *keys: str) -> None:
-    """Add options of the table to a command or to a group of it.
-
-    The value of one that is not said is None.
-
-    Parameters
-    ----------
-    command : Parser or group
-    keys : str
-        Of `OPTIONS` or `COMMAND_LINE`.
-    """
+    """Add options of the table to a command or to a group of it; one that is not said is None."""
     for key in keys:
         add_option(command, key)
 
@@ -121,17 +112,7 @@ def add_option(
 ) -> None:
     """Add one option of the table; a command may say in words of its own what it means there.
 
-    Parameters
-    ----------
-    command : Parser or group
-    key : str
-        Of `OPTIONS` or `COMMAND_LINE`.
-    text, shown : str
-        What it means and what its default is; those of the table by default.
-    flags : sequence of str
-        Other names; that of the table by default.
-    dest : str
-        Where the value is kept; the key by default.
+    `flags` and `dest` replace its name on the command line and where its value is kept.
     """
     row = TABLE[key]
     told = f"{text or row.help} (default: {shown or row.default_words})".replace("%", "%%")
@@ -249,13 +230,7 @@ def add_output(command: Any, *, what: str = "table", quiet: bool = True) -> None
 
 
 def examples(*lines: tuple[str, str]) -> str:
-    """Return the examples of a command: what is typed, and what it does.
-
-    Parameters
-    ----------
-    lines : tuple of str
-        A command line and one sentence about it.
-    """
+    """Return the examples of a command: what is typed, and one sentence about it."""
     return "\n".join(
         ["examples:", *(f"{_typed(command)}\n{_indented(text, 6)}" for command, text in lines), ""]
     )

@@ -26,22 +26,12 @@ OUTPUT, ANSWERS = OPTIONS["output"].flag, "--answers"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sought:
-    """What one mechanism's worst pair is searched for among.
-
-    Parameters
-    ----------
-    search : Search
-    space : Space
-    together : bool
-        Whether all answers of a run are one output.
-    output : Output, optional
-        What one run returns, where that was declared.
-    """
+    """What one mechanism's worst pair is searched for among."""
 
     search: Search
     space: Space
-    together: bool
-    output: Output | None = None
+    together: bool  # all answers of a run are one output
+    output: Output | None = None  # what one run returns, where that was declared
 
     @property
     def answers(self) -> Answers:
@@ -54,16 +44,9 @@ class Sought:
 class Searches:
     """What is searched for, as the command line, a mechanism's entry and the run say it.
 
-    Parameters
-    ----------
-    said, of_run : str or None
-        What the command line says, which goes before what an entry says; what the file or a
-        variable says of all mechanisms, which goes after.
-    together_said : bool or None
-    together_of_run : bool
-        The same of `--together`.
-    output_said, output_of_run : str or None
-        The same of `--output`.
+    What the command line says (`said`) goes before what an entry says; what the file or a
+    variable says of all mechanisms (`of_run`) goes after. The same is true of `--together` and
+    `--output`.
     """
 
     said: str | None = None
@@ -84,11 +67,8 @@ class Searches:
     def of(self, each: Configured, records: Labelled | None) -> Sought | None:
         """Return the same with the records that it takes.
 
-        Raises
-        ------
-        InvalidInput
-            If its answers are to be taken together and it is asked at no points, or its output is
-            declared and nothing is searched for.
+        An output may only be declared if something is searched for, and answers taken
+        together only if it is asked at points.
         """
         search = self.search(each)
         asked = each.together if self.together_said is None else self.together_said
@@ -146,20 +126,8 @@ def searched(
 ) -> AuditTarget:
     """Build a mechanism whose pairs are searched for.
 
-    Parameters
-    ----------
-    each : Configured
-    parameters : dict
-    claim : Claim, optional
-        Its own claims by default, those that a search can be held against.
-    sought : Sought
-    option : str
-        How its answers were declared, empty where they were not: a search takes any.
-
-    Raises
-    ------
-    InvalidInput
-        If it cannot be called with such data, or something does not go with a search.
+    By default its claims are its own that a search can be held against. `option` says how its
+    answers were declared, empty where they were not: a search takes any.
     """
     name, search = each.target, sought.search
     if option:

@@ -109,13 +109,7 @@ def _found(
 
 
 def wanted_of(arguments: argparse.Namespace, config: Config) -> Wanted:
-    """Return what a command line asks for.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such mechanism, or a number is out of range.
-    """
+    """Return what a command line asks for."""
     alone = config.command_line
     settings = Settings(
         seed=config.seed,

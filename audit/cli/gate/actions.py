@@ -21,13 +21,7 @@ from dpassay.record.files import dumps, exists, writable, write_text
 
 @sound("one of the records")
 def accept(kind: RecordKind, text: str, config: Config) -> int:
-    """Make a record the baseline, and say what of it no baseline excuses.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no sound record of a finished run, or the baseline's file is none of its kind.
-    """
+    """Make a record of a finished run the baseline, and say what of it no baseline excuses."""
     place, record = record_of(kind, text)
     kind.require_whole(record, place)
     held, path = kind.acceptable(record, place), kind.baseline_in(config)
@@ -45,13 +39,7 @@ def accept(kind: RecordKind, text: str, config: Config) -> int:
 
 @sound("one of the records")
 def check(kind: RecordKind, text: str, config: Config, arguments: argparse.Namespace) -> int:
-    """Hold a record against the baseline; parameters are those of `accept`, and what was asked.
-
-    Raises
-    ------
-    InvalidInput
-        If one of them is no sound record of a finished run, or the baseline is stale.
-    """
+    """Hold a record of a finished run against the baseline, which must not be stale."""
     place, record = record_of(kind, text)
     kind.require_whole(record, place)
     path = kind.baseline_in(config)
@@ -68,13 +56,7 @@ def check(kind: RecordKind, text: str, config: Config, arguments: argparse.Names
 
 @sound("one of the records")
 def compare_records(kind: RecordKind, arguments: argparse.Namespace) -> int:
-    """Hold one record against another.
-
-    Raises
-    ------
-    InvalidInput
-        If one of them is no sound record of a finished run, or they cannot be compared.
-    """
+    """Hold one record of a finished run against another."""
     (old_path, old), (new_path, new) = (
         record_of(kind, arguments.old, "OLD"),
         record_of(kind, arguments.new, "NEW"),

@@ -27,76 +27,37 @@ def _nothing(record: Raw, judged: Judged, folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordKind:
-    """What the commands on records know of one kind.
+    """What the commands on records know of one kind."""
 
-    Parameters
-    ----------
-    of : str
-        What records of it are of, for messages; empty for those of a run.
-    schema, command : str
-        What its records say that they are, and what makes one.
-    files : tuple of str
-        Files that a folder is taken for, the usual one first.
-    is_one : callable
-        Whether a file is a record of this kind.
-    read : callable
-        Reads a file that an argument names; raises `InvalidInput`.
-    instead : callable
-        Says what a file is that is no record of this kind; empty where nobody can tell.
-    formats : callable
-        The reports of a record.
-    code : callable
-        The exit code that a record leads to.
-    configured : bool
-        Whether the configuration says where its baseline and its reports lie; else the command
-        line alone does.
-    baseline, accept : str
-        Where a baseline is kept unless another file is named, and the command that makes one.
-    entry, done : str
-        What an entry is called, and what is done to it.
-    entries, failed : callable
-        How many entries a record has, and the names of those that could not be `done`.
-    interrupted : str
-        What a record that is not finished is of, and how it is finished.
-    kept : callable
-        A record without what is never compared.
-    unexcused : callable
-        What no baseline excuses, or can fail, a line for each.
-    comparable : callable
-        Raises `InvalidInput` unless two records can be compared; takes them and their files.
-    current : callable
-        Raises `InvalidInput` if a baseline is stale; takes it, the record and its file.
-    compare : callable
-        Holds a record against an older one; takes both, the tolerance and whether estimates count.
-    estimates : bool
-        Whether there are estimates that could count.
-    beside : callable
-        Writes what else a comparison with a baseline changes in a folder of reports.
-    """
-
-    of: str
-    schema: str
-    command: str
-    files: tuple[str, ...]
-    is_one: Callable[[Path], bool]
-    read: Callable[[Path, str], Record]
+    of: str  # what records of it are of, for messages; empty for those of a run
+    schema: str  # what its records say that they are
+    command: str  # what makes a record
+    files: tuple[str, ...]  # that a folder is taken for, the usual one first
+    is_one: Callable[[Path], bool]  # whether a file is a record of this kind
+    read: Callable[[Path, str], Record]  # reads a file that an argument names
+    # what a file is that is no record of this kind; empty if nobody can tell
     instead: Callable[[Path], str] = lambda _: ""
-    formats: Callable[[], Mapping[str, Format]]
-    code: Callable[..., Exit]
-    configured: bool = False
-    baseline: str
-    accept: str
-    entry: str
-    done: str
-    entries: Callable[[Raw], int]
-    failed: Callable[[Raw], list[str]]
-    interrupted: str
-    kept: Callable[[Raw], Record] = dict
+    formats: Callable[[], Mapping[str, Format]]  # the reports of a record
+    code: Callable[..., Exit]  # the exit code that a record leads to
+    configured: bool = False  # says where baseline and reports lie; else the command line does
+    baseline: str  # where it is kept unless another file is named
+    accept: str  # the command that makes a baseline
+    entry: str  # what an entry is called
+    done: str  # what is done to an entry
+    entries: Callable[[Raw], int]  # how many a record has
+    failed: Callable[[Raw], list[str]]  # names of those that could not be `done`
+    interrupted: str  # what an unfinished record is of, and how it is finished
+    kept: Callable[[Raw], Record] = dict  # a record without what is never compared
+    # what no baseline excuses, or can fail, a line for each
     unexcused: Callable[[Raw], Iterable[str]]
+    # raises unless two records can be compared; takes them and their files
     comparable: Callable[[Raw, Raw, Path, Path], None]
+    # raises if a baseline is stale; takes it, the record and its file
     current: Callable[[Raw, Raw, Path], None]
+    # takes both records, the tolerance and whether estimates count
     compare: Callable[[Raw, Raw, float, bool], Comparison]
-    estimates: bool = False
+    estimates: bool = False  # whether there are some that could count
+    # writes what else a comparison changes in a folder of reports
     beside: Callable[[Raw, Judged, Path], None] = _nothing
 
     @property
@@ -127,10 +88,7 @@ class RecordKind:
     def acceptable(self, record: Raw, path: Path) -> Record:
         """Return a record as it is kept for a baseline.
 
-        Raises
-        ------
-        InvalidInput
-            If an entry failed: so nothing could be compared with it.
+        An entry that failed is refused: nothing could be compared with it.
         """
         failed = self.failed(record)
         if failed:
@@ -141,13 +99,7 @@ class RecordKind:
         return self.kept(record)
 
     def accepted(self, path: Path) -> Record:
-        """Read a baseline.
-
-        Raises
-        ------
-        InvalidInput
-            If there is none, or it is no sound record of a finished run.
-        """
+        """Read a baseline, a sound record of a finished run."""
         if not exists(path):
             raise InvalidInput(
                 f"baseline = '{path}': does not exist; create it with `{self.accept}`"

@@ -199,13 +199,7 @@ def _stands_for(kind: RecordKind, text: str, argument: str) -> bool:
 
 
 def any_record(text: str) -> tuple[RecordKind, Record]:
-    """Return the kind of a record, and the record.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none, or it cannot be read; the message says what the file is instead.
-    """
+    """Return the kind of a record, and the record, or say what the file is instead."""
     names = dict.fromkeys(name for kind in KINDS for name in kind.files)
     path = located(text, names=tuple(names))
     kind = next((kind for kind in KINDS if kind.is_one(path)), RUNS)
@@ -213,13 +207,7 @@ def any_record(text: str) -> tuple[RecordKind, Record]:
 
 
 def record_of(kind: RecordKind, text: str, argument: str = "RECORD") -> tuple[Path, Record]:
-    """Return the file of a record of a kind, and the record.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none, or it cannot be read; the message says what the file is instead.
-    """
+    """Return the file of a record of a kind, and the record, or say what the file is instead."""
     path = located(text, argument, kind.files)
     return path, _read(kind, path, argument)
 

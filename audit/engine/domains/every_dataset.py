@@ -25,20 +25,13 @@ from dpassay.targets.guard import AuditTarget
 class DomainLaws:
     """Laws of every dataset of a domain at every query.
 
-    Parameters
-    ----------
-    table : array (R, ..., R, q, K)
-        One axis per record of the dataset, R = 2 x points; then the query, and what `Law.table`
-        has.
-    error : float
-        Bound on the numerical error of each entry.
-    law : Law
-        That of the first dataset: what the table means.
+    The table (R, ..., R, q, K) has one axis per record of the dataset, R = 2 x points; then the
+    query, and what `Law.table` has.
     """
 
     table: NDArray[np.float64]
-    error: float
-    law: Law
+    error: float  # bound on the numerical error of each entry
+    law: Law  # of the first dataset: what the table means
 
     def worst(self, leaks: Leaks, k: int) -> tuple[list[Worst], float, int]:
         """Find the worst neighbours of each query; see `OrbitLaws.worst`."""

@@ -23,12 +23,9 @@ MOST_NUMBERED = 2**62
 class Numbering:
     """Numbers of the multisets of up to `most` records of R kinds.
 
-    Parameters
-    ----------
-    table : int array (R, most + 1)
-        Entry (j, l): how many multisets of l - 1 records there are of the kinds j, ..., R - 1; 0
-        for l = 0. So many come before a multiset that leaves l records for the kinds behind j, of
-        those that agree with it before j.
+    Entry (j, l) of the table (R, most + 1) says how many multisets of l - 1 records there are
+    of the kinds j, ..., R - 1; 0 for l = 0. So many come before a multiset that leaves l
+    records for the kinds behind j, of those that agree with it before j.
     """
 
     table: NDArray[np.int64]

@@ -42,51 +42,24 @@ from dpassay.stats.bounds import Computed
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OrbitLaws:
-    """Laws of every representative of a domain at every query.
+    """Laws of every representative of a domain at every query."""
 
-    Parameters
-    ----------
-    n : int
-        Records in a dataset.
-    group : Symmetries
-    numbering : Numbering
-    numbers : int array (M,)
-        Of the representatives, ascending.
-    ids : int array (M, points)
-        Which row each of them has at each point.
-    rows : array (L, K)
-        The different rows; see `Law.table`.
-    exchanged : int array (L,)
-        Number of the row with the two answers exchanged; of itself where no element does that.
-    error : float
-        Bound on the numerical error of each entry.
-    law : Law
-        One of them: what the rows mean.
-    checked : int
-        Representatives whose law was held against that of a reordered and a moved dataset.
-    """
-
-    n: int
+    n: int  # records in a dataset
     group: Symmetries
     numbering: Numbering
-    numbers: NDArray[np.int64]
-    ids: NDArray[np.int32]
-    rows: NDArray[np.float64]
-    exchanged: Ids
-    error: float
-    law: Law
-    checked: int
+    numbers: NDArray[np.int64]  # (M,) of the representatives, ascending
+    ids: NDArray[np.int32]  # (M, points): which row each of them has at each point
+    rows: NDArray[np.float64]  # (L, K), different; see `Law.table`
+    exchanged: Ids  # (L,): the row with answers exchanged; itself if nothing does that
+    error: float  # bound on the numerical error of each entry
+    law: Law  # one of them: what the rows mean
+    checked: int  # representatives compared with a reordered and a moved dataset
 
     def worst(self, leaks: Leaks, k: int) -> tuple[list[Worst], float, int]:
         """Find the worst neighbours that differ in k records or fewer, of each query.
 
-        Returns
-        -------
-        worst : list of Worst
-        highest : float
-            The most that any loss of the domain can be.
-        compared : int
-            Leaks that were read.
+        With them come the most that any loss of the domain can be, and how many leaks were
+        read.
         """
         reader = Reader(leaks, self.rows, self.error)
         points = self.group.points

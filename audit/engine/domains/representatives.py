@@ -30,26 +30,10 @@ def orbit_laws(
 ) -> OrbitLaws:
     """Compute the law of every representative, and check what the mechanism declares on them.
 
-    Parameters
-    ----------
-    target : AuditTarget
-        It declares that its records are exchangeable, and the symmetries.
-    n : int
-        Records in a dataset.
-    group : Symmetries
-    places : array (points, sides)
-        The points, which are also the queries.
-    seed : int
-        Of the datasets that are checked.
-    progress : callable
-    laws_of : callable, optional
-        Computes the laws of the representatives elsewhere, but not those for the check; they are
-        computed here by default.
-
-    Raises
-    ------
-    TargetError
-        If it has no exact law, or the check finds that what it declares is false.
+    It declares that its records are exchangeable, and the symmetries. The `places` (points,
+    sides) are the points, which are also the queries; the seed is that of the datasets that are
+    checked. `laws_of` computes the laws of the representatives elsewhere, but not those for the
+    check. A mechanism without an exact law, or with a false declaration, raises `TargetError`.
     """
     numbering = Numbering.of(2 * group.points, n)
     numbers = group.representatives(n, numbering)

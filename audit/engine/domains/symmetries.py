@@ -33,37 +33,19 @@ AT_ONCE = 2**20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Canonical:
-    """The representatives of some multisets, and what moves each of them there.
+    """The representatives of some multisets, and what moves each of them there."""
 
-    Parameters
-    ----------
-    number : int array (M,)
-        Of the representative.
-    to : int array (M, points)
-        Where each point goes.
-    exchanged : bool array (M,)
-        Whether the labels are exchanged.
-    """
-
-    number: NDArray[np.int64]
-    to: Places
-    exchanged: NDArray[np.bool_]
+    number: NDArray[np.int64]  # (M,) of the representative
+    to: Places  # (M, points): where each point goes
+    exchanged: NDArray[np.bool_]  # (M,): whether the labels are exchanged
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One element of the group.
+    """One element of the group."""
 
-    Parameters
-    ----------
-    to : tuple of int
-        Where each point goes.
-    exchanged : bool
-        Whether the labels are exchanged.
-    """
-
-    to: tuple[int, ...]
-    exchanged: bool = False
+    to: tuple[int, ...]  # where each point goes
+    exchanged: bool = False  # whether the labels are exchanged
 
     @property
     def of_records(self) -> Places:
@@ -91,18 +73,10 @@ class Element:
 
 @dataclass(frozen=True)
 class Symmetries:
-    """The group that some symmetries generate on the points of a domain.
+    """The group that some symmetries generate on the points of a domain."""
 
-    Parameters
-    ----------
-    sides : tuple of int
-        Points of each side of the domain.
-    keys : tuple of str
-        Of `SYMMETRIES`; none of them for the trivial group.
-    """
-
-    sides: tuple[int, ...]
-    keys: tuple[str, ...] = ()
+    sides: tuple[int, ...]  # points of each side of the domain
+    keys: tuple[str, ...] = ()  # of `SYMMETRIES`; none of them for the trivial group
 
     @property
     def points(self) -> int:
@@ -232,11 +206,8 @@ class Symmetries:
 def group_of(target: AuditTarget, sides: tuple[int, ...]) -> Symmetries:
     """Return the group that a mechanism declares on a domain with these sides.
 
-    Raises
-    ------
-    TargetError
-        If it declares what is none of `SYMMETRIES`, or an exchange of answers of which it has not
-        two.
+    A false declaration raises `TargetError`: a name that is none of `SYMMETRIES`, or an
+    exchange of answers of which it has not two.
     """
     keys = target.symmetries(sides)
     for key in keys:

@@ -12,18 +12,10 @@ from dpassay.stats.bounds import Computed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worst:
-    """The worst pair at one query.
-
-    Parameters
-    ----------
-    loss : Computed
-    choice, other : tuple of int
-        Two neighbouring datasets, as record numbers.
-    rows : tuple of array
-        What their laws have in the table at this query.
-    """
+    """The worst pair at one query."""
 
     loss: Computed
-    choice: tuple[int, ...]
-    other: tuple[int, ...]
+    choice: tuple[int, ...]  # a dataset, as record numbers
+    other: tuple[int, ...]  # its neighbour, likewise
+    # what their laws have in the table at this query
     rows: tuple[NDArray[np.float64], NDArray[np.float64]]

@@ -66,13 +66,7 @@ def case_of(
     group: Group | None,
     stack: ExitStack,
 ) -> Case:
-    """Make again what a witness names; arguments are those of `dpassay.record.replay.replay`.
-
-    Raises
-    ------
-    InvalidInput
-        If the witness is damaged, or the data are missing or are not the ones it was made from.
-    """
+    """Make again what a witness names; arguments are those of `dpassay.record.replay.replay`."""
     try:
         return _case(witness, file, target, group, stack)
     except DAMAGES as error:

@@ -33,13 +33,7 @@ def read_theorem_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
 
 
 def require_same_depth(old: Raw, new: Raw, path: Path, argument: str = "baseline") -> None:
-    """Make sure that two records of theorems went equally deep and have a row in common.
-
-    Raises
-    ------
-    InvalidInput
-        If they did not, or have none.
-    """
+    """Make sure that two records of theorems went equally deep and have a row in common."""
     where = f"{argument} = '{path}'"
     again = (
         "run `dpassay theorem run` with the same options, or look at the new record and run "

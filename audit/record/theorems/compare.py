@@ -34,13 +34,7 @@ WORDED = ("printed", "hypotheses", "number", "place")
 
 
 def compare_theorems(old: Raw, new: Raw, *, tolerance: float = TOLERANCE) -> Comparison:
-    """Hold a record of theorems against an older one.
-
-    Raises
-    ------
-    InvalidInput
-        If tolerance is out of range.
-    """
+    """Hold a record of theorems against an older one."""
     require_tolerance(tolerance)
     before, after = ({each["id"]: each for each in record["results"]} for record in (old, new))
     changes, unchanged = entry_by_entry(

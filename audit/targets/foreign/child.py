@@ -33,21 +33,7 @@ GRACE = 1.0
 
 
 class Child:
-    """A running program.
-
-    Parameters
-    ----------
-    command : sequence of str
-        The program and its arguments.
-    seconds : float
-        Time for a reply.
-    limits : ProcessLimits
-
-    Raises
-    ------
-    Broken
-        If it cannot be started.
-    """
+    """A running program; a reply may take `seconds`. `Broken` says that it cannot be started."""
 
     def __init__(self, command: Sequence[str], seconds: float, limits: ProcessLimits) -> None:
         self._seconds, self._most = seconds, round(limits.reply * MIB)

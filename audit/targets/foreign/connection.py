@@ -23,14 +23,8 @@ class Connection(Protocol):
     def ask(self, line: bytes, seconds: float | None = None) -> bytes:
         """Send a line, which ends in a line break, and return the reply without one.
 
-        The time for it is by default that of the connection.
-
-        Raises
-        ------
-        Late
-            If the reply does not come in time.
-        Broken
-            If no reply comes.
+        The time for it is by default that of the connection. `Late` says that the reply
+        does not come in time, `Broken` that none comes.
         """
         ...
 

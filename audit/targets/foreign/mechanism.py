@@ -102,21 +102,9 @@ F = TypeVar("F", bound=Foreign)
 
 @dataclass(frozen=True, eq=False)
 class Process(Foreign):
-    """A program that speaks JSON lines; see `process`, which makes it.
+    """A program that speaks JSON lines; see `process`, which makes it."""
 
-    Parameters
-    ----------
-    command : str
-        As in a shell, but no shell reads it.
-    timeout : float
-        Seconds for a reply.
-    start, memory, processes, cpu, file, reply : float
-        See `ProcessLimits`.
-    run_seconds : float or None
-        See `process`.
-    """
-
-    command: str
+    command: str  # as in a shell, but no shell reads it
     timeout: float = TIMEOUT
     start: float = 30.0
     memory: float = 4.0
@@ -136,13 +124,7 @@ class Process(Foreign):
 
 @dataclass(frozen=True, eq=False)
 class Http(Foreign):
-    """A service that takes JSON by POST; see `http`, which makes it.
-
-    Parameters
-    ----------
-    url, timeout, retries, reset, reply, run_seconds
-        See `http`.
-    """
+    """A service that takes JSON by POST; see `http`, which makes it."""
 
     url: str
     timeout: float = TIMEOUT

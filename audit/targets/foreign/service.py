@@ -43,13 +43,7 @@ class Address:
 
 
 def address_of(url: str) -> Address:
-    """Read an address.
-
-    Raises
-    ------
-    InvalidInput
-        If it is none of http or https, or holds a user, a password or a fragment.
-    """
+    """Read an address of http or https, without user, password or fragment."""
     wrong = InvalidInput(
         f"url = {url!r:.80}: must be http://HOST[:PORT]/PATH or https://..., without user, "
         "password and #"
@@ -150,10 +144,8 @@ class Service:
     def request(self, method: str, path: str, body: bytes = b"") -> tuple[int, bytes]:
         """Return status and body of the reply to one request.
 
-        Raises
-        ------
-        Late, Dropped, Broken
-            If it does not come in time, the connection fails, or it is too long.
+        `Late`, `Dropped` and `Broken` say that it does not come in time, the connection
+        fails, or it is too long.
         """
         return self._request(method, path, body, self._seconds, time.monotonic() + self._seconds)
 

@@ -16,25 +16,10 @@ def loss_of(
     delta: float = 0.0,
     domain: tuple[int, int] | None = None,
 ) -> Measured:
-    """Hold the exact loss of a target against what is claimed.
+    """Hold the exact loss of a target of the catalogue, at delta, against what is claimed in nats.
 
-    Parameters
-    ----------
-    claimed : float
-        In nats.
-    target : str
-        Name in the catalogue.
-    parameters : dict
-        Of the target.
-    delta : float
-        At which the loss is taken.
-    domain : (int, int) or None
-        n and N: all datasets of n records over N points; else the target's own worst pairs.
-
-    Raises
-    ------
-    ArithmeticError
-        If the audit computes no loss.
+    A domain n and N stands for all datasets of n records over N points; by default the target's
+    own worst pairs are taken.
     """
     # what audits takes time to import, and `dpassay theorem list` only lists the rows
     from dpassay.api import audit

@@ -62,11 +62,8 @@ def minimisers(loss: str, lambda_: float, n: int, points: int) -> Measured:
 def trained(loss: str, lambda_: float, n: int, points: int) -> list[tuple[Array, float]]:
     """Weights of Algorithms 4 and 3 for alpha = 1 at every dataset and string.
 
-    Returns
-    -------
-    list of (array, float)
-        Shape (points, ..., points, strings), one axis for each record; and how far they can be
-        from the minimisers.
+    The shape is (points, ..., points, strings), one axis for each record; with them comes how
+    far they can be from the minimisers.
     """
     R = np.linspace(-6.0, 6.0, 25)
     records = np.linspace(-1.0, 1.0, points + 1)

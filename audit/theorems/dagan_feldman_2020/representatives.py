@@ -27,16 +27,8 @@ Array = NDArray[np.float64]
 def worst_of_all_choices(H: str, points: int, n: int, size: int, epsilon: float) -> float:
     """Return the largest change of a label's probability over all choices, datasets and neighbours.
 
-    Parameters
-    ----------
-    H : str
-        A class on the line; see `classes.class_of`.
-    points : int
-        The domain is {1, ..., points}.
-    n, size : int
-        Records of a dataset, and of T.
-    epsilon : float
-        Of the exponential mechanism.
+    The class H is on the line {1, ..., points}, see `classes.class_of`. `n` is the number of
+    records of a dataset, `size` that of T, epsilon that of the exponential mechanism.
     """
     X = np.arange(1.0, points + 1)[:, None]
     found = class_of(H, points=points, feature=0, feature2=1)

@@ -25,14 +25,7 @@ DROPPED = 1e-13
 def expected_error(n: int, T: int, epsilon: float, mass: float, low: float, high: float) -> float:
     """E[Err_P(M(S))] where the left piece has mass `mass`.
 
-    Parameters
-    ----------
-    n, T, epsilon
-        Of ExpPW and of the sample.
-    mass : float
-        In [0, 1].
-    low, high : float
-        Probability of label 1 on the left piece and on the right one.
+    `low` and `high` are the probabilities of label 1 on the left piece and on the right one.
     """
     left = scipy.stats.binom.pmf(np.arange(n + 2), n + 1, mass)
     m = np.flatnonzero(left > DROPPED)

@@ -42,16 +42,8 @@ READS = 64
 class Host:
     """A process that answers what it is asked, one thing at a time.
 
-    Parameters
-    ----------
-    desk : callable
-        What answers in the new process.
-    limits : Limits
-    shared : iterable
-        Objects that exist already, and that it has as they are when they are arguments.
-    bare : bool
-        Whether all other open files are closed there: where nothing that the parent has opened can
-        be needed.
+    `desk` answers in the new process, which has the `shared` objects from the start. If `bare`,
+    it closes all other open files: nothing that the parent has opened can be needed.
     """
 
     def __init__(
@@ -125,19 +117,9 @@ class Host:
     def ask(self, operation: str, *arguments: Any, known: Iterable[Any] = ()) -> None:
         """Ask it something, and do not wait for the answer.
 
-        Parameters
-        ----------
-        operation : str
-        arguments : object
-        known : iterable
-            Objects that are sent once, and named from then on as long as they exist.
-
-        Raises
-        ------
-        Lost
-            If it cannot be asked any more.
-        Unsent
-            If an argument cannot be pickled.
+        Objects in `known` are sent once, and named from then on as long as they exist.
+        `Lost` says that it cannot be asked any more, `Unsent` that an argument cannot be
+        pickled.
         """
         content = self._objects.written(operation, arguments, known)
         self._number += 1
@@ -153,10 +135,7 @@ class Host:
     def answer(self) -> tuple[bool, Any]:
         """Return whether it has answered what it was asked last, and what; look at `wait` first.
 
-        Raises
-        ------
-        Lost
-            If it never will.
+        `Lost` says that it never will.
         """
         dead = self._ended()
         self.said.read(self._pipe)

@@ -15,16 +15,9 @@ from dpassay.workers.namespaces import lineage
 
 
 class Hosts:
-    """Hosts of one user's code, opened when they are needed.
+    """Hosts of one user's code, opened when they are needed; see `Host` for the arguments.
 
     What they print is told when they are closed.
-
-    Parameters
-    ----------
-    desk, limits, shared, bare
-        See `Host`.
-    name : str
-        What the user calls the code.
     """
 
     def __init__(
@@ -53,10 +46,7 @@ class Hosts:
     def several(self, number: int) -> list[Host]:
         """Return so many of them, new ones in the place of those that are lost.
 
-        Raises
-        ------
-        Lost
-            If the system lets none be opened, or they were killed.
+        `Lost` says that the system lets none be opened, or that they were killed.
         """
         if self._owner != lineage():  # two processes never share a host
             for host in self._open:

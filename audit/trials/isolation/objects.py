@@ -33,13 +33,7 @@ class _Pickler(pickle.Pickler):
 
 
 class Objects:
-    """The objects that a host has, by the keys under which it has them.
-
-    Parameters
-    ----------
-    shared : iterable
-        Those that it has from the start.
-    """
+    """The objects that a host has, by the keys under which it has them."""
 
     def __init__(self, shared: Iterable[Any]) -> None:
         self._known: dict[int, tuple[int, Any]] = {
@@ -62,10 +56,7 @@ class Objects:
     def written(self, operation: str, arguments: tuple[Any, ...], known: Iterable[Any]) -> Any:
         """Return the bytes that ask the host something; see `dpassay.trials.isolation.host`.
 
-        Raises
-        ------
-        Unsent
-            If an argument cannot be pickled.
+        `Unsent` says that an argument cannot be pickled.
         """
         once = {id(each): each for each in known if id(each) not in self._known}
         new = {self._keys + k: each for k, each in enumerate(once.values(), 1)}

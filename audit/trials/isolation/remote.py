@@ -48,10 +48,7 @@ class Remote:
     ) -> Any:
         """Return what a method returns there, which is of a kind; see `dpassay.trials.wire.read`.
 
-        Raises
-        ------
-        InvalidInput, TargetError
-            What it raises; `LostProcess` once its process is lost.
+        What it raises is raised here: `InvalidInput`, `TargetError`, `LostProcess`.
         """
         if self._lost is not None:
             raise LostProcess(self._lost.cause)

@@ -69,26 +69,13 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """One mechanism.
-
-    Parameters
-    ----------
-    name, anchor : str
-    page : str
-        Its own page, from the folder of index.html.
-    filters : str
-        Classes that the filter of the page goes by: has-wrong, has-undecided, has-held.
-    statuses : tuple of Status
-        Of its results, worst first, each once.
-    pairs : tuple of Pair
-    stories : tuple of (Entry, Story)
-    """
+    """One mechanism."""
 
     name: str
     anchor: str
-    page: str
-    filters: str
-    statuses: tuple[Status, ...]
+    page: str  # its own page, from the folder of index.html
+    filters: str  # classes that the filter of the page goes by
+    statuses: tuple[Status, ...]  # of its results, worst first, each once
     pairs: tuple[Pair, ...]
     stories: tuple[tuple[Entry, Story], ...]
 
@@ -100,24 +87,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """What the page of the catalogue shows.
+    """What the page of the catalogue shows."""
 
-    Parameters
-    ----------
-    published, ours : tuple of Entry
-        Claims that are wrong, printed in a paper or not, the worst first.
-    groups : tuple of Group
-        Every mechanism, that of the worst claim first, corrected claims and ours included.
-    notes : tuple of Note
-    dots : Table
-        The overview's numbers.
-    """
-
-    published: tuple[Entry, ...]
-    ours: tuple[Entry, ...]
-    groups: tuple[Group, ...]
+    published: tuple[Entry, ...]  # claims of papers that are wrong, the worst first
+    ours: tuple[Entry, ...]  # claims of ours that are wrong, the worst first
+    groups: tuple[Group, ...]  # every mechanism, that of the worst claim first
     notes: tuple[Note, ...]
-    dots: Table
+    dots: Table  # the overview's numbers
 
     @property
     def starred(self) -> bool:
@@ -130,14 +106,7 @@ def make_catalogue(
 ) -> Catalogue:
     """Put the results of a catalogue together.
 
-    Parameters
-    ----------
-    results : sequence of mapping
-        Of a record.
-    found : sequence of Brief
-        Of the same results, in the same order.
-    views : sequence of ResultView
-        Of the same results, worst first.
+    `found` is in the order of `results`; `views` are the worst first.
     """
     files = page_files(each.mechanism for each in found)
     entries = [

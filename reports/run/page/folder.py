@@ -41,17 +41,7 @@ def page_files(mechanisms: Iterable[str]) -> dict[str, str]:
 def remove_stale(directory: Path, kept: Collection[str] = ()) -> None:
     """Remove pages of mechanisms that we wrote, and their folder if nothing is left in it.
 
-    Parameters
-    ----------
-    directory : Path
-        That of index.html.
-    kept : collection of str
-        Pages of this run, as `page_files` names them.
-
-    Raises
-    ------
-    InvalidInput
-        If one cannot be removed.
+    `kept` are pages of this run, as `page_files` names them.
     """
     folder = directory / FOLDER
     if not folder.is_dir():

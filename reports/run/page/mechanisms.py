@@ -28,19 +28,11 @@ INDEX = "../index.html"
 
 
 def mechanism_pages(record: Raw) -> dict[str, str]:
-    """Write a page for each mechanism of the catalogue.
+    """Write a self-contained page for each mechanism of the catalogue.
 
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-
-    Returns
-    -------
-    dict of str to str
-        Self-contained pages by their paths, 'mechanisms/NAME.html', from the folder of the page
-        that `dpassay.reports.run.page.html.to_html` makes, in its order; equal records give equal
-        pages. Empty for a record of other mechanisms.
+    The keys are paths, 'mechanisms/NAME.html', from the folder of the page that
+    `dpassay.reports.run.page.html.to_html` makes, in its order. Equal records give equal pages.
+    A record of other mechanisms has none.
     """
     if not record["run"]["catalogue"]:
         return {}

@@ -29,26 +29,14 @@ TICKS = (0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """How a kind of finding is drawn.
-
-    Parameters
-    ----------
-    word, symbol : str
-        For people; the symbol is the shape.
-    told : str
-        What the word means.
-    slug : str
-        Of its colour.
-    shape, style : str
-        Mark and classes of `dpassay.reports.shared.chart`.
-    """
+    """How a kind of finding is drawn."""
 
     word: str
-    symbol: str
-    slug: str
-    shape: str
-    style: str
-    told: str = ""
+    symbol: str  # the shape, for people
+    slug: str  # of its colour
+    shape: str  # of `dpassay.reports.shared.chart`
+    style: str  # classes of the same
+    told: str = ""  # what the word means
 
 
 MARKS = {
@@ -88,20 +76,11 @@ MARKS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dot:
-    """One result in the overview.
-
-    Parameters
-    ----------
-    result : str
-    kind : str
-        A key of `MARKS`.
-    ratio : float
-        Leak over claim; may be inf.
-    """
+    """One result in the overview."""
 
     result: str
-    kind: str
-    ratio: float
+    kind: str  # a key of `MARKS`
+    ratio: float  # leak over claim; may be inf
 
 
 def dot_of(result: Raw) -> Dot | None:
@@ -121,21 +100,9 @@ def dot_of(result: Raw) -> Dot | None:
 
 
 def overview_plot(rows: Sequence[Row], *, name: str, part: str = "") -> str:
-    """Draw leak ÷ claim on a logarithmic axis, one row for each mechanism.
+    """Draw leak ÷ claim on a logarithmic axis as SVG, one row for each mechanism from above.
 
-    Parameters
-    ----------
-    rows : sequence of (str, sequence of Dot)
-        Mechanisms with their results, in order from above.
-    name : str
-        Id of the picture.
-    part : str
-        Which part of the overview it is, where it has several.
-
-    Returns
-    -------
-    str
-        An SVG element for inlining.
+    `part` says which part of the overview it is, if it has several.
     """
     height = PITCH * max(1, len(rows)) + TOP + BELOW
     dots = [(place, dot) for place, (_, row) in enumerate(rows) for dot in row]

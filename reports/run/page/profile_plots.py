@@ -24,25 +24,11 @@ DECADES = 30
 
 
 def profile_plot(view: ProfileView, *, slug: str, name: str, title: str) -> str:
-    """Draw what is known about delta(epsilon), with the claim.
+    """Draw what is known about delta(epsilon) as SVG, with the claim.
 
-    The axis of delta is logarithmic where the claimed delta is small, but not 0.
-
-    Parameters
-    ----------
-    view : ProfileView
-    slug : str
-        Status of the result, which gives the colour.
-    name : str
-        Unique among the plots of a page; for ids.
-    title : str
-        What the curves belong to: result and query.
-
-    Returns
-    -------
-    str
-        An SVG element for inlining. A band is filled between its bounds; where they agree it is a
-        single line.
+    The axis of delta is logarithmic if the claimed delta is small, but not 0. A band is filled
+    between its bounds; where they agree it is a single line. `slug` is the status of the
+    result, which gives the colour.
     """
     profile, curved = view.profile, view.claimed.get("delta")
     epsilon, delta = view.epsilon, view.delta
