@@ -144,9 +144,13 @@ class FunctionMechanism(Mechanism):
         if not self.free:
             return [answer() for _ in range(size)]
         found, told = [], dict[type, Any]()
+        by_query = not (self.without_query or self.together)
         for _ in range(size):
             try:
-                one = answer()  # what is not Python's own may be changed by the next run
+                one = answer()
+                if by_query and type(one) is np.ndarray and one.dtype.kind not in "biuf":
+                    one = one.tolist()  # one answer a query
+                # what is not Python's own may be changed by the next run
                 found.append(one if is_plain((one,)) else plain(one))
             except MemoryError:
                 raise
