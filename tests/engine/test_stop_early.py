@@ -238,6 +238,7 @@ def exact_stops(pairs: int, epsilon: float, p1: float, p0: float, at_least: floa
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("bounds_only")
 def test_early_stops_are_as_frequent_as_enumerated() -> None:
     """Exact, at the one look of this budget, and counted in audits: on the boundary and beyond it.
 

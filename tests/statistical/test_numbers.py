@@ -18,7 +18,6 @@ from dpassay.claims import DP, PredictionStability, Stability
 from dpassay.data import Labelled
 from dpassay.engine.result import Result
 from dpassay.pairs import FlipLabel, Pairs, replace_one
-from dpassay.selftest.known import refutes
 from tests.core.toys import Function, response
 
 PAIRS = replace_one([[0.0]], [0])
@@ -141,7 +140,7 @@ FOUR = Pairs(
 
 
 def alarms(runs: int, function: Function, **arguments: object) -> int:
-    """Refutations, be they taken back, of audits at 95 %, half of which is for lower bounds."""
+    """Refutations among whole audits at 95 %, half of which is for the lower bounds."""
     common: dict[str, Any] = {
         "pairs": FOUR,
         "queries": [[0.0], [1.0]],
@@ -158,8 +157,8 @@ def alarms(runs: int, function: Function, **arguments: object) -> int:
         )
         for seed in range(runs)
     ]
-    assert all(result.verdict != "error" or refutes(result) for result in found)
-    return sum(map(refutes, found))
+    assert all(result.verdict != "error" for result in found)
+    return sum(result.verdict == "refuted" for result in found)
 
 
 def mean_of(

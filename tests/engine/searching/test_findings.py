@@ -47,10 +47,6 @@ def empty_raises(data: Any, size: int, rng: Rng) -> Any:
     return noisy_sum(data["x"], size, rng) + 0 / min(len(data), 1)
 
 
-def empty_is_none(data: Any, size: int, rng: Rng) -> Any:
-    return noisy_sum(data["x"], size, rng) if len(data) else np.full(size, -100.0)
-
-
 def empty_is_noise(data: Any, size: int, rng: Rng) -> Any:
     return noisy_sum(data["x"], size, rng)
 
@@ -69,7 +65,6 @@ CERTAIN = {
         TABLE,
         "an empty table is answered by an exception, one record more is not",
     ),
-    "empty": (empty_is_none, TABLE, "an empty table"),
     "raw value": (maximum_beside, NUMBERS, "answer 1 is"),
 }
 TWINS = {"empty": (empty_is_noise, TABLE), "raw value": (noise_beside, NUMBERS)}

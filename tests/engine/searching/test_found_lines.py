@@ -81,7 +81,8 @@ def test_pair_and_event_are_named_in_the_order_of_the_sides() -> None:
 
 
 def test_lists_of_numbers_that_a_search_made_up_are_written_down() -> None:
-    *_, here, there, event, _ = shown(result := hunted(total, Scalars(0, 1, size=3)))
+    here, there = sides(result := hunted(total, Scalars(0, 1, size=3)))
+    event = next(line for line in shown(result) if line.startswith("event: "))
     assert re.fullmatch(r"S: numbers \([\d., ]+\)", here)
     assert re.fullmatch(r"S': numbers \([\d., ]+\)", there)
     assert re.match(r"event: the answer is (below|at least|above) \S+; \S+ % on S, \S+ %", event)

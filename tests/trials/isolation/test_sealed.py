@@ -49,7 +49,7 @@ def forging() -> Iterator[Introduced]:
                 return told
 
             for each in gc.get_objects():
-                if isinstance(each, dict) and each.get("describe") is true:
+                if type(each) is dict and each.get("describe") is true:
                     each["describe"] = describe
             return LEAKY
 
