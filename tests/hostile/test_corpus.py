@@ -28,7 +28,7 @@ AT_A_TIME = {"run": 16, "audit": 20, "attack": 8, "dask": 16}
 
 
 IN_CI: tuple[str, ...] = ("run", "audit")
-"""Commands under which the corpus is run here; under the others by hand, until all holds there."""
+"""Commands under which the corpus is run here; under the others by hand, since that takes long."""
 
 
 @cache
