@@ -97,7 +97,7 @@ def supervise(
         os.set_blocking(wake, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-        untraceable()  # before the code runs: it would be fast enough
+        untraceable()  # before the code runs, which could attach to this process at once
         child, failure = _started(start, (control, woken, wake))
     except OSError as error:
         _tell(control, {"failed": error.strerror})
