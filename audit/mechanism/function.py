@@ -13,6 +13,7 @@ from dpassay.claims import Claim
 from dpassay.data import Values
 from dpassay.errors import Failed
 from dpassay.mechanism.base import Mechanism
+from dpassay.mechanism.plain import is_plain, plain
 from dpassay.rows.handing import Handed
 from dpassay.rows.rows import Rows
 
@@ -143,9 +144,14 @@ class FunctionMechanism(Mechanism):
         if not self.free:
             return [answer() for _ in range(size)]
         found, told = [], dict[type, Any]()
+        by_query = not (self.without_query or self.together)
         for _ in range(size):
             try:
-                found.append(answer())
+                one = answer()
+                if by_query and type(one) is np.ndarray and one.dtype.kind not in "biuf":
+                    one = one.tolist()  # one answer a query
+                # what is not Python's own may be changed by the next run
+                found.append(one if is_plain((one,)) else plain(one))
             except MemoryError:
                 raise
             except Exception as error:  # noqa: BLE001  (what is not ours may do anything)

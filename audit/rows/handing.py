@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.rows.columns import MISSING, Coded, Column
+from dpassay.rows.columns import LAST, MISSING, SPECIAL, Coded, Column
 from dpassay.rows.rows import LABELLED, Form
 
 
@@ -51,6 +51,7 @@ def records(form: Form, values: Coded) -> Any:
     Of a DataFrame a dict for each record, of tuples and arrays (n, d) a list, else its value. Of
     features and labels a dict of both.
     """
+    values = np.where(values == SPECIAL["nan"], MISSING, values)
     told = [
         [
             cell.isoformat() if hasattr(cell, "isoformat") else cell
@@ -115,7 +116,7 @@ def _series(column: Column, codes: NDArray[np.float64]) -> Any:
             return series.dt.tz_localize("UTC").dt.tz_convert(zone).astype(dtype)
         return series.astype(dtype)
     if column.dtype == "category":
-        known = np.where(codes == MISSING, -1, codes).astype(int)
+        known = np.where(codes <= LAST, -1, codes).astype(int)
         categories: Any = list(column.values)
         return pd.Series(pd.Categorical.from_codes(known, categories=categories))
     dtype = column.dtype or "object"
@@ -124,12 +125,13 @@ def _series(column: Column, codes: NDArray[np.float64]) -> Any:
 
 def _array(column: Column, codes: NDArray[np.float64]) -> NDArray[Any]:
     """Return cells as an array of the dtype that they had."""
-    dtype, gone = column.dtype, codes == MISSING
+    dtype, gone = column.dtype, codes <= LAST
     numeric = column.kind in ("number", "integer")
     if numeric and not gone.any() and not dtype.startswith(("object", "str", "Int", "UInt")):
         return codes.astype(dtype or ("int64" if column.kind == "integer" else float))
     if numeric and dtype.startswith("float"):
-        return np.where(gone, np.nan, codes).astype(dtype)
+        floats = np.where(codes == SPECIAL["inf"], np.inf, np.where(gone, np.nan, codes))
+        return np.where(codes == SPECIAL["-inf"], -np.inf, floats).astype(dtype)
     found = np.empty(len(codes), dtype=object)
     for j, cell in enumerate(codes.tolist()):
         found[j] = column.plain(cell)

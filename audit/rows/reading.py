@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.errors import InvalidInput, as_real, near, require
-from dpassay.rows.columns import MISSING, Coded, Column, Kind, is_hashable
+from dpassay.rows.columns import MISSING, SPECIAL, Coded, Column, Kind, is_hashable
 from dpassay.rows.handing import Features
 from dpassay.rows.rows import LABELLED, Form, Rows, Shape
 
@@ -146,16 +146,20 @@ def _tight(values: list[Any]) -> Any:
 
 
 def _plain(cells: Any) -> list[Any]:
-    """Return cells as values of Python's own; None where one is missing."""
+    """Return cells as values of Python's own; None where one is missing.
+
+    In a column of floats or of texts alone NaN is a missing cell; elsewhere it is told from None.
+    """
     found = cells.tolist() if hasattr(cells, "tolist") else list(cells)
-    return [None if _is_missing(cell) else cell for cell in found]
+    floats = str(getattr(cells, "dtype", "")).lower().startswith(("float", "category", "str"))
+    return [None if _is_missing(cell, nan=floats) else cell for cell in found]
 
 
-def _is_missing(cell: Any) -> bool:
+def _is_missing(cell: Any, *, nan: bool) -> bool:
     if cell is None:
         return True
     if isinstance(cell, (float, np.floating)):
-        return bool(np.isnan(cell))
+        return nan and bool(np.isnan(cell))
     return type(cell).__name__ in ("NAType", "NaTType")
 
 
@@ -168,15 +172,19 @@ def _coded(
         return _dates(name, cells, dtype, limits)
     plain, extra = _plain(cells), list(more or ())
     missing = any(cell is None for cell in (*plain, *extra))
-    dtype = _with_gaps(dtype) if missing else dtype
-    present = [cell for cell in (*plain, *extra) if cell is not None]
-    if _all_numbers(present) and dtype != "category" and (present or limits):
-        column = _numbers(name, present, limits, dtype, missing=missing)
+    named = {_special(cell) for cell in (*plain, *extra)}
+    special = tuple(name for name in SPECIAL if name in named)
+    dtype = _with_gaps(dtype) if missing or special else dtype
+    present = [c for c in (*plain, *extra) if c is not None and not _special(c)]
+    if _all_numbers(present) and dtype != "category" and (present or limits or special):
+        column = _numbers(name, present, limits, dtype, missing=missing, special=special)
     else:
         if limits is not None:
             raise InvalidInput(f"limits: column '{name}' holds no numbers")
         known = _known_values(name, cells, present)
-        column = Column(name=name, kind="value", values=known, missing=missing, dtype=dtype)
+        column = Column(
+            name=name, kind="value", values=known, missing=missing, dtype=dtype, special=special
+        )
     return column, np.array([_code(column, cell) for cell in plain])
 
 
@@ -198,17 +206,31 @@ def _numbers(
     dtype: str,
     *,
     missing: bool,
+    special: tuple[str, ...],
 ) -> Column:
     whole = all(type(cell) is int for cell in present) and not dtype.startswith("float")
     if not all(abs(cell) < 2**53 for cell in present):
         raise InvalidInput(f"column '{name}': must be finite numbers below 2^53")
-    low, high = (min(present), max(present)) if limits is None else map(as_real, limits)
+    ends = min(present, default=0.0), max(present, default=0.0)
+    low, high = ends if limits is None else map(as_real, limits)
     if present and not (low <= min(present) and max(present) <= high):
         raise InvalidInput(f"limits: column '{name}' has numbers beyond [{low:g}, {high:g}]")
     kind: Kind = "integer" if whole else "number"
     return Column(
-        name=name, kind=kind, low=float(low), high=float(high), missing=missing, dtype=dtype
+        name=name,
+        kind=kind,
+        low=float(low),
+        high=float(high),
+        missing=missing,
+        dtype=dtype,
+        special=special,
     )
+
+
+def _special(cell: Any) -> str:
+    """Return the name of a number that is not finite, else nothing."""
+    number = isinstance(cell, (float, np.floating)) and not np.isfinite(cell)
+    return str(float(cell)) if number else ""
 
 
 def _known_values(name: str, cells: Any, present: list[Any]) -> tuple[Any, ...]:
@@ -231,8 +253,10 @@ def _known_values(name: str, cells: Any, present: list[Any]) -> tuple[Any, ...]:
 
 def _code(column: Column, cell: Any) -> float:
     """Return the code of one cell."""
-    if _is_missing(cell):
+    if _is_missing(cell, nan=column.missing and "nan" not in column.special):
         return MISSING
+    if (name := _special(cell)) and name in SPECIAL:
+        return SPECIAL[name]
     if column.kind == "value":
         return float(_places(column.values)[type(cell), cell])
     if column.kind == "date":

@@ -71,7 +71,19 @@ class Candidate:
         """What pairs are ranked by: the greater, the worse it looks."""
         if self.outlook is None or self.goal is None:
             return -math.inf, -math.inf
-        return rank_of(self.goal, self.outlook)
+        rank, times = rank_of(self.goal, self.outlook)
+        return (CERTAIN if self.told_apart else rank), times
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether an event came in every run of one side and in none of the other.
+
+        Then no standard error is small, and the bound to be expected says all.
+        """
+        rows, seen = sum(each.shape[1] for each in self.one), self.outlook
+        if seen is None or self.goal is None or seen.expected <= self.goal.promised:
+            return False
+        return bool(max(seen.p0, 1 - seen.p1) * rows <= 1)
 
     @property
     def promise(self) -> float:
@@ -109,7 +121,7 @@ def round_of(alive: Sequence[Candidate], size: int, kept: int) -> Round:
 
 def is_sure(pair: Candidate) -> bool:
     """Whether a pair will be refuted next to surely."""
-    return pair.outlook is not None and pair.outlook.assurance >= CERTAIN
+    return pair.told_apart or (pair.outlook is not None and pair.outlook.assurance >= CERTAIN)
 
 
 def keeps(smaller: Candidate, pair: Candidate) -> bool:

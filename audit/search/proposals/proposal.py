@@ -7,13 +7,16 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data import Dataset
 from dpassay.pairs import NOTHING_ASKED, Change, Pairs
+
+if TYPE_CHECKING:
+    from dpassay.search.proposals.paths import Path
 
 REPEATS = 50
 """A family that has made so many proposals in a row that were known already has run dry."""
@@ -124,6 +127,11 @@ class Space:
         raise NotImplementedError
 
     @property
+    def guessed(self) -> str:
+        """Which limits were taken from the data, in a sentence; empty where none were."""
+        return ""
+
+    @property
     def columns(self) -> int:
         """Coordinates of a query point; 0 where nothing is asked."""
         return 0
@@ -132,6 +140,20 @@ class Space:
     def own(self) -> Dataset | None:
         """The user's own dataset, if there is one."""
         return None
+
+    @property
+    def paths(self) -> Sequence[Path]:
+        """Chains of neighbours between datasets that lie far apart."""
+        from dpassay.search.proposals.paths import paths_of  # which is made of proposals
+
+        maker: Any = getattr(self, "_maker", None)
+        return paths_of(maker) if hasattr(maker, "neighbours") else ()
+
+    @property
+    def outside(self) -> Sequence[Proposal]:
+        """Pairs with a cell that the user has not described, which their family names."""
+        found: Sequence[Proposal] = getattr(getattr(self, "_maker", None), "outside", ())
+        return found
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Return up to `most` pairs to begin with, those that tell most first.
