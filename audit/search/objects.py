@@ -12,7 +12,7 @@ import marshal
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any
 
@@ -75,6 +75,17 @@ class Objects:
         longest = max((len(group.columns) for group in self.groups), default=0) if parts else 1
         self.width = min(MOST_PLACES, longest)
         self._known: dict[Place | None, Numbers | Column] = {}
+
+    @cached_property
+    def array(self) -> Numbers | None:
+        """The same as an array, where all answers hold as many numbers of one type."""
+        width = len(self.groups[0].columns) if len(self.groups) == 1 and self.parts else 0
+        if not 0 < width <= MOST_PLACES or self.groups[0].structure == LEAF:
+            return None
+        columns = [self.column(place) for place in range(width)]
+        found = [each.array for each in columns if isinstance(each, Numbers)]
+        alike = len(found) == width and len({each.dtype for each in found}) == 1
+        return Numbers(np.stack(found, axis=1)) if alike else None
 
     def column(self, place: Place | None) -> Numbers | Column:
         """Return the values in a place, or the whole outputs (None)."""
@@ -140,6 +151,8 @@ class Objects:
 
     def whole(self, table: tuple[Key, ...]) -> Codes:
         """See `View`."""
+        if self.array is not None:
+            return self.array.whole(table)
         longest = max((len(group.columns) for group in self.groups), default=0)
         if not self.parts or longest > MOST_PLACES or any(g.structure == LEAF for g in self.groups):
             return self.column(None).codes(0, table)
@@ -160,6 +173,8 @@ class Objects:
 
     def matrix(self) -> Array:
         """See `View`."""
+        if self.array is not None:
+            return self.array.matrix()
         if self.width == 0:
             return np.full((self.n, 1), np.nan)
         return np.stack([self.number(place) for place in range(self.width)], axis=1)
@@ -175,6 +190,8 @@ class Objects:
 
     def tally(self, place: Place | None) -> Tally:
         """See `View`."""
+        if place is None and self.array is not None:
+            return self.array.tally(None)
         return self.column(place).tally(0)
 
     def form(self) -> Column:
@@ -362,13 +379,14 @@ def _forms(group: _Group, typed: list[Numbers | Column]) -> tuple[list[Special],
     fixed = [tag if isinstance(tag, str) else "" for tag in tags]
     if not varying:
         return [form_of(group.structure, fixed)], np.zeros(group.size, dtype=np.intp)
-    found = []
-    told = column_of(list(zip(*(tags[k] for k in varying), strict=True)))
-    for row in told.values:
+    found, index = [], dict[tuple[str, ...], int]()
+    rows = zip(*(tags[k] for k in varying), strict=True)
+    ids = [index.setdefault(row, len(index)) for row in rows]
+    for row in index:
         for k, tag in zip(varying, row, strict=True):
             fixed[k] = tag
         found.append(form_of(group.structure, fixed))
-    return found, told.ids
+    return found, np.array(ids, dtype=np.intp)
 
 
 def _tags(column: Any, typed: Numbers | Column) -> str | list[str]:
