@@ -78,6 +78,8 @@ class _Reader:
             return value
         if kind in WRAPPED:
             return value.item() if kind is not np.str_ else str.__str__(value)
+        if kind is np.ndarray and is_numeric(value):
+            return value.copy()
         if id(value) in self.above:
             return Special("cycle", str(len(self.above) - self.above[id(value)]))
         try:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -277,8 +278,8 @@ def _leaves(values: Sequence[Any]) -> list[Any] | None:
         return [values]
     kind, *more = kinds
     if kind is np.ndarray and not more:
-        alike = len({(each.dtype, each.shape) for each in values}) == 1
-        return list(np.stack(values).reshape(len(values), -1).T) if alike else None
+        alike = len(set(map(attrgetter("dtype", "shape"), values))) == 1
+        return list(np.concatenate(values, None).reshape(len(values), -1).T) if alike else None
     held = None if more else _held(kind, values)
     if held is None:
         return None
