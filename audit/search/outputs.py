@@ -221,7 +221,7 @@ def _of_parts(views: Sequence[View], bits: bool) -> list[Feature]:
         at = [at for at, each in tallies.items() if each.numbers > CONTINUOUS and not each.others]
         found += _differences(sorted(at, key=order.index))
     varied = [each for each in tallies.values() if each.numbers + each.others > 1]
-    if whole.width > 2 and any(each.numbers <= CONTINUOUS or each.others for each in varied):
+    if len(varied) > 2 and any(each.numbers <= CONTINUOUS or each.others for each in varied):
         found += [Feature("change")]
         symbols = _alphabet(varied)
         found += [Feature(kind, 0, (key,)) for key in symbols for kind in ("first", "count")]
@@ -290,7 +290,7 @@ def _of_place(
     found = []
     if tally.numbers > 2 or (tally.numbers > 1 and tally.others):
         found.append(Feature("number", at))
-    table = _table(tally, MOST_VALUES if place is None else MOST_HERE)
+    table = _table(tally, MOST_VALUES if view.width == 1 else MOST_HERE)
     if table and (tally.numbers + tally.others > 1 or place is None):
         found.append(Feature("value", at, table))
     if tally.others > CONTINUOUS:
