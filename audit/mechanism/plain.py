@@ -92,10 +92,11 @@ class _Reader:
         self.above[id(value)] = len(self.above)
         found: Any = parts
         if type(parts) is Node:
-            found = Node(parts.head, {k: self.read(v) for k, v in parts.parts.items()})
+            for k, part in parts.parts.items():
+                parts.parts[k] = self.read(part)
         elif type(parts) is dict:
             found = {k: self.read(v) for k, v in parts.items()}
-        elif type(parts) is not np.ndarray:
+        else:
             found = type(parts)(map(self.read, parts))
         del self.above[id(value)]
         return found
