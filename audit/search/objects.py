@@ -60,32 +60,25 @@ class _Group:
 
 
 class Objects:
-    """Outputs of any kind, one Python object each.
+    """Outputs of any kind, one plain Python object for each trial: see `dpassay.mechanism.plain`.
 
-    Parameters
-    ----------
-    outputs : sequence
-        One for each trial; plain, see `dpassay.mechanism.plain`.
-    parts : bool
-        Whether the parts of outputs are looked at place by place; else each output is one value.
+    `parts` says whether their parts are looked at place by place; else each output is one value.
     """
 
     def __init__(self, outputs: Sequence[Any], *, parts: bool) -> None:
         self.outputs, self.parts, self.n = outputs, parts, len(outputs)
         self.groups = _groups(outputs)
-        longest = max((len(group.columns) for group in self.groups), default=0) if parts else 1
-        self.width = min(MOST_PLACES, longest)
+        self.longest = max((len(group.columns) for group in self.groups), default=0)
+        self.width = min(MOST_PLACES, self.longest) if parts else 1
         self._known: dict[Place | None, Numbers | Column] = {}
 
     @cached_property
     def array(self) -> Numbers | None:
         """The same as an array, where all answers hold as many numbers of one type."""
-        width = len(self.groups[0].columns) if len(self.groups) == 1 and self.parts else 0
-        if not 0 < width <= MOST_PLACES or self.groups[0].structure == LEAF:
-            return None
-        columns = [self.column(place) for place in range(width)]
+        alone = self.parts and len(self.groups) == 1 and self.groups[0].structure != LEAF
+        columns = [self.column(place) for place in range(self.width)] if alone else []
         found = [each.array for each in columns if isinstance(each, Numbers)]
-        alike = len(found) == width and len({each.dtype for each in found}) == 1
+        alike = len({each.dtype for each in found}) == 1 and len(found) == self.longest
         return Numbers(np.stack(found, axis=1)) if alike else None
 
     def column(self, place: Place | None) -> Numbers | Column:
@@ -154,8 +147,8 @@ class Objects:
         """See `View`."""
         if self.array is not None:
             return self.array.whole(table)
-        longest = max((len(group.columns) for group in self.groups), default=0)
-        if not self.parts or longest > MOST_PLACES or any(g.structure == LEAF for g in self.groups):
+        leaf = any(group.structure == LEAF for group in self.groups)
+        if not self.parts or self.longest > MOST_PLACES or leaf:
             return self.column(None).codes(0, table)
         rows = {
             k: key + (ABSENT,) * (self.width - len(key))
@@ -174,8 +167,6 @@ class Objects:
 
     def matrix(self) -> Array:
         """See `View`."""
-        if self.array is not None:
-            return self.array.matrix()
         if self.width == 0:
             return np.full((self.n, 1), np.nan)
         return np.stack([self.number(place) for place in range(self.width)], axis=1)
@@ -191,17 +182,15 @@ class Objects:
 
     def tally(self, place: Place | None) -> Tally:
         """See `View`."""
-        if place is None and self.array is not None:
-            return self.array.tally(None)
-        return self.column(place).tally(0)
+        array = self.array if place is None else None
+        return self.column(place).tally(0) if array is None else array.tally(None)
 
     def form(self) -> Column:
         """See `View`."""
         alone, index = len(self.groups) == 1 and self.parts, dict[Special, int]()
         ids = np.zeros(self.n, dtype=np.intp)
         for group in self.groups:
-            columns = enumerate(group.columns)
-            typed = [self.column(k) if alone else _typed(each) for k, each in columns]
+            typed = [self.column(k) if alone else _typed(c) for k, c in enumerate(group.columns)]
             forms, each = _forms(group, typed)
             known = [index.setdefault(form, len(index)) for form in forms]
             ids[slice(None) if group.rows is None else group.rows] = np.array(known)[each]
@@ -258,17 +247,13 @@ def _groups(outputs: Sequence[Any]) -> list[_Group]:
 
 
 def _group(
-    rows: NDArray[np.intp] | None,
-    size: int,
-    structure: str,
-    places: list[Place],
-    columns: list[Any],
+    rows: NDArray[np.intp] | None, size: int, structure: str, places: list[Place], leaves: list[Any]
 ) -> _Group:
-    if len(columns) > MOST_COLUMNS:
-        left = [each.tolist() if isinstance(each, np.ndarray) else each for each in columns]
+    if len(leaves) > MOST_COLUMNS:
+        left = [each.tolist() if isinstance(each, np.ndarray) else each for each in leaves]
         rest = [Special("rest", _digest(row)) for row in zip(*left[MOST_COLUMNS:], strict=True)]
-        columns, places = [*columns[:MOST_COLUMNS], rest], [*places[:MOST_COLUMNS], " rest"]
-    return _Group(rows, size, structure, {place: k for k, place in enumerate(places)}, columns)
+        leaves, places = [*leaves[:MOST_COLUMNS], rest], [*places[:MOST_COLUMNS], " rest"]
+    return _Group(rows, size, structure, {place: k for k, place in enumerate(places)}, leaves)
 
 
 def _leaves(values: Sequence[Any]) -> list[Any] | None:
