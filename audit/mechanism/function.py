@@ -150,7 +150,8 @@ class FunctionMechanism(Mechanism):
                 one = answer()
                 if by_query and type(one) is np.ndarray and one.dtype.kind not in "biuf":
                     one = one.tolist()  # one answer a query
-                # what is not Python's own may be changed by the next run
+                # the next run may change what it gave: a buffer, a dict of its own
+                one = one.copy() if type(one) in CHANGEABLE else one
                 found.append(one if is_plain((one,)) else plain(one))
             except MemoryError:
                 raise
@@ -165,6 +166,9 @@ class FunctionMechanism(Mechanism):
         """Return what stands for the answer of a run that raised an exception."""
         failed = Failed.of(error)
         return failed if self.without_query or self.together else (failed,) * queries
+
+
+CHANGEABLE = (dict, list, np.ndarray)
 
 
 def _only(answers: Any) -> Any:

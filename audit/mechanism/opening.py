@@ -259,10 +259,13 @@ def _opens_pandas(value: Any) -> Callable[[Any], Parts] | None:
 
 def _frame(value: Any) -> Parts:
     parts: Parts = {}
-    for k, label in enumerate(value.columns):
+    # what pandas keeps is read as it lies there: this is ten times as fast
+    blocks, get = value._mgr.blocks, value._get_column_array  # noqa: SLF001
+    alone = blocks[0].values if len(blocks) == 1 else None
+    for k, label in enumerate(value.columns.tolist()):
         piece = f"[{label!r}]" if type(label) in SIMPLE else f"[{k}]"
         piece = f"{piece}#{k}" if piece in parts else piece
-        parts[piece] = _held(value._get_column_array(k))  # noqa: SLF001  (ten times as fast)
+        parts[piece] = alone[k] if type(alone) is np.ndarray else _held(get(k))
     if value.columns.nlevels > 1 or value.columns.name is not None:
         parts[".columns"] = value.columns
     return parts | _labels(value)

@@ -78,6 +78,8 @@ class _Reader:
             return value
         if kind in WRAPPED:
             return value.item() if kind is not np.str_ else str.__str__(value)
+        if kind is np.ndarray and is_numeric(value):
+            return value.copy()
         if id(value) in self.above:
             return Special("cycle", str(len(self.above) - self.above[id(value)]))
         try:
@@ -90,10 +92,11 @@ class _Reader:
         self.above[id(value)] = len(self.above)
         found: Any = parts
         if type(parts) is Node:
-            found = Node(parts.head, {k: self.read(v) for k, v in parts.parts.items()})
+            for k, part in parts.parts.items():
+                parts.parts[k] = self.read(part)
         elif type(parts) is dict:
             found = {k: self.read(v) for k, v in parts.items()}
-        elif type(parts) is not np.ndarray:
+        else:
             found = type(parts)(map(self.read, parts))
         del self.above[id(value)]
         return found

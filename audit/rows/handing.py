@@ -42,14 +42,14 @@ class Handed:
         made = self._made
         if isinstance(made, Features):
             return Features(made.X.copy(), made.y.copy())
-        return made.copy()
+        return [dict(row) for row in made] if self.form.shape == "dicts" else made.copy()
 
 
 def records(form: Form, values: Coded) -> Any:
     """Return rows as plain values of Python's own, dates as texts, for what is not in Python.
 
-    Of a DataFrame a dict for each record, of tuples and arrays (n, d) a list, else its value. Of
-    features and labels a dict of both.
+    Of a DataFrame or dicts a dict for each record, of tuples and arrays (n, d) a list, else its
+    value. Of features and labels a dict of both.
     """
     values = np.where(values == SPECIAL["nan"], MISSING, values)
     told = [
@@ -62,7 +62,7 @@ def records(form: Form, values: Coded) -> Any:
     rows = [list(row) for row in zip(*told, strict=True)]
     if form.shape in LABELLED:
         return {"X": [row[:-1] for row in rows], "y": told[-1]}
-    if form.shape == "frame":
+    if form.shape in ("frame", "dicts"):
         return [dict(zip(form.names, row, strict=True)) for row in rows]
     single = len(form.columns) == 1 and form.columns[0].name == "value"
     return told[0] if single else rows
@@ -90,6 +90,8 @@ def handed(form: Form, values: Coded) -> Any:
         [column.plain(cell) for cell in codes]
         for column, codes in zip(form.columns, values.T.tolist(), strict=True)
     ]
+    if form.shape == "dicts":
+        return [dict(zip(form.names, row, strict=True)) for row in zip(*cells, strict=True)]
     return cells[0] if form.shape == "list" else list(zip(*cells, strict=True))
 
 

@@ -17,8 +17,8 @@ from dpassay.rows.rows import LABELLED, Form, Rows, Shape
 MOST_VALUES = 100_000
 """Values that a column may have."""
 KINDS = (
-    "a DataFrame, a list of values or of tuples, an array, a pair (X, y) of features and labels, "
-    "or a description such as Answers(size=5), Scalars(0, 1), Labelled(X, y)"
+    "a DataFrame, a list of values, tuples or dicts, an array, a pair (X, y) of features and "
+    "labels, or a description such as Answers(size=5), Scalars(0, 1), Labelled(X, y)"
 )
 """What data may be."""
 
@@ -36,7 +36,8 @@ def rows_of(
     Parameters
     ----------
     data : DataFrame, list, array, or pair (X, y)
-        Records. A list holds values of any hashable kind, or tuples of equal length.
+        Records. A list holds values of any hashable kind, tuples of equal length, or dicts of equal
+        keys.
     label, group : str, optional
         The columns of a DataFrame that hold the label, and whose record it is.
     limits : mapping, optional
@@ -119,6 +120,11 @@ def _of_list(data: list[Any], empty: Form | None) -> tuple[Shape, list[tuple[str
     widths = {len(each) if isinstance(each, (tuple, list)) else -1 for each in data}
     if not data and empty is not None:
         return empty.shape, [(column.name, []) for column in empty.columns]
+    if data and all(isinstance(each, dict) for each in data):
+        names = list(data[0])
+        if set(map(type, names)) != {str} or any(list(each) != names for each in data):
+            raise InvalidInput("data: dicts must have the same texts as keys, in the same order")
+        return "dicts", [(name, [each[name] for each in data]) for name in names]
     if widths == {-1} or 0 in widths or len(widths) > 1:
         return "list", [("value", data)]
     return "tuples", [(f"x{j}", [each[j] for each in data]) for j in range(widths.pop())]

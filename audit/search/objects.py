@@ -12,8 +12,9 @@ import marshal
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -59,22 +60,26 @@ class _Group:
 
 
 class Objects:
-    """Outputs of any kind, one Python object each.
+    """Outputs of any kind, one plain Python object for each trial: see `dpassay.mechanism.plain`.
 
-    Parameters
-    ----------
-    outputs : sequence
-        One for each trial; plain, see `dpassay.mechanism.plain`.
-    parts : bool
-        Whether the parts of outputs are looked at place by place; else each output is one value.
+    `parts` says whether their parts are looked at place by place; else each output is one value.
     """
 
     def __init__(self, outputs: Sequence[Any], *, parts: bool) -> None:
         self.outputs, self.parts, self.n = outputs, parts, len(outputs)
         self.groups = _groups(outputs)
-        longest = max((len(group.columns) for group in self.groups), default=0) if parts else 1
-        self.width = min(MOST_PLACES, longest)
+        self.longest = max((len(group.columns) for group in self.groups), default=0)
+        self.width = min(MOST_PLACES, self.longest) if parts else 1
         self._known: dict[Place | None, Numbers | Column] = {}
+
+    @cached_property
+    def array(self) -> Numbers | None:
+        """The same as an array, where all answers hold as many numbers of one type."""
+        alone = self.parts and len(self.groups) == 1 and self.groups[0].structure != LEAF
+        columns = [self.column(place) for place in range(self.width)] if alone else []
+        found = [each.array for each in columns if isinstance(each, Numbers)]
+        alike = len({each.dtype for each in found}) == 1 and len(found) == self.longest
+        return Numbers(np.stack(found, axis=1)) if alike else None
 
     def column(self, place: Place | None) -> Numbers | Column:
         """Return the values in a place, or the whole outputs (None)."""
@@ -140,8 +145,10 @@ class Objects:
 
     def whole(self, table: tuple[Key, ...]) -> Codes:
         """See `View`."""
-        longest = max((len(group.columns) for group in self.groups), default=0)
-        if not self.parts or longest > MOST_PLACES or any(g.structure == LEAF for g in self.groups):
+        if self.array is not None:
+            return self.array.whole(table)
+        leaf = any(group.structure == LEAF for group in self.groups)
+        if not self.parts or self.longest > MOST_PLACES or leaf:
             return self.column(None).codes(0, table)
         rows = {
             k: key + (ABSENT,) * (self.width - len(key))
@@ -175,15 +182,15 @@ class Objects:
 
     def tally(self, place: Place | None) -> Tally:
         """See `View`."""
-        return self.column(place).tally(0)
+        array = self.array if place is None else None
+        return self.column(place).tally(0) if array is None else array.tally(None)
 
     def form(self) -> Column:
         """See `View`."""
         alone, index = len(self.groups) == 1 and self.parts, dict[Special, int]()
         ids = np.zeros(self.n, dtype=np.intp)
         for group in self.groups:
-            columns = enumerate(group.columns)
-            typed = [self.column(k) if alone else _typed(each) for k, each in columns]
+            typed = [self.column(k) if alone else _typed(c) for k, c in enumerate(group.columns)]
             forms, each = _forms(group, typed)
             known = [index.setdefault(form, len(index)) for form in forms]
             ids[slice(None) if group.rows is None else group.rows] = np.array(known)[each]
@@ -240,17 +247,13 @@ def _groups(outputs: Sequence[Any]) -> list[_Group]:
 
 
 def _group(
-    rows: NDArray[np.intp] | None,
-    size: int,
-    structure: str,
-    places: list[Place],
-    columns: list[Any],
+    rows: NDArray[np.intp] | None, size: int, structure: str, places: list[Place], leaves: list[Any]
 ) -> _Group:
-    if len(columns) > MOST_COLUMNS:
-        left = [each.tolist() if isinstance(each, np.ndarray) else each for each in columns]
+    if len(leaves) > MOST_COLUMNS:
+        left = [each.tolist() if isinstance(each, np.ndarray) else each for each in leaves]
         rest = [Special("rest", _digest(row)) for row in zip(*left[MOST_COLUMNS:], strict=True)]
-        columns, places = [*columns[:MOST_COLUMNS], rest], [*places[:MOST_COLUMNS], " rest"]
-    return _Group(rows, size, structure, {place: k for k, place in enumerate(places)}, columns)
+        leaves, places = [*leaves[:MOST_COLUMNS], rest], [*places[:MOST_COLUMNS], " rest"]
+    return _Group(rows, size, structure, {place: k for k, place in enumerate(places)}, leaves)
 
 
 def _leaves(values: Sequence[Any]) -> list[Any] | None:
@@ -260,8 +263,8 @@ def _leaves(values: Sequence[Any]) -> list[Any] | None:
         return [values]
     kind, *more = kinds
     if kind is np.ndarray and not more:
-        alike = len({(each.dtype, each.shape) for each in values}) == 1
-        return list(np.stack(values).reshape(len(values), -1).T) if alike else None
+        alike = len(set(map(attrgetter("dtype", "shape"), values))) == 1
+        return list(np.concatenate(values, None).reshape(len(values), -1).T) if alike else None
     held = None if more else _held(kind, values)
     if held is None:
         return None
@@ -362,13 +365,14 @@ def _forms(group: _Group, typed: list[Numbers | Column]) -> tuple[list[Special],
     fixed = [tag if isinstance(tag, str) else "" for tag in tags]
     if not varying:
         return [form_of(group.structure, fixed)], np.zeros(group.size, dtype=np.intp)
-    found = []
-    told = column_of(list(zip(*(tags[k] for k in varying), strict=True)))
-    for row in told.values:
+    found, index = [], dict[tuple[str, ...], int]()
+    rows = zip(*(tags[k] for k in varying), strict=True)
+    ids = [index.setdefault(row, len(index)) for row in rows]
+    for row in index:
         for k, tag in zip(varying, row, strict=True):
             fixed[k] = tag
         found.append(form_of(group.structure, fixed))
-    return found, told.ids
+    return found, np.array(ids, dtype=np.intp)
 
 
 def _tags(column: Any, typed: Numbers | Column) -> str | list[str]:

@@ -211,18 +211,19 @@ def _of_parts(views: Sequence[View], bits: bool) -> list[Feature]:
     places = _places(views, order)
     tallies = {place: whole.tally(place) for place in places}
     numeric = sum(tally.numbers > 1 for tally in tallies.values())
-    table = _table(whole.tally(None), MOST_VALUES)
+    lengths = np.unique(whole.lengths()).tolist()
+    table = _table(whole.tally(None), MOST_VALUES) if lengths != [1] else ()
     found = [Feature("whole", 0, table)] if table else []
-    if len(np.unique(whole.lengths())) > 1:
+    if len(lengths) > 1:
         found += [Feature("length")]
     if numeric > 1:
         found += [Feature(kind) for kind in ("sum", "largest", "smallest", "top")]
         at = [at for at, each in tallies.items() if each.numbers > CONTINUOUS and not each.others]
         found += _differences(sorted(at, key=order.index))
-    few = any(tally.numbers <= CONTINUOUS or tally.others for tally in tallies.values())
-    if whole.width > 2 and few:
+    varied = [each for each in tallies.values() if each.numbers + each.others > 1]
+    if len(varied) > 2 and any(each.numbers <= CONTINUOUS or each.others for each in varied):
         found += [Feature("change")]
-        symbols = _alphabet(tallies.values())
+        symbols = _alphabet(varied)
         found += [Feature(kind, 0, (key,)) for key in symbols for kind in ("first", "count")]
     for place, tally in tallies.items():
         found += _of_place(whole, place, bits, numeric, tally)
@@ -289,7 +290,7 @@ def _of_place(
     found = []
     if tally.numbers > 2 or (tally.numbers > 1 and tally.others):
         found.append(Feature("number", at))
-    table = _table(tally, MOST_VALUES if place is None else MOST_HERE)
+    table = _table(tally, MOST_VALUES if view.width == 1 else MOST_HERE)
     if table and (tally.numbers + tally.others > 1 or place is None):
         found.append(Feature("value", at, table))
     if tally.others > CONTINUOUS:

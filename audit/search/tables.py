@@ -43,8 +43,8 @@ class Tables(Space):
     ----------
     data : DataFrame, list, array or pair (X, y)
         The user's records. They are searched, and so are others with cells that the columns may
-        have: a claim is about all datasets. A list holds values of any hashable kind, or tuples of
-        equal length.
+        have: a claim is about all datasets. A list holds values of any hashable kind, tuples of
+        equal length, or dicts of equal keys.
     label : str, optional
         The column of a DataFrame that holds the label. Of a pair (X, y), y is the label.
     relation : str

@@ -71,6 +71,7 @@ def test_a_frame_comes_back_with_its_dtypes() -> None:
         [(1, "a"), (2, "b")],
         [(), (1,), "x"],
         [("only",)],
+        [{"a": 1, "b": None}, {"a": 2, "b": "x"}],
     ],
     ids=str,
 )
@@ -124,7 +125,7 @@ def test_any_list_of_values_comes_back(data: list[Any]) -> None:
 
 
 def test_what_somebody_does_to_data_the_next_one_does_not_see() -> None:
-    for data in (FRAME, [1, "a"], np.eye(2), (np.eye(3), [0.5, 1, 2])):
+    for data in (FRAME, [1, "a"], [{"a": 1}], np.eye(2), (np.eye(3), [0.5, 1, 2])):
         rows = rows_of(data)
         hands = Handed(rows.form, rows.values)
         before, touched = repr(hands.fresh()), hands.fresh()
@@ -132,6 +133,8 @@ def test_what_somebody_does_to_data_the_next_one_does_not_see() -> None:
             touched.X[:] = 7
             touched.y[:] = 7
         elif isinstance(touched, list):
+            if isinstance(touched[0], dict):
+                touched[0].clear()
             touched.clear()
         elif isinstance(touched, np.ndarray):
             touched[:] = 7
@@ -235,6 +238,9 @@ def test_such_cells_can_be_described_beside_data_that_have_none() -> None:
         (pd.DataFrame({"a": ["x"]}), {"limits": {"a": (0, 1)}}, "holds no numbers"),
         (np.zeros((2, 2, 2)), {}, "must be of shape"),
         ("text", {}, "data = str: must be a DataFrame"),
+        ([{"a": 1}, {"b": 1}], {}, "dicts must have the same texts as keys"),
+        ([{"a": 1}, {"a": 1, 2: 0}], {}, "dicts must have the same texts as keys"),
+        ([{}, {}], {}, "dicts must have the same texts as keys"),
         ((np.eye(2), [1]), {}, "X has 2 records and y has 1"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, "of different names"),
     ],
