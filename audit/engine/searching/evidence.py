@@ -115,8 +115,7 @@ def searched_evidence(
     ended = search.deadline.ended
     beyond = "" if ended else outside(drawing, looked[0][2], space.outside)
     still = _ignores_data(search) if first.still else ""
-    grows = _growth(*looked[-1]) if is_sure(looked[-1][1]) else ""
-    notes = [grows, space.guessed, search.deadline.note, still, beyond]
+    notes = [_growth(*looked[-1]), space.guessed, search.deadline.note, still, beyond]
     return replace(
         first,
         trials=sum(each.trials for _, each in found) + sum(drawing.spent),
@@ -152,21 +151,23 @@ def _beyond(
 
 def _growth(search: Search, found: Candidate, encoder: Encoder) -> str:
     """Say that a pair leaks less with half of its records, and less again with a quarter."""
-    some = [found.proposal]
-    while len(some) < HALVED and not search.deadline.stops():
+    some = [found.proposal] if is_sure(found) and not found.told_apart else []
+    while some and len(some) < HALVED and not search.deadline.stops():
         last = some[-1]
         fewer = islice(search.space.smaller(last), MOST_TRIED)
         halves = (each for each in fewer if 3 / 8 < len(each.base) / len(last.base) < 5 / 8)
         if (half := next(halves, None)) is None:
             return ""
         some.append(half)
+    if len(some) < HALVED:
+        return ""
     drawn = [Candidate(proposal=each) for each in some]
     try:
         search.look(encoder, drawn, min(search.budget.draws // 4, MOST_SMALLER), "growth")
     except TargetError:
         return ""
-    leaks = [each.outlook.expected for each in drawn if each.outlook]
-    if len(leaks) < HALVED or any(b >= LESS * a for a, b in pairwise(leaks)) or not leaks[-1]:
+    leaks = [0.0 if each.outlook is None else each.outlook.expected for each in drawn]
+    if not leaks[-1] or any(b >= LESS * a for a, b in pairwise(leaks)):
         return ""
     told = [f"{leak:.2g} with {len(each.base):,}" for leak, each in zip(leaks, some, strict=True)]
     return f"The loss grows with the number of records: about {listed(told)} of them (estimated)."
