@@ -169,7 +169,8 @@ def _knots(bins: int) -> Bins:
 
 def _ramps(at: Array, low: Bins, high: Bins) -> Array:
     """Return ramps from bin to bin as columns: 0 before, 1 after."""
-    columns: Array = (np.clip(at[:, None], at[low], at[high]) - at[low]) / (at[high] - at[low])
+    width = np.maximum(at[high] - at[low], np.finfo(float).tiny)  # numbers may differ in one bit
+    columns: Array = (np.clip(at[:, None], at[low], at[high]) - at[low]) / width
     return columns
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 24
 """Datasets of more numbers are told by their size and by what was changed."""
+MOST_NAMED = 6
+"""Columns that are named."""
 
 
 def found_lines(result: Result) -> tuple[str, ...]:
@@ -43,6 +45,7 @@ def found(result: Result) -> dict[str, str]:
     from dpassay.data import Values  # these import NumPy
     from dpassay.engine.told_apart import VALUES
     from dpassay.record.witness_words import event_words
+    from dpassay.rows.rows import Rows
     from dpassay.targets.groups import DIRECTIONS
 
     evidence = result.evidence
@@ -60,9 +63,15 @@ def found(result: Result) -> dict[str, str]:
     if few and group.mine is not None:
         sides = (written(each, relation, group.mine) for each in (base, neighbour))
         return dict(zip(("S", "S'"), sides, strict=True)) | {"event": told}
-    what = "number" if isinstance(base, Values) else "record"
+    size = plural(len(base), "number" if isinstance(base, Values) else "record")
     changed = re.sub(VALUES, "", str(change))
-    return {"S": plural(len(base), what), "S'": f"the same, {changed}", "event": told}
+    if isinstance(base, Rows) and len(base) == len(neighbour) > 1:
+        size += f", {len({row.tobytes() for row in base.values}):,} different"
+        moved = (base.values != neighbour.values).any(axis=0)
+        columns = [name for name, each in zip(base.form.names, moved, strict=True) if each]
+        more = f" and {len(columns) - MOST_NAMED} more" if len(columns) > MOST_NAMED else ""
+        changed += f" (in {', '.join(columns[:MOST_NAMED])}{more})"
+    return {"S": size, "S'": clean(f"the same, {changed}"), "event": told}
 
 
 def written(data: Dataset, relation: str, mine: dict[bytes, int]) -> str:

@@ -67,6 +67,18 @@ def truth(choice: Choice, one: Draw, other: Draw, m: int = 200_000) -> tuple[flo
 NOISE = {"laplace": laplace, "normal": norm}
 
 
+@pytest.mark.parametrize("start", [-3.5, 1.3, 40.0])
+@pytest.mark.parametrize("m", [200, 3000])
+def test_a_threshold_lies_between_two_sides_that_do_not_overlap(start: float, m: int) -> None:
+    def one(rng: np.random.Generator, size: int) -> Any:
+        return rng.random(size) ** 4  # few outputs lie near the end of the side
+
+    def other(rng: np.random.Generator, size: int) -> Any:
+        return start + rng.random(size) ** 0.25
+
+    assert truth(choose(one, other, m), one, other) == (1.0, 0.0)
+
+
 @pytest.mark.parametrize(
     ("kind", "scale"),
     [("laplace", Ratio()), ("normal", Ratio(0.01)), ("normal", Shift())],

@@ -43,19 +43,9 @@ class Told:
 class Candidate:
     """A pair with what has been drawn of it, and the best event of its best query.
 
-    Parameters
-    ----------
-    proposal : Proposal
-    one, other : list of array (q, n, F)
-        Features on S and on S', round by round.
-    query : int
-        Where it looks worst.
-    outlook : Outlook or None
-        What is to be expected of it there.
-    rounds : int
-        Rounds by whose trials that is known.
-    goal : Goal or None
-        The claim, or the point of its curve, that it looks worst against.
+    `one` and `other` are features (q, n, F) on S and on S', round by round; `query` is where it
+    looks worst, `outlook` what is to be expected there by the trials of so many `rounds`, `goal`
+    the claim, or the point of its curve, that it looks worst against.
     """
 
     proposal: Proposal

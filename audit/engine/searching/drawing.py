@@ -31,18 +31,8 @@ Bases = dict[tuple[str, str], Features]
 class Drawing:
     """Draws what a search looks at.
 
-    Parameters
-    ----------
-    target : AuditTarget
-        One whose answers are free.
-    space : Space
-        Whose own dataset must not be passed over where the mechanism fails.
-    open_executor, progress : callable
-    seed : int
-    spent : list of int
-        Trials so far.
-    failed : list of int
-        Pairs on which the mechanism failed since somebody has last asked.
+    The own dataset of `space` is not passed over where the mechanism fails. `spent` are trials so
+    far, `failed` pairs on which it failed since somebody has last asked.
     """
 
     target: AuditTarget
@@ -87,18 +77,9 @@ class Drawing:
     ) -> list[Candidate]:
         """Draw both sides of every candidate; those with one base share its trials.
 
-        Also with those whose base is among `bases`, where what is drawn of a base is kept.
-
-        Returns
-        -------
-        list of Candidate
-            Those that were drawn: not the ones on which the mechanism raised an exception.
-
-        Raises
-        ------
-        TargetError
-            If it raised one on the user's own data, or on all of them; or returned what was not
-            declared.
+        Also with those whose base is among `bases`, where what is drawn of a base is kept. Those on
+        which the mechanism raises an exception are left out; on the user's own data, or on all of
+        them, that is a TargetError, and so is an answer that was not declared.
         """
         shared: dict[tuple[str, str], list[Candidate]] = {}
         for each in some:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 
 from dpassay.claims import Claim
 from dpassay.engine.budget import Budget
@@ -14,12 +15,13 @@ from dpassay.engine.searching.candidates import Candidate, is_sure
 from dpassay.engine.searching.certain import with_plain_event
 from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Drawing
-from dpassay.engine.searching.search import FIRST, LEAST, Search
+from dpassay.engine.searching.search import FIRST, LEAST, MOST_SMALLER, Search
 from dpassay.engine.searching.walking import outside
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
 from dpassay.search.outputs import Encoder
 from dpassay.search.proposals.proposal import Space
+from dpassay.search.rules import listed
 from dpassay.search.worth import Goal
 from dpassay.seeds import stream
 from dpassay.stats.alpha import Spending
@@ -33,6 +35,9 @@ from dpassay.trials.own_coins import alike
 FINDINGS = 3
 """So many pairs are certified at most: another one only where those before are told apart for
 certain, and never one of their kind."""
+HALVED, MOST_TRIED, LESS = 3, 4, 0.9
+"""The pair that was found, half and a quarter of it say whether its leak grows with its size: each
+leaks less than such a part of the one before. So many smaller ones are looked at for a half."""
 CHECKED, MOST_CHECKED = 10, 100_000
 """One in so many certification trials, but no more than that, drawn before them, chooses the test
 and guards them."""
@@ -110,7 +115,7 @@ def searched_evidence(
     ended = search.deadline.ended
     beyond = "" if ended else outside(drawing, looked[0][2], space.outside)
     still = _ignores_data(search) if first.still else ""
-    notes = [space.guessed, search.deadline.note, still, beyond]
+    notes = [_growth(*looked[-1]), space.guessed, search.deadline.note, still, beyond]
     return replace(
         first,
         trials=sum(each.trials for _, each in found) + sum(drawing.spent),
@@ -142,6 +147,30 @@ def _beyond(
         return None
     search.deadline.ended |= more.deadline.ended
     return (more, other, known) if is_sure(other) else None
+
+
+def _growth(search: Search, found: Candidate, encoder: Encoder) -> str:
+    """Say that a pair leaks less with half of its records, and less again with a quarter."""
+    some = [found.proposal] if is_sure(found) and not found.told_apart else []
+    while some and len(some) < HALVED and not search.deadline.stops():
+        last = some[-1]
+        fewer = islice(search.space.smaller(last), MOST_TRIED)
+        halves = (each for each in fewer if 3 / 8 < len(each.base) / len(last.base) < 5 / 8)
+        if (half := next(halves, None)) is None:
+            return ""
+        some.append(half)
+    if len(some) < HALVED:
+        return ""
+    drawn = [Candidate(proposal=each) for each in some]
+    try:
+        search.look(encoder, drawn, min(search.budget.draws // 4, MOST_SMALLER), "growth")
+    except TargetError:
+        return ""
+    leaks = [0.0 if each.outlook is None else each.outlook.expected for each in drawn]
+    if not leaks[-1] or any(b >= LESS * a for a, b in pairwise(leaks)):
+        return ""
+    told = [f"{leak:.2g} with {len(each.base):,}" for leak, each in zip(leaks, some, strict=True)]
+    return f"The loss grows with the number of records: about {listed(told)} of them (estimated)."
 
 
 def _ignores_data(search: Search) -> str:

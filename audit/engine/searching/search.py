@@ -277,13 +277,13 @@ class Search:
                 break
             try:
                 size = max(LEAST, min(draws // 4, MOST_SMALLER))
-                self._look(encoder, [*some, same], size, f"shrink {step}", self._rank)
+                self.look(encoder, [*some, same], size, f"shrink {step}")
                 smaller = next((each for each in some if keeps(each, same)), None)
                 if smaller is None:
                     break
                 both = [smaller] if fresh else [smaller, same]
                 size = min(draws, MOST_SHRUNK)
-                self._look(encoder, both, size, f"shrunk {step}", self._choose)
+                self.look(encoder, both, size, f"shrunk {step}", self._choose)
             except TargetError as error:
                 if error.fatal:
                     raise
@@ -293,17 +293,17 @@ class Search:
             found = fresh = smaller
         return found
 
-    def _look(
+    def look(
         self,
         encoder: Encoder,
         some: list[Candidate],
         size: int,
         phase: str,
-        judge: Callable[[Encoder, list[Candidate]], None],
+        judge: Callable[[Encoder, list[Candidate]], None] | None = None,
     ) -> None:
         """Draw candidates for shrinking, and rank them or choose their events."""
         told = self.drawing.told("looking for a smaller pair", len(some))
-        judge(encoder, self._drawn(encoder, some, size, phase, told))
+        (judge or self._rank)(encoder, self._drawn(encoder, some, size, phase, told))
 
     def _rank(self, encoder: Encoder, some: Iterable[Candidate]) -> None:
         """Rank each candidate by its best query; no event is named."""

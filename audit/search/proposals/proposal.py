@@ -29,16 +29,9 @@ LONG = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Proposal:
-    """A pair of neighbours, and what is asked of both.
+    """A pair of neighbours, what is asked of both, and what kind of pair it is, in short words.
 
-    Parameters
-    ----------
-    pairs : Pairs
-        A base dataset with one change.
-    queries : array (q, d)
-        Query points; one row of one 0 where nothing is asked.
-    family : str
-        What kind of pair it is, in short words.
+    `queries` (q, d) are one row of one 0 where nothing is asked.
     """
 
     pairs: Pairs
@@ -90,17 +83,7 @@ def proposal(
     relation: str,
     queries: NDArray[np.float64] = NOTHING_ASKED,
 ) -> Proposal:
-    """Return a proposal with one change of a dataset.
-
-    Parameters
-    ----------
-    base : Labelled or Values
-    change : Change
-    family, relation
-        See `Proposal` and `dpassay.pairs.Pairs`.
-    queries : array (q, d), optional
-        Nothing is asked by default.
-    """
+    """Return a proposal with one change of a dataset."""
     pairs = Pairs(
         base=base,
         changes=(change,),
@@ -174,16 +157,9 @@ class Space:
 def mixed(
     families: Iterable[Iterator[Proposal]], most: int, known: Iterable[Proposal] = ()
 ) -> list[Proposal]:
-    """Take from the families in turns, whatever is not known yet.
+    """Take up to `most` proposals from the families in turns, whatever is not known yet.
 
-    Parameters
-    ----------
-    families : iterable of iterators of Proposal
-        Each may go on for ever; one that repeats itself is left.
-    most : int
-        How many are returned at most.
-    known : iterable of Proposal
-        Those that are not to be returned again.
+    A family may go on for ever; one that repeats itself is left.
     """
     seen: set[Hashable] = {each.identity for each in known}
     found: list[Proposal] = []

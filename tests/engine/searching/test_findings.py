@@ -98,10 +98,27 @@ def test_certainty_is_named_and_the_factor_beside_it_is_found(name: str) -> None
     assert "claim what is true" not in page
     printed = " ".join(repr(result).split())
     assert f"certain: {first.certain}" in printed
+    assert "grows" not in printed
     assert "also: loss at least 1." in printed
     again = replay(other["witness"], target=result.target)
     assert again.reproduced
     assert again.refuted
+
+
+def standardised(data: Any, size: int, rng: Rng) -> Any:
+    """Sums clipped scores; the scaler has seen the data, and there is none of no records."""
+    x = data["x"].to_numpy()
+    z = (x - x.mean()) / (x.std() or 1.0) + 0 / min(len(x), 1)
+    return noisy_sum(z.clip(-2, 2), size, rng, scale=2.0)
+
+
+def test_a_leak_beside_a_certainty_is_told_to_grow_with_the_records() -> None:
+    result = hunted(standardised, pd.DataFrame({"x": np.linspace(0, 1, 100)}), budget=2000)
+    first, last = result.findings
+    assert first.certain == CERTAIN["exception"][2]
+    assert last.certain == ""
+    assert last.lower > 2.0  # √n / 2 at n equal records and one more
+    assert "The loss grows with the number of records: about" in str(result)
 
 
 @pytest.mark.parametrize("name", TWINS)

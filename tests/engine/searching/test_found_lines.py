@@ -110,6 +110,18 @@ def test_large_datasets_are_told_by_their_size() -> None:
     assert re.match(r"S': the same, (all answers|answers? \d+)", there)
 
 
+def above(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """Counts numbers above their raw mean; the noise is for a tenth of what one record may move."""
+    return (data["x"] > data["x"].mean()).sum() + rng.laplace(scale=10, size=size)
+
+
+def test_large_tables_are_told_by_how_many_rows_differ_and_where_one_changes() -> None:
+    table = pd.DataFrame({"x": np.arange(100.0), "name": ["secret"] * 100})
+    here, there = sides(hunted(above, table))
+    assert re.fullmatch(r"S: \d+ records, \d+ different", here)
+    assert re.fullmatch(r"S': the same, record \d+ replaced \(in x\)", there)
+
+
 def test_rows_of_the_users_are_named_by_their_places() -> None:
     people = pd.DataFrame({"age": [31, 27], "name": ["O'Hara (N.)", "Zoe"]})
     space, named = Tables(people, relation="add-remove"), 0
