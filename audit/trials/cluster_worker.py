@@ -61,7 +61,7 @@ class Case:
     ) -> None:
         self._given = (key, kind, written, name, limits, known, modules)
         self._hosts: dict[int, Hosts] = {}
-        self.stopped = False
+        self.stopped = key in _ended
         self.differs = difference(known, installed())
         _cases[key] = self
 
@@ -72,6 +72,8 @@ class Case:
         thread = threading.get_ident()
         if thread not in self._hosts:
             self._hosts[thread] = self._made()
+        if self.stopped:  # in the meantime
+            self._hosts[thread].kill()
         return self._hosts[thread]
 
     def _made(self) -> Hosts:
@@ -106,6 +108,8 @@ _importing = threading.Lock()
 """No process is forked while another thread imports: it would wait for ever for that import."""
 _cases: weakref.WeakValueDictionary[str, Case] = weakref.WeakValueDictionary()
 """Those of this worker."""
+_ended: set[str] = set()
+"""Keys of those that the client has stopped; Dask may bring one here only then."""
 
 
 class Forked(Hosts):
@@ -204,7 +208,8 @@ def run_item(case: Case, message: bytes) -> bytes:
 
 
 def stop(key: str) -> None:
-    """End the processes of a case in this worker."""
+    """End the processes of a case in this worker, and let none begin."""
+    _ended.add(key)
     if key in _cases:
         _cases[key].stop()
 

@@ -83,7 +83,11 @@ def test_gitlab(demo: Path, tools: Tools, repository: Path) -> None:
     variables = example["dpassay"]["variables"]
     assert example["include"][0]["remote"].endswith("ci/gitlab.yml")
     assert set(variables) <= set(JOB["variables"])
-    code, log, _ = job(demo, tools, variables | {"GATE_REPOSITORY": repository.as_uri()})
+    assert variables["GATE_REF"] == "COMMIT"
+    head = ["git", "-C", str(repository), "rev-parse", "HEAD"]
+    commit = subprocess.run(head, capture_output=True, text=True, check=True).stdout.strip()
+    here = {"GATE_REPOSITORY": repository.as_uri(), "GATE_REF": commit}
+    code, log, _ = job(demo, tools, variables | here)
     assert code == 0, log
 
 
