@@ -63,11 +63,9 @@ CURRENT = {
     "opendp_2944": (1_000, 10.0),
     "diffprivlib_nb": (1_000, 10.0),
     "dp_accounting_378": (2_000, 15.0),
-    "datasynthesizer_domain": (500, 10.0),
-    "opacus_819": (500, 10.0),
 }
-"""One of each library that is found in little time: certification trials per side and seconds of
-search. `python -m benchmarks.real_bugs` audits all."""
+"""One of each library that takes a minute: certification trials per side and seconds of search.
+`python -m benchmarks.real_bugs` audits all."""
 
 
 @pytest.mark.slow
