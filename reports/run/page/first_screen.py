@@ -298,7 +298,7 @@ def _refuted_too(raw: Raw, brief: Brief) -> str:
     beside = " at this δ" if words.slack else ""
     told = f"every {name} below {least}{beside} is refuted too"
     if brief.certain and name in {"ε", "μ"}:
-        return f"no finite {name} allows answers that never coincide, and {told}"
+        return f"{told}, and no finite {name} holds if their answers never coincide"
     trials = raw["witness"]["trials"] if name in {"ε", "μ"} else None
     never = trials is not None and trials["y"] == 0 and not brief.certain
     return f"{told}, and no {name} holds if the answer cannot come on one side" if never else told

@@ -93,7 +93,7 @@ def test_certainty_is_named_and_the_factor_beside_it_is_found(name: str) -> None
     assert one["certain"] == first.certain
     assert "times" not in lead(record)
     page = to_html(record)
-    for line in (lead(record), "Also, with a loss of at least 1.", "no finite ε allows"):
+    for line in (lead(record), "Also, with a loss of at least 1.", "no finite ε holds if"):
         assert line in page
     assert "claim what is true" not in page
     printed = " ".join(repr(result).split())
