@@ -67,13 +67,11 @@ class Case:
 
     def hosts(self) -> Hosts:
         """Return the one process of this thread; raise `TargetError` once the client has let go."""
-        if self.stopped:
-            raise TargetError("the client has gone")
         thread = threading.get_ident()
         if thread not in self._hosts:
             self._hosts[thread] = self._made()
-        if self.stopped:  # in the meantime
-            self._hosts[thread].kill()
+        if self.stopped:  # perhaps in the meantime; they have no process yet
+            raise TargetError("the client has gone")
         return self._hosts[thread]
 
     def _made(self) -> Hosts:
