@@ -42,11 +42,6 @@ class Finalist:
         """The test."""
         return self.looked.method
 
-    @property
-    def place(self) -> tuple[int, int, int]:
-        """Group, pair and query."""
-        return self.group, self.pair, self.query
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Screened:
@@ -138,8 +133,17 @@ def certify(
 
     If one is refuted, draw the fresh trials that its bounds are made of.
 
-    `screened`: keeps what is drawn. `sizes`: of the lots; a look follows each but the last.
-    `spending`: says what refutes at a look.
+    Parameters
+    ----------
+    executor : Executor
+    finalists : list of Finalist
+    screened : Screened
+        Keeps what is drawn.
+    sizes : tuple of int
+        Of the lots; a look follows each but the last.
+    spending : Spending
+        Says what refutes at a look.
+    progress : callable
     """
     looks = len(sizes) - 1
     found = stopped_within(executor, finalists, screened, sizes, looks, spending, progress)

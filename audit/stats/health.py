@@ -36,7 +36,10 @@ COMPARED = 50
 def log_uneven(stretches: Calls) -> Array:
     """Return ln E against stretches of trials with a law of their own each, per query.
 
-    `stretches` (b, q, K): how often each symbol came, stretch by stretch.
+    Parameters
+    ----------
+    stretches : int array (b, q, K)
+        How often each symbol came, stretch by stretch.
 
     Returns
     -------
@@ -48,7 +51,8 @@ def log_uneven(stretches: Calls) -> Array:
     totals, lengths = symbols.sum(axis=1), symbols.sum(axis=0)
     if (lengths == lengths[:, :1]).all():  # every query was asked as often
         lengths = lengths[:, :1]
-    start = np.where(totals, totals, 1) / totals.sum(axis=0)  # an urn's 0 of 0 draws is no matter
+    # what never came has no part in anything
+    start = np.maximum(totals, 1e-9) / totals.sum(axis=0)
     urns = _rising(CONCENTRATIONS[:, None, None], lengths).sum(axis=1)
     came = np.stack([_rising(c * start[:, None], symbols).sum(axis=(0, 1)) for c in CONCENTRATIONS])
     mixed: Array = logsumexp(came - urns, axis=0) - np.log(len(CONCENTRATIONS))
@@ -61,7 +65,10 @@ def log_varied(calls: Calls) -> Array:
 
     One by one, or in runs of 2, 4, 8, ... in the order of time.
 
-    `calls` (c, q, K): counts, call by call.
+    Parameters
+    ----------
+    calls : int array (c, q, K)
+        Counts, call by call.
     """
     found, runs = [log_uneven(calls)], calls
     while len(runs) > 2:
@@ -86,8 +93,7 @@ def log_copied(calls: Calls) -> Array:
     found = np.zeros(calls.shape[1])
     for place in range(1, symbols.shape[1]):
         same = (symbols[:, :place] == symbols[:, place, None]).all(axis=0)
-        with np.errstate(divide="ignore"):  # a call like no other: its own chance is of no matter
-            repeated = np.log(same.mean(axis=0))
+        repeated = np.log(np.maximum(same.mean(axis=0), 1e-300))
         found += np.logaddexp(0.0, repeated - chances[place]) - math.log(2)
     return found
 
@@ -109,11 +115,8 @@ def _rising(start: Array, count: Calls) -> Array:
 
 
 def _by_symbol(calls: Calls) -> Calls:
-    """Return counts (c, q, K) as (K', c, q), without the symbols that never came.
-
-    These have no part in anything. Sums over a last axis of two take long.
-    """
-    return np.ascontiguousarray(np.moveaxis(calls[..., calls.any(axis=(0, 1))], 2, 0))
+    """Return counts (c, q, K) as (K, c, q): sums over a last axis of two take long."""
+    return np.ascontiguousarray(np.moveaxis(calls, 2, 0))
 
 
 def _orders(counts: Calls) -> Array:

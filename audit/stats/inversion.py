@@ -37,9 +37,16 @@ def lower(
     The root of the minimum over a plain grid is found first; from there it steps down until the
     envelope confirms it.
 
-    `x`, `n1`, `y`, `n0`: counts of one event, fixed beforehand, on the two sides; x ~ Bin(n1, p1),
-    y ~ Bin(n0, p0) independent. `scale`: how the leak is measured. `alpha`: error probability in
-    (0, 0.5).
+    Parameters
+    ----------
+    test : Combination
+    x, n1, y, n0 : int
+        Counts of one event, fixed beforehand, on the two sides; x ~ Bin(n1, p1), y ~ Bin(n0, p0)
+        independent.
+    scale : Scale
+        How the leak is measured.
+    alpha : float
+        Error probability in (0, 0.5).
 
     Returns
     -------
@@ -96,7 +103,10 @@ def upper(
 
     See `lower`.
 
-    `floor`: what the bound need not go below: another event's, say.
+    Parameters
+    ----------
+    floor : float
+        What the bound need not go below: another event's, say.
 
     Returns
     -------

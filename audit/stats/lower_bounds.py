@@ -53,8 +53,14 @@ def accuracy_lower(x: int, y: int, n: int, *, scale: Scale, alpha: float) -> flo
     its region, under (epsilon, delta) 2n (e^epsilon + delta)/(1 + e^epsilon), and Hoeffding (1956)
     lets the binomial tail with that mean dominate.
 
-    `x`, `y`: counts of one of the two labels on the two sides, n trials each. `n`: trials per side.
-    `scale`, `alpha`: as for `leak_lower`.
+    Parameters
+    ----------
+    x, y : int
+        Counts of one of the two labels on the two sides, n trials each.
+    n : int
+        Trials per side.
+    scale, alpha
+        As for `leak_lower`.
 
     Returns
     -------
@@ -69,9 +75,16 @@ def accuracy_lower(x: int, y: int, n: int, *, scale: Scale, alpha: float) -> flo
 def lower_bound(method: Method, counts: Counts, *, scale: Scale, alpha: float) -> Bound:
     """Bound the leak from below by the test that was chosen for the cell.
 
-    `method`: fixed before these counts were drawn; `accuracy` needs two labels and equal n.
-    `counts`: of the event, on fresh trials. `scale`: how the leak is measured. `alpha`: the error
-    probability of the bound.
+    Parameters
+    ----------
+    method : {"stouffer", "fisher", "clopper-pearson", "accuracy"}
+        Fixed before these counts were drawn; `accuracy` needs two labels and equal n.
+    counts : Counts
+        Of the event, on fresh trials.
+    scale : Scale
+        How the leak is measured.
+    alpha : float
+        The error probability of the bound.
     """
     return lower_bounds([method], [counts], scale=scale, alpha=alpha)[0]
 
@@ -105,9 +118,16 @@ def choose(
 ) -> Method:
     """Choose the test that is to be expected to give the highest bound, from a pilot's counts.
 
-    `x`, `y`: counts of the event in `pilot` trials on each side; they are not used again. `pilot`,
-    `n`: trials per side of the pilot and of the certification. `labels`: number of labels; the
-    accuracy test is open to two only. `scale`, `alpha`: those of the bound to come.
+    Parameters
+    ----------
+    x, y : int
+        Counts of the event in `pilot` trials on each side; they are not used again.
+    pilot, n : int
+        Trials per side of the pilot and of the certification.
+    labels : int
+        Number of labels; the accuracy test is open to two only.
+    scale, alpha
+        Those of the bound to come.
 
     Returns
     -------
@@ -124,8 +144,14 @@ def expected_bounds(
 ) -> dict[Method, float]:
     """Return the bound that each test would give if the counts were what is to be expected.
 
-    `p1`, `p0`: probabilities of the event on the two sides. `n`: certification trials per side.
-    `labels`, `scale`, `alpha`: as for `choose`.
+    Parameters
+    ----------
+    p1, p0 : float
+        Probabilities of the event on the two sides.
+    n : int
+        Certification trials per side.
+    labels, scale, alpha
+        As for `choose`.
 
     Returns
     -------
@@ -159,8 +185,18 @@ def largest_rejecting(
 ) -> NDArray[np.int64]:
     """For each count x, the largest y that still refutes what is allowed; -1 where none does.
 
-    `method`: one of `NAMES`. `x`: counts of the event out of n, ascending. `n`: trials per side.
-    `allowed`: the null hypothesis. `alpha`: error probability.
+    Parameters
+    ----------
+    method
+        One of `NAMES`.
+    x : int array
+        Counts of the event out of n, ascending.
+    n : int
+        Trials per side.
+    allowed : Region
+        The null hypothesis.
+    alpha : float
+        Error probability.
 
     Returns
     -------

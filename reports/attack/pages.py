@@ -46,7 +46,6 @@ from dpassay.reports.attack.words import (
     CAVEAT,
     CAVEAT_DETAIL,
     defect_words,
-    ended,
     headline,
     notes,
     opening,
@@ -80,7 +79,14 @@ COLUMNS = (("view", 16), ("attack", 16), ("AUC [95 %]", 18), ("TPR at FPR", 14),
 def print_attacks(record: Raw, console: Console) -> None:
     """Print what came of it, two lines per subject and view, and what it means.
 
-    It is readable from 80 columns on.
+    Readable from 80 columns on.
+
+    Parameters
+    ----------
+    record : mapping
+        Of schema `dpassay/attack/1`.
+    console : rich.console.Console
+        Where to.
     """
     from rich.text import Text
 
@@ -165,7 +171,18 @@ def _certified(look: Look) -> str:
 
 
 def to_html(record: Raw) -> str:
-    """Write a record of attacks as one self-contained page; equal records give equal bytes."""
+    """Write a record of attacks as one self-contained HTML page.
+
+    Parameters
+    ----------
+    record : mapping
+        Of schema `dpassay/attack/1`.
+
+    Returns
+    -------
+    str
+        The page; equal records give equal pages, byte by byte.
+    """
     from dpassay.reports.attack.figures import figures
 
     subjects = subject_views(record)
@@ -176,7 +193,7 @@ def to_html(record: Raw) -> str:
     return template("attack.html.j2").render(
         origin=origin(record),
         lead=lead(record, cards),
-        ended=ended(record["run"]),
+        complete=record["run"]["complete"],
         cards=chosen(cards),
         several=len(cards) > 1,
         headline=headline(record, subjects),
@@ -220,7 +237,12 @@ def _of(subject: SubjectView, make: Callable[[SubjectView], Table]) -> Table:
 def to_markdown(record: Raw) -> str:
     """Write a record of attacks as GitHub-flavoured Markdown.
 
-    It has the words and the main tables, and no figures.
+    The words and the main tables, no figures.
+
+    Parameters
+    ----------
+    record : mapping
+        Of schema `dpassay/attack/1`.
     """
     subjects = subject_views(record)
     texts = [f"# {text_md(headline(record, subjects))}"]

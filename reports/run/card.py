@@ -25,14 +25,20 @@ QUIET = "opacity:.75;font-size:90%"
 
 
 def card(result: Result) -> str:
-    """Write a result as a small piece of HTML that reads in light and dark."""
+    """Write a result as a small piece of HTML that reads in light and dark.
+
+    Returns
+    -------
+    str
+        One element with its styles; foreign text is escaped.
+    """
     record = _record(result)
     (found,) = briefs(record)
     colour = PALETTE[found.status.slug][1]
     parts = [
         f"<strong>{found.status.symbol} {escape(lead(record))}</strong>",
         escape(_numbers(found, result)),
-        *(escape(_without_values(line)) for line in (found.seen, *found.lines)),
+        escape(_without_values(found.seen)),
         _bars(found, colour) if found.status.slug in {"refuted", "expected"} else "",
         f'<span style="{QUIET}">{escape(_limits(found, result))}</span>',
     ]
@@ -41,7 +47,20 @@ def card(result: Result) -> str:
 
 
 def plot(result: Result, ax: Axes | None = None) -> Axes:
-    """Draw what is known of the leak at every query point, the worst first, beside the claim."""
+    """Draw what is known of the leak at every query point, the worst first, beside the claim.
+
+    Parameters
+    ----------
+    result : Result
+    ax : matplotlib.axes.Axes, optional
+        Where to; the current axes by default.
+
+    Returns
+    -------
+    Axes
+        Of the leak over the query points in order: from the certified lower bound to the upper one,
+        or the exact value.
+    """
     import matplotlib.pyplot as plt
 
     axes = plt.gca() if ax is None else ax
@@ -125,6 +144,6 @@ def _bars(found: Brief, colour: str) -> str:
 
 def _without_values(text: str) -> str:
     """Leave out a record that a change names by its values."""
-    from dpassay.engine.told_apart import VALUES
+    from dpassay.engine.result import VALUES
 
     return re.sub(VALUES, "", text)

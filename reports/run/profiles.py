@@ -31,18 +31,30 @@ a test does better than the claim allows where there are such."""
 class ProfileView:
     """What is known of delta(epsilon) and of the trade-off function at one query point.
 
-    `claimed` is what the claim allows: `false_negative` at the false positive rates of
-    `trade_off`, and `delta` where it is a curve.
+    Parameters
+    ----------
+    label : str
+        The query point.
+    profile, trade_off : dict of str to list of float
+        The curves, as `profile_plot` takes them.
+    epsilon, delta : float
+        The claim; where it is a curve, a point of it.
+    claimed : dict of str to list of float
+        What the claim allows: `false_negative` at the false positive rates of `trade_off`, and,
+        where it is a curve, `delta`.
+    words : tuple of str
+    tables : tuple of Table
+        The same numbers.
     """
 
-    label: str  # the query point
-    profile: dict[str, Sequence[float]]  # as `profile_plot` takes it
-    trade_off: dict[str, Sequence[float]]  # as `profile_plot` takes it
-    epsilon: float  # the claim's; where that is a curve, a point of it
+    label: str
+    profile: dict[str, Sequence[float]]
+    trade_off: dict[str, Sequence[float]]
+    epsilon: float
     delta: float
     claimed: dict[str, list[float]]
     words: tuple[str, ...]
-    tables: tuple[Table, ...]  # the same numbers
+    tables: tuple[Table, ...]
 
 
 def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | None:
@@ -150,8 +162,7 @@ def _largest(
     low, high = (cell["profile"][name][place] for name in ("lower", "upper"))
     if low <= here["profile"]["upper"][place]:
         return ""
-    named = asked or query.label.startswith("own ")
-    where = query_words(query.label) if named else query.label
+    where = query_words(query.label) if asked else query.label
     return (
         f" Of the pairs in the table of query points, the one at {where} needs the largest δ: "
         f"{_between(low, high, delta)}."

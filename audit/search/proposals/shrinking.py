@@ -23,7 +23,15 @@ PLAIN = 50
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What might be proposed instead: how complicated it is, and the proposal if there is one."""
+    """What might be proposed instead.
+
+    Parameters
+    ----------
+    complexity : tuple of int
+        How complicated it is.
+    make : callable
+        Returns the proposal; None where the space has no such.
+    """
 
     complexity: Complexity
     make: Callable[[], Proposal | None]

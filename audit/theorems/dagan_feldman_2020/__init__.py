@@ -15,7 +15,6 @@ ROW_FILES = (
     "relabelled_sizes",
     "relabelled_subsets",
     "stability",
-    "representatives",
     "subsampling",
     "rates",
 )
