@@ -345,13 +345,13 @@ def test_a_clock_that_jumps(jump: float, expected: Any, monkeypatch: Any) -> Non
 
 
 def test_what_is_interrupted_leaves_no_process_at_work(cluster: Cluster, tmp_path: Path) -> None:
-    """Also not one that hangs: it holds a lock, since its number is one of its own namespace."""
-    flag = tmp_path / "lock"
+    """Also not one that hangs, and none begins after it: each leaves a mark and holds a lock."""
+    begun = tmp_path / "begun"
 
     def hangs() -> None:
-        with flag.open("w") as held:
-            fcntl.flock(held, fcntl.LOCK_EX)
-            held.write("held")
+        with begun.open("a") as held:
+            fcntl.flock(held, fcntl.LOCK_SH)
+            held.write("begun\n")
             held.flush()
             time.sleep(600)
 
@@ -359,7 +359,7 @@ def test_what_is_interrupted_leaves_no_process_at_work(cluster: Cluster, tmp_pat
         hangs()
 
     def interrupt(signum: int, frame: Any) -> None:
-        if flag.exists() and flag.read_text():
+        if begun.exists() and begun.read_text():
             raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
@@ -370,9 +370,11 @@ def test_what_is_interrupted_leaves_no_process_at_work(cluster: Cluster, tmp_pat
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    with flag.open() as freed:
+    marks = begun.read_text()
+    with begun.open() as freed:
         fcntl.flock(freed, fcntl.LOCK_EX)
     assert on(cluster, target(response(1.0)))[0]["verdict"] == "not refuted"
+    assert begun.read_text() == marks
 
 
 def test_our_own_workers_leave_nothing_behind(expected: Any) -> None:
