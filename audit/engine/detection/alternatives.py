@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
@@ -27,6 +28,35 @@ SMALL = 0.05
 """Decoys that are rarer than this part of the event are left out."""
 
 
+class Singles:
+    """Every label alone: an identity matrix that takes no space, since K may be 100,000."""
+
+    __array_ufunc__ = None  # counts @ masks.T is asked of this class
+
+    def __init__(self, labels: int) -> None:
+        self.shape = labels, labels
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, event: int) -> NDArray[np.int64]:
+        mask = np.zeros(len(self), dtype=np.int64)
+        mask[event] = 1
+        return mask
+
+    @property
+    def T(self) -> Singles:
+        """The same."""
+        return self
+
+    def __rmatmul__(self, counts: NDArray[Any]) -> NDArray[Any]:
+        return counts
+
+
+Masks = NDArray[np.int64] | Singles
+"""Events as sets of symbols, shape (E, K)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
     """What is counted: as much of it as power depends on.
@@ -44,11 +74,11 @@ class Answers:
     unions: bool = False
 
     @property
-    def masks(self) -> NDArray[np.int64]:
+    def masks(self) -> Masks:
         """Events as sets of symbols, shape (E, K)."""
         if not self.labels:
             return half_line_masks(2 * len(LEVELS))
-        return union_masks(self.labels) if self.unions else np.eye(self.labels, dtype=np.int64)
+        return union_masks(self.labels) if self.unions else Singles(self.labels)
 
 
 def answers_of(scale: Scale, labels: int) -> Answers:
@@ -109,18 +139,11 @@ def through_event(
     whatever else it answers is spread evenly over the other labels, or as the pilot's bins are. On
     the other side the event is rarer by the leak, and all else likelier by one factor.
 
-    Parameters
-    ----------
-    answers : Answers
-    frequency : float
-        Probability of the event on the likelier side; where more than the claim's worst face has,
-        that is taken. A threshold is at the next quantile of the pilot that is no likelier.
-    scale, promised
-        Of the claim.
-    decoys : bool
-        Whether other labels leak as much, each half as frequent as the one before at most, as far
-        as the claim's worst face has room for them: the screening may take one of them, at which
-        the certification sees less.
+    `frequency`: probability of the event on the likelier side; where more than the claim's worst
+    face has, that is taken. A threshold is at the next quantile of the pilot that is no likelier.
+    `scale`, `promised`: of the claim. `decoys`: whether other labels leak as much, each half as
+    frequent as the one before at most, as far as the claim's worst face has room for them: the
+    screening may take one of them, at which the certification sees less.
     """
     if answers.labels:
         first = [
@@ -186,12 +209,8 @@ def shifted(kind: str, scale: Scale, promised: float) -> Family:
 
     Counted in bins between the quantiles of the base.
 
-    Parameters
-    ----------
-    kind : {"Laplace", "Gaussian"}
-    scale, promised
-        Of the claim. The move is the one at which the worst half-line leaks so much, wherever the
-        quantiles are.
+    `scale`, `promised`: of the claim. The move is the one at which the worst half-line leaks so
+    much, wherever the quantiles are.
     """
     edges = noise_quantile(kind, _levels())
 

@@ -53,7 +53,7 @@ class Audits:
         self.cells = 2 * len(self.masks) * design.screening.pairs
         self.met = False
         crowded = self.rivals >= design.screening.finalists
-        dear = self.rivals * len(self.masks) * len(family.crowd) if crowded else 1
+        dear = len(self.masks) * (self.rivals * len(family.crowd) if crowded else 1)
         self.runs = int(np.clip(WORK // dear, FEWEST, RUNS))
         self.base = self._drawn(0, family.base, self.runs)
         # what a pair must rank above to be among the finalists
@@ -174,11 +174,8 @@ class Audits:
 
     def _events(self, symbols: Counts) -> Counts:
         """Count events: shape (..., E)."""
-        answers = self.design.answers
-        if answers.unions:
+        if self.design.answers.labels:
             return np.rint(symbols.astype(float) @ self.masks.T).astype(np.int64)
-        if answers.labels:
-            return symbols
         below = np.cumsum(symbols, axis=-1)[..., :-1]
         return np.concatenate([below, self.design.screening.draws - below], axis=-1)
 

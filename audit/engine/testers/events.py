@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from dpassay.engine.detection.alternatives import Answers, answers_of, half_line_masks
+from dpassay.engine.detection.alternatives import Answers, Masks, answers_of, half_line_masks
 from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.detection.design import Design, sight
 from dpassay.engine.early import Gamble
@@ -59,7 +59,7 @@ class Events(Tester):
         How a leak is measured.
     promised : float
         The claimed leak.
-    masks : int array (E, K)
+    masks : int array (E, K) or Singles
         The events that are looked at, as sets of symbols.
     labels : tuple of int
         What the symbols mean; empty where they are bins.
@@ -71,7 +71,7 @@ class Events(Tester):
 
     scale: Scale
     promised: float
-    masks: NDArray[np.int64]
+    masks: Masks
     labels: tuple[int, ...] = ()
     bins: tuple[Bins, ...] = ()
     complete: bool = True
@@ -237,7 +237,7 @@ class Events(Tester):
         """Band of delta(epsilon), for claims about the loss; of numbers from below only."""
         if not self.profiled:
             return None
-        events = self.masks.astype(bool) if self.bins else None
+        events = np.asarray(self.masks, dtype=bool) if self.bins else None
         band = profile_band(
             one, other, grid_for(self.scale.epsilon(self.promised)), alpha=alpha, events=events
         )

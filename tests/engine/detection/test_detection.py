@@ -210,3 +210,9 @@ def test_the_words_name_the_answer() -> None:
         seen_words("change of the prediction", 0.2, None)
         == "a change of the prediction of 0.2 or more"
     )
+
+
+def test_a_hundred_thousand_labels_cost_what_a_thousand_do() -> None:
+    many, fewer = (design(labels=labels) for labels in (100_000, 1000))
+    assert smallest_seen(many, 0.5) == smallest_seen(fewer, 0.5) > many.promised
+    assert usual_frequency(many) == 1e-5
