@@ -18,7 +18,7 @@ from dpassay.engine.settings import ModeWanted, Settings
 from dpassay.errors import InvalidInput, is_real, require
 from dpassay.mechanism import FunctionMechanism, Mechanism, OwnCoins
 from dpassay.pairs import Pairs
-from dpassay.relations import REPLACE_ONE
+from dpassay.relations import REPLACE_ONE, answers_moved
 from dpassay.search.declared import Output, output_of
 from dpassay.search.proposals.proposal import Space
 from dpassay.search.spaces import space_of
@@ -138,6 +138,7 @@ def audit(
     meant = f"; did you mean DP(epsilon={claim})?" if is_real(claim) else ""
     known = claim is None or hasattr(claim, "relation")
     require(known, "claim", claim, f"a claim such as DP(epsilon=1.0){meant}")
+    note = "" if claim is None or space is None else _relation_note(claim, space)
     if space is not None and claim is not None and claim.relation == REPLACE_ONE:
         claim = replace(claim, relation=space.relation)
     free = _Free(together=together, bits=bits, output=declared_output)
@@ -167,7 +168,22 @@ def audit(
         shard_timeout=shard_timeout,
         memory=memory,
     )
-    return next(assay([target], searched, settings))
+    result = next(assay([target], searched, settings))
+    if note and result.evidence is not None:
+        notes = {"notes": [note, *result.evidence.searched["notes"]]}
+        evidence = replace(result.evidence, searched=result.evidence.searched | notes)
+        result = replace(result, evidence=evidence)
+    return result
+
+
+def _relation_note(claim: Claim, space: Space) -> str:
+    """Say that datasets were neighbours by another relation than the claim's; of records alone."""
+    if claim.relation == space.relation or answers_moved(space.relation) is not None:
+        return ""
+    return (
+        f"The claim is about '{claim.relation}', and '{space.relation}' was audited, by which it "
+        f"may leak less. If that is meant, say relation='{space.relation}' in the claim."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

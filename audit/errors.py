@@ -92,11 +92,11 @@ class TargetError(DpassayError, RuntimeError):
     def fatal(self) -> bool:
         """Whether no search passes over it.
 
-        It returned something else than the user declared, or passed a limit on a reply, which
-        would be waited for again and again.
+        It returned something else than the user declared, or what cannot be read, or passed a limit
+        on a reply, which would be waited for again and again.
         """
         passed = any(text in self.cause for text in LIMITS)
-        return passed or self.cause.startswith((UNDECLARED, UNFORESEEN))
+        return passed or self.cause.startswith((UNDECLARED, UNFORESEEN, UNREAD))
 
     @property
     def unforeseen(self) -> bool:
@@ -104,7 +104,7 @@ class TargetError(DpassayError, RuntimeError):
         return self.cause.startswith(UNFORESEEN)
 
 
-UNDECLARED, UNFORESEEN = "output = ", "exception = "
+UNDECLARED, UNFORESEEN, UNREAD = "output = ", "exception = ", "answer = "
 """How the causes of such errors begin, also those from another process; no others do."""
 LIMITS = ("it gave no whole reply within", "its reply is longer than")
 """What the causes say of replies that pass a limit, also those from another process."""

@@ -24,6 +24,15 @@ RELATIONS = (
 records; `answers-D`: two vectors of as many true answers, each answer of the one within D of that
 of the other; `answers-D-in-m`: and at most m of them differ."""
 
+DONE = {
+    ADD_REMOVE: ("adding or removing one record", "one record added or removed"),
+    ZERO_OUT: ("zeroing one record out", "one record zeroed out"),
+    REPLACE_USER: ("replacing one user's records", "one user's records replaced"),
+    ADD_REMOVE_USER: ("adding or removing one user", "one user added or removed"),
+    OWN: ("a change of the user's own", "one change of the user's own made"),
+}
+"""What makes a neighbour of datasets that may differ in size: as it is done, and done."""
+
 _RECORDS = r"replace-(one|[2-9]|[1-9][0-9]+)"
 _ANSWERS = r"answers-((?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e[+-][0-9]+)?)(?:-in-([1-9][0-9]*))?"
 

@@ -83,7 +83,7 @@ def bounds_only(monkeypatch: pytest.MonkeyPatch) -> None:
     For false alarms of thousands of audits: there can be no fewer of them than with both. Guards
     have tests of their own.
     """
-    for guard in ("varied", "asked_again"):
+    for guard in ("varied", "asked_again", "confirmed"):
         monkeypatch.setattr(Guards, guard, lambda *_: None)
     monkeypatch.setattr(events, "sight", lambda *_: DetectionCurve(detectable=0.0))
 

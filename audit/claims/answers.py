@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpassay.claims.promise import Promise, keep_number
 from dpassay.numerics import allowance
-from dpassay.privacy_curves import Curve
+from dpassay.privacy_curves import Curve, Points
 
 if TYPE_CHECKING:
     from dpassay.claims.kinds import Claim
@@ -95,6 +95,11 @@ class DP(Promise):
             return (self,)
         known = dict.fromkeys([(self.epsilon, self.delta), *self.curve.points()])
         return tuple(replace(self, epsilon=epsilon, delta=delta) for epsilon, delta in known)
+
+    @property
+    def decided(self) -> bool:
+        """Not where a curve is given by a formula."""
+        return self.curve is None or isinstance(self.curve, Points)
 
     def as_json(self) -> dict[str, Any]:
         """Every field; the curve only where there is one."""

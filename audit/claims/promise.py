@@ -103,6 +103,11 @@ class Promise:
         """The claims of which an audit may choose one to hold the algorithm against: itself."""
         return (cast("Claim", self),)
 
+    @property
+    def decided(self) -> bool:
+        """Whether `points` are all that is claimed."""
+        return True
+
     def most(self, numbers: tuple[float, float] | None) -> float:  # noqa: ARG002
         """Largest leak that there can be, in the units of the claim.
 

@@ -102,15 +102,8 @@ def commit() -> str | None:
 def clear(directory: Path) -> None:
     """Remove the pages of an earlier run from its folder, whatever becomes of this one.
 
-    None of them may pass for this run's.
-
-    Where the record is none of ours nothing is touched. Witnesses and the ledger stay; the record
-    goes last.
-
-    Raises
-    ------
-    InvalidInput
-        If they cannot be removed.
+    None of them may pass for this run's. Where the record is none of ours nothing is touched.
+    Witnesses and the ledger stay; the record goes last.
     """
     from dpassay.reports.run.page.folder import remove_stale
 
@@ -126,13 +119,7 @@ def clear(directory: Path) -> None:
 
 @contextmanager
 def delivering(hint: str = "") -> Iterator[None]:
-    """Write what has been found; that this fails is no wrong usage.
-
-    Raises
-    ------
-    OutputError
-        If something cannot be written.
-    """
+    """Write what has been found; a failure is an `OutputError`, since it is no wrong usage."""
     try:
         yield
     except InvalidInput as error:
@@ -152,7 +139,8 @@ def write_sidecars(
     measured = [result.measured for result in results]
     found = [
         (name, make_witness(result, cell))
-        for result in (*results, *(each for each in measured if each is not None))
+        for each in (*results, *(other for other in measured if other is not None))
+        for result in each.findings or (each,)
         for name, cell in ((result.id, None), (clearest_id(result.id), clearest(result)))
         if cell is not None or name == result.id
     ]

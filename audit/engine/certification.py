@@ -42,6 +42,11 @@ class Finalist:
         """The test."""
         return self.looked.method
 
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """Group, pair and query."""
+        return self.group, self.pair, self.query
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Screened:
@@ -133,17 +138,8 @@ def certify(
 
     If one is refuted, draw the fresh trials that its bounds are made of.
 
-    Parameters
-    ----------
-    executor : Executor
-    finalists : list of Finalist
-    screened : Screened
-        Keeps what is drawn.
-    sizes : tuple of int
-        Of the lots; a look follows each but the last.
-    spending : Spending
-        Says what refutes at a look.
-    progress : callable
+    `screened`: keeps what is drawn. `sizes`: of the lots; a look follows each but the last.
+    `spending`: says what refutes at a look.
     """
     looks = len(sizes) - 1
     found = stopped_within(executor, finalists, screened, sizes, looks, spending, progress)

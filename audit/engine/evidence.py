@@ -23,14 +23,7 @@ Mode = Literal["exact", "exhaustive", "monte-carlo"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HalfLine:
-    """The event that a number is at least, or below, a threshold.
-
-    Parameters
-    ----------
-    threshold : float
-    above : bool
-        Whether the event is 'at least'.
-    """
+    """The event that a number is at least, or below, a threshold."""
 
     threshold: float
     above: bool
@@ -48,67 +41,31 @@ class Cell:
     """The worst cell of one query point.
 
     Which pair, direction and event leak most there, and how much.
-
-    Parameters
-    ----------
-    group, pair, query : int
-        Place of the group in the plan, of the change in its pairs, and of the query in its queries.
-    direction : str
-        One of `dpassay.targets.groups.DIRECTIONS`.
-    event : tuple of int, HalfLine or Pattern
-        The labels that make the event; a half-line of numbers; a pattern that was learned; empty
-        where the claim is about means.
-    p1, p0 : float
-        Probability of the event on the two sides: exact, or the observed frequency; the mean
-        predictions where the claim is about those.
-    lower, upper : Bound
-        Certified bounds on the leak of this cell (lower) and of all events and both directions of
-        this pair and query (upper).
-    exact : Computed or None
-        The leak itself, where it was computed.
-    estimate : Estimate or None
-        Its plug-in value, where it was sampled; decides nothing.
-    profile : Profile or None
-        delta(epsilon) of this pair and query, exact or as a simultaneous band.
     """
 
-    group: int
-    pair: int
+    group: int  # its place in the plan
+    pair: int  # the place of the change in the group's pairs
     query: int
-    direction: str
+    direction: str  # one of `dpassay.targets.groups.DIRECTIONS`
     event: Event
-    p1: float
+    p1: float  # probability or frequency of the event on the two sides, or the mean predictions
     p0: float
-    lower: Bound
-    upper: Bound
+    lower: Bound  # on the leak through this event
+    upper: Bound  # on that through all events, in both directions
     exact: Computed | None = None
-    estimate: Estimate | None = None
+    estimate: Estimate | None = None  # decides nothing
     profile: Profile | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnySize:
-    """Worst leak over all datasets of any size, through the reachable states.
-
-    Parameters
-    ----------
-    loss, error : float
-        In the units of the claim, with its numerical error.
-    states : tuple of str
-        The two neighbouring states that attain it, first the one with the larger probability of the
-        event.
-    argument : str
-        Why no dataset does worse.
-    of : str
-        What the leak is of where that is not quite what is released; see
-        `dpassay.mechanism.Reachable`.
-    """
+    """Worst leak over all datasets of any size, through the reachable states."""
 
     loss: float
     error: float
-    states: tuple[str, str]
-    argument: str
-    of: str = ""
+    states: tuple[str, str]  # neighbours, first the one on which the event is likelier
+    argument: str  # why no dataset does worse
+    of: str = ""  # where that is not quite what is released
 
     def exceeds(self, claimed: float) -> bool:
         """Whether the worst leak is above a claim for certain, numerical error taken off.
@@ -123,92 +80,42 @@ class Fit:
     """Goodness of fit of `sample` to the declared law.
 
     It can only find differences, never show that there are none.
-
-    Parameters
-    ----------
-    draws : int
-        Trials per side and query.
-    tests : int
-        Exact binomial tests, one per side, query and label.
-    p_value : float
-        The smallest p-value times `tests` (Bonferroni), at most 1.
     """
 
-    draws: int
-    tests: int
-    p_value: float
+    draws: int  # trials per side and query
+    tests: int  # one per side, query and label
+    p_value: float  # the smallest of theirs times `tests`, at most 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evidence:
-    """Everything a verdict and a report need about one claim.
-
-    Parameters
-    ----------
-    mode : {"exact", "exhaustive", "monte-carlo"}
-    lower, upper : Bound
-        On the largest leak: `lower` over all audited cells, `upper` over those that were certified
-        (all of them where the law is known; where it was sampled, the finalist of each query).
-    cells : tuple of Cell
-        The worst cell of every query point, in the order of groups and queries.
-    worst : Cell
-        The one that `lower` comes from.
-    groups : tuple of Group
-        What the numbers in the cells point into.
-    sight : DetectionCurve
-        What the audit would have refuted with probability 0.9, its screening included, and through
-        what events.
-    trials : int
-        Runs of the mechanism, screening included; 0 where the law was computed.
-    alpha : float
-        Share of the run's error probability that this result spent; 0 for computed numbers.
-    spending : Spending or None
-        Where that share went.
-    searched : dict
-        What was looked at, as JSON: pairs, queries, how.
-    domain : str or None
-        Name of the domain that was enumerated completely, if it was.
-    any_size : AnySize or None
-    other : tuple of Claim and Evidence, or None
-        The notion that the claim is not about, and what the same laws say of it; see
-        `Promise.beside`.
-    fit : Fit or None
-    table : dict of str to array
-        All cells, column by column, for the sidecar.
-    stopped : Stopped or None
-        How an e-process refuted the claim before all trials were drawn, if it did. Then all bounds
-        are made of fresh trials, `worst` is the cell that was refuted, and its lower bound may lie
-        below the claim.
-    parts : tuple of (str, int)
-        Phases of the trials that the bounds are made of, and how many are of each; empty where it
-        is one, `certify`.
-    again : tuple of dict
-        Fresh counts at the cells of a baseline, for `dpassay.record.compare` alone; see
-        `dpassay.engine.baseline_cells`.
-    point : Claim or None
-        The point of a privacy curve that it was held against; None where the claim is no curve.
-    """
+    """Everything a verdict and a report need about one claim."""
 
     mode: Mode
-    lower: Bound
-    upper: Bound
-    cells: tuple[Cell, ...]
-    worst: Cell
-    groups: tuple[Group, ...]
+    lower: Bound  # on the largest leak of all audited cells
+    upper: Bound  # on that of the certified cells; of all where the law is known
+    cells: tuple[Cell, ...]  # the worst one of every query point
+    worst: Cell  # the one that `lower` comes from
+    groups: tuple[Group, ...]  # what the numbers in cells point into
     sight: DetectionCurve
-    trials: int
-    alpha: float
-    searched: dict[str, Any]
+    trials: int  # runs of the mechanism, screening included
+    alpha: float  # share of the run's error probability that this result spent
+    searched: dict[str, Any]  # what was looked at, as JSON
     spending: Spending | None = None
-    domain: str | None = None
+    domain: str | None = None  # the name of one that was enumerated completely
     any_size: AnySize | None = None
-    other: tuple[Claim, Evidence] | None = None
+    other: tuple[Claim, Evidence] | None = None  # see `Promise.beside`
     fit: Fit | None = None
-    table: dict[str, NDArray[Any]] = field(default_factory=dict)
-    again: tuple[dict[str, Any], ...] = ()
-    stopped: Stopped | None = None
-    parts: tuple[tuple[str, int], ...] = ()
-    point: Claim | None = None
+    table: dict[str, NDArray[Any]] = field(default_factory=dict)  # all cells, for the sidecar
+    again: tuple[dict[str, Any], ...] = ()  # see `dpassay.engine.baseline_cells`
+    stopped: Stopped | None = (
+        None  # then all bounds are of fresh trials, and may be below the claim
+    )
+    parts: tuple[
+        tuple[str, int], ...
+    ] = ()  # phases of those trials; empty if it is 'certify' alone
+    point: Claim | None = None  # of a privacy curve, the point that it was held against
+    others: tuple[Evidence, ...] = ()  # what else a search found; the bounds hold all together
 
     @property
     def detectable(self) -> float:

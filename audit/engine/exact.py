@@ -128,14 +128,8 @@ def exact_evidence(
 ) -> Evidence:
     """Hold the exact laws of all groups against a claim.
 
-    Parameters
-    ----------
-    target, claim
-        What is audited, and against what.
-    groups, laws
-        The plan, and `group_laws` of each of its groups.
-    fit : Fit or None
-        Outcome of `goodness_of_fit`.
+    `target`, `claim`: what is audited, and against what. `groups`, `laws`: the plan, and
+    `group_laws` of each of its groups. `fit`: outcome of `goodness_of_fit`.
 
     Returns
     -------

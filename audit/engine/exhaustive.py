@@ -41,14 +41,8 @@ def all_laws(
 ) -> DomainLaws | OrbitLaws:
     """Compute the law of every dataset of the domain, or of every representative.
 
-    Parameters
-    ----------
-    target, domain
-    seed : int
-        Of the datasets on which symmetries are checked.
-    progress : callable
-    laws_of : callable, optional
-        Computes the laws of many datasets elsewhere; they are computed here by default.
+    `seed`: of the datasets on which symmetries are checked. `laws_of`: computes the laws of many
+    datasets elsewhere; they are computed here by default.
 
     Raises
     ------
@@ -66,12 +60,8 @@ def exhaustive_evidence(
 ) -> Evidence:
     """Find the true worst case of a domain, per query point and over all.
 
-    Parameters
-    ----------
-    target, claim
-        What is audited, and against what.
-    domain, laws
-        The domain and its laws, from `laws_of`.
+    `target`, `claim`: what is audited, and against what. `domain`, `laws`: the domain and its laws,
+    from `laws_of`.
 
     Returns
     -------

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,22 +32,27 @@ STATISTICS = 4
 """Guards that can fail by chance; the false-alarm rate of a result is divided among them."""
 ROUNDING = 1e-3
 """More than the numerical error of a statistic, as a logarithm."""
-LOTS = {"single": 8, "confirm": 4}
-"""New processes that single rows, and the replay of a refutation, are spread over."""
-CONFIRMED, CONFIRMED_PART = 200_000, 20
-"""Of more trials than that, the replay of a refutation draws so many again, or one in so many."""
+LOTS = 8
+"""New processes that single rows are spread over."""
+LOOKS, FEWEST = ((4, 256), (12, 64), (24, 32), (48, 16)), 16
+"""New processes before each look at the replay of a refutation, and what part of the certification
+trials each draws, `FEWEST` at least: a 64th of all, then a fifth, as many, and four times as many,
+about."""
 SINGLES = 25
 """Calls of one row per process and dataset, at most; not more in all than half the certification
 trials."""
 SPREAD = 100
 """So many queries of a dataset are looked at, besides those that are bounded there: whoever shares
 coins between rows or calls does it at all queries, or at some that are next to one another."""
-TOGETHER = 8
-"""So many datasets are looked at by one call: it costs more than a dataset's numbers do."""
+TOGETHER, COUNTS = 8, 10**7
+"""So many datasets are looked at by one call, which costs more than a dataset's numbers do; fewer
+where they have more counts than that."""
 
 Place = tuple[int, int | None]
 """A dataset: its group, and the pair whose neighbour it is; None for the base."""
-Fresh = dict[tuple[str, Place, int], dict[Place, Calls]]
+Fresh = dict[tuple[str, Place, int, int], dict[Place, Calls]]
+Refutes = Callable[[Mapping[Place, Calls]], bool]
+"""Whether counts (q, K) of the two sides of a pair refute the claim by themselves."""
 
 VARIED = (
     "its calls differ by more than independent trials do: rows of a call share coins (one draw "
@@ -68,6 +73,13 @@ CONFIRM = (
     "the refutation did not come out again: fresh trials in new processes, S and S' in turn, have "
     "other counts; it keeps something between calls (a cache, a counter, a model), or depends on "
     "the time; draw every row's coins from rng"
+)
+TAKEN_BACK = "the refutation did not come out again"
+KEPT = (
+    TAKEN_BACK + ": {:,} fresh trials a side, in {} new processes, do not "
+    "show that the claim is exceeded; it keeps something between runs (noise or answers drawn "
+    "ahead, a cache, a model), so that luck looks like a leak; draw the coins of every run anew, "
+    "from rng; or, if it keeps nothing, the leak is hardly above the claim: raise the budget"
 )
 
 
@@ -113,7 +125,8 @@ class Guards:
         """
         varied: dict[Place, Array] = {}
         copied: dict[Place, Array] = {}
-        for places in _portions(self.certified):
+        most = max(each.calls.size for each in self.certified.values())
+        for places in _portions(self.certified, most):
             at = [_looked_at(len(self.screened[place]), bounded.get(place, ())) for place in places]
             ends = np.cumsum([len(queries) for queries in at])[:-1]
             calls, before = (
@@ -146,70 +159,81 @@ class Guards:
             for place, ((phase, size, lot), k) in ends.items()
             for side in sides
         }
-        rows = min(SINGLES, max(1, self.draws // (2 * LOTS["single"])))
-        self._like_before(
-            "single",
-            (group, pair),
-            rows,
-            again,
+        rows = min(SINGLES, max(1, self.draws // (2 * LOTS)))
+        found = self._fresh("single", sides, rows, range(LOTS), again)
+        self._judge(
+            {
+                side: _unlike(self.certified[side].calls.sum(axis=0), lots.sum(axis=1))
+                for side, lots in found.items()
+            },
             SINGLE,
         )
 
-    def confirmed(self, group: int, pair: int) -> None:
-        """Raise `TargetError` unless fresh trials are like those that refuted the claim.
+    def confirmed(self, group: int, pair: int, query: int, refutes: Refutes) -> None:
+        """Raise `TargetError` unless trials in new processes refute the claim too.
 
-        As many trials of the same pair as before, and no more than are needed to see it.
+        That keeps luck from being a finding which a process holds fast: what the search has seen
+        there comes again as long as it lives. The replay draws until it refutes, and gives up at
+        four times the trials: a mechanism that keeps nothing and was refuted is so again. It can
+        only take refutations back, so that it costs nothing of alpha.
         """
-        draws = min(self.draws, max(CONFIRMED, self.draws // CONFIRMED_PART))
-        self._like_before("confirm", (group, pair), -(-draws // LOTS["confirm"]), {}, CONFIRM)
+        sides, trials, lots = ((group, None), (group, pair)), 0, 0
+        drawn: dict[Place, list[Calls]] = {side: [] for side in sides}
+        for number, part in LOOKS:
+            size, first, lots = max(FEWEST, self.draws // part), lots, lots + number
+            trials += number * size
+            for side, found in self._fresh("confirm", sides, size, range(first, lots), {}).items():
+                drawn[side].extend(found)
+            alike: dict[Place, Array] = {}
+            for side, every in drawn.items():
+                before = self.certified[side].calls[:, [query]].sum(axis=0)
+                alike[side] = np.full(len(self.screened[side]), -np.inf)
+                at = _alike(before, [lot[:, [query]] for lot in every])
+                alike[side][query] = at[0] - math.log(len(LOOKS))
+            self._judge(alike, CONFIRM)
+            if refutes({side: np.concatenate(each).sum(axis=0) for side, each in drawn.items()}):
+                return
+        raise TargetError(KEPT.format(trials, lots))
 
-    def _like_before(
-        self, phase: str, place: Place, size: int, again: dict[Piece, int], cause: str
-    ) -> None:
-        key = phase, place, size
-        if key not in self.fresh:
-            self.fresh[key] = self._lots(phase, ((place[0], None), place), size, again)
-        lots = self.fresh[key]
-        self._judge(
-            {
-                side: _unlike(self.certified[side].calls.sum(axis=0), found)
-                for side, found in lots.items()
-            },
-            cause,
-        )
-
-    def _lots(
-        self, phase: str, sides: tuple[Place, Place], size: int, again: dict[Piece, int]
+    def _fresh(
+        self,
+        phase: str,
+        sides: tuple[Place, Place],
+        size: int,
+        lots: range,
+        again: dict[Piece, int],
     ) -> dict[Place, Calls]:
-        """Draw `LOTS` of both sides, counts (lots, q, K).
+        """Draw lots of both sides, counts (lots, calls, q, K): S and S' in turn.
 
-        S and S' in turn, each lot in a process of its own.
-
-        The first of these begins with pieces that were drawn before, and must come out as they did
-        where coins are seeded;
-        `again` says at which place of what was drawn each of them is.
+        Each lot in a process of its own. The first of these begins with pieces that were drawn
+        before, and must come out as they did where coins are seeded; `again` says at which place
+        of what was drawn each of them is.
         """
-        lots: list[list[Piece]] = []
-        for lot in range(LOTS[phase]):
+        key = phase, sides[1], size, lots.start
+        if key in self.fresh:
+            return self.fresh[key]
+        shards: list[list[Piece]] = []
+        for lot in lots:
             tasks = [
                 self._task(phase, side, size, lot) for side in (sides[::-1] if lot % 2 else sides)
             ]
-            lots.append([Piece(task=task, first=0, stop=blocks(size).stop) for task in tasks])
-        lots[0] = [*again, *lots[0]]
+            shards.append([Piece(task=task, first=0, stop=blocks(size).stop) for task in tasks])
+        shards[0] = [*again, *shards[0]]
         found: dict[Place, list[Calls]] = {side: [] for side in sides}
         for shard, counts in zip(
-            lots, self.executor.afresh([tuple(lot) for lot in lots]), strict=True
+            shards, self.executor.afresh([tuple(shard) for shard in shards]), strict=True
         ):
             for piece, one in zip(shard, counts, strict=True):
                 place = piece.task.group, piece.task.pair
                 if piece.task.phase == phase:
-                    found[place].append(one.calls.sum(axis=0))
+                    found[place].append(one.calls)
                 elif (
                     self.executor.seeded
                     and one.marks[0] != self.certified[place].marks[again[piece]]
                 ):
                     raise TargetError(unrepeatable(self._change(place)))
-        return {side: np.stack(drawn) for side, drawn in found.items()}
+        self.fresh[key] = {side: np.stack(drawn) for side, drawn in found.items()}
+        return self.fresh[key]
 
     def _task(self, phase: str, place: Place, size: int, lot: int = 0) -> Task:
         return Task(group=place[0], pair=place[1], phase=phase, size=size, lot=lot)
@@ -234,10 +258,11 @@ def _looked_at(queries: int, bounded: Collection[int]) -> NDArray[np.intp]:
     return np.union1d(spread, np.fromiter(bounded, dtype=np.intp))
 
 
-def _portions(places: Iterable[Place]) -> Iterator[list[Place]]:
-    """Cut places into portions of a group that are looked at together."""
+def _portions(places: Iterable[Place], counts: int = 1) -> Iterator[list[Place]]:
+    """Cut places, of so many counts each, into portions of a group that are looked at together."""
+    together = min(TOGETHER, max(1, COUNTS // counts))
     for _, found in itertools.groupby(places, key=lambda place: place[0]):
-        while portion := list(itertools.islice(found, TOGETHER)):
+        while portion := list(itertools.islice(found, together)):
             yield portion
 
 
@@ -245,6 +270,15 @@ def _unlike(before: Calls, lots: Calls) -> Array:
     """Return ln E against lots unlike what was drawn before, each alone or all together."""
     together = np.stack([before, lots.sum(axis=0)])
     return _mean(log_uneven(np.concatenate([before[None], lots])), log_uneven(together))
+
+
+def _alike(before: Calls, lots: list[Calls]) -> Array:
+    """Return ln E against lots, call by call, of processes whose trials depend on one another.
+
+    They are unlike what was drawn before, vary from call to call, or are copies of one another.
+    """
+    calls, whole = np.concatenate(lots), np.stack([lot.sum(axis=0) for lot in lots])
+    return _mean(_unlike(before, whole), _mean(log_varied(calls), log_copied(whole)))
 
 
 def _mean(one: Array, other: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -22,7 +22,7 @@ from dpassay.engine.certification import (
 )
 from dpassay.engine.early import Stopped
 from dpassay.engine.evidence import Cell, Evidence
-from dpassay.engine.guards import Place
+from dpassay.engine.guards import LOOKS, Place
 from dpassay.engine.screening import screen_whole
 from dpassay.engine.testers.interface import Drawn, Looked, Tester
 from dpassay.stats.alpha import Spending
@@ -68,7 +68,11 @@ def monte_carlo_evidence(
     worst = max(cells, key=badness)
     guards.asked_again(worst.group, worst.pair)
     if stopped is not None or worst.lower.value > tester.promised:
-        guards.confirmed(worst.group, worst.pair)
+        found = next(
+            each for each in finalists if each.place == (worst.group, worst.pair, worst.query)
+        )
+        refutes = partial(_refutes, found, tester, budget.alpha / len(LOOKS))
+        guards.confirmed(*found.place, refutes)
     looked = [finalist.looked for finalist in finalists]
     screening = _screening_of(groups, budget)
     return Evidence(
@@ -229,6 +233,15 @@ def _cells(
         )
         for finalist, found in zip(finalists, bounds, strict=True)
     ]
+
+
+def _refutes(
+    finalist: Finalist, tester: Tester, alpha: float, counts: Mapping[Place, NDArray[np.int64]]
+) -> bool:
+    """Whether counts of both sides of a finalist refute the claim by themselves."""
+    sides = Certification(counts=dict(counts), lots=()).of(finalist)
+    (found,) = tester.certify([Drawn(finalist.event, finalist.method, *sides)], (alpha, alpha))
+    return found.lower.value > tester.promised
 
 
 def _largest(

@@ -87,7 +87,8 @@ def _check_search(target: AuditTarget, space: Space, settings: Settings) -> None
     """Raise `InvalidInput` if pairs of a space cannot be held against the claims."""
     if settings.mode in ("exact", "exhaustive"):
         raise InvalidInput(
-            f"mode '{settings.mode}': a search samples ({target.name}); use auto or monte-carlo"
+            f"mode '{settings.mode}': pairs are searched for ({target.name}); use auto, which "
+            "computes where there is an exact law, or monte-carlo"
         )
     for claim in target.claims:
         if not claim.of_events:

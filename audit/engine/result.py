@@ -12,6 +12,7 @@ from dpassay.claims import Claim
 from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.early import Stopped
 from dpassay.engine.evidence import Evidence, Mode
+from dpassay.engine.told_apart import VALUES, told_apart
 from dpassay.engine.verdicts import Verdict, apart
 from dpassay.engine.wording import seen_words, through_words
 from dpassay.numerics import DOWN, UP, written
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 """Columns of a terminal."""
-VALUES = re.compile(r" by \(x = [^()]*\)|(?<= replaced) by -?\d+(?:\.\d+)?(?:e[+-]\d+)?")
-"""How a change names the record that it puts in, where that is in no pool and so has no number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -62,7 +61,9 @@ class Result:
 
     def __repr__(self) -> str:
         head, numbers, reason = self._lines()
-        return "\n".join([head, *map(_wrapped, (numbers, *_found_lines(self), reason))])
+        notes = () if self.evidence is None else self.evidence.searched.get("notes", ())
+        lines = (numbers, *_found_by("found_lines", self, ()), reason, *notes)
+        return "\n".join([head, *map(_wrapped, lines)])
 
     def _repr_html_(self) -> str:
         """The card that a notebook shows."""
@@ -201,22 +202,47 @@ class Result:
         """
         return self.evidence is not None and self.evidence.still and self.verdict == "inconclusive"
 
+    @property
+    def certain(self) -> str:
+        """How a pair is told apart for certain, where that refutes the claim; empty elsewhere."""
+        refuted = self.evidence is not None and self.verdict == "refuted"
+        events = refuted and not self.claim.coupled
+        return told_apart(self.evidence) if self.evidence is not None and events else ""
+
+    @property
+    def findings(self) -> tuple[Result, ...]:
+        """What refutes the claim: this result, and what else a search found beyond a certainty.
+
+        Each has a witness of its own, and their bounds hold all together.
+        """
+        if self.evidence is None or self.verdict != "refuted":
+            return ()
+        others = [
+            replace(
+                self, id=f"{self.id}.finding-{n}", claim=each.point or self.claim, evidence=each
+            )
+            for n, each in enumerate(self.evidence.others, 2)
+        ]
+        return self, *others
+
     def to_frame(self) -> pd.DataFrame:
         """All cells as a table: group, pair, query, direction, and the leak or its bounds.
 
-        Direction 0 is from S to S'. Of what is `measured` beside a claim no cells are kept.
+        Direction 0 is from S to S'. Where a search found what refutes the claim: the two datasets,
+        the event, and how often it happened on each. Of what is `measured` beside a claim no cells
+        are kept.
         """
         import pandas as pd
 
-        return pd.DataFrame({} if self.evidence is None else dict(self.evidence.table))
+        cells = {} if self.evidence is None else dict(self.evidence.table)
+        return pd.DataFrame(cells | _found_by("found", self, {}))
 
 
-def _found_lines(result: Result) -> tuple[str, ...]:
+def _found_by(name: str, result: Result, nothing: Any) -> Any:
     """Say what a search has found, where it refutes the claim; in words of the reports."""
     if result.evidence is None or "search" not in result.evidence.searched:
-        return ()
-    lines: tuple[str, ...] = import_module("dpassay.reports.run.found").found_lines(result)
-    return lines
+        return nothing
+    return getattr(import_module("dpassay.reports.run.found"), name)(result)
 
 
 def _wrapped(line: str) -> str:

@@ -23,12 +23,14 @@ from dpassay.engine.exhaustive import all_laws, exhaustive_evidence
 from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
 from dpassay.engine.sampling import Accepted, OpenExecutor, Sampling
+from dpassay.engine.searching.computed import computed_evidence
 from dpassay.engine.searching.evidence import searched_evidence
 from dpassay.engine.settings import Settings
 from dpassay.engine.verdicts import Verdict, decide
 from dpassay.errors import TargetError
 from dpassay.search.proposals.proposal import Space
 from dpassay.stats.health import ALARM
+from dpassay.targets.adapter import Freed
 from dpassay.targets.coupled import Coupled, coupled_group, parts
 from dpassay.targets.groups import Group, Progress, groups_for, silent
 from dpassay.targets.guard import AuditTarget
@@ -100,33 +102,47 @@ def assay(
         cluster=cluster,
     )
     for target in targets:
-        mode: Mode | None = None
-        held: Holder | TargetError
         looked = target.space or data
-        with (
-            one_thread(),
-            apart(target, looked if isinstance(looked, Group) else None, settings) as subject,
-            ExitStack() as open_until_judged,
-        ):
-            try:
-                open_executor = partial(
-                    _open_executor, subject, settings, options, open_until_judged
-                )
-                accepted = partial(baseline, target)
-                mode, held = _measure(
-                    subject,
-                    looked,
-                    settings,
-                    share,
-                    open_executor,
-                    _named(target.name, progress),
-                    accepted,
-                    cluster,
-                )
-            except TargetError as error:
-                held = error
-            for claim in target.claims:
-                yield _result(target, claim, mode, held, settings, taken)
+        for known in _ways(target, looked, settings):
+            measured: tuple[Mode, Holder] | TargetError | None
+            with (
+                one_thread(),
+                apart(known, looked if isinstance(looked, Group) else None, settings) as subject,
+                ExitStack() as open_until_judged,
+            ):
+                try:
+                    open_executor = partial(
+                        _open_executor, subject, settings, options, open_until_judged
+                    )
+                    measured = _measure(
+                        subject,
+                        looked,
+                        settings,
+                        share,
+                        open_executor,
+                        _named(target.name, progress),
+                        partial(baseline, target),
+                        cluster,
+                    )
+                except TargetError as error:
+                    measured = error
+                if measured is None:
+                    continue
+                for claim in target.claims:
+                    yield _result(known, claim, measured, settings, taken)
+                break
+
+
+def _ways(
+    target: AuditTarget, looked: Group | Space | None, settings: Settings
+) -> Iterator[AuditTarget]:
+    """Yield how a target may be audited: a search reads its laws if it can, else draws trials."""
+    free = target.mechanism
+    if isinstance(looked, Space) and isinstance(free, Freed) and settings.mode == "auto":
+        known = free.known
+        if known is not None:
+            yield replace(target, mechanism=known)
+    yield target
 
 
 def opened_cluster(settings: Settings) -> AbstractContextManager[Cluster | None]:
@@ -158,7 +174,8 @@ def _measure(
     progress: Progress,
     accepted: Accepted,
     cluster: Cluster | None,
-) -> tuple[Mode, Holder]:
+) -> tuple[Mode, Holder] | None:
+    """Return the mode, and what holds what was measured against a claim; None without a law."""
     budget = Budget(
         draws=settings.budget,
         alpha=share,
@@ -166,24 +183,7 @@ def _measure(
         stop_early=settings.stop_early,
     )
     if isinstance(data, Space):
-        among: dict[str, Any] = {"space": "; ".join(filter(None, (data.words, target.coded(data))))}
-        among |= {"together": True} if target.joint else {}
-        among |= {} if target.output is None else {"output": target.output.as_json()}
-
-        def hunt(claim: Claim) -> Evidence:
-            found = searched_evidence(
-                target,
-                data,
-                claim,
-                budget,
-                open_executor,
-                progress,
-                settings.seed,
-                settings.search_seconds,
-            )
-            return replace(found, searched=found.searched | among)
-
-        return "monte-carlo", hunt
+        return _search(target, data, settings, budget, open_executor, progress)
     if settings.mode == "exhaustive" and settings.domain is not None:
         laws_of = None if cluster is None else laws_on(cluster, settings.limits)
         return "exhaustive", _exhaustive(target, settings.domain, settings.seed, progress, laws_of)
@@ -207,6 +207,32 @@ def _measure(
     return "monte-carlo", Sampling(
         target, groups, budget.of(target), open_executor, progress, accepted
     ).hold
+
+
+def _search(
+    target: AuditTarget,
+    space: Space,
+    settings: Settings,
+    budget: Budget,
+    open_executor: OpenExecutor,
+    progress: Progress,
+) -> tuple[Mode, Holder] | None:
+    """Return what holds the pairs that a search finds against a claim: by laws, or by trials."""
+    among: dict[str, Any] = {"space": "; ".join(filter(None, (space.words, target.coded(space))))}
+    among |= {"together": True} if target.joint else {}
+    among |= {} if target.output is None else {"output": target.output.as_json()}
+    seed, seconds = settings.seed, settings.search_seconds
+    if target.has_law:
+        hold = computed_evidence(target, space, progress, seed, seconds, among)
+        return None if hold is None else ("exact", _both_notions(target, at_worst(hold)))
+
+    def hunt(claim: Claim) -> Evidence:
+        found = searched_evidence(
+            target, space, claim, budget, open_executor, progress, seed, seconds
+        )
+        return replace(found, searched=found.searched | among)
+
+    return "monte-carlo", hunt
 
 
 def _exhaustive(
@@ -300,15 +326,16 @@ def _unchanged(target: AuditTarget, groups: tuple[Group, ...]) -> None:
 def _result(
     target: AuditTarget,
     claim: Claim,
-    mode: Mode | None,
-    held: Holder | TargetError,
+    measured: tuple[Mode, Holder] | TargetError,
     settings: Settings,
     taken: set[str],
 ) -> Result:
+    mode: Mode | None = None
     evidence: Evidence | None = None
     try:
-        if isinstance(held, TargetError):
-            raise held
+        if isinstance(measured, TargetError):
+            raise measured
+        mode, held = measured
         evidence = held(claim)
         claim = evidence.point or claim
         outcome = decide(

@@ -50,25 +50,9 @@ def decide(
 ) -> Verdict:
     """Say what the evidence makes of the claim.
 
-    Parameters
-    ----------
-    claim : Claim
-        What was promised.
-    evidence : Evidence
-        What was found; its bounds must be of type `Bound`.
-    detect : float
-        The leak that the audit was asked to be able to see, in the units of the claim; a Monte
-        Carlo audit that could not, through an answer of the frequency that it states, is
-        `inconclusive`. So is one that saw nothing move at any certified cell, but for claims that
-        nothing moves (`Promise.coupled`); and one whose frequency is assumed, if a certified cell
-        that did move may leak more than that.
-    most : float
-        The largest leak there can be: a claim of so much cannot be exceeded, and no sampled audit
-        of it is `inconclusive`.
-    looked_at : str
-        What was answered, in words, where that is less than what the claim is about; see
-        `dpassay.mechanism.Mechanism`. The sentence says then that the numbers are of that part, and
-        what of them holds for the release.
+    A sampled audit that nothing refutes is `inconclusive` where it could not see the leak `detect`,
+    or saw nothing move; not where no leak above `most`, the claim, is possible. `looked_at` says in
+    words what was answered of the release, where that is not all of it.
 
     Raises
     ------
@@ -122,7 +106,9 @@ def decide(
         shown += _beside(promised, -math.inf if above_only else lower.value)
         allowed += " (rounded up)" if float(promise(promised)) > promised * (1 + SAME) else ""
     allowed += "; that of the whole release may be larger" if looked_at else ""
-    held: VerdictWord = "not refuted" if evidence.domain is None else "verified"
+    # a part of the release, or some points of a curve, do not decide the whole claim
+    verified = evidence.domain is not None and not looked_at and claim.decided
+    held: VerdictWord = "verified" if verified else "not refuted"
     return Verdict(word=held, reason=f"{subject} {shown}; {allowed}")
 
 

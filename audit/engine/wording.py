@@ -19,21 +19,7 @@ def query_label(
     several: bool = False,
     point: Sequence[float] | None = None,
 ) -> str:
-    """Name a query point as tables, sentences and witnesses all do.
-
-    Parameters
-    ----------
-    kind : str
-        Of its group: data, own, learned or domain.
-    query : int
-        Its place in the group.
-    own : int
-        Which of the mechanism's own worst cases the group is, from 1.
-    several : bool
-        Whether that group has other queries.
-    point : sequence of float, optional
-        The point itself, in an enumerated domain.
-    """
+    """Name a query point as tables, sentences and witnesses all do."""
     if kind == "own":
         return f"own {own}" + (f", query {query}" if several else "")
     if point is not None:
@@ -43,6 +29,8 @@ def query_label(
 
 def query_words(label: str) -> str:
     """Name a query point within a sentence, by its label."""
+    if label.startswith("own "):
+        return label.replace("own ", "own worst case ", 1)
     return label if "query" in label else f"query {label}"
 
 
@@ -51,12 +39,8 @@ def seen_words(quantity: str, leak: float, frequency: float | None) -> str:
 
     'a loss of 1.2 or more, through an answer of probability 0.1 or more'.
     """
-    seen = (
-        f"no {quantity}, however large,"
-        if math.isinf(leak)
-        else f"a {quantity} of {written(leak, 4, UP)} or more"
-    )
-    return f"{seen} {through_words(frequency)}".rstrip()
+    size = "a size that is not promised" if math.isinf(leak) else f"{written(leak, 4, UP)} or more"
+    return f"a {quantity} of {size} {through_words(frequency)}".rstrip()
 
 
 def stopped_words(trials: int, of: int, e_value: float, threshold: float) -> str:
@@ -83,8 +67,7 @@ SYMMETRIES = {
     "labels": "an exchange of the labels",
     "turns": "a reversal of all sides with an exchange of the labels",
 }
-"""Key of a symmetry -> what is done to a dataset and a query; the law of the answers moves along.
-"""
+"""Key of a symmetry -> what is done to a dataset and a query; the law of the answers follows."""
 
 
 def order_and(keys: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from dpassay.claims import Claim
 from dpassay.data import Values
 from dpassay.errors import Failed
 from dpassay.mechanism.base import Mechanism
+from dpassay.mechanism.plain import is_plain, plain
 from dpassay.rows.handing import Handed
 from dpassay.rows.rows import Rows
 
@@ -143,9 +144,15 @@ class FunctionMechanism(Mechanism):
         if not self.free:
             return [answer() for _ in range(size)]
         found, told = [], dict[type, Any]()
+        by_query = not (self.without_query or self.together)
         for _ in range(size):
             try:
-                found.append(answer())
+                one = answer()
+                if by_query and type(one) is np.ndarray and one.dtype.kind not in "biuf":
+                    one = one.tolist()  # one answer a query
+                # the next run may change what it gave: a buffer, a dict of its own
+                one = one.copy() if type(one) in CHANGEABLE else one
+                found.append(one if is_plain((one,)) else plain(one))
             except MemoryError:
                 raise
             except Exception as error:  # noqa: BLE001  (what is not ours may do anything)
@@ -159,6 +166,9 @@ class FunctionMechanism(Mechanism):
         """Return what stands for the answer of a run that raised an exception."""
         failed = Failed.of(error)
         return failed if self.without_query or self.together else (failed,) * queries
+
+
+CHANGEABLE = (dict, list, np.ndarray)
 
 
 def _only(answers: Any) -> Any:

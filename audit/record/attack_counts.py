@@ -34,16 +34,7 @@ Raw = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """All numbers of an entry that both records have.
-
-    Parameters
-    ----------
-    numbers : tuple of Number
-    of : int
-        How many the old record has.
-    elsewhere : str
-        What is larger than it was, but cannot be compared; else empty.
-    """
+    """All numbers of an entry that both records have."""
 
     numbers: tuple[Number, ...]
     of: int
@@ -103,17 +94,7 @@ def limits_of(entry: Raw) -> list[str]:
 
 
 def counted_again(old: Raw, new: Raw, tolerance: float, alpha: float) -> Counted:
-    """Return the numbers that both records have of an entry.
-
-    Parameters
-    ----------
-    old, new : mapping
-        What either says of it: `subject` and `repeated`.
-    tolerance : float
-        Part of what is claimed of a number by which it may rise.
-    alpha : float
-        Error probability of all limits of one record together.
-    """
+    """Return the numbers that both records have of an entry."""
     mine, theirs = _guesses(old["subject"]), _guesses(new["subject"])
     again = {each.key: each for each in theirs}
     pairs = [(each, again[each.key]) for each in mine if each.key in again]

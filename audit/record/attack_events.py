@@ -80,17 +80,7 @@ def of_laws(old: Raw, new: Raw, tolerance: float) -> Number:
 
 
 def of_events(old: Raw, new: Raw, delta: float, tolerance: float, alpha: float) -> Number:
-    """Compare the counts of one event in two records, each with error probability alpha.
-
-    Parameters
-    ----------
-    old, new : mapping
-        Rungs for which `same_event` holds.
-    delta : float
-        Of a single answer.
-    tolerance, alpha : float
-        See `counted_again`; alpha of this number alone.
-    """
+    """Compare the counts of one event in two records, each with error probability alpha."""
     loss = Ratio(min(1.0, old["m"] * delta))
     before, after = (_of_event(each["counts"], loss, alpha) for each in (old, new))
     slack, n = tolerance * float(old.get("basic", 0.0)), new["counts"]["n1"]

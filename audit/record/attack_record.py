@@ -147,20 +147,10 @@ def told_of_repeated(repeated: Mapping[str, Any]) -> str:
 
 
 def told_of_claims(record: Mapping[str, Any]) -> dict[str, str]:
-    """Say what became of each claim: broken, not broken, could not have seen it, or not examined.
+    """Say what became of each claim, by the name of its subject.
 
-    Parameters
-    ----------
-    record : mapping
-        Of schema `dpassay/attack/1`.
-
-    Returns
-    -------
-    dict
-        By the name of the subject; each claim once. It is broken if the guesses at membership or
-        the repeated answers break it, and 'not broken' only if the guesses could have broken it;
-        that repeated answers could is told with them. A service has one claim, which repeated
-        answers are held against; it is not examined, unless broken, where `blind_to` says why.
+    It is 'not broken' only if the guesses at membership could have broken it; that repeated answers
+    could is told with them. A service is not examined, unless broken, where `blind_to` says why.
     """
     repeated = record["repeated"]
     if "service" in record["run"]:

@@ -23,19 +23,7 @@ Raw = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A comparison with the regressions that are let pass set apart.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    open : tuple of Change
-        Regressions that nobody has excused.
-    let_pass : tuple of (Change, Suppression)
-    notes : tuple of str
-        Suppressions that have expired, or that nothing needs any more.
-    baseline : Path, optional
-        The baseline that the comparison is with, if it is one.
-    """
+    """A comparison with the regressions that are let pass set apart."""
 
     comparison: Comparison
     open: tuple[Change, ...]
@@ -77,17 +65,7 @@ def judge(
     today: date,
     baseline: Path | None = None,
 ) -> Judged:
-    """Let pass what is suppressed today.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    suppressions : iterable of Suppression
-    today : date
-        A suppression holds on the day it expires, and no longer.
-    baseline : Path, optional
-        Where the old record lies, if that is a baseline.
-    """
+    """Let pass what is suppressed today."""
     alive, notes = [], []
     for each in suppressions:
         if each.expires < today:
@@ -146,13 +124,7 @@ def _differing(old: Raw, new: Raw) -> str:
 
 
 def require_comparable(old: Raw, new: Raw, old_path: Path, new_path: Path) -> None:
-    """Make sure that two records can be held against each other.
-
-    Raises
-    ------
-    InvalidInput
-        If they are of different data.
-    """
+    """Make sure that two records can be held against each other: they are of the same data."""
     differs = _differing(old, new)
     if differs:
         raise InvalidInput(f"OLD = '{old_path}': cannot be compared with {new_path}: {differs}")
@@ -190,16 +162,7 @@ def without_curves(record: Raw) -> dict[str, Any]:
 def require_current(baseline: Raw, record: Raw, path: Path) -> None:
     """Make sure that a record can be held against a baseline.
 
-    Parameters
-    ----------
-    baseline, record : mapping
-    path : Path
-        Where the baseline lies, for messages.
-
-    Raises
-    ------
-    InvalidInput
-        If the baseline is stale: of other data, or of other mechanisms altogether.
+    A stale one is of other data, or of other mechanisms altogether.
     """
     again = (
         "look at the new record, then run `dpassay baseline accept --baseline "
@@ -233,24 +196,7 @@ def move_command(old: str, new: str, path: Path) -> str:
 def moved(baseline: Raw, old: str, new: str, path: Path) -> tuple[dict[str, Any], int]:
     """Return a baseline in which a mechanism, or what it stands for, has another name.
 
-    Parameters
-    ----------
-    baseline : mapping
-        A record.
-    old, new : str
-        What results call the mechanism, or the `module:object` that it stands for.
-    path : Path
-        Where the baseline lies, for messages.
-
-    Returns
-    -------
-    (dict, int)
-        The new baseline, and how many of its results are others.
-
-    Raises
-    ------
-    InvalidInput
-        If the baseline has nothing of the old name, or has results of the new one already.
+    It must have something of the old name, and nothing of the new one.
     """
     held = {result["mechanism"] for result in baseline["results"]}
     known = held | {_target_of(result) for result in baseline["results"]} - {None}
@@ -288,6 +234,8 @@ def _renamed(held: Raw, old: str, new: str) -> Raw:
     for key in ("witness", "clearest", "other"):
         if isinstance(held.get(key), Mapping):
             changed[key] = _renamed(held[key], old, new)
+    if "findings" in held:
+        changed["findings"] = [_renamed(each, old, new) for each in held["findings"]]
     return dict(held) | changed
 
 

@@ -20,11 +20,6 @@ def with_few_profiles(result: Mapping[str, Any]) -> dict[str, Any]:
     * the one that is known to need the largest delta at the claimed epsilon;
     * own worst cases that leak nothing at the claimed delta, as only the profile shows that they
       leak at all.
-
-    Parameters
-    ----------
-    result : mapping
-        An entry of a record's `results`; it is left as it is.
     """
     cells: Sequence[Raw] = result["per_query"]
     kept = {id(cell) for cell in _telling(result, [cell for cell in cells if cell["profile"]])}

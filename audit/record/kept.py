@@ -15,13 +15,7 @@ Raw = Mapping[str, Any]
 
 
 def read_kept(path: Path, argument: str, name: str, command: str) -> dict[str, Any]:
-    """Read a record of schema `dpassay/NAME/1`, which a command writes.
-
-    Raises
-    ------
-    InvalidInput
-        If the file is no such record, or damaged; the message says what it is instead.
-    """
+    """Read a record of schema `dpassay/NAME/1`, which a command writes, or say what the file is."""
     held = schema_at(path)
     if held != f"dpassay/{name}/1":
         what = f"is of schema {held:.40}" if held else "is no record, or not valid JSON"
@@ -35,24 +29,7 @@ def read_kept(path: Path, argument: str, name: str, command: str) -> dict[str, A
 def require_same(
     before: Raw, after: Raw, may_differ: AbstractSet[str], where: str, remedy: str
 ) -> None:
-    """Make sure that two runs have the same facts.
-
-    Parameters
-    ----------
-    before, after : mapping
-        Facts of the older and of the newer run, by name.
-    may_differ : set of str
-        Names of facts that say nothing of what was measured.
-    where : str
-        Argument and file of the older record, for the message.
-    remedy : str
-        What to do.
-
-    Raises
-    ------
-    InvalidInput
-        If another fact differs.
-    """
+    """Make sure that two runs have the same facts, apart from those that may differ."""
     for name in sorted({*before, *after} - may_differ):
         if before.get(name) != after.get(name):
             one, other = (_short(run.get(name)) for run in (before, after))

@@ -18,22 +18,6 @@ def places_of(target: str | None, name: str, mechanisms: Sequence[Configured] = 
 
     First where the mechanism is defined, if that is a file of the project; then where it is
     configured; last where a package that is no part of the project defines it.
-
-    Parameters
-    ----------
-    target : str or None
-        A name of the catalogue or `module:object`; None where nobody but the process knows it.
-    name : str
-        What results call the mechanism.
-    mechanisms : sequence of Configured
-        All of the configuration file, in its order.
-
-    Returns
-    -------
-    list of dict
-        `role` (`definition`, `claim` or `package`), `file` and `line` each. Files are written from
-        the root of the project with `/`: from the nearest folder upwards that Git keeps, else the
-        working directory; of a package as it is imported.
     """
     root = project_root(Path.cwd())
     at = None if target is None else defined_at(target)
@@ -78,17 +62,7 @@ def add_places(
     targets: Mapping[str, str | None],
     mechanisms: Sequence[Configured] = (),
 ) -> None:
-    """Write into each result of a record where its claim is made.
-
-    Parameters
-    ----------
-    record : mapping
-        Its results are changed.
-    targets : mapping of str to str or None
-        What each result, by its id, was resolved from.
-    mechanisms : sequence of Configured
-        See `places_of`.
-    """
+    """Write into each result of a record where its claim is made."""
     for result in record["results"]:
         places = places_of(targets.get(result["id"]), result["mechanism"], mechanisms)
         if places:

@@ -45,19 +45,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
 
 
 def make_record(run: Mapping[str, Any], results: Iterable[Result]) -> dict[str, Any]:
-    """Put a run and its results into the published form.
-
-    Parameters
-    ----------
-    run : mapping
-        Facts of the run as JSON values: seed, confidence, command, data and so on.
-    results : iterable of Result
-
-    Returns
-    -------
-    dict
-        Valid under `record_schema`.
-    """
+    """Put a run and its results into the published form."""
     from dpassay import __version__
 
     versions = {name: metadata.version(name) for name in PACKAGES}
@@ -127,26 +115,26 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
         }
         | ({"stopped_early": _stopped(evidence.stopped)} if evidence.stopped else {})
         | ({"again": list(evidence.again)} if evidence.again else {})
+        | ({"findings": told} if (told := _findings(result)) else {})
         | ({"clearest": make_witness(result, cell)} if (cell := clearest(result)) else {})
         | ({"looked_at": part} if (part := result.target.looked_at(result.claim)) else {})
     )
     return found | {"per_query": list(_with_profiles(found["per_query"], evidence.cells))}
 
 
+def _findings(result: Result) -> list[dict[str, Any]]:
+    """Write down what refutes a claim where that is certain, or not all; the first is `witness`."""
+    found = result.findings
+    return [
+        {"certain": each.certain, "lower": lower_number(each.lower, each.claim.promised)}
+        | ({"witness": make_witness(each)} if number else {})
+        for number, each in enumerate(found)
+        if result.certain or found[1:]
+    ]
+
+
 def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
-    """Read a record.
-
-    Parameters
-    ----------
-    path : Path
-    argument : str
-        The argument that named the file, for messages.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such file, or it is no record of this schema.
-    """
+    """Read a record of a run."""
     record = read_document(path, argument, SCHEMA)
     wrong = fault(record, "record")
     if wrong:

@@ -46,18 +46,6 @@ def fault(document: object, name: str) -> str:
 
     Numbers must be finite and integers must have 64 bits. Fields that the schema does not know are
     allowed: a later version may have added them.
-
-    Parameters
-    ----------
-    document : object
-        As `json.loads` returns it.
-    name : str
-        See `read_schema`.
-
-    Returns
-    -------
-    str
-        One line about the first fault; empty if there is none.
     """
     error = next(_validator(name).iter_errors(document), None)
     return "" if error is None else _in_words(_innermost(error))

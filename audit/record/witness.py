@@ -64,11 +64,6 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
     Data that came from a named source are named, never copied: a witness of an audit on private
     records carries none of them. A learned direction it carries; that is made of what the mechanism
     released, so it reveals no more than the mechanism's output.
-
-    Returns
-    -------
-    dict or None
-        JSON values; None if the result has no evidence.
     """
     evidence = result.evidence
     if evidence is None:
@@ -226,13 +221,7 @@ def witness_fault(witness: Mapping[str, Any]) -> str:
 
 
 def read_witness(path: Path) -> dict[str, Any]:
-    """Read a witness file.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such file or it is no witness.
-    """
+    """Read a witness file."""
     witness = read_document(path, "WITNESS", SCHEMA)
     wrong = witness_fault(witness)
     if wrong:

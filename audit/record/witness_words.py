@@ -32,13 +32,13 @@ def in_words(result: Result, cell: Cell | None = None) -> str:
     group = evidence.groups[cell.group]
     change, base = group.pairs.changes[cell.pair], group.pairs.base
     named = group.source is not None or base.arrays[0].size > MOST_SHOWN
-    shown = _size(base) if named else _contents(base)
+    shown = _size(base) if named else contents(base)
     where = "data" if group.kind == "data" else group.kind
     plain = named or group.kind == "domain" or not group.asked
     point = "" if plain else f" (x = {_point(base, group.queries[cell.query])})"
     at = f"At {query_words(_query_label(evidence, cell))}{point} the " if group.asked else "The "
     learned = isinstance(cell.event, Pattern)
-    event = _event_words(result, cell.event, group.queries[cell.query])
+    event = event_words(result, cell.event, group.queries[cell.query])
     event = f"event '{event}'" if learned else f"answer {event}"
     sides = ("S", "S'") if cell.direction == DIRECTIONS[0] else ("S'", "S")
     counts = cell.lower.counts
@@ -82,7 +82,7 @@ def _point(base: Dataset, query: NDArray[np.float64]) -> str:
 def _searched(base: Dataset, relation: str) -> str:
     """Write down a dataset that a search proposed, if it is small."""
     if not isinstance(base, Values):
-        return _size(base) if base.arrays[0].size > MOST_SHOWN else _contents(base)
+        return _size(base) if base.arrays[0].size > MOST_SHOWN else contents(base)
     what = "true answer" if answers_moved(relation) is not None else "number"
     several = "s" if len(base) > 1 else ""
     if base.arrays[0].size > MOST_SHOWN:
@@ -94,7 +94,7 @@ def _size(base: Dataset) -> str:
     return f"{len(base)} {'numbers' if isinstance(base, Values) else 'records'}"
 
 
-def _contents(base: Dataset) -> str:
+def contents(base: Dataset) -> str:
     """Write a small dataset down."""
     if isinstance(base, Rows):
         return base.words
@@ -115,7 +115,7 @@ def _query_label(evidence: Evidence, cell: Cell) -> str:
     return query_label(group.kind, cell.query, own=own, several=len(group.queries) > 1, point=point)
 
 
-def _event_words(result: Result, event: Event, query: NDArray[np.float64]) -> str:
+def event_words(result: Result, event: Event, query: NDArray[np.float64]) -> str:
     """Name an event, and say what its answers stand for where the mechanism tells it."""
     if not isinstance(event, tuple):
         return event.words if isinstance(event, Pattern) else str(event)

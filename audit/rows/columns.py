@@ -14,6 +14,13 @@ from dpassay.errors import InvalidInput, require
 
 MISSING = -sys.float_info.max
 """The code of a cell without a value; finite, so that coded rows are."""
+SPECIAL = {
+    name: MISSING + place * math.ulp(MISSING)
+    for place, name in enumerate(("nan", "inf", "-inf"), 1)
+}
+"""The codes of cells that are numbers and not finite, where these are told from missing ones."""
+LAST = max(SPECIAL.values())
+"""No finite number has a code up to this one."""
 Kind = Literal["number", "integer", "date", "value"]
 Coded = NDArray[np.float64]
 SHOWN = 40
@@ -34,6 +41,8 @@ class Column:
         The values that a cell may have otherwise, each once; at least one.
     missing : bool
         Whether cells may have no value.
+    special : tuple of str
+        Names of `SPECIAL`: what else cells may be.
     dtype : str
         The dtype of a DataFrame or array; empty elsewhere.
 
@@ -50,10 +59,14 @@ class Column:
     values: tuple[Any, ...] = ()
     missing: bool = False
     dtype: str = ""
+    special: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         where = f"column '{self.name}'"
         require(self.kind in get_args(Kind), where, self.kind, f"one of {get_args(Kind)}")
+        object.__setattr__(self, "special", tuple(self.special))
+        known = set(self.special) <= set(SPECIAL)
+        require(known, f"{where}: special", self.special, f"among {', '.join(SPECIAL)}")
         if self.kind == "value":
             require(len(self.values) > 0, f"{where}: values", self.values, "at least one value")
         else:
@@ -61,10 +74,15 @@ class Column:
             limits = (self.low, self.high)
             require(known, f"{where}: limits", limits, "finite, the first not above the other")
 
+    @property
+    def gaps(self) -> tuple[float, ...]:
+        """The codes of cells that are neither finite numbers nor dates nor known values."""
+        return (*([MISSING] if self.missing else []), *map(SPECIAL.__getitem__, self.special))
+
     def holds(self, cell: float) -> bool:
         """Whether a code stands for a cell that there may be."""
-        if cell == MISSING:
-            return self.missing
+        if cell <= LAST:
+            return cell in self.gaps
         if self.kind == "value":
             return cell == int(cell) and 0 <= cell < len(self.values)
         whole = self.kind != "integer" or cell == math.trunc(cell)
@@ -74,6 +92,8 @@ class Column:
         """Return what a code stands for, as a value of Python's own; None where it is missing."""
         if cell == MISSING:
             return None
+        if cell <= LAST:
+            return float(next(name for name, code in SPECIAL.items() if code == cell))
         if self.kind == "value":
             return self.values[int(cell)]
         if self.kind == "date":
@@ -85,7 +105,8 @@ class Column:
         value = self.plain(cell)
         if value is None and cell == MISSING:
             return "missing"
-        text = f"{value:.6g}" if self.kind == "number" else repr(value)
+        number = self.kind == "number" or cell <= LAST
+        text = f"{value:.6g}" if number else repr(value)
         text = value.isoformat() if self.kind == "date" else text
         return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]}...{text[-1]}"
 
@@ -96,7 +117,8 @@ class Column:
             told["values"] = [value_to_json(value, self.name) for value in self.values]
         else:
             told |= {"low": self.low, "high": self.high}
-        return told | {"dtype": self.dtype}
+        special = {"special": list(self.special)} if self.special else {}
+        return told | {"dtype": self.dtype} | special
 
 
 def value_to_json(value: Any, where: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.rows.columns import MISSING
+from dpassay.rows.columns import LAST
 from dpassay.rows.rows import Rows
 
 LEAST = 20
@@ -50,7 +50,7 @@ def _gives(cells: NDArray[np.float64], labels: NDArray[np.float64], *, numeric: 
         return False
     if OFTEN * values <= len(cells):
         return True
-    if not numeric or (cells == MISSING).any():
+    if not numeric or (cells <= LAST).any():
         return False
     ordered = labels[np.argsort(cells, kind="stable")]
     return int((np.diff(ordered) != 0).sum()) == len(np.unique(labels)) - 1

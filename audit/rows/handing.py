@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.rows.columns import MISSING, Coded, Column
+from dpassay.rows.columns import LAST, MISSING, SPECIAL, Coded, Column
 from dpassay.rows.rows import LABELLED, Form
 
 
@@ -42,15 +42,16 @@ class Handed:
         made = self._made
         if isinstance(made, Features):
             return Features(made.X.copy(), made.y.copy())
-        return made.copy()
+        return [dict(row) for row in made] if self.form.shape == "dicts" else made.copy()
 
 
 def records(form: Form, values: Coded) -> Any:
     """Return rows as plain values of Python's own, dates as texts, for what is not in Python.
 
-    Of a DataFrame a dict for each record, of tuples and arrays (n, d) a list, else its value. Of
-    features and labels a dict of both.
+    Of a DataFrame or dicts a dict for each record, of tuples and arrays (n, d) a list, else its
+    value. Of features and labels a dict of both.
     """
+    values = np.where(values == SPECIAL["nan"], MISSING, values)
     told = [
         [
             cell.isoformat() if hasattr(cell, "isoformat") else cell
@@ -61,7 +62,7 @@ def records(form: Form, values: Coded) -> Any:
     rows = [list(row) for row in zip(*told, strict=True)]
     if form.shape in LABELLED:
         return {"X": [row[:-1] for row in rows], "y": told[-1]}
-    if form.shape == "frame":
+    if form.shape in ("frame", "dicts"):
         return [dict(zip(form.names, row, strict=True)) for row in rows]
     single = len(form.columns) == 1 and form.columns[0].name == "value"
     return told[0] if single else rows
@@ -89,6 +90,8 @@ def handed(form: Form, values: Coded) -> Any:
         [column.plain(cell) for cell in codes]
         for column, codes in zip(form.columns, values.T.tolist(), strict=True)
     ]
+    if form.shape == "dicts":
+        return [dict(zip(form.names, row, strict=True)) for row in zip(*cells, strict=True)]
     return cells[0] if form.shape == "list" else list(zip(*cells, strict=True))
 
 
@@ -115,7 +118,7 @@ def _series(column: Column, codes: NDArray[np.float64]) -> Any:
             return series.dt.tz_localize("UTC").dt.tz_convert(zone).astype(dtype)
         return series.astype(dtype)
     if column.dtype == "category":
-        known = np.where(codes == MISSING, -1, codes).astype(int)
+        known = np.where(codes <= LAST, -1, codes).astype(int)
         categories: Any = list(column.values)
         return pd.Series(pd.Categorical.from_codes(known, categories=categories))
     dtype = column.dtype or "object"
@@ -124,12 +127,13 @@ def _series(column: Column, codes: NDArray[np.float64]) -> Any:
 
 def _array(column: Column, codes: NDArray[np.float64]) -> NDArray[Any]:
     """Return cells as an array of the dtype that they had."""
-    dtype, gone = column.dtype, codes == MISSING
+    dtype, gone = column.dtype, codes <= LAST
     numeric = column.kind in ("number", "integer")
     if numeric and not gone.any() and not dtype.startswith(("object", "str", "Int", "UInt")):
         return codes.astype(dtype or ("int64" if column.kind == "integer" else float))
     if numeric and dtype.startswith("float"):
-        return np.where(gone, np.nan, codes).astype(dtype)
+        floats = np.where(codes == SPECIAL["inf"], np.inf, np.where(gone, np.nan, codes))
+        return np.where(codes == SPECIAL["-inf"], -np.inf, floats).astype(dtype)
     found = np.empty(len(codes), dtype=object)
     for j, cell in enumerate(codes.tolist()):
         found[j] = column.plain(cell)

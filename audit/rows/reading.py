@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.errors import InvalidInput, as_real, near, require
-from dpassay.rows.columns import MISSING, Coded, Column, Kind, is_hashable
+from dpassay.rows.columns import MISSING, SPECIAL, Coded, Column, Kind, is_hashable
 from dpassay.rows.handing import Features
 from dpassay.rows.rows import LABELLED, Form, Rows, Shape
 
 MOST_VALUES = 100_000
 """Values that a column may have."""
 KINDS = (
-    "a DataFrame, a list of values or of tuples, an array, a pair (X, y) of features and labels, "
-    "or a description such as Answers(size=5), Scalars(0, 1), Labelled(X, y)"
+    "a DataFrame, a list of values, tuples or dicts, an array, a pair (X, y) of features and "
+    "labels, or a description such as Answers(size=5), Scalars(0, 1), Labelled(X, y)"
 )
 """What data may be."""
 
@@ -36,7 +36,8 @@ def rows_of(
     Parameters
     ----------
     data : DataFrame, list, array, or pair (X, y)
-        Records. A list holds values of any hashable kind, or tuples of equal length.
+        Records. A list holds values of any hashable kind, tuples of equal length, or dicts of equal
+        keys.
     label, group : str, optional
         The columns of a DataFrame that hold the label, and whose record it is.
     limits : mapping, optional
@@ -119,6 +120,11 @@ def _of_list(data: list[Any], empty: Form | None) -> tuple[Shape, list[tuple[str
     widths = {len(each) if isinstance(each, (tuple, list)) else -1 for each in data}
     if not data and empty is not None:
         return empty.shape, [(column.name, []) for column in empty.columns]
+    if data and all(isinstance(each, dict) for each in data):
+        names = list(data[0])
+        if set(map(type, names)) != {str} or any(list(each) != names for each in data):
+            raise InvalidInput("data: dicts must have the same texts as keys, in the same order")
+        return "dicts", [(name, [each[name] for each in data]) for name in names]
     if widths == {-1} or 0 in widths or len(widths) > 1:
         return "list", [("value", data)]
     return "tuples", [(f"x{j}", [each[j] for each in data]) for j in range(widths.pop())]
@@ -146,16 +152,20 @@ def _tight(values: list[Any]) -> Any:
 
 
 def _plain(cells: Any) -> list[Any]:
-    """Return cells as values of Python's own; None where one is missing."""
+    """Return cells as values of Python's own; None where one is missing.
+
+    In a column of floats or of texts alone NaN is a missing cell; elsewhere it is told from None.
+    """
     found = cells.tolist() if hasattr(cells, "tolist") else list(cells)
-    return [None if _is_missing(cell) else cell for cell in found]
+    floats = str(getattr(cells, "dtype", "")).lower().startswith(("float", "category", "str"))
+    return [None if _is_missing(cell, nan=floats) else cell for cell in found]
 
 
-def _is_missing(cell: Any) -> bool:
+def _is_missing(cell: Any, *, nan: bool) -> bool:
     if cell is None:
         return True
     if isinstance(cell, (float, np.floating)):
-        return bool(np.isnan(cell))
+        return nan and bool(np.isnan(cell))
     return type(cell).__name__ in ("NAType", "NaTType")
 
 
@@ -168,15 +178,19 @@ def _coded(
         return _dates(name, cells, dtype, limits)
     plain, extra = _plain(cells), list(more or ())
     missing = any(cell is None for cell in (*plain, *extra))
-    dtype = _with_gaps(dtype) if missing else dtype
-    present = [cell for cell in (*plain, *extra) if cell is not None]
-    if _all_numbers(present) and dtype != "category" and (present or limits):
-        column = _numbers(name, present, limits, dtype, missing=missing)
+    named = {_special(cell) for cell in (*plain, *extra)}
+    special = tuple(name for name in SPECIAL if name in named)
+    dtype = _with_gaps(dtype) if missing or special else dtype
+    present = [c for c in (*plain, *extra) if c is not None and not _special(c)]
+    if _all_numbers(present) and dtype != "category" and (present or limits or special):
+        column = _numbers(name, present, limits, dtype, missing=missing, special=special)
     else:
         if limits is not None:
             raise InvalidInput(f"limits: column '{name}' holds no numbers")
         known = _known_values(name, cells, present)
-        column = Column(name=name, kind="value", values=known, missing=missing, dtype=dtype)
+        column = Column(
+            name=name, kind="value", values=known, missing=missing, dtype=dtype, special=special
+        )
     return column, np.array([_code(column, cell) for cell in plain])
 
 
@@ -198,17 +212,31 @@ def _numbers(
     dtype: str,
     *,
     missing: bool,
+    special: tuple[str, ...],
 ) -> Column:
     whole = all(type(cell) is int for cell in present) and not dtype.startswith("float")
     if not all(abs(cell) < 2**53 for cell in present):
         raise InvalidInput(f"column '{name}': must be finite numbers below 2^53")
-    low, high = (min(present), max(present)) if limits is None else map(as_real, limits)
+    ends = min(present, default=0.0), max(present, default=0.0)
+    low, high = ends if limits is None else map(as_real, limits)
     if present and not (low <= min(present) and max(present) <= high):
         raise InvalidInput(f"limits: column '{name}' has numbers beyond [{low:g}, {high:g}]")
     kind: Kind = "integer" if whole else "number"
     return Column(
-        name=name, kind=kind, low=float(low), high=float(high), missing=missing, dtype=dtype
+        name=name,
+        kind=kind,
+        low=float(low),
+        high=float(high),
+        missing=missing,
+        dtype=dtype,
+        special=special,
     )
+
+
+def _special(cell: Any) -> str:
+    """Return the name of a number that is not finite, else nothing."""
+    number = isinstance(cell, (float, np.floating)) and not np.isfinite(cell)
+    return str(float(cell)) if number else ""
 
 
 def _known_values(name: str, cells: Any, present: list[Any]) -> tuple[Any, ...]:
@@ -231,8 +259,10 @@ def _known_values(name: str, cells: Any, present: list[Any]) -> tuple[Any, ...]:
 
 def _code(column: Column, cell: Any) -> float:
     """Return the code of one cell."""
-    if _is_missing(cell):
+    if _is_missing(cell, nan=column.missing and "nan" not in column.special):
         return MISSING
+    if (name := _special(cell)) and name in SPECIAL:
+        return SPECIAL[name]
     if column.kind == "value":
         return float(_places(column.values)[type(cell), cell])
     if column.kind == "date":

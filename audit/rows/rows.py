@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from dpassay.errors import InvalidInput, require
 from dpassay.rows.columns import Coded, Column, value_from_json
 
-Shape = Literal["frame", "list", "tuples", "array", "labelled", "labelled frame"]
-"""How rows are handed out: a DataFrame, a list of cells, a list of tuples, an array, or an object
+Shape = Literal["frame", "list", "tuples", "dicts", "array", "labelled", "labelled frame"]
+"""How rows are handed out: a DataFrame, a list of cells, tuples or dicts, an array, or an object
 with the features `X`, an array or a DataFrame, and the labels `y`."""
 
 LABELLED: tuple[Shape, ...] = ("labelled", "labelled frame")
@@ -101,7 +101,7 @@ class Form:
     def words(self, row: Sequence[float]) -> str:
         """Say a row."""
         cells = [column.words(cell) for column, cell in zip(self.columns, row, strict=True)]
-        if self.shape in ("frame", *LABELLED):
+        if self.shape in ("frame", "dicts", *LABELLED):
             cells = [f"{c.name} {cell}" for c, cell in zip(self.columns, cells, strict=True)]
         return cells[0] if len(cells) == 1 else f"({', '.join(cells)})"
 

@@ -8,15 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.search.columns import Column
 from dpassay.search.values import ABSENT, NAN, NUMBER, Key, is_number, key_of, number_of
 from dpassay.search.views import (
+    LEAF,
+    TAGS,
     Array,
     Codes,
     Mask,
+    Place,
     Tally,
+    array_words,
     by_frequency,
     first_hit,
     follow_tree,
+    form_of,
     middle_of,
     tally_of,
 )
@@ -35,20 +41,20 @@ class Numbers:
         self.n = len(array)
         self.width = 1 if array.ndim == 1 else array.shape[1]
 
-    def _column(self, place: int) -> NDArray[Any] | None:
-        if self.array.ndim == 1:
-            return self.array if place == 0 else None
-        return self.array[:, place] if place < self.width else None
+    def _column(self, place: Place) -> NDArray[Any] | None:
+        if not isinstance(place, int) or place >= self.width:
+            return None
+        return self.array if self.array.ndim == 1 else self.array[:, place]
 
     def _table(self) -> NDArray[Any]:
         return self.array[:, None] if self.array.ndim == 1 else self.array
 
-    def number(self, place: int) -> Array:
+    def number(self, place: Place) -> Array:
         """See `View`."""
         column = self._column(place)
         return np.full(self.n, np.nan) if column is None else column.astype(float, copy=False)
 
-    def beyond(self, place: int, at: float, *, below: bool) -> Mask:
+    def beyond(self, place: Place, at: float, *, below: bool) -> Mask:
         """See `View`."""
         column = self._column(place)
         if column is None:
@@ -61,7 +67,7 @@ class Numbers:
         found: Mask = column < limit if below else column >= limit
         return found
 
-    def codes(self, place: int, table: tuple[Key, ...]) -> Codes:
+    def codes(self, place: Place, table: tuple[Key, ...]) -> Codes:
         """See `View`."""
         column = self._column(place)
         if column is None:
@@ -89,7 +95,7 @@ class Numbers:
             codes[np.isnan(column)] = table.index(NAN)
         return codes
 
-    def member(self, place: int, keys: tuple[Key, ...]) -> Mask:
+    def member(self, place: Place, keys: tuple[Key, ...]) -> Mask:
         """See `View`."""
         column = self._column(place)
         plain = [key for key in keys if isinstance(key, (bool, int, float))]
@@ -111,11 +117,34 @@ class Numbers:
             return np.zeros(values.shape, dtype=bool)
         return _equal(values, key)
 
-    def spelled(self, place: int) -> Array:  # noqa: ARG002
+    def spelled(self, place: Place, which: int = 0) -> Array:  # noqa: ARG002
         """See `View`; numbers are no texts."""
         return np.full(self.n, np.nan)
 
     letters = spelled
+
+    def places(self) -> list[Place]:
+        """See `View`."""
+        return list(range(self.width))
+
+    def minus(self) -> NDArray[np.bool_] | None:
+        """Return which numbers are zeros with a sign; None where none is."""
+        if self.array.dtype.kind != "f":
+            return None
+        zero = self.array == 0
+        found: NDArray[np.bool_] = zero & np.signbit(self.array) if zero.any() else zero
+        return found if found.any() else None
+
+    def form(self) -> Column:
+        """See `View`."""
+        dtype, single = self.array.dtype, self.array.ndim == 1
+        structure = LEAF if single else array_words(dtype, self.array.shape[1:])
+        tag, minus = TAGS[dtype.str] if single else "", self.minus()
+        if minus is None:
+            return Column(np.zeros(self.n, dtype=np.intp), [form_of(structure, [tag] * self.width)])
+        rows, ids = np.unique(minus.reshape(self.n, -1), axis=0, return_inverse=True)
+        told = [np.where(row, "-0.0", tag).tolist() for row in rows]
+        return Column(ids.ravel(), [form_of(structure, tags) for tags in told])
 
     def whole(self, table: tuple[Key, ...]) -> Codes:
         """See `View`; place by place along the tree of the table's beginnings."""
@@ -149,7 +178,7 @@ class Numbers:
         values = self._table()
         return first_hit(_differ(values, values[:, :1]), self.lengths())
 
-    def tally(self, place: int | None) -> Tally:
+    def tally(self, place: Place | None) -> Tally:
         """See `View`."""
         if place is None and self.array.ndim == 2:
             rows, counts = np.unique(self.array, axis=0, return_counts=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpassay.search.features import SINGLE, Feature
+from dpassay.search.features import Feature
 from dpassay.search.rules import Condition, OneOf, Score, Threshold
-from dpassay.search.scan import Found, Rows, neat, scan
+from dpassay.search.scan import Found, Rows, frequent, neat, scan
 from dpassay.search.scores import binned, regressions
 from dpassay.search.views import Array, Mask
 from dpassay.search.worth import Goal
@@ -17,9 +17,7 @@ from dpassay.search.worth import Goal
 SHORTLIST = 8
 """So many single conditions are proposed."""
 ROOTS = 5
-"""To so many of them a second condition is looked for."""
-FREQUENT, VALUE_ROOTS = 0.05, 8
-"""And to values with such a share, the most frequent ones."""
+"""To so many of them, and to frequent values, a second condition is looked for."""
 PAIRS = 4
 """So many pairs are proposed."""
 LEARNED = 0.6
@@ -94,44 +92,26 @@ def propose(learn: Rows, looks: Sequence[Feature], goal: Goal) -> list[Candidate
     singles = scan(learn, looks, goal)
     found = [Candidate((each.condition,), each.direction, each.worth) for each in singles]
     found = found[:SHORTLIST]
-    found += _pairs(learn, looks, goal, singles[:ROOTS] + _values(learn, looks))
+    found += _pairs(learn, looks, goal, singles[:ROOTS])
     found += _scores(learn, looks, goal, singles)
     return [_tidy(each, learn) for each in found]
 
 
 def _pairs(
-    learn: Rows, looks: Sequence[Feature], goal: Goal, roots: Sequence[Found]
+    learn: Rows, looks: Sequence[Feature], goal: Goal, singles: Sequence[Found]
 ) -> list[Candidate]:
     """Return the best pairs: second conditions to others, where that helps."""
+    roots = [(each.condition, each.worth) for each in singles]
+    roots += [(OneOf(j, (code,)), -np.inf) for j, code in frequent(looks, learn.one)]
     found = []
-    for root in roots:
-        j = root.condition.feature
-        inside = learn.where(root.condition.of(learn.one[j]), root.condition.of(learn.other[j]))
-        more = scan(inside, looks, goal, only=root.direction)
-        second = next((each for each in more if _adds(looks, root.condition, each.condition)), None)
-        if second is not None and second.worth > root.worth:
-            rule = (root.condition, second.condition)
-            found.append(Candidate(rule, root.direction, second.worth))
+    for root, worth in roots:
+        j = root.feature
+        inside = learn.where(root.of(learn.one[j]), root.of(learn.other[j]))
+        more = scan(inside, looks, goal)
+        second = next((each for each in more if _adds(looks, root, each.condition)), None)
+        if second is not None and second.worth > worth:
+            found.append(Candidate((root, second.condition), second.direction, second.worth))
     return sorted(found, key=lambda each: -each.worth)[:PAIRS]
-
-
-def _values(learn: Rows, looks: Sequence[Feature]) -> list[Found]:
-    """Return the frequent values of single places, each in both directions.
-
-    What they go with may tell the sides apart where they alone do not.
-    """
-    found = []
-    for j, look in enumerate(looks):
-        if look.kind != "value" or look.place == SINGLE:
-            continue
-        counts = np.bincount(
-            np.concatenate([learn.one[j], learn.other[j]]).astype(np.intp), minlength=look.codes
-        )
-        for code in np.flatnonzero(counts > FREQUENT * (learn.m1 + learn.m0)).tolist():
-            condition = OneOf(j, (code,))
-            found += [(int(counts[code]), Found(condition, side, -np.inf)) for side in (0, 1)]
-    found.sort(key=lambda each: -each[0])
-    return [each for _, each in found[:VALUE_ROOTS]]
 
 
 def _adds(looks: Sequence[Feature], one: Condition, other: Condition) -> bool:
@@ -149,7 +129,7 @@ def _scores(
 ) -> list[Candidate]:
     """Return learned scores with the best threshold of each."""
     fit, rest = _cut(learn)
-    scores = [score for score in [binned(fit, looks)] if score is not None]
+    scores = list(binned(fit, looks))
     if singles:
         ranked = list(dict.fromkeys(each.condition.feature for each in singles))
         scores += list(regressions(fit, looks, ranked))

@@ -13,18 +13,12 @@ from dpassay.search.views import Array, Mask
 class Events:
     """Events on one feature, as sums of counts of codes.
 
-    Of a number: it is below an edge, or at least that. Of a table, whose codes are in the order of
-    their smoothed likelihood ratios: one of them, the first k, all but the first k. The numbers in
-    single places have such a table too: what tells is sometimes a range.
+    Of a number: it is below an edge, or at least that. Of a table: one code, the first k in the
+    order of their smoothed likelihood ratios, all but the first k. The numbers in single places
+    have such a table too: what tells is sometimes a range.
 
-    Parameters
-    ----------
-    numbers : int
-        Features that are numbers; they come first.
-    tabled : int
-        So many of the last of them have a table too.
-    sizes : list of int
-        Codes of the others.
+    Features that are numbers come first; `tabled` of the last of them have a table too. `sizes` are
+    the numbers of codes of the others.
     """
 
     def __init__(self, numbers: int, tabled: int, sizes: Sequence[int]) -> None:
@@ -49,23 +43,39 @@ class Events:
         return np.array([np.bincount(side.ravel(), minlength=self.total) for side in sides])
 
     def order(self, counted: Codes) -> Codes:
-        """Return the order of the tables' codes, from counts (2, total)."""
-        x, y = counted[:, self.split :] + 1
-        return np.lexsort((y / x, self.feature))
+        """Return the order of the tables' codes, from counts (2, ..., total)."""
+        x, y = counted[..., self.split :] + 1
+        return np.argsort(self.feature + y / (x + y), axis=-1, kind="stable")
 
-    def sums(self, counted: Codes, order: Codes) -> Codes:
-        """Return the counts of all events on both sides: (2, events)."""
-        ordered = counted[:, : self.numbers * CODES]
-        below = ordered.reshape(2, self.numbers, CODES).cumsum(axis=2)
-        edges = len(EDGES)
-        at_least = below[:, :, edges : edges + 1] - below[:, :, :edges]
-        numbers = np.stack([below[:, :, :edges], at_least], axis=2).reshape(2, -1)
-        single = counted[:, self.split :][:, order]
-        running = np.concatenate([np.zeros((2, 1), dtype=np.intp), single.cumsum(axis=1)], axis=1)
+    def sums(self, *parts: tuple[Codes, Codes]) -> Codes:
+        """Return the counts of all events on both sides: (2, ..., events).
+
+        Each part is counted (2, ..., total), and its unions in an order (..., n) of its own.
+        """
+        counted: Codes = sum(counts for counts, _ in parts)  # type: ignore[assignment]
+        shape, edges = counted.shape[:-1], len(EDGES)
+        ordered = counted[..., : self.numbers * CODES]
+        below = ordered.reshape(*shape, self.numbers, CODES).cumsum(axis=-1)
+        at_least = below[..., edges : edges + 1] - below[..., :edges]
+        numbers = np.stack([below[..., :edges], at_least], axis=-2).reshape(*shape, -1)
+        single = counted[..., self.split :]
+        ranked = sum(
+            np.take_along_axis(counts[..., self.split :], order[None], axis=-1)
+            for counts, order in parts
+        )
+        running = np.concatenate([0 * single[..., :1], np.cumsum(ranked, axis=-1)], axis=-1)
         of = self.feature[self.firsts]
-        first = running[:, self.firsts + 1] - running[:, self.tables[of]]
-        rest = running[:, self.lasts[of] + 1] - running[:, self.firsts + 1]
-        return np.concatenate([numbers, single, first, rest], axis=1)
+        first = running[..., self.firsts + 1] - running[..., self.tables[of]]
+        rest = running[..., self.lasts[of] + 1] - running[..., self.firsts + 1]
+        return np.concatenate([numbers, single, first, rest], axis=-1)
+
+    def expected(self, one: Codes, other: Codes) -> Codes:
+        """Return what `sums` of two halves of outputs will be on others.
+
+        Each half is counted in the order that the other half shows: in their own order, unions of
+        many rare codes would look best.
+        """
+        return self.sums((one, self.order(other)), (other, self.order(one)))
 
     def best(self, worth: Array) -> Codes:
         """Return the place of the best event of each kind and feature."""
@@ -92,7 +102,7 @@ class Events:
             kind, place = kind + 1, int(self.firsts[place])
         table = int(self.feature[place])
         chosen = [
-            order[place : place + 1],
+            np.arange(place, place + 1),
             order[self.tables[table] : place + 1],
             order[place + 1 : self.lasts[table] + 1],
         ][kind]

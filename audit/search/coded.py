@@ -9,6 +9,7 @@ import numpy as np
 from dpassay.search.code_events import Events
 from dpassay.search.features import Feature
 from dpassay.search.grid import CODES, Codes, Grid, quantiles_of
+from dpassay.search.scan import frequent
 from dpassay.search.scores import OWN
 from dpassay.search.views import Array
 
@@ -39,6 +40,12 @@ class Base:
         self.events = Events(len(numbers), len(tabled), [looks[j].codes for j in self.coded])
         self.places = Places(looks, [*self.numbers, *self.coded], self.events)
         self.codes = self.coded_as(outputs)
+        rows = {j: row for row, j in enumerate(self.coded, len(numbers))}
+        self.roots = [
+            (rows[j], np.arange(self.events.total) == self.events.begins[rows[j]] + code)
+            for j, code in frequent(looks, outputs.T)
+        ]
+        """Frequent values, as events."""
 
     def coded_as(self, outputs: Array) -> Codes:
         """Return the codes (F, m) of outputs (m, F), each feature's in a range of its own."""

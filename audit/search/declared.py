@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.errors import UNDECLARED, Failed, InvalidInput, TargetError, near
+from dpassay.mechanism.opening import SIMPLE
+from dpassay.mechanism.plain import plain
 from dpassay.search.reading import view_of
 from dpassay.search.values import (
-    SIMPLE,
     Key,
     is_failure,
     is_number,
@@ -109,7 +110,7 @@ class Output:
         if self.kind == "label":
             return None
         if self.values:
-            found = view_of(draws, parts=False, nested=False).codes(0, self.values)
+            found = view_of(draws, parts=False).codes(0, self.values)
             strange = found >= len(self.values)
             return _first(strange & ~_failures(draws))
         if draws.dtype.kind in "biuf":
@@ -146,7 +147,7 @@ def output_of(given: Any, argument: str = "output") -> Output | None:
         close = near(given, KINDS) if isinstance(given, str) else ""
         hint = f"; did you mean '{close}'?" if close else ""
         raise InvalidInput(f"{argument} = {_short(given)}: must be {ALLOWED}{hint}")
-    keys = list(dict.fromkeys(map(key_of, given)))
+    keys = list(dict.fromkeys(map(key_of, map(plain, given))))
     if isinstance(given, (set, frozenset)):
         keys.sort(key=repr)
     if len(keys) < 2:

@@ -47,13 +47,7 @@ SELECTING = 30_000
 class Choice(Outlook):
     """An event and what is to be expected of it.
 
-    Parameters
-    ----------
-    p1, p0, expected, assurance, promise : float
-        See `Outlook`.
-    pattern : Pattern
-    direction : {0, 1}
-        0 where it is likelier on the first dataset.
+    `direction` is 0 where it is likelier on the first dataset.
     """
 
     pattern: Pattern
@@ -79,31 +73,10 @@ def choose_pattern(
 ) -> Choice:
     """Choose the event from which the highest lower bound is to be expected.
 
-    Parameters
-    ----------
-    encoder : Encoder
-    one, other : array (m, F)
-        Features of pilot outputs on the two datasets; not used again.
-    scale : Scale
-        How a leak is measured.
-    promised : float
-        The claimed leak.
-    n : int
-        Certification trials per side to come.
-    alpha : float
-        Error probability of their bound.
-    rng : numpy.random.Generator
-        Parts the pilot.
-
-    Returns
-    -------
-    Choice
-        A simpler description is preferred where it costs at most 2 % of the bound.
-
-    Raises
-    ------
-    InvalidInput
-        If a side has fewer than 4 outputs.
+    `one` and `other` (m, F) are features of pilot outputs, which are not used again; `promised` is
+    the claimed leak, `n` the certification trials per side to come, `alpha` the error probability
+    of their bound, and `rng` parts the pilot. A simpler description is preferred where it costs at
+    most 2 % of the bound.
     """
     fewest = min(len(one), len(other))
     require(fewest >= 4, "pilot", fewest, "at least 4 outputs on each side")
@@ -154,11 +127,7 @@ def _parted(
 ) -> tuple[Rows, Rows, Callable[[], Rows]]:
     """Part the pilot at random, in halves if it is small; features become rows.
 
-    Returns
-    -------
-    learn, select : Rows
-    untaught : callable
-        Returns all outputs that do not teach.
+    The last of the three returns all outputs that do not teach.
     """
     taught, selecting = parts(min(len(one), len(other)))
     orders = [rng.permutation(len(table)) for table in (one, other)]
@@ -212,18 +181,8 @@ def _settled(seen: Seen, rows: Rows, select: Rows, goal: Goal) -> Seen:
 def settled(choice: Choice, one: Array, other: Array, goal: Goal) -> Choice:
     """Set the last threshold of a chosen event by more outputs, and say anew what to expect.
 
-    Parameters
-    ----------
-    choice : Choice
-    one, other : array (m, F)
-        What its pattern's encoder finds in further outputs on the two datasets.
-    goal : Goal
-        What the event is for.
-
-    Returns
-    -------
-    Choice
-        With the same threshold where the outputs give no reason to move it.
+    The threshold stays where the outputs (m, F) that the pattern's encoder found give no reason to
+    move it.
     """
     rule, rows = choice.pattern.rule, _rows(one, other)
     old = Candidate(rule, choice.direction, choice.expected)

@@ -16,16 +16,20 @@ from dpassay.search.values import (
     key_from_json,
     key_to_json,
     key_words,
+    number_of,
     plain_number,
 )
-from dpassay.search.views import Array, View, first_hit
+from dpassay.search.views import Array, Place, View, first_hit
 
 SINGLE = -1
 """The place of an output that has no parts."""
 LAST_PLACE = 2**31
+MOST_NUMBERS = 100
 LARGEST_TABLE = 4096
 """No table that is read back is longer."""
-CODED = frozenset({"value", "whole", "outcome"})
+MOST_STEPS, ROUNDING = 2.0**40, 2.0**-50
+"""A multiple of a step has fewer of them, and is off by no larger part of itself."""
+CODED = frozenset({"value", "whole", "outcome", "digit", "form"})
 """Features whose numbers are codes: indices in a table."""
 
 
@@ -41,23 +45,24 @@ class Feature:
         'change' (first place that differs from the first part), 'count' and 'first' (how often a
         value occurs, and where first), 'sum', 'largest', 'smallest', 'top' (place of the largest),
         'distance' (of the number in a place from a centre), 'bit' (exponent of the lowest bit that
-        is set in it), 'difference' (of the numbers in two places), 'spelled' (the first number in
-        the text in a place), 'letters' (how long that is).
-    place : int
-        Counted from 0; `SINGLE` for outputs without parts.
+        is set in it), 'digit' (code of the last digit of the number, or of that in the text, in a
+        place), 'difference' (of the numbers in two places), 'spelled' (a number in the text in a
+        place), 'letters' (how long that is), 'form' (what an output is besides its values).
+    place : int or str
+        See `Place`; `SINGLE` for outputs without parts.
     table : tuple of Key
         The values with a code of their own, or the one value of 'count' and 'first'.
     centre : float
-        That of 'distance'.
-    less : int
-        The place of the number that 'difference' takes off.
+        That of 'distance'; what the last digit counts of 'digit'.
+    less : int or str
+        The place of the number that 'difference' takes off; which number of a text 'spelled' is.
     """
 
     kind: str
-    place: int = 0
+    place: Place = 0
     table: tuple[Key, ...] = ()
     centre: float = 0.0
-    less: int = 0
+    less: Place = 0
 
     @property
     def coded(self) -> bool:
@@ -72,7 +77,12 @@ class Feature:
     @property
     def where(self) -> str:
         """What is looked at, in words."""
-        return "the answer" if self.place == SINGLE else f"answer {self.place + 1}"
+        return "the answer" if self.place == SINGLE else place_words(self.place)
+
+    @property
+    def at(self) -> Place:
+        """The place that is looked at."""
+        return 0 if self.place == SINGLE else self.place
 
     @property
     def name(self) -> str:
@@ -81,8 +91,13 @@ class Feature:
             return self.where
         if self.kind == "distance":
             return f"the distance of {self.where} from {plain_number(self.centre)}"
+        if self.kind == "digit":
+            return f"the digit of {self.where} that counts {plain_number(self.centre)}"
         if self.kind == "difference":
-            return f"{self.where} less answer {self.less + 1}"
+            return f"{self.where} less {place_words(self.less)}"
+        if self.kind == "spelled":
+            which = ("first", "second", "third", *(f"{k}th" for k in range(4, 100)))
+            return f"the {which[int(self.less)]} number in the text of {self.where}"
         if self.kind in ABOUT:
             return f"{ABOUT[self.kind]} {self.where}"
         if self.kind in {"count", "first"}:
@@ -104,11 +119,16 @@ class Feature:
             facts["place"] = self.place
         if self.kind in TABLED:
             facts["table"] = [key_to_json(key) for key in self.table]
-        if self.kind == "distance":
+        if self.kind in {"distance", "digit"}:
             facts["centre"] = self.centre
-        if self.kind == "difference":
+        if self.kind == "difference" or (self.kind == "spelled" and self.less):
             facts["less"] = self.less
         return facts
+
+
+def place_words(place: Place) -> str:
+    """Say which part of an answer is meant."""
+    return f"the answer{place}" if isinstance(place, str) else f"answer {place + 1}"
 
 
 def feature_from_json(facts: Any) -> Feature:
@@ -126,8 +146,10 @@ def feature_from_json(facts: Any) -> Feature:
     place, table, centre = facts.get("place", 0), facts.get("table", []), facts.get("centre", 0.0)
     less = facts.get("less", 0)
     for where, least in ((place, SINGLE), (less, 0)):
-        valid = is_count(where, least) and where < LAST_PLACE
-        require(valid, "feature: place", where, "-1 or a place counted from 0")
+        valid = isinstance(where, str) or (is_count(where, least) and where < LAST_PLACE)
+        require(valid, "feature: place", where, "-1, a place counted from 0, or how it is reached")
+    if kind == "spelled":
+        require(is_count(less, 0) and less < MOST_NUMBERS, "feature: less", less, "0 to 99")
     require(
         isinstance(table, list) and (len(table) > 0) == (kind in TABLED) and
         len(table) <= (1 if kind in {"count", "first"} else LARGEST_TABLE),
@@ -139,7 +161,8 @@ def feature_from_json(facts: Any) -> Feature:
     keys = tuple(key_from_json(key) for key in table)
     if len(set(keys)) < len(keys):
         raise InvalidInput("feature: a table names a value twice")
-    return Feature(kind, int(place), keys, float(centre), int(less))
+    place, less = (each if isinstance(each, str) else int(each) for each in (place, less))
+    return Feature(kind, place, keys, float(centre), less)
 
 
 def finite(number: Any) -> bool:
@@ -148,7 +171,7 @@ def finite(number: Any) -> bool:
 
 
 def _value(feature: Feature, view: View) -> Array:
-    return view.codes(max(feature.place, 0), feature.table).astype(float)
+    return view.codes(feature.at, feature.table).astype(float)
 
 
 def _whole(feature: Feature, view: View) -> Array:
@@ -156,12 +179,12 @@ def _whole(feature: Feature, view: View) -> Array:
 
 
 def _number(feature: Feature, view: View) -> Array:
-    return view.number(max(feature.place, 0))
+    return view.number(feature.at)
 
 
 def _distance(feature: Feature, view: View) -> Array:
     with np.errstate(over="ignore"):
-        found: Array = np.abs(view.number(max(feature.place, 0)) - feature.centre)
+        found: Array = np.abs(view.number(feature.at) - feature.centre)
     return found
 
 
@@ -171,7 +194,7 @@ def _bit(feature: Feature, view: View) -> Array:
     A sum of floats is a multiple of the last place of the larger of them, so that this tells what
     was added to the noise (Mironov 2012).
     """
-    number = view.number(max(feature.place, 0))
+    number = view.number(feature.at)
     number = np.where(np.isfinite(number) & (number != 0), number, np.nan)
     mantissa, exponent = np.frexp(number)
     whole = np.nan_to_num(np.abs(mantissa) * 2.0**53).astype(np.int64)
@@ -179,10 +202,31 @@ def _bit(feature: Feature, view: View) -> Array:
     return np.where(np.isnan(number), np.nan, exponent + lowest - 53)
 
 
+def _digit(feature: Feature, view: View) -> Array:
+    """Code of the last digit of a rounded number; of what has more digits that of all others."""
+    number = view.number(feature.at)
+    if np.isnan(number).any():
+        number = np.where(np.isnan(number), view.spelled(feature.at), number)
+    digits = np.nan_to_num(np.abs(multiples(number, feature.centre)) % 10, nan=10.0)
+    codes = np.full(11, float(len(feature.table)))
+    for code, key in enumerate(feature.table):
+        codes[:10][np.arange(10) == number_of(key)] = code
+    return np.asarray(codes[digits.astype(np.intp)])
+
+
+def multiples(numbers: Array, step: float) -> Array:
+    """Return how many steps numbers are; NaN for what is no multiple, up to rounding errors."""
+    with np.errstate(all="ignore"):
+        steps = numbers / step
+        whole: Array = np.rint(steps)
+        rounded = (np.abs(steps) < MOST_STEPS) & (np.abs(steps - whole) <= ROUNDING * np.abs(steps))
+    return np.where(rounded, whole, np.nan)
+
+
 def _difference(feature: Feature, view: View) -> Array:
     """Difference of two numbers: noise that both share is not in it."""
     with np.errstate(invalid="ignore", over="ignore"):
-        found: Array = view.number(max(feature.place, 0)) - view.number(feature.less)
+        found: Array = view.number(feature.at) - view.number(feature.less)
     return found
 
 
@@ -238,18 +282,20 @@ KINDS: dict[str, Callable[[Feature, View], Array]] = {
     "top": _top,
     "distance": _distance,
     "bit": _bit,
+    "digit": _digit,
     "difference": _difference,
-    "spelled": lambda feature, view: view.spelled(max(feature.place, 0)),
-    "letters": lambda feature, view: view.letters(max(feature.place, 0)),
+    "form": lambda feature, view: view.form().codes(0, feature.table).astype(float),
+    "spelled": lambda feature, view: view.spelled(feature.at, int(feature.less)),
+    "letters": lambda feature, view: view.letters(feature.at),
 }
 ABOUT = {
     "bit": "the exponent of the lowest bit of",
-    "spelled": "the first number in the text of",
     "letters": "the number of letters of",
 }
 NAMES = {
     "whole": "the output",
     "outcome": "the outcome",
+    "form": "the form of the answer",
     "length": "the number of answers",
     "change": "the place of the first change",
     "sum": "the sum of the answers",
@@ -257,5 +303,5 @@ NAMES = {
     "smallest": "the smallest answer",
     "top": "the place of the largest answer",
 }
-PLACED = frozenset({"number", "value", "distance", "bit", "difference", "spelled", "letters"})
-TABLED = frozenset({"value", "whole", "outcome", "count", "first"})
+TABLED = CODED | {"count", "first"}
+PLACED = {"number", "distance", "bit", "difference", "value", "digit", "spelled"} | ABOUT.keys()

@@ -1,83 +1,132 @@
-"""Objects: outputs of any kind, each value looked at once."""
+"""Objects: answers of any kind, laid out in columns of what is in the same place of each.
+
+What an answer is besides its values is its form: how its parts are held, in which order, of which
+types its numbers are, and which zeros are negative. Answers of one form are taken apart together,
+at the speed of C.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import marshal
+from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import islice
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpassay.search.values import (
-    ABSENT,
-    FAILED,
-    NUMBER,
-    SIMPLE,
-    Key,
-    is_failure,
-    is_number,
-    key_of,
-    leaves,
-    letters,
-    number_of,
-    spelled,
+from dpassay.errors import Failed
+from dpassay.mechanism.opening import LEAVES, Node, Special
+from dpassay.search.arrays import Numbers
+from dpassay.search.columns import Column, column_of
+from dpassay.search.values import ABSENT, NAN, Key
+from dpassay.search.views import (
+    LEAF,
+    TAGS,
+    Array,
+    Codes,
+    Mask,
+    Place,
+    Tally,
+    array_words,
+    follow_tree,
+    form_of,
 )
-from dpassay.search.views import Array, Codes, Mask, Tally, follow_tree, tally_of
 
 MOST_PLACES = 64
-"""Of outputs that are no arrays so many parts are looked at."""
+"""Of outputs that are no arrays so many parts are added up, compared and searched for a value."""
+MOST_COLUMNS = 4096
+"""So many parts have places of their own, the others are known by a digest of all of them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Group:
+    """Answers that hold their parts in the same way.
+
+    `rows` are their places among all answers, None for all of them; `columns` their leaves, one
+    column for each place.
+    """
+
+    rows: NDArray[np.intp] | None
+    size: int
+    structure: str
+    places: dict[Place, int]
+    columns: list[Any]
 
 
 class Objects:
-    """Outputs of any kind, one Python object each.
+    """Outputs of any kind, one plain Python object for each trial: see `dpassay.mechanism.plain`.
 
-    Parameters
-    ----------
-    outputs : sequence
-        One for each trial.
-    parts : bool
-        Whether sequences are looked at place by place; else each output is one value.
-    nested : bool
-        Whether the parts of parts have places of their own.
+    `parts` says whether their parts are looked at place by place; else each output is one value.
     """
 
-    def __init__(self, outputs: Sequence[Any], *, parts: bool, nested: bool) -> None:
-        self.outputs, self.nested = outputs, nested
-        self.rows: Sequence[Sequence[Any]] | None = _rows(outputs, nested) if parts else None
-        self.by_place = parts and not nested and set(map(type, outputs)) <= {tuple}
-        self.n = len(outputs)
-        longest = 1 if self.rows is None else max(map(len, self.rows), default=0)
-        self.cut = longest > MOST_PLACES
-        self.width = min(MOST_PLACES, longest)
-        self._known: dict[int | None, _Column] = {}
+    def __init__(self, outputs: Sequence[Any], *, parts: bool) -> None:
+        self.outputs, self.parts, self.n = outputs, parts, len(outputs)
+        self.groups = _groups(outputs)
+        self.longest = max((len(group.columns) for group in self.groups), default=0)
+        self.width = min(MOST_PLACES, self.longest) if parts else 1
+        self._known: dict[Place | None, Numbers | Column] = {}
 
-    def _column(self, place: int | None) -> _Column:
+    @cached_property
+    def array(self) -> Numbers | None:
+        """The same as an array, where all answers hold as many numbers of one type."""
+        alone = self.parts and len(self.groups) == 1 and self.groups[0].structure != LEAF
+        columns = [self.column(place) for place in range(self.width)] if alone else []
+        found = [each.array for each in columns if isinstance(each, Numbers)]
+        alike = len({each.dtype for each in found}) == 1 and len(found) == self.longest
+        return Numbers(np.stack(found, axis=1)) if alike else None
+
+    def column(self, place: Place | None) -> Numbers | Column:
         """Return the values in a place, or the whole outputs (None)."""
         if place not in self._known:
-            if self.rows is None or place is None:
+            if place is None and self.parts:
+                values = self._joined(_wholes)
+            elif place is None or not self.parts:
                 values = self.outputs if not place else [ABSENT] * self.n
             else:
-                values = [row[place] if len(row) > place else ABSENT for row in self.rows]
-            self._known[place] = _Column(values)
+                values = self._joined(partial(_at, place=place))
+            self._known[place] = _typed(values)
         return self._known[place]
 
-    def number(self, place: int) -> Array:
-        """See `View`."""
-        return self._column(place).numbers
-
-    def beyond(self, place: int, at: float, *, below: bool) -> Mask:
-        """See `View`."""
-        numbers = self.number(place)
-        found: Mask = numbers < at if below else numbers >= at
+    def _joined(self, values_of: Callable[[_Group], Any]) -> Any:
+        """Return a value of each output, from those of each group."""
+        if len(self.groups) == 1:
+            return values_of(self.groups[0])
+        found: list[Any] = [ABSENT] * self.n
+        for group in self.groups:
+            for row, value in zip(group.rows, values_of(group), strict=True):  # type: ignore[arg-type]
+                found[row] = value
         return found
 
-    def codes(self, place: int, table: tuple[Key, ...]) -> Codes:
-        """See `View`."""
-        return self._column(place).codes(table)
+    def places(self) -> list[Place]:
+        """Return all places of parts, the ones that most outputs have first."""
+        if not self.parts:
+            return [0]
+        seen: Counter[Place] = Counter()
+        for group in self.groups:
+            seen.update(dict.fromkeys(group.places, group.size))
+        return [place for place, _ in seen.most_common(MOST_COLUMNS + 1)]
 
-    def member(self, place: int, keys: tuple[Key, ...]) -> Mask:
+    def number(self, place: Place) -> Array:
         """See `View`."""
-        return self.codes(place, keys) < len(keys)
+        return self.column(place).number(0)
+
+    def beyond(self, place: Place, at: float, *, below: bool) -> Mask:
+        """See `View`."""
+        return self.column(place).beyond(0, at, below=below)
+
+    def codes(self, place: Place, table: tuple[Key, ...]) -> Codes:
+        """See `View`."""
+        return self.column(place).codes(0, table)
+
+    def member(self, place: Place, keys: tuple[Key, ...]) -> Mask:
+        """See `View`."""
+        return self.column(place).member(0, keys)
 
     def hits(self, key: Key) -> Mask:
         """See `View`."""
@@ -86,18 +135,21 @@ class Objects:
             found[:, place] = self.codes(place, (key,)) == 0
         return found
 
-    def spelled(self, place: int) -> Array:
+    def spelled(self, place: Place, which: int = 0) -> Array:
         """See `View`."""
-        return self._column(place).each(spelled)
+        return self.column(place).spelled(0, which)
 
-    def letters(self, place: int) -> Array:
+    def letters(self, place: Place) -> Array:
         """See `View`."""
-        return self._column(place).each(letters)
+        return self.column(place).letters(0)
 
     def whole(self, table: tuple[Key, ...]) -> Codes:
         """See `View`."""
-        if not self.by_place or self.cut:
-            return self._column(None).codes(table)
+        if self.array is not None:
+            return self.array.whole(table)
+        leaf = any(group.structure == LEAF for group in self.groups)
+        if not self.parts or self.longest > MOST_PLACES or leaf:
+            return self.column(None).codes(0, table)
         rows = {
             k: key + (ABSENT,) * (self.width - len(key))
             for k, key in enumerate(table)
@@ -107,9 +159,11 @@ class Objects:
 
     def lengths(self) -> Array:
         """See `View`."""
-        if self.rows is None:
+        if not self.parts:
             return np.ones(self.n)
-        return np.fromiter(map(len, self.rows), dtype=float, count=self.n)
+        return np.asarray(
+            self._joined(lambda group: [float(len(group.columns))] * group.size), dtype=float
+        )
 
     def matrix(self) -> Array:
         """See `View`."""
@@ -122,70 +176,223 @@ class Objects:
         length = self.lengths()
         found = np.minimum(length, MOST_PLACES) + 1
         for place in reversed(range(1, self.width)):
-            changed = self._column(place).differs(self._column(0)) & (length > place)
+            changed = _differ(self.column(0), self.column(place)) & (length > place)
             found[changed] = place + 1
         return found
 
-    def tally(self, place: int | None) -> Tally:
+    def tally(self, place: Place | None) -> Tally:
         """See `View`."""
-        column = self._column(place)
-        return tally_of(column.keys, np.bincount(column.ids, minlength=len(column.keys)).tolist())
+        array = self.array if place is None else None
+        return self.column(place).tally(0) if array is None else array.tally(None)
+
+    def form(self) -> Column:
+        """See `View`."""
+        alone, index = len(self.groups) == 1 and self.parts, dict[Special, int]()
+        ids = np.zeros(self.n, dtype=np.intp)
+        for group in self.groups:
+            typed = [self.column(k) if alone else _typed(c) for k, c in enumerate(group.columns)]
+            forms, each = _forms(group, typed)
+            known = [index.setdefault(form, len(index)) for form in forms]
+            ids[slice(None) if group.rows is None else group.rows] = np.array(known)[each]
+        return Column(ids, list(index))
 
 
-class _Column:
-    """Values of any kind, each different one looked at once."""
-
-    def __init__(self, values: Sequence[Any]) -> None:
-        simple = set(map(type, values)) <= SIMPLE
-        index: dict[Any, int] = {}
-        number = index.setdefault
-        self.ids: Codes = np.fromiter(
-            (number(v, len(index)) for v in (values if simple else map(key_of, values))),
-            dtype=np.intp,
-            count=len(values),
-        )
-        self.keys: list[Key] = [key_of(value) for value in index]
-        self._numbers: Array | None = None
-
-    @property
-    def numbers(self) -> Array:
-        """The number that each value is; NaN for what is none."""
-        if self._numbers is None:
-            self._numbers = self.each(number_of)
-        return self._numbers
-
-    def each(self, function: Callable[[Key], float]) -> Array:
-        """Return a number of each value, found once for each different one."""
-        known = np.fromiter(map(function, self.keys), dtype=float, count=len(self.keys))
-        return known[self.ids]
-
-    def codes(self, table: tuple[Key, ...]) -> Codes:
-        """Return the index of each value in a table."""
-        at = {key: k for k, key in enumerate(table)}
-        number = at.get(NUMBER, len(table))
-        failed = at.get(FAILED, len(table))
-
-        def of(key: Key) -> int:
-            rest = number if is_number(key) else failed if is_failure(key) else len(table)
-            return at.get(key, rest)
-
-        known = list(map(of, self.keys))
-        return np.array(known, dtype=np.intp)[self.ids] if known else self.ids
-
-    def differs(self, other: _Column) -> Mask:
-        """Whether each value differs from that of another column."""
-        names = {key: k for k, key in enumerate(dict.fromkeys(self.keys + other.keys))}
-        one = np.array([names[key] for key in self.keys], dtype=np.intp)[self.ids]
-        two = np.array([names[key] for key in other.keys], dtype=np.intp)[other.ids]
-        found: Mask = one != two
-        return found
+def _differ(one: Numbers | Column, other: Numbers | Column) -> Mask:
+    """Whether values in two places are not the same; NaN is the same as NaN."""
+    if isinstance(one, Column) and isinstance(other, Column):
+        return one.differs(other)
+    numbers = one.number(0), other.number(0)
+    missing = [
+        each.codes(0, (NAN,)) == 0 if isinstance(each, Column) else np.isnan(each.array)
+        for each in (one, other)
+    ]
+    found: Mask = ~((numbers[0] == numbers[1]) | (missing[0] & missing[1]))
+    return found
 
 
-def _rows(outputs: Sequence[Any], nested: bool) -> list[Sequence[Any]]:
-    """Return the parts of each output; what is no sequence is its only part."""
-    if nested:
-        return [tuple(islice(leaves(key_of(output)), 10 * MOST_PLACES)) for output in outputs]
-    if set(map(type, outputs)) <= {tuple}:
-        return list(outputs)
-    keys = [output if type(output) is tuple else key_of(output) for output in outputs]
-    return [key if isinstance(key, tuple) else (key,) for key in keys]
+def _typed(values: Any) -> Numbers | Column:
+    """Return values of one place as an array where they are numbers of one type."""
+    if isinstance(values, np.ndarray):
+        return Numbers(values)
+    kinds = set(map(type, values))
+    if len(kinds) == 1 and kinds <= NUMERIC.keys():
+        try:
+            return Numbers(np.fromiter(values, NUMERIC[kinds.pop()], len(values)))
+        except OverflowError:  # an integer of more than 63 bits
+            pass
+    return column_of(values)
+
+
+NUMERIC: dict[type, type] = {float: np.float64, bool: np.bool_, int: np.int64}
+"""Python's numbers, and the arrays that hold them."""
+
+
+def _groups(outputs: Sequence[Any]) -> list[_Group]:
+    """Put answers together that hold their parts in the same way."""
+    columns = _leaves(outputs)
+    if columns is not None:
+        told: tuple[str, list[Place]] = _structure(outputs[0]) if len(outputs) else (LEAF, [0])
+        return [_group(None, len(outputs), *told, columns)]
+    rows: dict[str, list[int]] = {}
+    told_of = {}
+    for row, output in enumerate(outputs):
+        told = _structure(output)
+        rows.setdefault(told[0], []).append(row)
+        told_of[told[0]] = told
+    found = []
+    for structure, some in rows.items():
+        columns = _leaves([outputs[row] for row in some]) or []
+        found.append(_group(np.array(some), len(some), *told_of[structure], columns))
+    return found
+
+
+def _group(
+    rows: NDArray[np.intp] | None, size: int, structure: str, places: list[Place], leaves: list[Any]
+) -> _Group:
+    if len(leaves) > MOST_COLUMNS:
+        left = [each.tolist() if isinstance(each, np.ndarray) else each for each in leaves]
+        rest = [Special("rest", _digest(row)) for row in zip(*left[MOST_COLUMNS:], strict=True)]
+        leaves, places = [*leaves[:MOST_COLUMNS], rest], [*places[:MOST_COLUMNS], " rest"]
+    return _Group(rows, size, structure, {place: k for k, place in enumerate(places)}, leaves)
+
+
+def _leaves(values: Sequence[Any]) -> list[Any] | None:
+    """Return the leaves of values, a column for each place; None where they are held otherwise."""
+    kinds = set(map(type, values))
+    if kinds <= LEAVES:
+        return [values]
+    kind, *more = kinds
+    if kind is np.ndarray and not more:
+        alike = len(set(map(attrgetter("dtype", "shape"), values))) == 1
+        return list(np.concatenate(values, None).reshape(len(values), -1).T) if alike else None
+    held = None if more else _held(kind, values)
+    if held is None:
+        return None
+    flat = list(chain.from_iterable(held))
+    if set(map(type, flat)) == {float}:
+        return list(np.fromiter(flat, float, len(flat)).reshape(len(values), -1).T)
+    width, found = len(flat) // len(values), list[Any]()
+    for place in range(width):
+        below = _leaves(flat[place::width])
+        if below is None:
+            return None
+        found += below
+    return found
+
+
+def _held(kind: type, values: Sequence[Any]) -> Any:
+    """Return the parts of each value; None where they are not reached in the same way."""
+    if kind is dict:
+        return map(dict.values, values) if len(set(map(tuple, values))) == 1 else None
+    if kind is Node:
+        alike = len({(each.head, *each.parts) for each in values}) == 1
+        return (each.parts.values() for each in values) if alike else None
+    return values if len(set(map(len, values))) == 1 else None
+
+
+def _structure(value: Any) -> tuple[str, list[Place]]:
+    """Return how an answer holds its parts, and the place of each leaf.
+
+    Of a sequence of leaves these count from 0; else they say how the leaf is reached.
+    """
+    told: list[str] = []
+    paths: list[str] = []
+    _describe(value, "", told, paths)
+    kind = type(value)
+    if kind in LEAVES or (kind is np.ndarray and value.ndim < 2):
+        return "".join(told), list(range(len(paths)))
+    if (kind is tuple or kind is list) and set(map(type, value)) <= LEAVES:
+        return "".join(told), list(range(len(paths)))
+    return "".join(told), list(paths)
+
+
+def _describe(value: Any, path: str, told: list[str], paths: list[str]) -> None:
+    """Say how a value holds its parts, and how each of its leaves is reached."""
+    kind = type(value)
+    if kind in LEAVES:
+        told.append(LEAF)
+        paths.append(path)
+    elif kind is np.ndarray:
+        told.append(array_words(value.dtype, value.shape))
+        paths += [path + "".join(f"[{k}]" for k in at) for at in np.ndindex(value.shape)]
+    elif kind is dict or kind is Node:
+        parts = value if kind is dict else value.parts
+        told.append("{" if kind is dict else f"{value.head}{{")
+        for k, (key, part) in enumerate(parts.items()):
+            told.append(f"{', ' if k else ''}{key!r}: ")
+            _describe(part, f"{path}[{key!r}]" if kind is dict else path + key, told, paths)
+        told.append("}")
+    else:
+        told.append("(" if kind is tuple else "[")
+        for k, part in enumerate(value):
+            told.append(", " if k else "")
+            _describe(part, f"{path}[{k}]", told, paths)
+        told.append(")" if kind is tuple else "]")
+
+
+def _at(group: _Group, place: Place) -> Any:
+    """Return the leaves of a group in a place: as it is called, or the leaf of that number."""
+    k = place if isinstance(place, int) else group.places.get(place, len(group.columns))
+    return group.columns[k] if k < len(group.columns) else [ABSENT] * group.size
+
+
+def _wholes(group: _Group) -> list[Any]:
+    """Return the leaves of each answer as one value; of one that is a leaf itself the leaf."""
+    if group.structure == LEAF:
+        return list(group.columns[0])
+    plain = [each.tolist() if isinstance(each, np.ndarray) else each for each in group.columns]
+    if not plain:
+        return [()] * group.size
+    rows = zip(*plain, strict=True)
+    if len(plain) > MOST_PLACES:
+        return [Special("sequence", _digest(row)) for row in rows]
+    return list(rows)
+
+
+def _digest(row: tuple[Any, ...]) -> str:
+    """Return a digest of leaves; their types are in the form."""
+    try:
+        told = marshal.dumps(row, 2)  # of equal values equal bytes
+    except ValueError:
+        told = repr(row).encode(errors="surrogatepass")
+    return hashlib.blake2b(told, digest_size=8).hexdigest()
+
+
+def _forms(group: _Group, typed: list[Numbers | Column]) -> tuple[list[Special], Codes]:
+    """Return the forms that answers of a group have, and which one each of them has."""
+    tags = list(map(_tags, group.columns, typed))
+    varying = [k for k, tag in enumerate(tags) if not isinstance(tag, str)]
+    fixed = [tag if isinstance(tag, str) else "" for tag in tags]
+    if not varying:
+        return [form_of(group.structure, fixed)], np.zeros(group.size, dtype=np.intp)
+    found, index = [], dict[tuple[str, ...], int]()
+    rows = zip(*(tags[k] for k in varying), strict=True)
+    ids = [index.setdefault(row, len(index)) for row in rows]
+    for row in index:
+        for k, tag in zip(varying, row, strict=True):
+            fixed[k] = tag
+        found.append(form_of(group.structure, fixed))
+    return found, np.array(ids, dtype=np.intp)
+
+
+def _tags(column: Any, typed: Numbers | Column) -> str | list[str]:
+    """Return the type of each leaf that its value does not tell; one where they are all alike."""
+    if isinstance(typed, Numbers):
+        minus = typed.minus()
+        if minus is not None:
+            return ["-0.0" if each else "" for each in minus.tolist()]
+        return "" if isinstance(column, np.ndarray) else TAGS[typed.array.dtype.str]
+    kinds = set(map(type, column))
+    if float not in kinds and kinds.isdisjoint(TAGGED):
+        return ""
+    return [_tag(value) for value in column]
+
+
+TAGGED = LEAVES - {float, str, type(None), Special, Failed}
+
+
+def _tag(value: Any) -> str:
+    kind = type(value)
+    if kind is float:
+        return "-0.0" if value == 0 and np.signbit(value) else ""
+    return TAGS.get(np.dtype(kind).str, "int") if kind in TAGGED else ""

@@ -7,6 +7,7 @@ are counted by code, once; every event is a sum of such counts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -19,6 +20,8 @@ from dpassay.search.worth import Goal, Worths
 
 SHORTLIST = 8
 """Events that one half proposes to the other."""
+PAIRS = 3
+"""And so many pairs of events."""
 LEARNED = 0.6
 """Part of a half by which log ratios are learned; the rest finds their threshold."""
 LEVELS = np.array([0.004, 0.011, *np.arange(1, 32) / 32, 0.989, 0.996])
@@ -29,19 +32,12 @@ LEVELS = np.array([0.004, 0.011, *np.arange(1, 32) / 32, 0.989, 0.996])
 class Outlook:
     """What is to be expected of a pair and a query.
 
-    Parameters
-    ----------
-    p1, p0 : float
-        Estimated probabilities of the best event, on the side on which it is likelier and on the
-        other.
-    expected : float
-        An estimate of the lower bound that certification will give; never a bound.
-    assurance : float
-        By how many standard errors the bound to come exceeds the claim, chance in what was seen
-        included: the quantile of the probability that certification refutes.
-    promise : float
-        The bound to be expected if what was seen is right, with nothing taken off for chance in it:
-        a rare event that leaks much needs further trials before it ranks high.
+    `p1` and `p0` are estimated probabilities of the best event, on the side on which it is likelier
+    and on the other; `expected` is an estimate of the lower bound that certification will give,
+    never a bound. `assurance` is by how many standard errors that exceeds the claim, chance in what
+    was seen included: the quantile of the probability that certification refutes. `promise` is the
+    bound to be expected if what was seen is right, with nothing taken off for chance in it: a rare
+    event that leaks much needs further trials before it ranks high.
     """
 
     p1: float
@@ -57,19 +53,7 @@ def outlook(base: Base, other: Array, goal: Goal) -> Outlook:
     Either half of the outputs proposes events, and the other chooses among them: a half alone would
     rank pairs as if half as much had been drawn.
 
-    Parameters
-    ----------
-    base : Base
-        Of the first dataset.
-    other : array (m, F)
-        Features of as many outputs on the second.
-    goal : Goal
-        What events are for.
-
-    Returns
-    -------
-    Outlook
-        The probabilities are those of the better of the two chosen events, the rest is by both.
+    The probabilities are those of the better of the two chosen events, the rest is by both.
     """
     sides = base.codes, base.coded_as(other)
     m = sides[0].shape[1] // 2
@@ -92,26 +76,26 @@ def outlook(base: Base, other: Array, goal: Goal) -> Outlook:
 class _Half:
     """Half of the outputs on both sides.
 
-    Parameters
-    ----------
-    one, other : array (F, m)
-        Their codes.
-    counted : array (2, total)
-        How often each code was seen.
-    places : tuple of array (F', m)
-        The coarser codes of single places, on both sides.
+    Their codes (F, m), how often each code (2, total) was seen in every second output and in the
+    others, and the coarser codes of single places on both sides.
     """
 
     one: Codes
     other: Codes
-    counted: Codes
+    folds: tuple[Codes, Codes]
     places: tuple[Codes, Codes]
 
     @classmethod
     def of(cls, base: Base, one: Codes, other: Codes) -> _Half:
         """Count codes."""
         places = base.places.of(one), base.places.of(other)
-        return cls(one, other, base.events.counts(one, other), places)
+        return cls(one, other, _folds(base, one, other), places)
+
+
+def _folds(base: Base, one: Codes, other: Codes) -> tuple[Codes, Codes]:
+    """Count the codes of every second output, and those of the others."""
+    first, second = (base.events.counts(one[:, k::2], other[:, k::2]) for k in (0, 1))
+    return first, second
 
 
 Turned = TypeVar("Turned", int, Codes)
@@ -127,21 +111,20 @@ def _turn(x: Turned, y: Turned, turned: int) -> tuple[Turned, Turned]:
 def _best(base: Base, learn: _Half, select: _Half, worths: Worths) -> Seen:
     """Return the best event on one half, of those that the other one proposes.
 
-    These are the best event on each feature, the best one of all with a second one, and the best
-    threshold of a score.
+    These are the best event on each feature, pairs of events, and the best threshold of a score.
     """
     events = base.events
-    order = events.order(learn.counted)
-    x, y = events.sums(learn.counted, order)
+    order = events.order(np.add(*learn.folds))
+    x, y = events.expected(*learn.folds)
     proposed: list[tuple[float, int, int]] = []
     for turned, worth in enumerate((worths(x, y), worths(y, x))):
         proposed += [(float(worth[place]), turned, place) for place in events.best(worth).tolist()]
     proposed.sort(reverse=True)
-    a, b = events.sums(select.counted, order)
+    a, b = events.sums((np.add(*select.folds), order))
     seen = [_turn(int(a[k]), int(b[k]), turned) for _, turned, k in proposed[:SHORTLIST]]
-    least, turned, place = proposed[0]
-    root = events.members(place, order)
-    seen += _second(base, learn, select, root, turned, least, worths)
+    least, _, place = proposed[0]
+    roots = [events.members(place, order), *base.roots]
+    seen += _pairs(base, learn, select, roots, least, worths)
     seen += _score(base, learn, select, worths)
     ahead, behind = np.array(seen).T
     worth = worths(ahead, behind)
@@ -149,32 +132,37 @@ def _best(base: Base, learn: _Half, select: _Half, worths: Worths) -> Seen:
     return float(worth[at]), int(ahead[at]), int(behind[at])
 
 
-def _second(
+def _pairs(
     base: Base,
     learn: _Half,
     select: _Half,
-    root: tuple[int, Mask],
-    turned: int,
+    roots: Sequence[tuple[int, Mask]],
     least: float,
     worths: Worths,
 ) -> list[tuple[int, int]]:
-    """Return the counts of an event with the best second one; none if that is no better."""
-    feature, members = root
-    inside = base.events.counts(
-        *(side[:, members[side[feature]]] for side in (learn.one, learn.other))
-    )
-    order = base.events.order(inside)
-    x, y = base.events.sums(inside, order)
-    worth = worths(*_turn(x, y, turned))
-    place = int(worth.argmax())
-    if worth[place] <= least:
-        return []
-    second, among = base.events.members(place, order)
-    found = [
-        int(np.count_nonzero(members[side[feature]] & among[side[second]]))
-        for side in (select.one, select.other)
+    """Return the counts of the best events within others, where they are better than any alone."""
+    events, sides = base.events, (learn.one, learn.other)
+    inside = [
+        _folds(base, *(side[:, members[side[feature]]] for side in sides))
+        for feature, members in roots
     ]
-    return [_turn(found[0], found[1], turned)]
+    one, other = (np.stack(fold, axis=1) for fold in zip(*inside, strict=True))
+    order = events.order(one + other)
+    x, y = events.expected(one, other)
+    worth = np.stack([worths(x, y), worths(y, x)], axis=1)
+    most, best = worth.max(axis=2), worth.argmax(axis=2)
+    found = []
+    for k in np.argsort(-most, axis=None)[:PAIRS].tolist():
+        root, turned = divmod(k, 2)
+        if most[root, turned] > least:
+            feature, members = roots[root]
+            second, among = events.members(int(best[root, turned]), order[root])
+            a, b = (
+                int(np.count_nonzero(members[side[feature]] & among[side[second]]))
+                for side in (select.one, select.other)
+            )
+            found.append(_turn(a, b, turned))
+    return found
 
 
 def _score(base: Base, learn: _Half, select: _Half, worths: Worths) -> list[tuple[int, int]]:

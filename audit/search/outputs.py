@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 
 from dpassay.errors import InvalidInput, require
+from dpassay.mechanism.opening import LEAVES, WRAPPED
 from dpassay.search.declared import Output
-from dpassay.search.features import SINGLE, Feature, feature_from_json
+from dpassay.search.features import SINGLE, Feature, feature_from_json, multiples
 from dpassay.search.reading import pooled, view_of
 from dpassay.search.values import ABSENT, FAILED, NUMBER, Key, is_number, key_of
-from dpassay.search.views import Array, Tally, View, by_frequency
+from dpassay.search.views import Array, Mask, Place, Tally, View, by_frequency
 
 MOST_FEATURES = 40
-"""More than this are not looked at."""
+"""More than this are not looked at, besides the outcome and the form."""
 MOST_PILOT = 8000
 """Outputs from which an encoder is fitted, those of all datasets together."""
 MOST_VALUES = 256
@@ -32,10 +33,17 @@ MOST_HERE = 64
 """Values in one place of a sequence that have a code of their own."""
 ALPHABET = 3
 """Symbols whose counts and first places are features."""
+MOST_SPELLED = 6
+"""So many of the numbers in a text are looked at."""
 CONTINUOUS = 16
 """A place with more different numbers than this is taken for one of numbers, not of symbols."""
 MOST_PAIRED = 5
 """Of so many numbers all differences are looked at."""
+DIGITS = tuple(range(10))
+STEPS = [float(f"1e{-places}") for places in range(-6, 13)]
+"""Powers of ten to which a number may be rounded, the largest first."""
+ROUNDED, MOSTLY = 0.05, 0.9
+"""Such a part of the numbers in a place must be, and such a part of these to the power named."""
 MOST_CENTRES = 4
 """Distances from a centre are looked at where there are no more numbers than these."""
 
@@ -54,13 +62,10 @@ class Encoder:
         What is looked at, at most `MOST_FEATURES`.
     parts : bool
         Whether an output is a sequence whose parts are looked at place by place.
-    nested : bool
-        Whether parts of parts have places of their own.
     """
 
     looks: tuple[Feature, ...]
     parts: bool
-    nested: bool = False
 
     @property
     def foresees_failures(self) -> bool:
@@ -74,7 +79,7 @@ class Encoder:
 
     def view(self, draws: Any) -> View:
         """Return outputs as what features ask for."""
-        return view_of(draws, parts=self.parts, nested=self.nested)
+        return view_of(draws, parts=self.parts)
 
     def features(self, draws: Any) -> Array:
         """Return all features (n, F); NaN where an output has no such number.
@@ -92,13 +97,12 @@ class Encoder:
 
     def only(self, looks: Sequence[Feature]) -> Encoder:
         """Return an encoder that looks at less."""
-        return Encoder(tuple(looks), self.parts, self.nested)
+        return Encoder(tuple(looks), self.parts)
 
     def as_json(self) -> dict[str, Any]:
         """What `encoder_from_json` reads."""
         return {
             "parts": self.parts,
-            "nested": self.nested,
             "features": [look.as_json() for look in self.looks],
         }
 
@@ -112,12 +116,11 @@ def encoder_from_json(facts: Any) -> Encoder:
         If it is anything else.
     """
     require(isinstance(facts, dict), "encoder", facts, "an object")
-    parts, nested, features = facts.get("parts"), facts.get("nested"), facts.get("features")
+    parts, features = facts.get("parts"), facts.get("features")
     require(isinstance(parts, bool), "encoder: parts", parts, "true or false")
-    require(isinstance(nested, bool), "encoder: nested", nested, "true or false")
-    if not isinstance(features, list) or not len(features) <= MOST_FEATURES:
-        raise InvalidInput(f"encoder: features: must be a list of at most {MOST_FEATURES}")
-    return Encoder(tuple(feature_from_json(each) for each in features), parts, nested)
+    if not isinstance(features, list) or not len(features) <= MOST_FEATURES + 2:
+        raise InvalidInput(f"encoder: features: must be a list of at most {MOST_FEATURES + 2}")
+    return Encoder(tuple(feature_from_json(each) for each in features), parts)
 
 
 def fit_encoder(
@@ -154,10 +157,8 @@ def fit_encoder(
     each = -(-MOST_PILOT // max(len(pilot), 1))
     few = [draws[:each] for draws in pilot]
     require(any(len(draws) for draws in few), "pilot", len(few), "at least one output")
-    parts, nested = _structure(few)
-    if output is not None:
-        parts, nested = output.parts, nested and output.kind == "sequence"
-    views = [view_of(draws, parts=parts, nested=nested) for draws in few if len(draws)]
+    parts = any(map(_has_parts, few)) if output is None else output.parts
+    views = [view_of(draws, parts=parts) for draws in few if len(draws)]
     if output is not None and output.whole:
         looks = [Feature("value", SINGLE, output.values or _labels(few))]
     else:
@@ -165,10 +166,14 @@ def fit_encoder(
     if output is not None:
         declared = _declared(output, views)
         looks = [*declared, *(look for look in looks if look not in declared)]
+    looks.sort(key=lambda look: look.kind == "digit")  # what is last is left out where it is much
     looks = looks[:MOST_FEATURES] or [Feature("length")]
     if failures:
         looks.append(OUTCOME)
-    return Encoder(tuple(looks), parts, nested)
+    if output is None or not output.whole:
+        forms = pooled(views).form().tally(0).common[:MOST_VALUES]
+        looks.append(Feature("form", 0, tuple(key for key, _ in forms)))
+    return Encoder(tuple(looks), parts)
 
 
 def _labels(pilot: Iterable[Any]) -> tuple[Key, ...]:
@@ -188,51 +193,44 @@ def _declared(output: Output, views: Sequence[View]) -> list[Feature]:
     if output.kind == "sequence":
         return [Feature("length")]
     if output.kind == "vector":
-        width = max(view.width for view in views)
-        return [Feature("number", place) for place in _places(views, width)]
+        return [Feature("number", place) for place in _places(views, pooled(views).places())]
     return []
 
 
-def _structure(pilot: Iterable[Any]) -> tuple[bool, bool]:
-    """Whether outputs have parts, and the parts parts."""
-    parts = nested = False
-    for draws in pilot:
-        if isinstance(draws, np.ndarray) and draws.dtype.kind in "biuf":
-            parts |= draws.ndim > 1 and int(np.prod(draws.shape[1:])) != 1
-            continue
-        for key in set(map(key_of, draws if isinstance(draws, list) else list(draws))):
-            if isinstance(key, tuple):
-                parts = True
-                nested |= any(isinstance(part, tuple) for part in key)
-    return parts, nested
+def _has_parts(draws: Any) -> bool:
+    """Whether some outputs have parts."""
+    if isinstance(draws, np.ndarray) and draws.dtype.kind in "biuf":
+        return draws.ndim > 1 and int(np.prod(draws.shape[1:])) != 1
+    return not set(map(type, draws)) <= LEAVES | WRAPPED
 
 
 def _of_parts(views: Sequence[View], bits: bool) -> list[Feature]:
     """Features of sequences."""
     whole = pooled(views)
-    places = _places(views, whole.width)
+    order = whole.places()
+    places = _places(views, order)
     tallies = {place: whole.tally(place) for place in places}
     numeric = sum(tally.numbers > 1 for tally in tallies.values())
-    table = _table(whole.tally(None), MOST_VALUES)
+    lengths = np.unique(whole.lengths()).tolist()
+    table = _table(whole.tally(None), MOST_VALUES) if lengths != [1] else ()
     found = [Feature("whole", 0, table)] if table else []
-    if len(np.unique(whole.lengths())) > 1:
+    if len(lengths) > 1:
         found += [Feature("length")]
     if numeric > 1:
         found += [Feature(kind) for kind in ("sum", "largest", "smallest", "top")]
-        found += _differences(
-            [at for at, tally in tallies.items() if tally.numbers > CONTINUOUS and not tally.others]
-        )
-    few = any(tally.numbers <= CONTINUOUS or tally.others for tally in tallies.values())
-    if whole.width > 2 and few:
+        at = [at for at, each in tallies.items() if each.numbers > CONTINUOUS and not each.others]
+        found += _differences(sorted(at, key=order.index))
+    varied = [each for each in tallies.values() if each.numbers + each.others > 1]
+    if len(varied) > 2 and any(each.numbers <= CONTINUOUS or each.others for each in varied):
         found += [Feature("change")]
-        symbols = _alphabet(tallies.values())
+        symbols = _alphabet(varied)
         found += [Feature(kind, 0, (key,)) for key in symbols for kind in ("first", "count")]
     for place, tally in tallies.items():
         found += _of_place(whole, place, bits, numeric, tally)
     return found
 
 
-def _differences(places: Sequence[int]) -> list[Feature]:
+def _differences(places: Sequence[Place]) -> list[Feature]:
     """Differences of two numbers: all where they are few, else those of neighbours."""
     if len(places) <= MOST_PAIRED:
         pairs = list(combinations(places, 2))
@@ -256,40 +254,70 @@ def _alphabet(tallies: Iterable[Tally]) -> list[Key]:
     return often[:ALPHABET]
 
 
-def _places(views: Sequence[View], width: int) -> list[int]:
-    """Return the places that are looked at: all, or those at which datasets differ the most."""
+def _places(views: Sequence[View], places: list[Place]) -> list[Place]:
+    """Return the places that are looked at: all, or those at which datasets differ, most first."""
     most = MOST_FEATURES // 2
-    if width <= most:
-        return list(range(width))
-    apart = np.zeros(width)
-    for place in range(width):
-        numbers = [np.nan_to_num(view.number(place), posinf=0.0, neginf=0.0) for view in views]
-        means = np.array([each.mean() for each in numbers])
-        spread = np.sqrt(np.mean([each.var() for each in numbers]))
-        apart[place] = np.ptp(means) / (spread + 1e-12 * (1 + np.abs(means).max()))
-    return sorted(np.argsort(-apart, kind="stable")[:most].tolist())
+    if len(places) <= most:
+        return places
+    apart = np.array([_apart(views, place) for place in places])
+    return [places[k] for k in np.argsort(-apart, kind="stable")[:most].tolist()]
+
+
+def _apart(views: Sequence[View], place: Place) -> float:
+    """How far the values in a place lie apart on several datasets, in standard deviations."""
+    numbers = [view.number(place) for view in views]
+    if not np.isnan(numbers[0]).all():
+        return _far([np.nan_to_num(each, posinf=0.0, neginf=0.0) for each in numbers])
+    tallies = [view.tally(place) for view in views]
+    values = dict.fromkeys(key for tally in tallies for key, _ in tally.common[:CONTINUOUS])
+    held = [[view.codes(place, (value,)) == 0 for view in views] for value in values]
+    return max((_far(each) for each in held), default=0.0)
+
+
+def _far(numbers: Sequence[Array | Mask]) -> float:
+    """Return the range of means, in standard deviations."""
+    means = np.array([each.mean() for each in numbers])
+    spread = np.sqrt(np.mean([each.var() for each in numbers]))
+    return float(np.ptp(means) / (spread + 1e-12 * (1 + np.abs(means).max())))
 
 
 def _of_place(
-    view: View, place: int | None, bits: bool, numbers: int, tally: Tally | None = None
+    view: View, place: Place | None, bits: bool, numbers: int, tally: Tally | None = None
 ) -> list[Feature]:
     """Features of one place of a sequence, or of outputs without parts (None)."""
     tally = view.tally(place) if tally is None else tally
-    at = SINGLE if place is None else place
+    at, here = (SINGLE, 0) if place is None else (place, place)
     found = []
     if tally.numbers > 2 or (tally.numbers > 1 and tally.others):
         found.append(Feature("number", at))
-    table = _table(tally, MOST_VALUES if place is None else MOST_HERE)
+    table = _table(tally, MOST_VALUES if view.width == 1 else MOST_HERE)
     if table and (tally.numbers + tally.others > 1 or place is None):
         found.append(Feature("value", at, table))
     if tally.others > CONTINUOUS:
-        found += [Feature("spelled", at), Feature("letters", at)]
+        at_first = [k for k in range(MOST_SPELLED) if not np.isnan(view.spelled(here, k)).all()]
+        found += [*(Feature("spelled", at, less=k) for k in at_first), Feature("letters", at)]
+    if max(tally.numbers, tally.others) > CONTINUOUS:
+        found += [Feature("digit", at, DIGITS, step) for step in _steps(view, here)]
     if tally.numbers > CONTINUOUS:
         if numbers <= MOST_CENTRES:
             found.append(Feature("distance", at, (), tally.middle))
         if bits and tally.fractions:
             found.append(Feature("bit", at))
     return found
+
+
+def _steps(view: View, place: Place) -> list[float]:
+    """Return the power of ten to which the numbers in a place are rounded; none if they are not."""
+    number = view.number(place)
+    number = np.where(np.isnan(number), view.spelled(place), number)
+    number = number[np.isfinite(number) & (number != 0)]
+    rounded = np.zeros(len(number), dtype=bool)
+    shares = []
+    for step in STEPS:
+        rounded |= ~np.isnan(multiples(number, step))
+        shares.append(np.count_nonzero(rounded))
+    first = int(np.searchsorted(shares, MOSTLY * shares[-1]))
+    return [STEPS[first]] if shares[-1] > ROUNDED * len(number) else []
 
 
 def _table(tally: Tally, most: int) -> tuple[Key, ...]:

@@ -34,12 +34,7 @@ MOST_KNOTS = 512
 class Pattern:
     """An event: outputs that fulfil all conditions, or whose learned score passes a threshold.
 
-    Parameters
-    ----------
-    encoder : Encoder
-        What is looked at, no more than the rule needs.
-    rule : tuple of Threshold or OneOf, or Score
-        At least one condition.
+    The encoder looks at no more than the rule needs.
     """
 
     encoder: Encoder
@@ -48,10 +43,7 @@ class Pattern:
     def holds(self, draws: Any) -> NDArray[np.bool_]:
         """Return in which outputs it holds (n,).
 
-        Parameters
-        ----------
-        draws
-            As for `Encoder.view`; only what the rule needs is looked at.
+        Only what the rule needs is looked at.
         """
         view, looks = self.encoder.view(draws), self.encoder.looks
         if isinstance(self.rule, Score):
@@ -170,7 +162,7 @@ def _curve_from_json(facts: Any, encoder: Encoder) -> Curve:
 
 def _joined(conditions: Sequence[tuple[Condition, Feature]]) -> str:
     """Say several conditions: first answers that are the same together, a range as one."""
-    ordered = sorted(conditions, key=lambda each: each[1].place)
+    ordered = sorted(conditions, key=lambda each: (isinstance(each[1].place, str), each[1].place))
     same = _first_same(ordered)
     if same > 1:
         value = ordered[0][0].words(ordered[0][1]).removeprefix("answer 1 is ")

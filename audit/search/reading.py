@@ -8,49 +8,53 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.mechanism.plain import is_plain, plain
 from dpassay.search.arrays import Numbers
 from dpassay.search.objects import Objects
-from dpassay.search.views import View
+from dpassay.search.views import TAGS, View
 
 
-def view_of(draws: Any, *, parts: bool, nested: bool) -> View:
+def view_of(draws: Any, *, parts: bool) -> View:
     """Return outputs as what features ask for.
 
     Parameters
     ----------
     draws : array or sequence
-        First axis: trials.
-    parts, nested
+        First axis: trials. An array of objects holds plain ones: see `dpassay.targets.draws`.
+    parts
         See `Objects`.
     """
     if isinstance(draws, np.ndarray):
         array: NDArray[Any] = draws.reshape(1) if draws.ndim == 0 else draws
-        if array.dtype.kind in "biuf":
+        if array.dtype.str in TAGS:
             if array.ndim > 2:
                 array = array.reshape(len(array), int(np.prod(array.shape[1:])))
             if array.ndim == 2 and array.shape[1] == 1 and not parts:
                 array = array[:, 0]
             if array.ndim == 1 or parts:
                 return Numbers(array)
-        draws = list(array) if array.ndim == 1 and array.dtype.kind == "O" else array.tolist()
-    return Objects(list(draws), parts=parts, nested=nested)
+            draws = list(array)
+        elif array.dtype.kind == "O":
+            return Objects(array.tolist(), parts=parts)
+        else:
+            draws = array.tolist()
+    draws = list(draws)
+    return Objects(draws if is_plain(draws) else list(map(plain, draws)), parts=parts)
 
 
 def pooled(views: Sequence[View]) -> View:
     """Return the outputs of several datasets as those of one."""
-    if all(isinstance(view, Numbers) for view in views):
-        arrays = [view.array for view in views if isinstance(view, Numbers)]
-        if len({(array.shape[1:], array.dtype) for array in arrays}) == 1:
-            return Numbers(np.concatenate(arrays))
+    arrays = [view.array for view in views if isinstance(view, Numbers)]
+    if len(arrays) == len(views) and len({(each.shape[1:], each.dtype) for each in arrays}) == 1:
+        return Numbers(np.concatenate(arrays))
     outputs: list[Any] = []
+    parts = False
     for view in views:
-        if isinstance(view, Numbers):
-            values = view.array.tolist()
-            outputs += values if view.array.ndim == 1 else map(tuple, values)
-        elif isinstance(view, Objects):
+        if isinstance(view, Objects):
             outputs += view.outputs
-    shapes = [view for view in views if isinstance(view, Objects)]
-    parts = any(view.rows is not None for view in shapes) or any(
-        isinstance(view, Numbers) and view.array.ndim == 2 for view in views
-    )
-    return Objects(outputs, parts=parts, nested=any(view.nested for view in shapes))
+            parts |= view.parts
+        elif isinstance(view, Numbers):
+            usual = view.array.ndim == 1 and TAGS[view.array.dtype.str] in {"", "int", "bool"}
+            outputs += view.array.tolist() if usual else list(view.array)
+            parts |= view.array.ndim > 1
+    return Objects(outputs, parts=parts)

@@ -21,15 +21,7 @@ MISSING_SCORE = 0.0
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A feature is at least, or below, a threshold; what has no such number fulfils neither.
-
-    Parameters
-    ----------
-    feature : int
-        Index in the pattern's encoder.
-    side : {"at least", "below"}
-    at : float
-    """
+    """A feature is at least, or below, a threshold; what has no such number fulfils neither."""
 
     feature: int
     side: str
@@ -45,7 +37,7 @@ class Threshold:
     def holds(self, feature: Feature, view: View) -> Mask:
         """Whether it holds, from outputs."""
         if feature.kind == "number":
-            return view.beyond(max(feature.place, 0), self.at, below=self.side == BELOW)
+            return view.beyond(feature.at, self.at, below=self.side == BELOW)
         return self.of(feature.compute(view))
 
     def words(self, feature: Feature) -> str:
@@ -61,12 +53,7 @@ class Threshold:
 class OneOf:
     """A coded feature has one of these codes.
 
-    Parameters
-    ----------
-    feature : int
-        Index in the pattern's encoder.
-    codes : tuple of int
-        Ascending indices in its table; the table's length stands for all other values.
+    Codes ascend; the length of the feature's table stands for all other values.
     """
 
     feature: int
@@ -85,7 +72,7 @@ class OneOf:
             and NUMBER not in feature.table
             and self.codes == tuple(range(len(feature.table)))
         ):
-            return view.member(max(feature.place, 0), feature.table)
+            return view.member(feature.at, feature.table)
         return self.of(feature.compute(view))
 
     def keys(self, feature: Feature) -> list[Key]:
@@ -114,16 +101,8 @@ Condition: TypeAlias = Threshold | OneOf
 class Curve:
     """What a feature adds to a score: straight between knots, constant beyond them.
 
-    Parameters
-    ----------
-    feature : int
-        Index in the pattern's encoder.
-    knots : tuple of float
-        Ascending.
-    heights : tuple of float
-        As many.
-    listed : bool
-        Whether the feature is coded and the knots are all its codes: heights are looked up.
+    Where it is `listed`, the feature is coded, the knots are all its codes, and heights are looked
+    up.
     """
 
     feature: int
@@ -151,14 +130,7 @@ class Curve:
 class Score:
     """A sum of curves is at least, or below, a threshold.
 
-    Parameters
-    ----------
-    curves : tuple of Curve
-        Of different features.
-    side : {"at least", "below"}
-    at : float
-    kind : str
-        How it was learned, in a word: 'linear', 'spline', 'binned'.
+    `kind` says how it was learned: 'linear', 'spline', 'binned', 'pooled'.
     """
 
     curves: tuple[Curve, ...]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.search.features import Feature
+from dpassay.search.features import SINGLE, Feature
 from dpassay.search.rules import AT_LEAST, BELOW, Condition, OneOf, Threshold
+from dpassay.search.values import NUMBER
 from dpassay.search.views import Array
 from dpassay.search.worth import Goal
 
@@ -24,17 +25,15 @@ LEVELS = np.unique(np.concatenate([TAILS, np.arange(1, INNER + 1) / (INNER + 1),
 FEW, FEW_LEVELS = 1000, np.unique([0.004, 0.011, *np.arange(1, 32) / 32, 0.989, 0.996])
 """Of fewer numbers than that these levels are enough: a few lie between two of them."""
 
+FREQUENT, MOST_FREQUENT = 0.05, 8
+"""Values with a larger share of the outputs are frequent; so many count, those nearest to half."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
     """Features of outputs on two datasets, and of how many outputs they are a part.
 
-    Parameters
-    ----------
-    one, other : array (F, n)
-        Features by rows.
-    m1, m0 : int
-        Outputs of which these are the ones that fulfil what was chosen before.
+    Features by rows (F, n), of the `m1` and `m0` outputs those that fulfil what was chosen before.
     """
 
     one: Array
@@ -56,18 +55,8 @@ class Found:
     worth: float
 
 
-def scan(rows: Rows, looks: Sequence[Feature], goal: Goal, only: int | None = None) -> list[Found]:
-    """Return the best conditions of each feature and direction, the best of all first.
-
-    Parameters
-    ----------
-    rows : Rows
-    looks : sequence of Feature
-        One for each row of features.
-    goal : Goal
-    only : {0, 1}, optional
-        The one direction that is asked for.
-    """
+def scan(rows: Rows, looks: Sequence[Feature], goal: Goal) -> list[Found]:
+    """Return the best conditions of each feature and direction, the best of all first."""
     coded = [j for j, look in enumerate(looks) if look.coded]
     numbers = [j for j, look in enumerate(looks) if not look.coded]
     tried: list[_Sets | _Thresholds] = []
@@ -81,22 +70,30 @@ def scan(rows: Rows, looks: Sequence[Feature], goal: Goal, only: int | None = No
     x, y = np.concatenate([each.counts for each in tried], axis=1)
     ends = np.cumsum([each.counts.shape[1] for each in tried]).tolist()
     found = []
-    for direction, worth in _worth(x, y, rows, goal, (0, 1) if only is None else (only,)):
+    # both directions in one go
+    m1, m0 = (np.repeat(sizes, len(x)) for sizes in ((rows.m1, rows.m0), (rows.m0, rows.m1)))
+    worths = goal.worth(np.concatenate([x, y]), np.concatenate([y, x]), m1, m0)
+    for direction, worth in enumerate(np.split(worths, 2)):
         for each, begin, end in zip(tried, [0, *ends], ends, strict=False):
             best = int(worth[begin:end].argmax())
             found.append(Found(each.condition(best), direction, float(worth[begin + best])))
     return sorted(found, key=lambda each: -each.worth)
 
 
-def _worth(
-    x: NDArray[np.int64], y: NDArray[np.int64], rows: Rows, goal: Goal, ways: Sequence[int]
-) -> Iterator[tuple[int, Array]]:
-    """Return the worth of counts in each direction that is asked for, in one go."""
-    ahead = np.concatenate([(x, y)[way] for way in ways])
-    behind = np.concatenate([(y, x)[way] for way in ways])
-    m1 = np.repeat([(rows.m1, rows.m0)[way] for way in ways], len(x))
-    m0 = np.repeat([(rows.m0, rows.m1)[way] for way in ways], len(x))
-    return zip(ways, np.split(goal.worth(ahead, behind, m1, m0), len(ways)), strict=True)
+def frequent(looks: Sequence[Feature], columns: Array) -> list[tuple[int, int]]:
+    """Return features and codes of values that many outputs have in a place, and many have not.
+
+    What goes with them may tell the sides apart where they alone do not.
+    """
+    found = []
+    for j, look in enumerate(looks):
+        if look.kind == "value" and look.place != SINGLE:
+            counts = np.bincount(columns[j].astype(np.intp), minlength=look.codes)
+            apart = np.abs(counts / columns.shape[1] - 0.5)
+            often = np.flatnonzero(apart < 0.5 - FREQUENT).tolist()
+            named = [code for code in often if look.table[code : code + 1] != (NUMBER,)]
+            found += [(float(apart[code]), j, code) for code in named]
+    return [(j, code) for _, j, code in sorted(found)[:MOST_FREQUENT]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,49 +151,44 @@ class _Sets:
         """Return one of them."""
         size = len(self.order)
         if k < size:
-            chosen = self.order[k : k + 1]
-        elif k < 2 * size - 1:
-            chosen = self.order[: k - size + 1]
-        else:
-            chosen = self.order[k - 2 * size + 2 :]
+            return OneOf(self.feature, (k,))
+        split = k - size + 1
+        chosen = self.order[:split] if split < size else self.order[split - size + 1 :]
         return OneOf(self.feature, tuple(sorted(chosen.tolist())))
 
 
 def _sets(coded: Sequence[int], sizes: Sequence[int], rows: Rows) -> list[_Sets]:
     """Single values, and unions in the order of their smoothed likelihood ratios.
 
-    All features are counted at once: each has a range of codes of its own.
+    All features are counted at once: each has a range of codes of its own. Of unions, each half of
+    the rows is counted in the order that the other half shows: in their own order, unions of many
+    rare values would look best.
     """
     ends = np.cumsum(sizes)
-    begins = ends - sizes
-    x, y = (
-        np.bincount((side[coded].astype(np.intp) + begins[:, None]).ravel(), minlength=ends[-1])
-        for side in (rows.one, rows.other)
+    begins, of = ends - sizes, np.repeat(np.arange(len(coded)), sizes)
+    codes = [side[coded].astype(np.intp) + begins[:, None] for side in (rows.one, rows.other)]
+    halves = np.array(
+        [[np.bincount(side[:, k::2].ravel(), minlength=ends[-1]) for side in codes] for k in (0, 1)]
     )
-    ratio = np.log((x + 1) / rows.m1) - np.log((y + 1) / rows.m0)
-    order = np.lexsort((-ratio, np.repeat(np.arange(len(coded)), sizes)))
-    x, y = x[order], y[order]
-    up = [np.cumsum(x), np.cumsum(y)]
+
+    def ranked(counts: NDArray[np.int64]) -> NDArray[np.intp]:
+        x, y = counts + 1
+        return np.argsort(of + y / (x * (rows.m0 / rows.m1) + y), kind="stable")
+
+    both = halves.sum(axis=0)
+    order = ranked(both)
+    up = np.cumsum(halves[0][:, ranked(halves[1])] + halves[1][:, ranked(halves[0])], axis=1)
     found = []
     for j, begin, end in zip(coded, begins.tolist(), ends.tolist(), strict=True):
-        counts = []
-        for single, total in zip((x, y), up, strict=True):
-            first = total[begin : end - 1] - (total[begin - 1] if begin else 0)
-            here = single[begin:end]
-            counts.append(np.concatenate([here, first, first[-1:] + here[-1:] - first]))
-        found.append(_Sets(j, order[begin:end] - begin, np.array(counts)))
+        total = up[:, begin:end] - (up[:, begin - 1 : begin] if begin else 0)
+        first, rest = total[:, :-1], total[:, -1:] - total[:, :-1]
+        counts = np.concatenate([both[:, begin:end], first, rest], axis=1)
+        found.append(_Sets(j, order[begin:end] - begin, counts))
     return found
 
 
 def neat(threshold: Threshold, column: Array) -> Threshold:
-    """Return a threshold with few digits that parts a feature's numbers almost in the same way.
-
-    Parameters
-    ----------
-    threshold : Threshold
-    column : array (n,)
-        Numbers that it parts.
-    """
+    """Return a threshold with few digits that parts a feature's numbers almost in the same way."""
     column = column[~np.isnan(column)]
     below = column < threshold.at
     before = int(np.count_nonzero(below))

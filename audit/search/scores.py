@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,15 +31,16 @@ DIGITS = 4
 
 OWN = frozenset({"number", "value"})
 """Features of single places, which are taken for independent where log ratios are added up."""
-LEFT_OUT = frozenset({"whole", "sum", "distance", "difference"})
+LEFT_OUT = frozenset({"whole", "sum", "distance", "difference", "form"})
 """Features that a regression does without: others say the same."""
 
 
-def binned(rows: Rows, looks: Sequence[Feature]) -> Score | None:
-    """Return the sum of the log ratios of each place by itself, the best if they are independent.
+def binned(rows: Rows, looks: Sequence[Feature]) -> Iterator[Score]:
+    """Learn the sum of the log ratios of each place by itself, the best if they are independent.
 
-    None where there are no two to add up: the order of one number is that of the number, of its
-    distance from a centre, or of a table of values.
+    And that of their mean, which is known better, the best if one answer is given many times. None
+    where there are no two to add up: the order of one number is that of the number, of its distance
+    from a centre, or of a table of values.
     """
     curves = []
     places = {look.place for look in looks if look.kind == "number"}
@@ -48,7 +50,12 @@ def binned(rows: Rows, looks: Sequence[Feature]) -> Score | None:
         knots = _codes(look) if look.coded else _quantiles(rows, j, BINS)
         if len(knots) > 1:
             curves.append(_curve(j, knots, _log_ratio(rows, j, knots), look.coded))
-    return Score(tuple(curves), AT_LEAST, 0.0, "binned") if len(curves) > 1 else None
+    if len(curves) > 1:
+        yield Score(tuple(curves), AT_LEAST, 0.0, "binned")
+    alike = [curve for curve in curves if len(curve.knots) == BINS and not curve.listed]
+    if len(alike) > 2:
+        mean = tuple(np.mean([curve.heights for curve in alike], axis=0).round(DIGITS).tolist())
+        yield Score(tuple(replace(curve, heights=mean) for curve in alike), AT_LEAST, 0.0, "pooled")
 
 
 def _log_ratio(rows: Rows, j: int, knots: Array) -> Array:
@@ -68,12 +75,7 @@ def regressions(rows: Rows, looks: Sequence[Feature], ranked: Sequence[int]) -> 
 
     Nothing is learned of outputs without parts; see `binned`.
 
-    Parameters
-    ----------
-    rows : Rows
-    looks : sequence of Feature
-    ranked : sequence of int
-        Features, the most telling first.
+    `ranked` are features, the most telling first.
     """
     usable = [
         j for j in ranked if looks[j].kind not in LEFT_OUT and looks[j].codes <= MOST_CODES + 1

@@ -19,14 +19,7 @@ from dpassay.search.worth import Goal
 class Seen:
     """A candidate on rows that did not propose it.
 
-    Parameters
-    ----------
-    candidate : Candidate
-    x, y : float
-        Counts on the side on which it is likelier and on the other; smoothed or not.
-    likelier, other : bool arrays
-        Where it held.
-    worth : float
+    `x` and `y` are counts on the side on which it is likelier and on the other, smoothed or not.
     """
 
     candidate: Candidate

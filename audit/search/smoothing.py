@@ -45,14 +45,7 @@ APART = 9.0
 class Smooth:
     """Smoothed counts of numbers that are at least a threshold, on two sides.
 
-    Parameters
-    ----------
-    at : array (k,)
-        Ascending thresholds.
-    x, y : array (k,)
-        Smoothed counts on the one side and on the other.
-    all_x, all_y : int
-        Counts of all numbers.
+    Smoothed counts `x` and `y` (k,) at ascending thresholds, and the counts of all numbers.
     """
 
     at: Array
@@ -70,12 +63,8 @@ class Smooth:
 def smooth(one: Array, other: Array, *, fine: bool = False) -> Smooth | None:
     """Smooth the counts of two sides along a number; None where there is too little.
 
-    Parameters
-    ----------
-    one, other : array
-        The number on the two sides; NaN are left out.
-    fine : bool
-        Compare more thresholds, and let ramps begin and end at any of them.
+    NaN are left out. Where it is `fine`, more thresholds are compared, and ramps begin and end at
+    any.
     """
     one, other = (np.sort(side[~np.isnan(side)]) for side in (one, other))
     both = np.sort(np.concatenate([one, other]), kind="stable")  # of two sorted parts: a merge
@@ -111,14 +100,8 @@ def _fit(x: Array, total: Array, at: Array, *, fine: bool) -> Array:
 
     Ramps are added one by one, that with the largest score statistic first.
 
-    Parameters
-    ----------
-    x, total : array (k,)
-        Counts of the one side and of both in each bin.
-    at : array (k,)
-        Where the bins lie, ascending.
-    fine : bool
-        Let the ramps that were chosen begin and end at any bin.
+    `x` and `total` are counts of the one side and of both in each bin; the bins lie at ascending
+    `at`.
     """
     knots = _knots(len(at))
     low, high = np.triu_indices(len(knots), 1)
@@ -152,13 +135,7 @@ def _fit(x: Array, total: Array, at: Array, *, fine: bool) -> Array:
 def _refined(ends: Bins, weights: Array, x: Array, total: Array, at: Array) -> Array:
     """Return the shares that are likeliest when the ends of ramps are moved, one at a time.
 
-    Parameters
-    ----------
-    ends : array (2, r)
-        The bins where ramps begin and end.
-    weights : array (r + 1,)
-    x, total, at : array (k,)
-        See `_fit`.
+    `ends` (2, r) are the bins where ramps begin and end; for the rest see `_fit`.
     """
 
     def fitted(ends: Bins, weights: Array) -> tuple[float, Array, Array]:
@@ -192,7 +169,8 @@ def _knots(bins: int) -> Bins:
 
 def _ramps(at: Array, low: Bins, high: Bins) -> Array:
     """Return ramps from bin to bin as columns: 0 before, 1 after."""
-    columns: Array = (np.clip(at[:, None], at[low], at[high]) - at[low]) / (at[high] - at[low])
+    width = np.maximum(at[high] - at[low], np.finfo(float).tiny)  # numbers may differ in one bit
+    columns: Array = (np.clip(at[:, None], at[low], at[high]) - at[low]) / width
     return columns
 
 

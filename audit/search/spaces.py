@@ -13,13 +13,17 @@ from numpy.typing import ArrayLike
 from dpassay.data import Labelled, Values, numbers
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.relations import REPLACE_ONE, answers_relation
-from dpassay.search.proposals import answers, records, scalars
-from dpassay.search.proposals.first_records import first_records
+from dpassay.rows.columns import Coded, Column
+from dpassay.rows.rows import Form, Rows
+from dpassay.search.proposals import answers
+from dpassay.search.proposals.first_rows import first_rows
+from dpassay.search.proposals.neighbours import Neighbours
 from dpassay.search.proposals.proposal import Proposal, Space, mixed
-from dpassay.search.proposals.shrinking_records import smaller_records
-from dpassay.search.proposals.shrinking_values import smaller_answers, smaller_scalars
-from dpassay.search.proposals.varied_records import varied_records
-from dpassay.search.tables import Tables
+from dpassay.search.proposals.rows import Maker
+from dpassay.search.proposals.shrinking_rows import smaller_rows
+from dpassay.search.proposals.shrinking_values import smaller_answers
+from dpassay.search.proposals.varied_rows import varied_rows
+from dpassay.search.tables import LARGER, Tables
 
 SHOWN = 5
 """Labels that are named."""
@@ -120,6 +124,8 @@ class Scalars(Space):
         Numbers of the user's own. They are searched, and so are other lists: a claim is about all.
     fixed : bool
         Whether every list has exactly `size` numbers. By default shorter ones are searched too.
+    own_limits : bool
+        Whether the limits are those of `values`, for want of others.
 
     Raises
     ------
@@ -132,6 +138,8 @@ class Scalars(Space):
     size: int | None = None
     values: ArrayLike | None = None
     fixed: bool = False
+    own_limits: bool = False
+    _maker: Maker = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         low, high = as_real(self.low), as_real(self.high)
@@ -144,7 +152,17 @@ class Scalars(Space):
         size = count if self.size is None else self.size
         require(is_count(size), "size", size, "an integer >= 1")
         require(own is None or size == count, "size", size, f"{count}, the number of values")
-        named = {"low": low, "high": high, "size": int(size), "values": own}
+        data = Values(np.linspace(low, high, int(size)) if own is None else own)
+        column = Column(name="value", kind="number", low=low, high=high, dtype="float64")
+        maker = _maker_of(
+            data,
+            data.values[:, None],
+            (column,),
+            fixed=self.fixed,
+            largest=int(size),
+            made_up=own is None,
+        )
+        named = {"low": low, "high": high, "size": int(size), "_maker": maker}
         for name, value in named.items():
             object.__setattr__(self, name, value)
 
@@ -156,7 +174,7 @@ class Scalars(Space):
     @property
     def own(self) -> Values | None:
         """The values, if there are any."""
-        return None if self.values is None else Values(self.values)  # type: ignore[arg-type]
+        return None if self._maker.made_up else self._maker.own  # type: ignore[return-value]
 
     @property
     def words(self) -> str:
@@ -165,28 +183,25 @@ class Scalars(Space):
         what = "number" if self.size == 1 else "numbers"
         return f"{some} {what} in [{self.low:g}, {self.high:g}], one of which a change replaces"
 
+    @property
+    def guessed(self) -> str:
+        """The limits, if they are those of the values."""
+        return self.own_limits * (
+            "The limits of the numbers were taken from the data: declare them with "
+            "Scalars(low, high, values=data) where other numbers can occur."
+        )
+
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Own numbers, limits, halves, repeated and random numbers; see `Space.first`."""
-        return mixed(self._maker.first(rng), most)
+        return mixed(first_rows(self._maker, rng), most)
 
     def more(self, best: Sequence[Proposal], rng: np.random.Generator, most: int) -> list[Proposal]:
         """Other numbers, places and sizes; see `Space.more`."""
-        return mixed(self._maker.more(best, rng), most, best)
+        return mixed(varied_rows(self._maker, best, rng), most, best)
 
     def smaller(self, found: Proposal) -> Iterator[Proposal]:
         """Shorter lists of simpler numbers; see `Space.smaller`."""
-        return smaller_scalars(self._maker, found)
-
-    @property
-    def _maker(self) -> scalars.Maker:
-        size = int(self.size or 0)
-        return scalars.Maker(
-            low=self.low,
-            high=self.high,
-            sizes=(size, size) if self.fixed else (1, size),
-            values=self.values,  # type: ignore[arg-type]  # checked above
-            relation=self.relation,
-        )
+        return smaller_rows(self._maker, found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,14 +227,28 @@ class Records(Space):
     data: Labelled
     fixed: bool = False
     asked: int = 6
-    _maker: records.Maker = field(init=False, repr=False)
+    _maker: Maker = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         known = isinstance(self.data, Labelled)
         require(known, "data", type(self.data).__name__, "a Labelled(X, y)")
         require(is_count(self.asked), "asked", self.asked, "an integer >= 1")
-        maker = records.Maker(
-            data=self.data, fixed=self.fixed, asked=int(self.asked), relation=self.relation
+        X, labels = self.data.X, np.unique(self.data.y).tolist()
+        classes = labels if len(labels) > 1 else sorted({0, *(labels if labels != [0] else [1])})
+        values = np.column_stack([X, np.searchsorted(classes, self.data.y)])
+        columns = [
+            Column(
+                name=f"x{j}",
+                kind="integer" if (np.trunc(cells) == cells).all() else "number",
+                low=float(cells.min()),
+                high=float(cells.max()),
+                dtype="float64",
+            )
+            for j, cells in enumerate(X.T)
+        ]
+        columns.append(Column(name="y", kind="value", values=tuple(classes)))
+        maker = _maker_of(
+            self.data, values, tuple(columns), fixed=self.fixed, asked=int(self.asked)
         )
         object.__setattr__(self, "_maker", maker)
 
@@ -244,21 +273,47 @@ class Records(Space):
         count, columns = self.data.X.shape
         some = f"{count} record{'s' if count > 1 else ''}" if self.fixed else "records"
         what = f"of {columns} feature{'s' if columns > 1 else ''}"
-        classes = ", ".join(map(str, self._maker.classes[:SHOWN]))
-        more = ", ..." if len(self._maker.classes) > SHOWN else ""
+        known = self._maker.form.columns[-1].values
+        classes = ", ".join(map(str, known[:SHOWN]))
+        more = ", ..." if len(known) > SHOWN else ""
         return f"{some} {what} with labels {classes}{more}, one of which a change replaces"
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Own records changed, small datasets, datasets on the boundary; see `Space.first`."""
-        return mixed(first_records(self._maker, rng), most)
+        return mixed(first_rows(self._maker, rng), most)
 
     def more(self, best: Sequence[Proposal], rng: np.random.Generator, most: int) -> list[Proposal]:
         """Other records and queries; see `Space.more`."""
-        return mixed(varied_records(self._maker, best, rng), most, best)
+        return mixed(varied_rows(self._maker, best, rng), most, best)
 
     def smaller(self, found: Proposal) -> Iterator[Proposal]:
         """Fewer records, fewer queries, simpler points; see `Space.smaller`."""
-        return smaller_records(self._maker, found)
+        return smaller_rows(self._maker, found)
+
+
+def _maker_of(
+    own: Labelled | Values,
+    values: Coded,
+    columns: tuple[Column, ...],
+    *,
+    fixed: bool,
+    asked: int = 0,
+    largest: int = 0,
+    made_up: bool = False,
+) -> Maker:
+    """Return what proposes datasets that a mechanism gets as Labelled or Values."""
+    form = Form(
+        shape="labelled" if asked else "array", columns=columns, label="y" if asked else None
+    )
+    count = len(own)
+    return Maker(
+        rows=Rows(values, form, known=True),
+        neighbours=Neighbours(relation=REPLACE_ONE, form=form),
+        sizes=(count, count) if fixed else (1, largest or LARGER * count),
+        asked=asked,
+        own=own,
+        made_up=made_up,
+    )
 
 
 def space_of(
@@ -301,7 +356,7 @@ def space_of(
             "data: all numbers are equal, so that their limits are not known; say "
             "Scalars(low, high, values=...)"
         )
-    return Scalars(float(own.min()), float(own.max()), values=own)
+    return Scalars(float(own.min()), float(own.max()), values=own, own_limits=True)
 
 
 def _plain_labelled(data: Any) -> bool:
@@ -313,7 +368,8 @@ def _plain_labelled(data: Any) -> bool:
     X, y = np.asarray(data[0]), np.asarray(data[1])
     if X.dtype.kind not in "biuf" or y.dtype.kind not in "biuf":
         return X.dtype.kind in "biuf" and y.dtype.kind not in "OUSTM"
-    return bool((y == np.trunc(y)).all() and (y >= 0).all())
+    finite = np.isfinite(X).all() and np.isfinite(y).all()
+    return bool(finite and (y == np.trunc(y)).all() and (y >= 0).all())
 
 
 def _plain_numbers(data: Any) -> bool:
@@ -324,4 +380,6 @@ def _plain_numbers(data: Any) -> bool:
         array = np.asarray(data)
     except ValueError:  # rows of different lengths
         return False
-    return array.ndim == 1 and array.dtype.kind in "iuf" and array.size > 0
+    if array.ndim != 1 or array.dtype.kind not in "iuf" or not array.size:
+        return False
+    return bool(np.isfinite(array).all())

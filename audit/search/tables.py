@@ -31,6 +31,8 @@ from dpassay.search.proposals.varied_rows import varied_rows
 
 SHOWN = 5
 """Columns that are named."""
+LARGER = 2
+"""Datasets have up to so many times the user's records, unless their number is fixed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,8 +43,8 @@ class Tables(Space):
     ----------
     data : DataFrame, list, array or pair (X, y)
         The user's records. They are searched, and so are others with cells that the columns may
-        have: a claim is about all datasets. A list holds values of any hashable kind, or tuples of
-        equal length.
+        have: a claim is about all datasets. A list holds values of any hashable kind, tuples of
+        equal length, or dicts of equal keys.
     label : str, optional
         The column of a DataFrame that holds the label. Of a pair (X, y), y is the label.
     relation : str
@@ -60,10 +62,10 @@ class Tables(Space):
         Least and greatest number of columns, by name; by default those of the data. The column of
         a list or of an array (n,) is named 'value', those of tuples and of X 'x0', 'x1', ...
     values : mapping, optional
-        More values that cells of a column may have. None among them: a cell may be missing.
+        More values that cells of a column may have, None, NaN and infinities among them.
     fixed : bool
         Whether every dataset has as many records, or one less where neighbours do. By default
-        smaller ones are searched too.
+        smaller ones, and ones up to twice as large, are searched too.
     asked : int
         Queries of a proposal at most, >= 1. They are records without label and group.
 
@@ -111,7 +113,11 @@ class Tables(Space):
             function=None if self.neighbour is None else self._neighbour,
         )
         maker = proposals.Maker(
-            rows=rows, neighbours=neighbours, fixed=self.fixed, asked=int(self.asked)
+            rows=rows,
+            neighbours=neighbours,
+            sizes=(len(rows),) * 2 if self.fixed else (0, LARGER * len(rows)),
+            asked=int(self.asked),
+            own=rows,
         )
         object.__setattr__(self, "_maker", maker)
 
@@ -156,6 +162,20 @@ class Tables(Space):
         away = ", ".join(f"'{name}'" for name in giving_away(self.rows))
         told = f"; the label '{self.rows.form.label}' can be told from {away} alone" if away else ""
         return f"{some} {what}; neighbours: {self.relation}{told}"
+
+    @property
+    def guessed(self) -> str:
+        """The columns of numbers and dates whose limits nobody has declared."""
+        names = [
+            column.name
+            for column in self.rows.form.columns
+            if column.kind != "value" and column.name not in (self.limits or {})
+        ]
+        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        return bool(names) * (
+            f"The limits of {', '.join(names[:SHOWN])}{more} were taken from the data: declare "
+            "them with Tables(data, limits=...) where other values can occur."
+        )
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Own rows changed, small datasets, values on one side only; see `Space.first`."""

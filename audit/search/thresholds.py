@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -42,7 +43,14 @@ def smoothed(seen: Seen, rows: Rows, goal: Goal, curve: Smooth | None = None) ->
 
 
 def moved(candidate: Candidate, rows: Rows, goal: Goal, curve: Smooth | None) -> Candidate | None:
-    """Return a candidate with its last threshold where smoothed counts of rows are worth most."""
+    """Return a candidate with its last threshold where smoothed counts of rows are worth most.
+
+    Where no two outputs of different sides lie on one side of it, that is between the sides: a
+    threshold among the outputs of one side would be missed by a few fresh ones, and what comes in
+    every run would pass for what comes in most.
+    """
+    if (parted := _between(candidate, rows)) is not None:
+        return parted
     if curve is None:
         return None
     before = look(candidate, rows, goal)
@@ -51,6 +59,22 @@ def moved(candidate: Candidate, rows: Rows, goal: Goal, curve: Smooth | None) ->
     threshold, direction = _best_threshold(curve, rows, goal, candidate)
     axis = np.concatenate([candidate.axis(rows.one), candidate.axis(rows.other)])
     return candidate.moved(neat(threshold, axis), direction)
+
+
+def _between(candidate: Candidate, rows: Rows) -> Candidate | None:
+    """Return a candidate with its last threshold midway between two sides that do not overlap."""
+    if candidate.threshold is None:
+        return None
+    axes = [candidate.axis(side) for side in (rows.one, rows.other)]
+    for k in (0, 1):
+        low, high = float(axes[k].max()), float(axes[1 - k].min())
+        middle = low / 2 + high / 2
+        if low < middle < high < math.inf:  # never of NaN
+            digits = (float(f"{middle:.{digits}g}") for digits in range(1, 18))
+            at = next(each for each in digits if abs(each - middle) <= (high - low) / 4)
+            side = candidate.threshold.side
+            return candidate.moved(Threshold(0, side, at), k if side == BELOW else 1 - k)
+    return None
 
 
 def _best_threshold(curve: Smooth, rows: Rows, goal: Goal, old: Candidate) -> tuple[Threshold, int]:

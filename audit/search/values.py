@@ -2,54 +2,32 @@
 
 Values that Python holds to be equal are one value: 1, 1.0 and True; 0.0 and -0.0. The text '1' is
 another. Sequences of equal parts are equal, be they tuples, lists or arrays. All NaN are one value.
-What is of none of these kinds is known by its type alone, so that nothing of a stranger is called.
+What tells these apart, types and the sign of zeros, is the form of an answer: see `objects`.
 """
 
 from __future__ import annotations
 
-import enum
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from dpassay.errors import Failed, InvalidInput, printable
+from dpassay.mechanism.opening import LONG_TEXT, SIMPLE, Node, Special, name_of
 
-LONG_TEXT = 200
-"""Longer texts are known by a digest."""
 LARGE = 2**1023
 """Integers as large as this are one value: no float is near."""
 DEEPEST, LONGEST = 6, 1000
 """Sequences within sequences are told apart so deep, and each up to so many parts."""
 SPELLED = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
 """A number in a text."""
-SIMPLE = frozenset({str, int, float, bool, type(None)})
-"""Python's own types, whose values are their own keys but for a few; see `key_of`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Special:
-    """A value that JSON or equality does not know, or a class of values.
-
-    Parameters
-    ----------
-    kind : str
-        What it is: 'NaN', 'no answer', 'number' (any that has no code of its own), 'text' (a long
-        one), 'bytes', 'set', 'enum', 'object', 'exception'.
-    text : str
-        Which one of them, where that is told apart.
-    """
-
-    kind: str
-    text: str = ""
-
-
+NO_NUMBERS = ("builtins.", "datetime.", "pandas.", "<")
+"""What objects are that have one number or text and are none: bytes, dates."""
 Key: TypeAlias = "bool | int | float | str | Special | tuple[Key, ...] | None"
 """What a value is known by: hashable, of harmless types, and written in JSON."""
 
@@ -63,50 +41,61 @@ OTHER = Special("other")
 FAILED = Special("exception")
 """Any exception that is not in a table by itself."""
 KINDS = frozenset(
-    {"NaN", "no answer", "number", "integer", "text", "bytes", "set", "enum", "object", "sequence"}
+    {"NaN", "no answer", "number", "integer", "text", "object", "sequence", "form", "rest", "cycle"}
 ) | {FAILED.kind}
 
 
 def key_of(value: Any, depth: int = 0) -> Key:
     """Return what a value is known by; total: nothing that an output is or does makes it fail."""
-    kind = type(value)
+    kind, key = type(value), cast("Key", value)
     if kind is float:
-        return NAN if math.isnan(value) else value
+        return NAN if math.isnan(value) else key
     if kind is int:
-        return value if -LARGE < value < LARGE else Special("integer", "-" if value < 0 else "")
+        if -LARGE < value < LARGE:
+            return key
+        return Special("integer", f"{'-' if value < 0 else ''}{_digest(hex(value))}")
     if kind is str:
-        return value if len(value) <= LONG_TEXT else _long("text", value)
+        return key if len(value) <= LONG_TEXT else long_text("text", value)
     if value is None or kind is bool or kind is Special:
-        return value  # type: ignore[no-any-return]
+        return key
     if kind is Failed:
         return Special(FAILED.kind, value.kind[:LONG_TEXT])
     try:
         return _unusual(value, depth)
     # what is not ours may do anything
     except Exception:  # noqa: BLE001
-        return Special("object", _name(kind))
+        return Special("object", name_of(kind))
 
 
 def _unusual(value: Any, depth: int) -> Key:
     """Key of what is of none of the simple types."""
     if isinstance(value, (tuple, list)):
         base: Any = tuple if isinstance(value, tuple) else list
-        length = base.__len__(value)
-        if depth >= DEEPEST or length > LONGEST:
-            return Special("sequence", str(length))
+        if depth >= DEEPEST or base.__len__(value) > LONGEST:
+            return Special("sequence", _digest(repr(value)))
         return tuple(key_of(part, depth + 1) for part in base.__iter__(value))
-    if isinstance(value, enum.Enum):
-        return Special("enum", f"{_name(type(value))}.{value.name}"[:LONG_TEXT])
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _of_numpy(value, depth)
-    for exact in (str, int, float):
-        if isinstance(value, exact):
-            return key_of(EXACT[exact](value))
-    if isinstance(value, (Decimal, Fraction)):
+    if isinstance(value, dict):
+        pairs = [(key_of(k, depth + 1), key_of(v, depth + 1)) for k, v in value.items()]
+        return tuple(sorted(pairs, key=repr))
+    if isinstance(value, Node):
+        return _of_node(value)
+    if isinstance(value, np.ndarray):
+        return key_of(value.tolist() if value.dtype.kind != "O" else list(value), depth)
+    if isinstance(value, (Decimal, Fraction, np.longdouble)):
         return key_of(float(value))
-    if isinstance(value, complex):
-        return key_of((value.real, value.imag), depth)
-    return _collection(value, depth)
+    exact = next((each for each in EXACT if isinstance(value, each)), None)
+    if exact is not None:
+        return key_of(EXACT[exact](value))
+    plain = value.item() if isinstance(value, np.generic) else value
+    return Special("object", name_of(type(value))) if plain is value else key_of(plain, depth)
+
+
+def _of_node(value: Node) -> Key:
+    """Key of an object that was read: that of the number or text that it is, or what it is."""
+    derived = set(value.parts) <= {"", " written"} and not value.head.startswith(NO_NUMBERS)
+    if derived and type(value.parts.get("")) in SIMPLE:
+        return key_of(value.parts[""])
+    return Special("object", f"{value.head[:LONG_TEXT]} {_digest(repr(value))}")
 
 
 EXACT: dict[type, Callable[[Any], Any]] = {
@@ -117,49 +106,15 @@ EXACT: dict[type, Callable[[Any], Any]] = {
 """How a value of a class derived from a simple type loses what was added."""
 
 
-def _of_numpy(value: Any, depth: int) -> Key:
-    """Key of an array, which is that of a sequence, or of a number of NumPy's."""
-    if isinstance(value, np.ndarray):
-        return key_of(value.tolist(), depth) if value.size <= LONGEST else Special("sequence")
-    plain = float(value) if isinstance(value, np.longdouble) else value.item()
-    return Special("object", _name(type(value))) if plain is value else key_of(plain, depth)
-
-
-def _collection(value: Any, depth: int) -> Key:
-    """Key of bytes, a set or a mapping; all else is known by its type."""
-    if isinstance(value, (bytes, bytearray)):
-        return _long("bytes", bytes(value).hex())
-    if isinstance(value, (set, frozenset)):
-        return _long("set", repr(sorted(repr(key_of(part, depth + 1)) for part in value)))
-    if isinstance(value, dict):
-        pairs = [(key_of(k, depth + 1), key_of(v, depth + 1)) for k, v in value.items()]
-        return tuple(sorted(pairs, key=repr))
-    return Special("object", _name(type(value)))
-
-
-def _long(kind: str, text: str) -> Special:
+def long_text(kind: str, text: str) -> Special:
     """Name something by its beginning and a digest where it is long."""
     if len(text) <= LONG_TEXT and kind != "text":
         return Special(kind, text)
-    digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
-    return Special(kind, f"{text[:20]}... {digest}")
+    return Special(kind, f"{text[:20]}... {_digest(text)}")
 
 
-def _name(kind: type) -> str:
-    """Name a type."""
-    try:
-        return f"{kind.__module__}.{kind.__qualname__}"[:LONG_TEXT]
-    except Exception:  # noqa: BLE001  (a metaclass may do anything)
-        return "?"
-
-
-def leaves(key: Key) -> Iterator[Key]:
-    """Return the parts of a value one after the other, those of its parts included."""
-    if isinstance(key, tuple):
-        for part in key:
-            yield from leaves(part)
-    else:
-        yield key
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def number_of(key: Key) -> float:
@@ -167,22 +122,19 @@ def number_of(key: Key) -> float:
     if isinstance(key, (bool, int, float)):
         return float(key)
     if isinstance(key, Special) and key.kind == "integer":
-        return -math.inf if key.text else math.inf
+        return -math.inf if key.text.startswith("-") else math.inf
     return math.nan
 
 
-def spelled(key: Key) -> float:
-    """Return the first number that a text spells; NaN without, and for what is no text."""
-    text = key.text if isinstance(key, Special) and key.kind == "text" else key
-    found = SPELLED.search(text) if isinstance(text, str) else None
-    return float(found.group()) if found else math.nan
+def spelled(value: Any, which: int = 0) -> float:
+    """Return a number that a text spells, the first one for 0; NaN without, and for no text."""
+    found = SPELLED.findall(value) if isinstance(value, str) else ()
+    return float(found[which]) if which < len(found) else math.nan
 
 
-def letters(key: Key) -> float:
-    """Return how long a text is, all long ones alike; NaN for what is no text."""
-    if isinstance(key, Special):
-        return LONG_TEXT + 1.0 if key.kind == "text" else math.nan
-    return float(len(key)) if isinstance(key, str) else math.nan
+def letters(value: Any) -> float:
+    """Return how long a text is; NaN for what is no text."""
+    return float(len(value)) if isinstance(value, str) else math.nan
 
 
 def is_failure(key: Key) -> bool:
@@ -264,13 +216,13 @@ def _special_words(key: Special) -> str:
     if is_failure(key):
         return f"an exception ({printable(key.text)})" if key.text else "an exception"
     if key.kind == "integer":
-        return f"an integer of more than 308 digits{', negative' if key.text else ''}"
+        return f"an integer of more than 308 digits ({key.text})"
     text = printable(key.text)
     if key.kind == "object":
         return f"an object of type {text}"
     if key.kind == "sequence":
-        return f"a long or deep sequence{f' of {key.text} parts' if key.text else ''}"
-    return text if key.kind == "enum" else f"the {key.kind} {text}"
+        return f"a long or deep sequence ({text})"
+    return text if key.kind == "form" else f"the {key.kind} {text}"
 
 
 def plain_number(value: float) -> str:

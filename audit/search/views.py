@@ -8,16 +8,35 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.search.values import Key, is_number, number_of
+from dpassay.mechanism.opening import Special
+from dpassay.search.values import Key, is_number, long_text, number_of
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Codes = NDArray[np.intp]
+Place: TypeAlias = int | str
+"""Of a part: counted from 0 in the order in which an answer holds them, or how it is reached."""
+LEAF = "\0"
+"""Stands for a number or a text in what is said of the form of an answer."""
+TAGS = (
+    {"<f8": "", "<i8": "int", "|b1": "bool"}
+    | {
+        f"{kind}{size}": f"{name}{8 * size}"
+        for kind, name, sizes in (
+            ("<f", "float", (2, 4)),
+            ("<i", "int", (2, 4)),
+            ("<u", "uint", (2, 4, 8)),
+        )
+        for size in sizes
+    }
+    | {"|i1": "int8", "|u1": "uint8"}
+)
+"""What is said of the type of numbers; NumPy's float64 and int64 are Python's float and int."""
 
 HUGE = 1e150
 """What is larger is told apart by thresholds alone: sums and squares of it are no floats."""
@@ -53,7 +72,7 @@ class Tally:
 
 
 class View(Protocol):
-    """Outputs as what a feature asks for; places are counted from 0."""
+    """Outputs as what a feature asks for."""
 
     @property
     def n(self) -> int:
@@ -65,22 +84,22 @@ class View(Protocol):
         """Number of places that are looked at."""
         ...
 
-    def number(self, place: int) -> Array:
+    def number(self, place: Place) -> Array:
         """Return the number in each output's place; NaN where there is none."""
         ...
 
-    def beyond(self, place: int, at: float, *, below: bool) -> Mask:
+    def beyond(self, place: Place, at: float, *, below: bool) -> Mask:
         """Whether the number in each output's place is at least, or below, a threshold."""
         ...
 
-    def codes(self, place: int, table: tuple[Key, ...]) -> Codes:
+    def codes(self, place: Place, table: tuple[Key, ...]) -> Codes:
         """Return the index in a table of the value in each output's place.
 
         That of `NUMBER` for any other number where it is in the table, else the table's length.
         """
         ...
 
-    def member(self, place: int, keys: tuple[Key, ...]) -> Mask:
+    def member(self, place: Place, keys: tuple[Key, ...]) -> Mask:
         """Whether the value in each output's place is one of these."""
         ...
 
@@ -88,11 +107,11 @@ class View(Protocol):
         """Whether the value in each place is this one (n, places); any number for `NUMBER`."""
         ...
 
-    def spelled(self, place: int) -> Array:
-        """Return the first number in the text in each output's place; NaN where there is none."""
+    def spelled(self, place: Place, which: int = 0) -> Array:
+        """Return a number that the text in each output's place spells, the first one for 0."""
         ...
 
-    def letters(self, place: int) -> Array:
+    def letters(self, place: Place) -> Array:
         """Return the length of the text in each output's place; NaN where there is none."""
         ...
 
@@ -115,9 +134,32 @@ class View(Protocol):
         """
         ...
 
-    def tally(self, place: int | None) -> Tally:
+    def tally(self, place: Place | None) -> Tally:
         """Count the values in a place, or the whole outputs (None)."""
         ...
+
+    def places(self) -> list[Place]:
+        """Return the places of parts, the ones that most outputs have first."""
+        ...
+
+    def form(self) -> Any:
+        """Return what each output is besides its values, as the view of a single place."""
+        ...
+
+
+def array_words(dtype: np.dtype[Any], shape: tuple[int, ...]) -> str:
+    """Say what an array is besides its numbers."""
+    return f"array of {dtype.name} {shape}"
+
+
+def form_of(structure: str, tags: Sequence[str]) -> Special:
+    """Return the form of an answer: how it holds its parts, and the types of its leaves."""
+    pieces = structure.split(LEAF)
+    if len(pieces) == len(tags) + 1:
+        told = "".join(f"{one}{tag or '·'}" for one, tag in zip(pieces, tags, strict=False))
+        return long_text("form", told + pieces[-1])
+    types = ", ".join(tag or "·" for tag in tags) if any(tags) else ""
+    return long_text("form", f"{structure.replace(LEAF, '·')}{types and f' of {types}'}")
 
 
 def first_hit(hit: Mask, lengths: Array) -> Array:

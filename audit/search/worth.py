@@ -28,16 +28,8 @@ LEAST_Z = 0.5
 class Goal:
     """What a chosen event is for.
 
-    Parameters
-    ----------
-    scale : Scale
-        How a leak is measured.
-    promised : float
-        The claimed leak.
-    n : int
-        Certification trials on each side.
-    alpha : float
-        Error probability of the bound to come.
+    A leak is measured on `scale` and claimed to be at most `promised`; `n` certification trials on
+    each side will bound it, with error probability `alpha`.
     """
 
     scale: Scale
@@ -58,19 +50,9 @@ class Goal:
         The limits of the two probabilities (Wilson 1927) are combined by the method of variance
         recovery (Zou and Donner 2008), which comes to the asymptotic bound where counts are large.
 
-        Parameters
-        ----------
-        x, y : array
-            Counts of events out of `m1` on the side on which they are likelier, and of `m0` on the
-            other.
-        m1, m0 : int or array
-        caution : float
-            So many standard errors of the pilot are taken off too.
-
-        Returns
-        -------
-        array
-            On the scale; -inf where nothing is to be expected.
+        `x` and `y` count events out of `m1` on the side on which they are likelier, and out of `m0`
+        on the other; so many standard errors of the pilot are taken off too as `caution` says. What
+        comes out is on the scale, -inf where nothing is to be expected.
         """
         m1, m0 = np.asarray(m1), np.asarray(m0)
         fewest = np.minimum(m1, m0)
@@ -178,12 +160,8 @@ class Goal:
 class Worths:
     """Worths of counts out of so many outputs on both sides, by table.
 
-    Parameters
-    ----------
-    up, less : array (m + 1,)
-        What a count on the likelier side adds, and what chance takes off, squared.
-    down, more : array (m + 1,)
-        The same of the other side.
+    What a count (m + 1,) on the likelier side adds, and what chance takes off, squared; and the
+    same of the other side.
     """
 
     up: Array

@@ -16,7 +16,7 @@ from dpassay.claims import DP, Claim, Stability
 from dpassay.errors import TargetError
 from dpassay.selftest.check import ALPHA, CHANCE, Check, Group
 from dpassay.selftest.golden import golden_checks
-from dpassay.selftest.known import KnownAudit, counts_of, seeds
+from dpassay.selftest.known import KnownAudit, counts_of, refutes, seeds
 from dpassay.selftest.sensitivity import sight_checks
 from dpassay.stats.exact_error import bolder_than_enumerated, frontier, worst_error
 from dpassay.stats.lower_bounds import NAMES, Method
@@ -130,7 +130,7 @@ def calibration_checks(size: Size, seed: int, progress: Progress = silent) -> It
         )
         refuted = missed = 0
         for done, result in enumerate(rehearsal.runs(seeds(seed, size.runs)), start=1):
-            refuted += result.verdict == "refuted"
+            refuted += refutes(result)
             missed += result.upper < claim.promised
             progress(f"audits of a true {claim}", done, size.runs)
         limit = int(scipy.stats.binom.isf(CHANCE, size.runs, ALPHA))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpassay.claims import DP
 from dpassay.engine.result import Result
 from dpassay.selftest.check import ALPHA, CHANCE, Check
-from dpassay.selftest.known import KnownAudit, seeds
+from dpassay.selftest.known import KnownAudit, refutes, seeds
 from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpassay.stats.exact_error import frontier, probability
 from dpassay.stats.lower_bounds import NAMES, Method
@@ -65,7 +65,7 @@ def sight_checks(
             )
             / factor_runs
         )
-        refuted = sum(result.verdict == "refuted" for result in results)
+        refuted = sum(map(refutes, results))
         observed.append(
             {"kind": "observed", "factor": factor}
             | _rate(refuted, factor_runs)
@@ -129,7 +129,7 @@ def sight_checks(
 def _detectable_check(loss: float, runs: int, seed: int, progress: Progress) -> Check:
     refuted = 0
     for done, result in enumerate(_rehearsal(loss).runs(seeds(seed, runs)), start=1):
-        refuted += result.verdict == "refuted"
+        refuted += refutes(result)
         progress("audits at the detectable loss", done, runs)
     return Check(
         group="sight",

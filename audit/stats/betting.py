@@ -68,14 +68,9 @@ def difference_rejects(
 ) -> bool:
     """Whether mu1 - mu0 <= gamma is rejected at level alpha.
 
-    Parameters
-    ----------
-    x, y : int array (GRID + 1,)
-        How often each point of the grid came on the two sides.
-    gamma, alpha : float
-        The hypothesis, in [-1, 1), and the error probability.
-    spreads : (float, float)
-        See `Spreads`; a bad guess costs power, never validity.
+    `x`, `y` (GRID + 1,): how often each point of the grid came on the two sides. `gamma`, `alpha`:
+    the hypothesis, in [-1, 1), and the error probability. `spreads`: see `Spreads`; a bad guess
+    costs power, never validity.
 
     Returns
     -------

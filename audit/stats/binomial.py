@@ -17,17 +17,10 @@ def leak_lower(
 ) -> NDArray[np.float64]:
     """Lower confidence bound on the leak for x ~ Bin(n1, p1) and y ~ Bin(n0, p0) independent.
 
-    Parameters
-    ----------
-    x, y : int array
-        Counts of one event on the two datasets; broadcast. The event must be chosen before these
-        draws.
-    n1, n0 : int
-        Trials on the two datasets.
-    scale : Scale
-        How the leak is measured: the loss in nats, or a difference of probabilities.
-    alpha : float
-        Error probability in (0, 1); each of the two Clopper-Pearson limits takes half of it.
+    `x`, `y`: counts of one event on the two datasets; broadcast. The event must be chosen before
+    these draws. `n1`, `n0`: trials on the two datasets. `scale`: how the leak is measured: the loss
+    in nats, or a difference of probabilities. `alpha`: error probability in (0, 1); each of the two
+    Clopper-Pearson limits takes half of it.
 
     Returns
     -------

@@ -115,12 +115,8 @@ class Estimate:
 def clopper_pearson_lower(x: ArrayLike, n: ArrayLike, alpha: float) -> NDArray[np.float64]:
     """Exact lower confidence limit of a binomial proportion (Clopper and Pearson 1934), one-sided.
 
-    Parameters
-    ----------
-    x, n : array
-        Successes and trials, 0 <= x <= n; broadcast.
-    alpha : float
-        Error probability in (0, 1): the largest p0 with P[Bin(n, p) >= x] <= alpha for all p < p0.
+    `x`, `n`: successes and trials, 0 <= x <= n; broadcast. `alpha`: error probability in (0, 1):
+    the largest p0 with P[Bin(n, p) >= x] <= alpha for all p < p0.
 
     Returns
     -------

@@ -17,14 +17,8 @@ def root_between(
 
     Brent (1973, chapter 4), step by step what `scipy.optimize.brentq` does.
 
-    Parameters
-    ----------
-    one, other : float
-        Ends of an interval.
-    at_one, at_other : float
-        Values there, of different signs or 0.
-    within : float
-        How far from the root the result may lie.
+    `one`, `other`: ends of an interval. `at_one`, `at_other`: values there, of different signs or
+    0. `within`: how far from the root the result may lie.
     """
     before, at_before, now, at_now = one, at_one, other, at_other
     if at_before == 0:

@@ -55,14 +55,9 @@ def privacy_loss(
     Neyman-Pearson lemma the worst event collects the labels with the largest ratios P/Q, so K
     nested events suffice; for delta = 0 it is one label.
 
-    Parameters
-    ----------
-    log_p, log_q : array (..., K)
-        Log-probabilities of the K labels under the two datasets; broadcast against each other.
-    delta : float
-        In [0, 1).
-    law_error : float
-        Bound on the error of each entry of `log_p` and `log_q`.
+    `log_p`, `log_q` (..., K): log-probabilities of the K labels under the two datasets; broadcast
+    against each other. `delta`: in [0, 1). `law_error`: bound on the error of each entry of `log_p`
+    and `log_q`.
 
     Returns
     -------
@@ -106,10 +101,7 @@ def label_difference(
 
     Source: Dagan and Feldman (2020), section 2.
 
-    Parameters
-    ----------
-    log_p, log_q, law_error
-        As for `privacy_loss`.
+    `log_p`, `log_q`, `law_error`: as for `privacy_loss`.
 
     Returns
     -------
@@ -133,12 +125,7 @@ def prediction_difference(
 ) -> Loss:
     """Amount by which the (mean) prediction on the first dataset exceeds that on the second.
 
-    Parameters
-    ----------
-    p, q : array (..., 1)
-        Predictions.
-    law_error : float
-        Bound on the absolute error of each of them.
+    `p`, `q` (..., 1): predictions. `law_error`: bound on the absolute error of each of them.
 
     Returns
     -------

@@ -55,10 +55,7 @@ the two normal laws."""
 def payoffs(epsilon: float, delta: float) -> Array:
     """Return g1, g2, g3 of each pair (a, b), shape (3, 4), in [-1, inf).
 
-    Parameters
-    ----------
-    epsilon, delta : float
-        What is claimed; epsilon >= 0, delta in [0, 1).
+    `epsilon`, `delta`: what is claimed; epsilon >= 0, delta in [0, 1).
     """
     require(as_real(epsilon) >= 0, "epsilon", epsilon, "a number >= 0")
     require(0 <= as_real(delta) < 1, "delta", delta, "a number in [0, 1)")
@@ -80,15 +77,9 @@ def log_e(
 ) -> NDArray[np.float64]:
     """Return ln E against the claim of (epsilon, delta)-differential privacy.
 
-    Parameters
-    ----------
-    counts : int array (..., 4)
-        How often each of `PAIRS` came, cell by cell.
-    epsilon, delta : float
-        What is claimed; epsilon >= 0, delta in [0, 1).
-    rare : bool
-        Whether events are known to be rare, before these trials: then only g1 is played, which is
-        the only one that gains from a rare event.
+    `counts` (..., 4): how often each of `PAIRS` came, cell by cell. `epsilon`, `delta`: what is
+    claimed; epsilon >= 0, delta in [0, 1). `rare`: whether events are known to be rare, before
+    these trials: then only g1 is played, which is the only one that gains from a rare event.
     """
     return _mixed(_log_wealth(counts, epsilon, delta, rare=rare))
 
@@ -96,14 +87,9 @@ def log_e(
 def threshold(alpha: float, cells: int = 1) -> float:
     """Return the ln E at which one of so many cells is refuted, `ROUNDING` included.
 
-    Parameters
-    ----------
-    alpha : float
-        Probability that any of the cells is ever refuted though its claim holds, at most; in
-        (0, 1). Bonferroni over the cells, which may depend on one another; nothing is paid for the
-        number of looks.
-    cells : int
-        Cells and directions that are looked at.
+    `alpha`: probability that any of the cells is ever refuted though its claim holds, at most; in
+    (0, 1). Bonferroni over the cells, which may depend on one another; nothing is paid for the
+    number of looks. `cells`: cells and directions that are looked at.
     """
     require(0 < as_real(alpha) < 1, "alpha", alpha, "a number in (0, 1)")
     require(is_count(cells, 1), "cells", cells, "an integer >= 1")
@@ -133,12 +119,8 @@ def lines(region: Region) -> tuple[Line, ...]:
 def log_e_of(counts: ArrayLike, region: Region) -> NDArray[np.float64]:
     """Return ln E against what a region allows: the average over its `lines`.
 
-    Parameters
-    ----------
-    counts : int array (..., 4)
-        How often each of `PAIRS` came.
-    region : Region
-        What the claim allows for the event and, the sides exchanged, for its complement.
+    `counts` (..., 4): how often each of `PAIRS` came. `region`: what the claim allows for the event
+    and, the sides exchanged, for its complement.
     """
     every = [_log_wealth(counts, line.epsilon, line.delta) for line in lines(region)]
     return _mixed(np.concatenate(every, axis=-1))
@@ -151,14 +133,8 @@ def deal(x: ArrayLike, y: ArrayLike, n: ArrayLike, rng: np.random.Generator) -> 
     side with those of the other at random, after they were counted, is as good as to have noted
     their order.
 
-    Parameters
-    ----------
-    x, y : int array (...)
-        How often the event came on the two sides.
-    n : int array (...)
-        Trials per side, below 10^9.
-    rng : Generator
-        Of a stream of its own.
+    `x`, `y` (...): how often the event came on the two sides. `n` (...): trials per side, below
+    10^9. `rng`: of a stream of its own.
 
     Returns
     -------
@@ -178,16 +154,8 @@ def crossing(
 
     Every pair is a look. By dynamic programming over the four counts; nothing is simulated.
 
-    Parameters
-    ----------
-    epsilon, delta : float
-        What is claimed.
-    p1, p0 : float
-        True probabilities of the event on the two sides, independent.
-    pairs : int
-        Few: time grows with the fourth power.
-    alpha : float
-        In (0, 1).
+    `epsilon`, `delta`: what is claimed. `p1`, `p0`: true probabilities of the event on the two
+    sides, independent. `pairs`: few: time grows with the fourth power. `alpha`: in (0, 1).
     """
     likely = np.array([(p1 if a else 1 - p1) * (p0 if b else 1 - p0) for a, b in PAIRS])
     steps = np.eye(4, dtype=np.int64)[:, 1:]

@@ -79,16 +79,8 @@ def worst_error(
 ) -> WorstError:
     """Enumerate the error probability of a test over the whole boundary of a claim that holds.
 
-    Parameters
-    ----------
-    method
-        One of `lower_bounds.NAMES`.
-    largest : int array (n + 1,)
-        Its `frontier`.
-    allowed : Region
-        What the claim allows.
-    alpha : float
-        The error probability that the test promises.
+    `method`: one of `lower_bounds.NAMES`. `largest` (n + 1,): its `frontier`. `allowed`: what the
+    claim allows. `alpha`: the error probability that the test promises.
     """
     for size in GRIDS:
         p0 = _grid(size, allowed)

@@ -32,12 +32,8 @@ def gaussian_shift(log_p: Array, log_q: Array, law_error: float = 0.0) -> Loss:
     corners. (Dong, Roth and Su 2022, section 2; by the complements the other direction has the same
     mu.)
 
-    Parameters
-    ----------
-    log_p, log_q : array (..., K)
-        Log-probabilities of the K labels under the two datasets; broadcast against each other.
-    law_error : float
-        Bound on the error of each entry of `log_p` and `log_q`.
+    `log_p`, `log_q` (..., K): log-probabilities of the K labels under the two datasets; broadcast
+    against each other. `law_error`: bound on the error of each entry of `log_p` and `log_q`.
 
     Returns
     -------

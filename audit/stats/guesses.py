@@ -21,16 +21,8 @@ def p_value(v: int, r: int, *, epsilon: float, delta: float = 0.0, m: int) -> fl
 
     Under (epsilon, delta)-differential privacy.
 
-    Parameters
-    ----------
-    v, r : int
-        0 <= v <= r; r is declared before the guesses are made.
-    epsilon : float
-        >= 0.
-    delta : float
-        In [0, 1].
-    m : int
-        Coins, >= r.
+    `v`, `r`: 0 <= v <= r; r is declared before the guesses are made. `epsilon`: >= 0. `delta`: in
+    [0, 1]. `m`: coins, >= r.
 
     Returns
     -------
@@ -54,12 +46,7 @@ def p_value(v: int, r: int, *, epsilon: float, delta: float = 0.0, m: int) -> fl
 def divergence(hit: float, order: float) -> float:
     """Return D_order(Bern(hit) || Bern(1 - hit)) in nats, what randomised response loses.
 
-    Parameters
-    ----------
-    hit : float
-        Probability of the likelier answer, in [0.5, 1]; at 1 it is inf.
-    order : float
-        > 1.
+    `hit`: probability of the likelier answer, in [0.5, 1]; at 1 it is inf. `order`: > 1.
     """
     require(is_real(order) and order > 1, "order", order, "a number > 1")
     require(is_real(hit) and 0.5 <= hit <= 1, "hit", hit, "a number in [0.5, 1]")
@@ -77,9 +64,6 @@ def _divergences(hit: float, orders: Array) -> Array:
 def concentrated(hit: float) -> float:
     """Return the rho that randomised response loses, over a grid of orders.
 
-    Parameters
-    ----------
-    hit : float
-        See `divergence`.
+    `hit`: see `divergence`.
     """
     return float((_divergences(hit, ORDERS) / ORDERS).max())

@@ -36,10 +36,7 @@ COMPARED = 50
 def log_uneven(stretches: Calls) -> Array:
     """Return ln E against stretches of trials with a law of their own each, per query.
 
-    Parameters
-    ----------
-    stretches : int array (b, q, K)
-        How often each symbol came, stretch by stretch.
+    `stretches` (b, q, K): how often each symbol came, stretch by stretch.
 
     Returns
     -------
@@ -51,8 +48,7 @@ def log_uneven(stretches: Calls) -> Array:
     totals, lengths = symbols.sum(axis=1), symbols.sum(axis=0)
     if (lengths == lengths[:, :1]).all():  # every query was asked as often
         lengths = lengths[:, :1]
-    # what never came has no part in anything
-    start = np.maximum(totals, 1e-9) / totals.sum(axis=0)
+    start = np.where(totals, totals, 1) / totals.sum(axis=0)  # an urn's 0 of 0 draws is no matter
     urns = _rising(CONCENTRATIONS[:, None, None], lengths).sum(axis=1)
     came = np.stack([_rising(c * start[:, None], symbols).sum(axis=(0, 1)) for c in CONCENTRATIONS])
     mixed: Array = logsumexp(came - urns, axis=0) - np.log(len(CONCENTRATIONS))
@@ -65,10 +61,7 @@ def log_varied(calls: Calls) -> Array:
 
     One by one, or in runs of 2, 4, 8, ... in the order of time.
 
-    Parameters
-    ----------
-    calls : int array (c, q, K)
-        Counts, call by call.
+    `calls` (c, q, K): counts, call by call.
     """
     found, runs = [log_uneven(calls)], calls
     while len(runs) > 2:
@@ -93,7 +86,8 @@ def log_copied(calls: Calls) -> Array:
     found = np.zeros(calls.shape[1])
     for place in range(1, symbols.shape[1]):
         same = (symbols[:, :place] == symbols[:, place, None]).all(axis=0)
-        repeated = np.log(np.maximum(same.mean(axis=0), 1e-300))
+        with np.errstate(divide="ignore"):  # a call like no other: its own chance is of no matter
+            repeated = np.log(same.mean(axis=0))
         found += np.logaddexp(0.0, repeated - chances[place]) - math.log(2)
     return found
 
@@ -115,8 +109,11 @@ def _rising(start: Array, count: Calls) -> Array:
 
 
 def _by_symbol(calls: Calls) -> Calls:
-    """Return counts (c, q, K) as (K, c, q): sums over a last axis of two take long."""
-    return np.ascontiguousarray(np.moveaxis(calls, 2, 0))
+    """Return counts (c, q, K) as (K', c, q), without the symbols that never came.
+
+    These have no part in anything. Sums over a last axis of two take long.
+    """
+    return np.ascontiguousarray(np.moveaxis(calls[..., calls.any(axis=(0, 1))], 2, 0))
 
 
 def _orders(counts: Calls) -> Array:

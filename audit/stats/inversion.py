@@ -37,16 +37,9 @@ def lower(
     The root of the minimum over a plain grid is found first; from there it steps down until the
     envelope confirms it.
 
-    Parameters
-    ----------
-    test : Combination
-    x, n1, y, n0 : int
-        Counts of one event, fixed beforehand, on the two sides; x ~ Bin(n1, p1), y ~ Bin(n0, p0)
-        independent.
-    scale : Scale
-        How the leak is measured.
-    alpha : float
-        Error probability in (0, 0.5).
+    `x`, `n1`, `y`, `n0`: counts of one event, fixed beforehand, on the two sides; x ~ Bin(n1, p1),
+    y ~ Bin(n0, p0) independent. `scale`: how the leak is measured. `alpha`: error probability in
+    (0, 0.5).
 
     Returns
     -------
@@ -103,10 +96,7 @@ def upper(
 
     See `lower`.
 
-    Parameters
-    ----------
-    floor : float
-        What the bound need not go below: another event's, say.
+    `floor`: what the bound need not go below: another event's, say.
 
     Returns
     -------

@@ -53,14 +53,8 @@ def accuracy_lower(x: int, y: int, n: int, *, scale: Scale, alpha: float) -> flo
     its region, under (epsilon, delta) 2n (e^epsilon + delta)/(1 + e^epsilon), and Hoeffding (1956)
     lets the binomial tail with that mean dominate.
 
-    Parameters
-    ----------
-    x, y : int
-        Counts of one of the two labels on the two sides, n trials each.
-    n : int
-        Trials per side.
-    scale, alpha
-        As for `leak_lower`.
+    `x`, `y`: counts of one of the two labels on the two sides, n trials each. `n`: trials per side.
+    `scale`, `alpha`: as for `leak_lower`.
 
     Returns
     -------
@@ -75,16 +69,9 @@ def accuracy_lower(x: int, y: int, n: int, *, scale: Scale, alpha: float) -> flo
 def lower_bound(method: Method, counts: Counts, *, scale: Scale, alpha: float) -> Bound:
     """Bound the leak from below by the test that was chosen for the cell.
 
-    Parameters
-    ----------
-    method : {"stouffer", "fisher", "clopper-pearson", "accuracy"}
-        Fixed before these counts were drawn; `accuracy` needs two labels and equal n.
-    counts : Counts
-        Of the event, on fresh trials.
-    scale : Scale
-        How the leak is measured.
-    alpha : float
-        The error probability of the bound.
+    `method`: fixed before these counts were drawn; `accuracy` needs two labels and equal n.
+    `counts`: of the event, on fresh trials. `scale`: how the leak is measured. `alpha`: the error
+    probability of the bound.
     """
     return lower_bounds([method], [counts], scale=scale, alpha=alpha)[0]
 
@@ -118,16 +105,9 @@ def choose(
 ) -> Method:
     """Choose the test that is to be expected to give the highest bound, from a pilot's counts.
 
-    Parameters
-    ----------
-    x, y : int
-        Counts of the event in `pilot` trials on each side; they are not used again.
-    pilot, n : int
-        Trials per side of the pilot and of the certification.
-    labels : int
-        Number of labels; the accuracy test is open to two only.
-    scale, alpha
-        Those of the bound to come.
+    `x`, `y`: counts of the event in `pilot` trials on each side; they are not used again. `pilot`,
+    `n`: trials per side of the pilot and of the certification. `labels`: number of labels; the
+    accuracy test is open to two only. `scale`, `alpha`: those of the bound to come.
 
     Returns
     -------
@@ -144,14 +124,8 @@ def expected_bounds(
 ) -> dict[Method, float]:
     """Return the bound that each test would give if the counts were what is to be expected.
 
-    Parameters
-    ----------
-    p1, p0 : float
-        Probabilities of the event on the two sides.
-    n : int
-        Certification trials per side.
-    labels, scale, alpha
-        As for `choose`.
+    `p1`, `p0`: probabilities of the event on the two sides. `n`: certification trials per side.
+    `labels`, `scale`, `alpha`: as for `choose`.
 
     Returns
     -------
@@ -185,18 +159,8 @@ def largest_rejecting(
 ) -> NDArray[np.int64]:
     """For each count x, the largest y that still refutes what is allowed; -1 where none does.
 
-    Parameters
-    ----------
-    method
-        One of `NAMES`.
-    x : int array
-        Counts of the event out of n, ascending.
-    n : int
-        Trials per side.
-    allowed : Region
-        The null hypothesis.
-    alpha : float
-        Error probability.
+    `method`: one of `NAMES`. `x`: counts of the event out of n, ascending. `n`: trials per side.
+    `allowed`: the null hypothesis. `alpha`: error probability.
 
     Returns
     -------

@@ -71,18 +71,9 @@ def power(
 
     Nothing is simulated.
 
-    Parameters
-    ----------
-    p1, p0 : float
-        True probabilities of the event on the two sides.
-    epsilon, delta : float
-        The claim.
-    n : int
-        Trials on each side.
-    alpha : float
-        Error probability of the bound.
-    method : {"clopper-pearson", "stouffer", "fisher", "accuracy"}
-        The test behind the bound.
+    `p1`, `p0`: true probabilities of the event on the two sides. `epsilon`, `delta`: the claim.
+    `n`: trials on each side. `alpha`: error probability of the bound. `method`: the test behind the
+    bound.
 
     Returns
     -------
@@ -114,20 +105,9 @@ def detectable(
     nothing is screened. What a whole audit would see, and through what events, is
     `dpassay.engine.detection.design.smallest_seen`.
 
-    Parameters
-    ----------
-    scale : Scale
-        How the leak is measured.
-    promised : float
-        The claimed leak.
-    n : int
-        Certification trials on each side.
-    alpha : float
-        Error probability of the cell's bound.
-    method : {"clopper-pearson", "stouffer", "fisher", "accuracy"}
-        The test.
-    frequency : float
-        Probability of the event on its likelier side, where it is less than that of the worst face.
+    `scale`: how the leak is measured. `promised`: the claimed leak. `n`: certification trials on
+    each side. `alpha`: error probability of the cell's bound. `method`: the test. `frequency`:
+    probability of the event on its likelier side, where it is less than that of the worst face.
 
     Returns
     -------

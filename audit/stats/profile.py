@@ -79,14 +79,8 @@ def grid_for(claimed: float) -> Array:
 def exact_profile(log_p: Array, log_q: Array, epsilon: Array, law_error: float) -> Profile:
     """Compute the profile from the exact laws of the label on the two datasets.
 
-    Parameters
-    ----------
-    log_p, log_q : array (K,)
-        Log-probabilities; -inf where a label is impossible.
-    epsilon : array (m,)
-        In nats, >= 0.
-    law_error : float
-        Bound on the error of each finite entry of `log_p` and `log_q`.
+    `log_p`, `log_q` (K,): log-probabilities; -inf where a label is impossible. `epsilon` (m,): in
+    nats, >= 0. `law_error`: bound on the error of each finite entry of `log_p` and `log_q`.
 
     Returns
     -------
@@ -142,20 +136,12 @@ def profile_band(
     decide, at large epsilon, sums are better, and half of alpha costs them next to nothing. With
     two labels all this is a rectangle for (p1, p0), alpha / 4 per limit.
 
-    Parameters
-    ----------
-    x, y : int array (K,)
-        How often each label came on S and on S' (independent trials; their sums are the numbers of
-        trials, >= 1).
-    epsilon : array (m,)
-        Where to evaluate, in nats, >= 0.
-    alpha : float
-        Error probability of the whole band, in (0, 1).
-    events : bool array (e, K), optional
-        Chosen before the trials: the lower side looks at these and their complements (half-lines,
-        where labels are bins of a number) beside single labels, instead of at all unions, and the
-        upper side at single labels. The upper side speaks of the labels as they are: for bins it
-        says nothing about what happens within them.
+    `x`, `y` (K,): how often each label came on S and on S' (independent trials; their sums are the
+    numbers of trials, >= 1). `epsilon` (m,): where to evaluate, in nats, >= 0. `alpha`: error
+    probability of the whole band, in (0, 1). `events` (e, K): chosen before the trials: the lower
+    side looks at these and their complements (half-lines, where labels are bins of a number) beside
+    single labels, instead of at all unions, and the upper side at single labels. The upper side
+    speaks of the labels as they are: for bins it says nothing about what happens within them.
 
     Returns
     -------
@@ -164,9 +150,11 @@ def profile_band(
         (2003) with exact tails.
     """
     x, y, epsilon = np.asarray(x), np.asarray(y), np.asarray(epsilon, dtype=float)
-    family = _family(len(x), events)
-    single, complete = family.sum(axis=1) == 1, len(family) == 2 ** len(x) - 2
-    on_s, on_other = (np.stack(_limits(counts, family, alpha)) for counts in (x, y))
+    sizes, hits = _family(np.stack([x, y]), events)
+    single, complete = sizes == 1, len(sizes) == 2 ** len(x) - 2
+    on_s, on_other = (
+        np.stack(_limits(*side, sizes, alpha)) for side in zip((x, y), hits, strict=True)
+    )
     p, q = np.stack([on_s, on_other]), np.stack([on_other, on_s])[:, ::-1]
     # (direction, event, 2): how bad and how good the tests may be
     least, most = np.stack([q, p], axis=-1).swapaxes(0, 1)
@@ -203,11 +191,7 @@ def trade_off(profile: Profile, false_positive: Array) -> tuple[Array, Array]:
     bound on f, and each of `allowed` and of its mirror image a lower one, at every level at once,
     wherever the band of delta holds too.
 
-    Parameters
-    ----------
-    profile : Profile
-    false_positive : array (m,)
-        Levels a in [0, 1].
+    `false_positive` (m,): levels a in [0, 1].
 
     Returns
     -------
@@ -223,31 +207,37 @@ def trade_off(profile: Profile, false_positive: Array) -> tuple[Array, Array]:
     return np.clip(lower - rounding, 0.0, 1.0), np.clip(upper + rounding, 0.0, 1.0)
 
 
-def _family(labels: int, events: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    """Return the events that get intervals.
+def _family(
+    counts: NDArray[np.int64], events: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return sizes (E,) of the events that get intervals, and their counts on both sides (2, E).
 
-    First those without the last label, then their complements in the same order.
+    First those without the last label, then their complements in the same order. Many labels are
+    looked at one by one; all sets of them would not fit anywhere.
     """
-    single = np.eye(labels, dtype=bool)
-    if events is not None:
-        chosen = np.concatenate([single, np.asarray(events, dtype=bool)])
-    elif labels <= MAX_UNION_LABELS:
-        chosen = (np.arange(2 ** (labels - 1))[:, None] >> np.arange(labels)) & 1 == 1
+    labels, n = counts.shape[1], counts.sum(axis=1, keepdims=True)
+    if events is None and labels > MAX_UNION_LABELS:
+        rest = np.concatenate([counts[:, -2::-1], n - counts[:, -1:]], axis=1)
+        many = np.append(np.ones(labels - 1, dtype=np.int64), labels - 1)
     else:
-        chosen = single
-    chosen = chosen ^ chosen[:, -1:]
-    half = np.unique(chosen[chosen.any(axis=1)], axis=0)
-    return np.concatenate([half, ~half])
+        if events is None:
+            chosen = (np.arange(2 ** (labels - 1))[:, None] >> np.arange(labels)) & 1 == 1
+        else:
+            chosen = np.concatenate([np.eye(labels, dtype=bool), np.asarray(events, dtype=bool)])
+        chosen = chosen ^ chosen[:, -1:]
+        half = np.unique(chosen[chosen.any(axis=1)], axis=0)
+        rest, many = counts @ half.T, half.sum(axis=1)
+    return np.append(many, labels - many), np.concatenate([rest, n - rest], axis=1)
 
 
 def _limits(
-    counts: NDArray[np.int64], family: NDArray[np.bool_], alpha: float
+    counts: NDArray[np.int64], hits: NDArray[np.int64], sizes: NDArray[np.int64], alpha: float
 ) -> tuple[Array, Array]:
     """Return Clopper-Pearson limits of every event.
 
     Those of both datasets hold together with probability 1 - alpha.
     """
-    sizes, hits, n = family.sum(axis=1), family @ counts, counts.sum()
+    n = counts.sum()
     single = (sizes == 1) | (sizes == len(counts) - 1)
     shares = 1 if single.all() else 2
     tail = alpha / shares / (2 * np.where(single, single.sum(), len(single) - single.sum()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,14 +37,9 @@ def ranked(above: Array, bound: Array, cells: int) -> Array:
     * all others, by the bound to be expected. What lifts them is chance, which lifts rare events
       most, and a bound on those is worth nothing.
 
-    Parameters
-    ----------
-    above : array
-        By how many standard errors a cell is above the claim.
-    bound : array
-        What is to be expected of it, chance in the screening taken off; of the same shape.
-    cells : int
-        Among so many it is ranked.
+    `above`: by how many standard errors a cell is above the claim. `bound`: what is to be expected
+    of it, chance in the screening taken off; of the same shape. `cells`: among so many it is
+    ranked.
 
     Returns
     -------
@@ -107,14 +102,8 @@ class Ranking:
 
         Where the counts of an event are few different ones, each is ranked once.
 
-        Parameters
-        ----------
-        x : int array (R, 1, E)
-            Counts of E events on R datasets.
-        y : int array (R, M, E)
-            Those on M neighbours of each.
-        cells : int
-            Among so many they are ranked.
+        `x` (R, 1, E): counts of E events on R datasets. `y` (R, M, E): those on M neighbours of
+        each. `cells`: among so many they are ranked.
 
         Returns
         -------
@@ -123,25 +112,35 @@ class Ranking:
         """
         found = np.full(y.shape[:2], -np.inf)
         for event in range(y.shape[2]):
-            np.maximum(found, self._higher(x[..., event], y[..., event], cells), out=found)
+            higher = _once(self._of_both, x[..., event], y[..., event], cells)
+            np.maximum(found, higher, out=found)
         return found
 
-    def _higher(self, x: Counts, y: Counts, cells: int) -> Array:
-        """Return the larger score of the two directions, of counts (R, 1) and (R, M)."""
-        left, low = int(x.min()), int(y.min())
-        wide, high = int(x.max()) - left + 1, int(y.max()) - low + 1
-        if wide * high >= y.size:
-            return self._of_both(x, y, cells)
-        table = self._of_both(
-            np.arange(left, left + wide)[:, None], np.arange(low, low + high), cells
-        )
-        return np.take(table, (x - left) * high + (y - low))
+    def of_rare(self, x: Counts, y: Counts, cells: int) -> Array:
+        """Return `scores`, of counts (R, E); those of rare events, as of many labels, once each."""
+        found, rare = np.empty(x.shape), np.maximum(x, y).max(axis=0) < RARE
+        for those, of in ((rare, partial(_once, self.scores)), (~rare, self.scores)):
+            if those.any():
+                found[:, those] = of(x[:, those], y[:, those], cells)
+        return found
 
     def _of_both(self, x: Counts, y: Counts, cells: int) -> Array:
         one, other = np.broadcast_arrays(x, y)
         return np.maximum(self.scores(one, other, cells), self.scores(other, one, cells))
 
 
+def _once(of: Callable[..., Array], x: Counts, y: Counts, cells: int) -> Array:
+    """Rank counts; where they are few different ones, each pair of them once."""
+    left, low = int(x.min()), int(y.min())
+    wide, high = int(x.max()) - left + 1, int(y.max()) - low + 1
+    if wide * high >= y.size:
+        return of(x, y, cells)
+    table = of(np.arange(left, left + wide)[:, None], np.arange(low, low + high), cells)
+    return np.take(table, (x - left) * high + (y - low))
+
+
+RARE = 200
+"""Events that were never counted so often are rare."""
 FARTHEST = 1e9
 """Stands for a bound of minus infinity: the event may be no likelier than delta."""
 

@@ -25,14 +25,8 @@ def standing(x: ArrayLike, y: ArrayLike, n: int, *, allowed: Region) -> Array:
     observed shares is about the same where counts are large; where y is 0 it hardly grows with x,
     as the standard error is then anybody's guess, and the root does.
 
-    Parameters
-    ----------
-    x, y : int array
-        Counts of one event on the two datasets, out of `n` each; broadcast.
-    n : int
-        Trials on each dataset.
-    allowed : Region
-        What the claim allows: p1 is at most a rising function of p0.
+    `x`, `y`: counts of one event on the two datasets, out of `n` each; broadcast. `n`: trials on
+    each dataset. `allowed`: what the claim allows: p1 is at most a rising function of p0.
 
     Returns
     -------

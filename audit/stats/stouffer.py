@@ -37,15 +37,9 @@ def stouffer_rejects(
 ) -> bool:
     """Whether p1 <= e^epsilon p0 + delta is rejected at level alpha.
 
-    Parameters
-    ----------
-    x, n1, y, n0 : int
-        Counts of one event, fixed beforehand, on the two sides; x ~ Bin(n1, p1), y ~ Bin(n0, p0)
-        independent.
-    epsilon, delta : float
-        The null hypothesis; epsilon >= 0, delta in [0, 1).
-    alpha : float
-        Error probability in (0, 1).
+    `x`, `n1`, `y`, `n0`: counts of one event, fixed beforehand, on the two sides; x ~ Bin(n1, p1),
+    y ~ Bin(n0, p0) independent. `epsilon`, `delta`: the null hypothesis; epsilon >= 0, delta in [0,
+    1). `alpha`: error probability in (0, 1).
 
     Returns
     -------

@@ -33,14 +33,8 @@ def choose_faces(x: Array, y: Array, pilot: int, n: int, *, scale: Scale) -> NDA
 
     Those that are frequent on both sides.
 
-    Parameters
-    ----------
-    x, y : int array (E,)
-        Counts of the events in `pilot` trials a side.
-    pilot, n : int
-        Trials a side of the pilot and of the certification.
-    scale : Scale
-        How the leak is measured.
+    `x`, `y` (E,): counts of the events in `pilot` trials a side. `pilot`, `n`: trials a side of the
+    pilot and of the certification. `scale`: how the leak is measured.
 
     Returns
     -------
@@ -71,16 +65,9 @@ def largest_upper(
 ) -> float:
     """Upper confidence bound on the largest leak over events and both directions.
 
-    Parameters
-    ----------
-    x, y : int array (E,)
-        Counts of the events on the two sides, n1 and n0 trials.
-    stouffer : bool array (2, E)
-        From `choose_faces`; the others are bounded by Clopper-Pearson limits.
-    scale, alpha
-        As for `leak_upper`.
-    floor : float
-        What the bound need not go below: another cell's, say.
+    `x`, `y` (E,): counts of the events on the two sides, n1 and n0 trials. `stouffer` (2, E): from
+    `choose_faces`; the others are bounded by Clopper-Pearson limits. `scale`, `alpha`: as for
+    `leak_upper`. `floor`: what the bound need not go below: another cell's, say.
 
     Returns
     -------
@@ -144,15 +131,9 @@ def accuracy_upper(x: int, y: int, n: int, *, alpha: float) -> float:
     more than that, 1 - (p1 (1 - p0))^n, is the largest where p1 = 1, or p0 = 0, and one side varies
     alone.
 
-    Parameters
-    ----------
-    x, y : int
-        Counts of one of the two labels, n trials a side.
-    n : int
-        Trials a side.
-    alpha : float
-        Error probability, at most `MOST_ALPHA`; not divided by the directions, which are an
-        intersection-union.
+    `x`, `y`: counts of one of the two labels, n trials a side. `n`: trials a side. `alpha`: error
+    probability, at most `MOST_ALPHA`; not divided by the directions, which are an intersection-
+    union.
 
     Returns
     -------

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim
-from dpassay.mechanism import Mechanism, Trainer
+from dpassay.laws import Law
+from dpassay.mechanism import Mechanism, Trainer, offers
 from dpassay.pairs import Change
 from dpassay.rows.rows import Form, Rows
 from dpassay.search.declared import Output
@@ -20,15 +21,17 @@ TRAINING = tuple(name for name in vars(Trainer) if not name.startswith("_"))
 """What a trainer has besides the members of a mechanism."""
 MEMBERS = frozenset((*TRAINING, *(name for name in vars(Mechanism) if not name.startswith("_"))))
 """Every member of either."""
+KNOWN = (
+    *("labels", "numbers", "pairs", "reachable", "one_query", "looked_at", "answer_words"),
+    *("fixed_n", "derived_parameters", "exchangeable", "alone"),
+)
+"""What a mechanism knows of its answers and pairs."""
 
 
 class Adapted(Mechanism):
     """An object of a class of its own, with the defaults of `Mechanism` for what it does not have.
 
-    Parameters
-    ----------
-    given : object
-        It has some of the members of `Mechanism` or `Trainer`.
+    It has some of the members of `Mechanism` or `Trainer`.
     """
 
     def __init__(self, given: Any) -> None:
@@ -50,24 +53,28 @@ class Adapted(Mechanism):
 class Freed(Mechanism):
     """A mechanism whose answers are taken as they come, whatever it says they are.
 
-    Its own pairs, and what it knows of its laws, are left aside: pairs and events are searched for.
-
-    Parameters
-    ----------
-    given : object
-        It has some of the members of `Mechanism`.
-    output : Output, optional
-        What it answers, where that was declared.
-    bits : bool
-        See `FunctionMechanism`.
+    Its own pairs, and what it knows of its laws, are left aside: pairs and events are searched
+    for. If `free` is False they are kept, and only its data are of any form. For `bits` see
+    `FunctionMechanism`.
     """
 
-    free = True
-
-    def __init__(self, given: Any, output: Output | None = None, *, bits: bool = False) -> None:
+    def __init__(
+        self, given: Any, output: Output | None = None, *, bits: bool = False, free: bool = True
+    ) -> None:
         self.given, self.output, self.bits = given, output, bits
+        self.free = free  # type: ignore[misc]  # a class attribute at run time
         self._full = full(given)
         self._encodings: dict[str, Encoding] = {}
+        if not free:
+            self.distribution = self._law  # type: ignore[method-assign]  # who looks sees a law
+            for name in KNOWN:
+                setattr(self, name, getattr(self._full, name))
+
+    @property
+    def known(self) -> Freed | None:
+        """The same with its laws; None where it has none, or other things are to be looked at."""
+        aside = self.bits or self.output is not None or not offers(self._full, "distribution")
+        return None if aside else Freed(self.given, free=False)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -108,14 +115,20 @@ class Freed(Mechanism):
         self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
     ) -> Any:
         """As the mechanism does."""
+        return self._full.sample(*self._asked(state, queries), size, rng)
+
+    def _asked(self, state: Any, queries: NDArray[np.float64]) -> tuple[Any, Any]:
+        """Return state and queries as the mechanism takes them."""
         if not isinstance(state, _OfRows):
-            return self._full.sample(state, queries, size, rng)
-        asked: Any = queries
+            return state, queries
         if self._is_ours:
-            asked = self._encoding(state.form).points(queries)
-        elif not self.without_query:
-            asked = state.form.of_queries.handed(queries)
-        return self._full.sample(state.state, asked, size, rng)
+            return state.state, self._encoding(state.form).points(queries)
+        if self.without_query:
+            return state.state, queries
+        return state.state, state.form.of_queries.handed(queries)
+
+    def _law(self, state: Any, queries: NDArray[np.float64]) -> Law | None:
+        return self._full.distribution(*self._asked(state, queries))
 
     def _reads(self, data: Any) -> bool:
         """Whether records of any kind are handed over otherwise than as they are coded."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
-from dpassay.rows.columns import MISSING, Coded, Column
+from dpassay.rows.columns import Coded, Column
 from dpassay.rows.rows import Form, Rows
 
 if TYPE_CHECKING:
@@ -31,18 +31,9 @@ DAY = 86_400e6
 class Encoding:
     """How records become features X and classes y.
 
-    Numbers stay as they are, dates become days since 1970, every value of another column becomes a
-    column of its own that is 0 or 1, and so does a missing one.
-
-    Parameters
-    ----------
-    form : Form
-        It has a label, whose values are the classes 0, 1, ... in their order.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no label, it is a real number, or a number may be missing.
+    Numbers stay as they are, dates become days since 1970, every value of another column
+    becomes a column of its own that is 0 or 1, and so does a missing one. The form has a label,
+    whose values are the classes 0, 1, ... in their order; no number may be missing.
     """
 
     form: Form
@@ -52,12 +43,12 @@ class Encoding:
             raise InvalidInput("label is missing: the mechanism takes labelled records")
         label = self._label
         counted = label.kind == "integer" and label.low == 0
-        if label.missing or not (counted or label.kind == "value"):
+        if label.gaps or not (counted or label.kind == "value"):
             raise InvalidInput(
                 f"label = '{label.name}': must be values or classes 0, 1, ..., none of them missing"
             )
         for column in self._features:
-            if column.missing and column.kind != "value":
+            if column.gaps and column.kind != "value":
                 raise InvalidInput(
                     f"column '{column.name}': a number may be missing; the mechanism takes none "
                     f"that is: fill it with a constant, data.fillna({{'{column.name}': 0}})"
@@ -81,7 +72,7 @@ class Encoding:
         dates = [j for j, column in columns if column.kind == "date"]
         valued = [j for j, column in columns if column.kind == "value"]
         codes = [
-            [*([MISSING] if column.missing else []), *map(float, range(len(column.values)))]
+            [*column.gaps, *map(float, range(len(column.values)))]
             for _, column in columns
             if column.kind == "value"
         ]

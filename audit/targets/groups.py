@@ -48,9 +48,9 @@ class Group:
     asked : bool
         Whether the queries are asked; False where what is looked at depends on none, and one point
         stands for them.
-    made_up : bool
-        Whether its datasets are a search's own, made from a description of the data: nothing of the
-        user's is in them.
+    mine : dict of bytes to int, optional
+        Of a pair that a search made up: the rows in it that are the user's own, and their places
+        there. None where there may be more of the user's in it.
     digest : str
         SHA-256 of the base dataset before anybody has worked with it.
     """
@@ -61,7 +61,7 @@ class Group:
     reason: str
     source: dict[str, Any] | None = None
     asked: bool = True
-    made_up: bool = False
+    mine: dict[bytes, int] | None = None
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:

@@ -26,7 +26,7 @@ WIDER = ((1_000_000, 100_000), (100_000, 10_000))
 its trials is then next to nothing."""
 ROWS = 10_000
 """Trials of a call of `sample`, at most: arrays of more leave the processor's cache."""
-CALLS = {"pilot": 20, "certify": 20, "fresh": 20, "confirm": 5}
+CALLS = {"pilot": 20, "certify": 20, "fresh": 20, "confirm": 16}
 """Calls of `sample` that the trials of a task are spread over at least, so that calls can be held
 against one another."""
 
@@ -35,17 +35,13 @@ against one another."""
 class Counts:
     """Counts of some blocks, and what tells whether two blocks were the same.
 
-    Parameters
-    ----------
-    calls : int64 array (c, q, K)
-        How often each symbol of the coding (each label, say) came at each query, call by call of
-        `sample`. Float64, block by block, where the coding measures instead: quantiles, moments.
-    marks : tuple of bytes
-        Per block: a digest of its answers; empty where the coding has none.
+    `calls` (c, q, K) says how often each symbol of the coding (each label, say) came at each
+    query, call by call of `sample`. It is float64, block by block, if the coding measures
+    instead: quantiles, moments.
     """
 
     calls: NDArray[Any]
-    marks: tuple[Mark, ...]
+    marks: tuple[Mark, ...]  # per block a digest of its answers; empty if the coding has none
 
 
 def draw(
@@ -59,32 +55,14 @@ def draw(
     phase: str,
     seed: int,
 ) -> NDArray[np.int64]:
-    """Run `size` trials on one side of a pair and count the symbols.
+    """Run `size` trials on one side of a pair and count the symbols at each query, (q, K).
 
-    Parameters
-    ----------
-    target
-        Whose `sample` is called.
-    state
-        State of the base dataset (`change` None) or of the changed one.
-    group, change
-        Name the dataset: the stream depends on its contents, so all pairs that share a base share
-        its trials, and the streams of a dataset and its neighbour are independent.
-    size : int
-        Trials, >= 1.
-    coding : Coding
-        What is counted.
-    phase : str
-        `pilot`, `learn`, `screen`, `certify`, `fresh`, `single`, `confirm` or `fit`, with the
-        number of a lot but the first: what the trials are
-        for; they are never used for anything else.
-    seed : int
-        Root seed.
-
-    Returns
-    -------
-    int array (q, K)
-        How often each symbol came at each query. Counts of disjoint blocks add up.
+    `state` is that of the base dataset (`change` None) or of the changed one. Counts of
+    disjoint blocks add up. The stream depends on the contents of the dataset, so all pairs that
+    share a base share its trials, and the streams of a dataset and its neighbour are
+    independent. `phase` is `pilot`, `learn`, `screen`, `certify`, `fresh`, `single`, `confirm`
+    or `fit`, with the number of a lot but the first: trials of one phase are never used for
+    another.
     """
     key = stream_key(target, group, change, phase=phase, seed=seed)
     drawn = draw_blocks(

@@ -65,6 +65,10 @@ class Coding(Protocol):
         ...
 
 
+ONE_BY_ONE = 64
+"""So many labels are looked for one by one, which is faster; more are sorted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Labels:
     """Each label is a symbol."""
@@ -89,6 +93,12 @@ class Labels:
         rng: np.random.Generator,  # noqa: ARG002
     ) -> tuple[NDArray[np.int64], bytes]:
         """Count the labels; what is none of the others is the first, as there is nothing else."""
+        if self.size > ONE_BY_ONE:
+            order = np.argsort(self.labels, kind="stable")
+            symbols = order[np.searchsorted(self.labels, draws, sorter=order)]
+            places = symbols + self.size * np.arange(draws.shape[1])
+            counts = np.bincount(places.ravel(), minlength=draws.shape[1] * self.size)
+            return counts.reshape(-1, self.size), _mark(symbols)
         seen = np.empty((draws.shape[1], self.size), dtype=np.int64)
         digest = hashlib.blake2b(str(draws.shape).encode(), digest_size=16)
         for symbol, label in enumerate(self.labels[1:], 1):
@@ -101,17 +111,12 @@ class Labels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bins:
-    """Symbol k at a query.
+    """Symbol k at a query says that the answer lies in [edge k, edge k + 1).
 
-    The answer lies in [edge k, edge k + 1), where the outermost edges are infinite.
-
-    Parameters
-    ----------
-    edges : array (q, m)
-        Ascending in each row.
+    The outermost edges are infinite.
     """
 
-    edges: NDArray[np.float64]
+    edges: NDArray[np.float64]  # (q, m), ascending in each row
     additive: ClassVar[bool] = True
     rounds: ClassVar[bool] = False
 

@@ -182,6 +182,7 @@ class ReachableMessage(Message):
 
 ANSWERS: dict[str, Any] = {
     **dict.fromkeys(("check", "check_unchanged", "neighbour", "prepare", "ready", "scratch")),
+    "alike": Annotated[int, Meta(ge=0, le=1 << 20)],
     "answer_words": Text,
     "describe": Description,
     "dimension": Annotated[int, Meta(ge=0, le=1 << 20)],

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dpassay.errors import is_count, is_real, require
 from dpassay.mechanisms.shared.hypothesis_class import HypothesisClass, Labels, Points
 
-LARGEST_SAMPLE = 10**9
+LARGEST_SAMPLE = 10**15
 """No larger sample is looked for."""
 
 
@@ -97,7 +97,7 @@ def net_size(alpha: float, beta: float, growth: Callable[[int], int]) -> int:
     Raises
     ------
     InvalidInput
-        If a parameter is out of its range, or no size up to 10^9 is enough.
+        If a parameter is out of its range, or no size up to 10^15 is enough.
     """
     require_share(beta, "beta")
     require_share(alpha, "alpha")

@@ -78,6 +78,8 @@ class _Evidence:
     cap: float | None
     detectable: float | None
     how: str
+    by: str
+    """What certifies it: one of the two things that do."""
     holds: str
     """Where the leak would have been seen."""
     seen: str = ""
@@ -315,6 +317,7 @@ def _of_look(look: Look) -> _Evidence | None:
         renyi="" if renyi is None else renyi_name(renyi),
         fresh=fresh_guesses(bound),
         how=look.name,
+        by="guesses at membership",
         holds="where guesses reveal the whole leak of a record that the reference models single "
         "out",
         seen=f"Record {bound['record']} is called a member, from {look.name}, when it is in and "
@@ -331,6 +334,7 @@ def _of_rung(rung: TranscriptTest) -> _Evidence | None:
         allowed=(rung.claimed, rung.delta),
         cap=rung.cap,
         detectable=rung.detectable,
+        by="answers to one query, asked again and again",
         how="one answer" if rung.m == 1 else f"{rung.m} repeated answers",
         holds="for the pair and the query that were asked again and again, if one event tells all",
     )
@@ -339,7 +343,9 @@ def _of_rung(rung: TranscriptTest) -> _Evidence | None:
 def _numbers(found: _Evidence, sure: str) -> Iterator[Number]:
     yield Number(name="Claimed", text=found.claimed, note=f"for {found.how}")
     yield Number(
-        name="Certified", text=f"≥ {written(found.lower, 3, DOWN)}", note=f"{sure} confidence"
+        name=f"Certified {found.renyi}".rstrip(),
+        text=f"≥ {written(found.lower, 3, DOWN)}",
+        note=f"{sure} confidence, by {found.by}",
     )
     if found.words:
         yield Number(name="Leak ÷ claim", text=f"≥ {found.words} ×")

@@ -46,6 +46,7 @@ from dpassay.reports.attack.words import (
     CAVEAT,
     CAVEAT_DETAIL,
     defect_words,
+    ended,
     headline,
     notes,
     opening,
@@ -79,14 +80,7 @@ COLUMNS = (("view", 16), ("attack", 16), ("AUC [95 %]", 18), ("TPR at FPR", 14),
 def print_attacks(record: Raw, console: Console) -> None:
     """Print what came of it, two lines per subject and view, and what it means.
 
-    Readable from 80 columns on.
-
-    Parameters
-    ----------
-    record : mapping
-        Of schema `dpassay/attack/1`.
-    console : rich.console.Console
-        Where to.
+    It is readable from 80 columns on.
     """
     from rich.text import Text
 
@@ -171,18 +165,7 @@ def _certified(look: Look) -> str:
 
 
 def to_html(record: Raw) -> str:
-    """Write a record of attacks as one self-contained HTML page.
-
-    Parameters
-    ----------
-    record : mapping
-        Of schema `dpassay/attack/1`.
-
-    Returns
-    -------
-    str
-        The page; equal records give equal pages, byte by byte.
-    """
+    """Write a record of attacks as one self-contained page; equal records give equal bytes."""
     from dpassay.reports.attack.figures import figures
 
     subjects = subject_views(record)
@@ -193,7 +176,7 @@ def to_html(record: Raw) -> str:
     return template("attack.html.j2").render(
         origin=origin(record),
         lead=lead(record, cards),
-        complete=record["run"]["complete"],
+        ended=ended(record["run"]),
         cards=chosen(cards),
         several=len(cards) > 1,
         headline=headline(record, subjects),
@@ -237,12 +220,7 @@ def _of(subject: SubjectView, make: Callable[[SubjectView], Table]) -> Table:
 def to_markdown(record: Raw) -> str:
     """Write a record of attacks as GitHub-flavoured Markdown.
 
-    The words and the main tables, no figures.
-
-    Parameters
-    ----------
-    record : mapping
-        Of schema `dpassay/attack/1`.
+    It has the words and the main tables, and no figures.
     """
     subjects = subject_views(record)
     texts = [f"# {text_md(headline(record, subjects))}"]

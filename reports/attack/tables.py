@@ -24,6 +24,13 @@ from dpassay.reports.shared.tables import Table
 Raw = Mapping[str, Any]
 
 
+BY_GUESSES = (
+    "Guesses at membership certify it; repeated answers to one query certify another number, which "
+    "has a table of its own."
+)
+"""Which of the two certified numbers a table has."""
+
+
 def summary_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
     """One row per subject and view: the best attack, LiRA, and what is certified."""
     rows = []
@@ -50,8 +57,9 @@ def summary_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
         caption=(
             "The attack with the highest AUC in each view, and LiRA; 'certified' is the largest "
             "lower bound on the loss of a record, in nats, simultaneously at confidence "
-            f"{confidence}. {REACH} 'No leak' is what the highest AUC of a subject stays below in "
-            "95 % of all cases if nothing leaks. All other numbers are estimates."
+            f"{confidence}. {BY_GUESSES} {REACH} 'No leak' is what the highest AUC of a "
+            "subject stays below in 95 % of all cases if nothing leaks. All other numbers are "
+            "estimates."
         ),
         columns=(
             *("subject", "view", "best attack", "AUC [95 %]", "no leak", "TPR at FPR", "advantage"),
@@ -94,8 +102,8 @@ def overview_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
         caption=(
             "'Certified' is the lower bound on the loss of a record, in nats, that is largest "
             f"relative to its claim, simultaneously at confidence {confidence}; 'claim' is the "
-            f"loss that the claim allows for all answers of that view. {REACH} The last columns "
-            "show the attack with the highest AUC; these are estimates."
+            f"loss that the claim allows for all answers of that view. {BY_GUESSES} {REACH} The "
+            "last columns show the attack with the highest AUC; these are estimates."
         ),
         columns=(
             *("subject", "status", "certified ε ≥", "cap", "detectable", "claim", "in view"),

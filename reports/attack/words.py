@@ -108,12 +108,17 @@ def opening(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
     )
 
 
+def ended(run: Raw) -> str:
+    """Say why an attack is not complete; empty where it is."""
+    interrupted = "The run was interrupted; subjects that it did not reach are missing."
+    return "" if run["complete"] else str(run.get("changed", interrupted))
+
+
 def notes(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
     """Say what the reader must know before believing a number."""
     run, found = record["run"], []
-    if not run["complete"]:
-        missing = "The run was interrupted; subjects that it did not reach are missing."
-        found.append(run.get("changed", missing))
+    if said := ended(run):
+        found.append(said)
     found += [f"Not examined: {each}." for each in run.get("probe", {}).get("untold", ())]
     found += [f"Remark: {clean(each)}." for each in run.get("probe", {}).get("remarks", ())]
     found += [

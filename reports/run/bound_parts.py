@@ -31,7 +31,6 @@ from dpassay.reports.shared.numbers import (
     exact,
     loss,
     plain,
-    plural,
     value,
 )
 from dpassay.stats.methods import method_name
@@ -210,8 +209,8 @@ def _sampled(result: Raw) -> tuple[str, ...]:
         else ""
     )
     certified_words = (
-        f"Lower bound: {methods}, chosen before the certification trials; "
-        f"Bonferroni over the {plural(cells, 'certified cell')}{fewer}. "
+        f"Lower bound: {methods}, chosen before the certification trials"
+        f"{f'; Bonferroni over the {cells} certified cells' * (cells > 1)}{fewer}. "
     )
     if value(result["upper"]) == math.inf:
         certified_words += (
@@ -242,7 +241,6 @@ def sight_part(result: Raw) -> Part | None:
         return None
     quantity, searched = words_of(result["claim"]).amount, result["searched"] or {}
     leak, frequency = value(result["detectable"]) or math.inf, sight["frequency"]
-    pairs = plural(searched.get("pairs", 1), "pair")
     seen, part = (
         seen_words(quantity, leak, frequency),
         " in the part of the release looked at," if looked_at(result) else "",
@@ -250,10 +248,10 @@ def sight_part(result: Raw) -> Part | None:
     refuted = (
         "would have led the audit to refute the claim with probability 0.9, screening included"
     )
-    where = f"at one of the {pairs} looked at"
+    where = f"at {_one_of(searched.get('pairs', 1))} looked at"
     if is_searched(result):
-        began = plural(searched["search"][0]["pairs"], "pair")
-        where = f"at one of the {began} that the search began with"
+        began = _one_of(searched["search"][0]["pairs"])
+        where = f"at {began} that the search began with"
         refuted = refuted.replace("screening included", "the search included")
     texts = [f"{capital(seen)}, {where},{part} {refuted}."]
     if is_searched(result):
@@ -266,6 +264,10 @@ def sight_part(result: Raw) -> Part | None:
             f"{_rarer(sight['curve'][1:])}"
         )
     return Part(title="What would have been seen", texts=tuple(text.strip() for text in texts))
+
+
+def _one_of(pairs: int) -> str:
+    return "the one pair" if pairs == 1 else f"one of the {count(pairs)} pairs"
 
 
 REHEARSED = (
@@ -285,14 +287,14 @@ CAPPED = (
 def _rarer(curve: Sequence[tuple[float, float | str | None]]) -> str:
     """Say what is seen through rarer answers, the likeliest first.
 
-    Where nothing is seen, nothing is through rarer ones.
+    Where nothing is promised, nothing is through rarer ones.
     """
     told: list[str] = []
     for point, recorded in curve:
         seen = value(recorded)
         if seen is None or math.isinf(seen):
-            blind = f"Through an answer of probability {point:g} or less, no leak, however large,"
-            return " ".join([*told, f"{blind} would be refuted with probability 0.9."])
+            blind = f"What is seen through an answer of probability {point:g} or less"
+            return " ".join([*told, f"{blind} is not promised."])
         told.append(
             f"Through an answer of probability {point:g} it takes a leak of {written(seen, 4, UP)}."
         )
@@ -306,7 +308,7 @@ def alpha_part(result: Raw, run: Raw) -> Part | None:
     title = "How α was spent"
     if result["mode"] != "monte-carlo":
         return Part(
-            title=title, texts=("None was spent: a computed number has no sampling error.",)
+            title=title, texts=("Nothing was spent: a computed number has no sampling error.",)
         )
     text = (
         f"Of the run's error probability {plain(1 - run['confidence'])} this result received α = "
@@ -317,7 +319,7 @@ def alpha_part(result: Raw, run: Raw) -> Part | None:
         return Part(title=title, texts=(f"{text}.",))
     parts = (
         f"{text}: {plain(spent['lower'])} for the lower bounds, {plain(spent['each_lower'])} at "
-        f"each of {plural(spent['cells'], 'certified cell')}"
+        + (f"each of {spent['cells']} certified cells" if spent["cells"] > 1 else "the one cell")
     )
     if spent["upper"]:
         parts += (

@@ -19,7 +19,10 @@ from dpassay.reports.run.findings import unit_words
 from dpassay.reports.run.kinds import Words, words_of
 from dpassay.reports.run.seen_cell import (
     at_most_words,
+    certain,
+    lines_of,
     looked_words,
+    pair_words,
     replay_command,
     seen_words,
     shown_cell,
@@ -59,91 +62,40 @@ LEAKS, HAS = "leaks", "has"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """One result in a few words.
-
-    Parameters
-    ----------
-    id : str
-        As in the record.
-    name : str
-        The mechanism; with as much of the id behind it as makes it unique in the record.
-    mechanism : str
-    sampled : bool
-        Whether the numbers come from trials.
-    status : Status
-    claimed : str
-        'ε = 1'.
-    about : str
-        What the claim is about, and what of that was looked at; empty for a single prediction.
-    found : str
-        What is known of the leak: '≥ 1.89', '= 2', '0.92 to 1.11'; empty for an error.
-    times : str
-        How many times the claim the leak is for certain, where it was refuted: '1.89'; '∞' where
-        the leak is infinite or the claim 0. Empty where it was not refuted, and where a sequential
-        test refuted it and the bound is not above the claim.
-    above : bool
-        Whether the leak is above the claim for certain, though no bound says by how much.
-    least, most : float or None
-        What is known of leak / claim, from below and from above; None where nothing is.
-    quantity : str
-        What the claim bounds.
-    verb : str
-        `LEAKS`, or `HAS` where the claim bounds no leak but an error or a share.
-    exceeds : bool
-        Whether a dataset that was not audited breaks the claim for certain.
-    unit : str
-        What is measured, and in what: quantities of different units share no axis.
-    seen : str
-        What changed where, in a sentence; empty where nothing did. Behind it, how a sequential test
-        refuted the claim, if one did.
-    sides : tuple of (str, float), empty or of length 2
-        The probabilities of that answer, or the values, on S and on S', for a picture.
-    shown : tuple of str
-        The two sides as written: per cents, or values.
-    sight : str
-        The smallest leak at the audited pairs that would have been refuted with probability 0.9,
-        '≥ 1.25'; 'any excess' where the leak was computed; empty where there is none.
-    replay : str
-        The command that shows it again: run beside the record, or, of a module of the user's own,
-        where that can be imported, with the record's folder for REPORT. Empty where there is none.
-    reason : str
-        Why it was decided so, in the record's words.
-    """
+    """One result in a few words."""
 
     id: str
     name: str
     mechanism: str
     sampled: bool
     status: Status
-    claimed: str
-    about: str
-    found: str
-    times: str
-    above: bool
-    least: float | None
+    claimed: str  # 'ε = 1'
+    about: str  # unit of the claim, and what of that was looked at; empty for a single prediction
+    found: str  # '≥ 1.89', '= 2', '0.92 to 1.11'; empty for an error
+    times: str  # how many times the claim it is for certain; empty where no such factor is known
+    certain: str  # how the pair is told apart for certain, which no factor describes
+    lines: tuple[str, ...]  # what else was found, and what a reader must know of a search
+    above: bool  # whether it is above the claim for certain, though no bound says by how much
+    least: float | None  # of leak / claim
     most: float | None
     quantity: str
-    verb: str
-    exceeds: bool
-    unit: str
-    seen: str
-    sides: tuple[tuple[str, float], ...]
-    shown: tuple[str, ...]
-    sight: str
+    verb: str  # `HAS` where the claim bounds an error or a share, which is no leak
+    exceeds: bool  # whether a dataset that was not audited breaks the claim for certain
+    unit: str  # quantities of different units share no axis
+    part: str  # what of the release was looked at, 'sign'; empty where that is all of it
+    pair: str  # the two datasets, where a search found them
+    seen: str  # what changed where, and how a sequential test refuted the claim, if one did
+    sides: tuple[tuple[str, float], ...]  # probabilities, or values, on S and on S'
+    shown: tuple[str, ...]  # the two sides as written
+    sight: str  # '≥ 1.25', or 'any excess' where the leak was computed
     at_most: str
     looked: str
-    replay: str
+    replay: str  # a command to be run beside the record, or with its folder for REPORT
     reason: str
 
 
 def briefs(record: Raw) -> tuple[Brief, ...]:
-    """Return every result of a record in brief, in the record's order.
-
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-    """
+    """Return every result of a record in brief, in the record's order."""
     names = _names(record["results"])
     return tuple(
         _brief(result, name) for result, name in zip(record["results"], names, strict=True)
@@ -151,13 +103,7 @@ def briefs(record: Raw) -> tuple[Brief, ...]:
 
 
 def lead(record: Raw) -> str:
-    """Say in one sentence what was found: which claim is wrong, and by how much.
-
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-    """
+    """Say in one sentence what was found: which claim is wrong, and by how much."""
     all_of_them = briefs(record)
     if record["run"]["catalogue"]:
         return _of_catalogue(record["results"], all_of_them)
@@ -197,13 +143,7 @@ def _nothing_refuted(found: Sequence[Brief]) -> str:
 
 
 def lead_of(found: Sequence[Brief]) -> str:
-    """Say in one sentence what was found of one mechanism of the catalogue.
-
-    Parameters
-    ----------
-    found : sequence of Brief
-        Its results, worst first. One that is wrong as declared is wrong.
-    """
+    """Say in one sentence what was found of one mechanism of the catalogue."""
     wrong = [each for each in found if each.status in {REFUTED, EXPECTED}]
     if not wrong:
         return _nothing_refuted(found)
@@ -216,6 +156,8 @@ def leaks(brief: Brief) -> str:
 
     An error, or a share of bad random strings, is no leak: it is had.
     """
+    if brief.certain:
+        return f"gives a record away: {brief.certain}"
     if brief.above:
         return f"{brief.verb} more than it claims ({brief.claimed})"
     if brief.times in {"", INFINITY}:
@@ -281,11 +223,11 @@ def _brief(result: Raw, name: str) -> Brief:
     shown = _promise(claimed, value(result["lower"]) if refuted and bounded else None)
     beside = float(shown)
     lower, upper, leak = (value(result[key]) for key in ("lower", "upper", "exact"))
-    part = bool(looked_at(result))
+    part = looked_at(result)
     known = leak is not None and not blurred(result) and not part
     least = leak if known else lower
     most = None if part else leak if known else upper
-    cell, cell_name = shown_cell(result)
+    cell = shown_cell(result)
     return Brief(
         id=clean(result["id"]),
         name=name,
@@ -294,8 +236,14 @@ def _brief(result: Raw, name: str) -> Brief:
         status=status,
         claimed=_claimed(words, shown),
         about="" if (about := unit_words(result)) == SINGLE else about,
-        found=_found(lower, upper, leak if known else None, beside, refuted=refuted, part=part),
-        times=_times(lower, leak if known else None, claimed) if refuted and bounded else "",
+        found=_found(
+            lower, upper, leak if known else None, beside, refuted=refuted, part=bool(part)
+        ),
+        times=_times(lower, leak if known else None, claimed)
+        if refuted and bounded and not certain(result)
+        else "",
+        certain=certain(result),
+        lines=lines_of(result),
         above=not bounded,
         least=_ratio(least, claimed),
         most=_ratio(most, claimed),
@@ -303,6 +251,8 @@ def _brief(result: Raw, name: str) -> Brief:
         verb=HAS if words.computed or words.strings else LEAKS,
         exceeds=exceeds(result),
         unit=words.unit,
+        pair="" if cell is None else pair_words(cell),
+        part=_part(part),
         seen=" ".join(
             filter(None, ("" if cell is None else seen_words(result, cell), stopped_early(result)))
         ),
@@ -311,9 +261,15 @@ def _brief(result: Raw, name: str) -> Brief:
         sight=sight_words(result),
         at_most="" if known or part else at_most_words(result, upper, beside),
         looked=looked_words(result),
-        replay="" if cell is None else replay_command(cell, cell_name),
+        replay=replay_command(result),
         reason=clean(result["reason"]),
     )
+
+
+def _part(looked: str) -> str:
+    """Name a part of the release in a word or two: 'the sign of <w, x> alone' is 'sign'."""
+    short = looked.removeprefix("the ").removesuffix(" alone").split(" of ")[0]
+    return short if looked.startswith("the ") or not looked else "a part"
 
 
 def _claimed(words: Words, shown: str) -> str:

@@ -25,20 +25,14 @@ QUIET = "opacity:.75;font-size:90%"
 
 
 def card(result: Result) -> str:
-    """Write a result as a small piece of HTML that reads in light and dark.
-
-    Returns
-    -------
-    str
-        One element with its styles; foreign text is escaped.
-    """
+    """Write a result as a small piece of HTML that reads in light and dark."""
     record = _record(result)
     (found,) = briefs(record)
     colour = PALETTE[found.status.slug][1]
     parts = [
         f"<strong>{found.status.symbol} {escape(lead(record))}</strong>",
         escape(_numbers(found, result)),
-        escape(_without_values(found.seen)),
+        *(escape(_without_values(line)) for line in (found.seen, *found.lines)),
         _bars(found, colour) if found.status.slug in {"refuted", "expected"} else "",
         f'<span style="{QUIET}">{escape(_limits(found, result))}</span>',
     ]
@@ -47,20 +41,7 @@ def card(result: Result) -> str:
 
 
 def plot(result: Result, ax: Axes | None = None) -> Axes:
-    """Draw what is known of the leak at every query point, the worst first, beside the claim.
-
-    Parameters
-    ----------
-    result : Result
-    ax : matplotlib.axes.Axes, optional
-        Where to; the current axes by default.
-
-    Returns
-    -------
-    Axes
-        Of the leak over the query points in order: from the certified lower bound to the upper one,
-        or the exact value.
-    """
+    """Draw what is known of the leak at every query point, the worst first, beside the claim."""
     import matplotlib.pyplot as plt
 
     axes = plt.gca() if ax is None else ax
@@ -144,6 +125,6 @@ def _bars(found: Brief, colour: str) -> str:
 
 def _without_values(text: str) -> str:
     """Leave out a record that a change names by its values."""
-    from dpassay.engine.result import VALUES
+    from dpassay.engine.told_apart import VALUES
 
     return re.sub(VALUES, "", text)

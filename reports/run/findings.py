@@ -11,6 +11,7 @@ from dpassay.record.files import witness_file
 from dpassay.reports.run.bound_parts import below_claim
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.scope_parts import everywhere
+from dpassay.reports.run.search_words import one_output
 from dpassay.reports.run.words import (
     blurred,
     claim_short,
@@ -42,34 +43,22 @@ AUDITED = "the audited cells"
 ANY_SIZE = "datasets of any size"
 WITNESS_NOTE = (
     "A witness file replays the worst audited cell; where that cell leaks less than the number in "
-    "the table, its own number follows the file name"
+    "the table, its own number follows the file name."
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A claimed constant beside the true one.
+    """A claimed constant beside the true one."""
 
-    Parameters
-    ----------
-    kind : {"refuted", "exceeded", "loose", "tight"}
-        Refuted by the audit; exceeded by a reachable dataset that was not among the audited ones;
-        larger than the true worst leak by more than 1 %; or within 1 % of it.
-    result, told, claimed, true, factor, scope, witness, source, unit : str
-        Finished texts; `told` says what the finding is, `factor` is true over claimed, `scope` says
-        what the true leak is the worst over, `witness` is the file that `dpassay replay` takes: the
-        worst audited cell, with its number where that is another; `unit` says what is released, and
-        what of it was looked at.
-    """
-
-    kind: Kind
+    kind: Kind  # 'exceeded' by a reachable dataset that was not audited; 'tight' within 1 %
     result: str
-    told: str
+    told: str  # what the finding is
     claimed: str
     true: str
-    factor: str
-    scope: str
-    witness: str
+    factor: str  # true over claimed
+    scope: str  # what the true leak is the worst over
+    witness: str  # the file of the worst audited cell, with its number where that is another
     source: str
     unit: str
 
@@ -113,6 +102,7 @@ def finding_of(result: Raw) -> Finding | None:
 def unit_words(result: Raw) -> str:
     """Say what is released, and what of it was looked at where that is not all."""
     unit, part = clean(result["claim"]["unit"]), looked_at(result)
+    unit = "all that one run returns" if one_output(result) else unit
     return f"{unit}; looked at: {part}" if part else unit
 
 

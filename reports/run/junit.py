@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dpassay.numerics import percent
-from dpassay.reports.run.run_words import INTERRUPTED
+from dpassay.reports.run.run_words import ended
 from dpassay.reports.run.view import ResultView, make_view
-from dpassay.reports.run.words import ORIGIN, Part, claim_name
-from dpassay.reports.shared.numbers import clean, plural, shorten, value
+from dpassay.reports.run.words import ORIGIN, Part, capital, claim_name
+from dpassay.reports.shared.numbers import clean, shorten, value
 from dpassay.reports.shared.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED
 
 Raw = Mapping[str, Any]
@@ -46,24 +46,15 @@ NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def to_junit(record: Raw) -> str:
     """Write a record as JUnit XML: one test case per result, in the record's order.
 
-    A claim refuted against expectation is a failure, and so is an inconclusive result: a CI server
-    must not read 'could have been missed' as a pass, whatever `--allow-inconclusive` made of the
-    exit code. Errors are errors, and so is a claim known to be wrong that was not refuted, for the
-    audit was blind to it. What was refuted as expected, not refuted or verified passes. An
-    interrupted run and a run without results have one more test case that is an error.
+    A claim refuted against expectation is a failure, and so is an inconclusive result: a CI
+    server must not read 'could have been missed' as a pass, whatever `--allow-inconclusive`
+    made of the exit code. Errors are errors, and so is a claim known to be wrong that was not
+    refuted, for the audit was blind to it. What was refuted as expected, not refuted or
+    verified passes. An interrupted run and a run without results have one more test case that
+    is an error.
 
-    The record knows no times, so `time` is 0 and the same record gives the same bytes. Test cases
-    have no properties, which the strictest readers refuse: the numbers are in the texts.
-
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-
-    Returns
-    -------
-    str
-        Ends with one newline.
+    The record knows no times, so `time` is 0 and the same record gives the same bytes. Test
+    cases have no properties, which the strictest readers refuse: the numbers are in the texts.
     """
     view = make_view(record)
     in_order = sorted(view.results, key=lambda result: result.place)
@@ -134,14 +125,24 @@ def _case(result: ResultView, raw: Raw) -> ET.Element:
 def _bound(result: ResultView, raw: Raw) -> str:
     if raw["lower"] is None or raw["confidence"] is None:
         return "no bound was computed"
-    cells = plural((raw["searched"] or {}).get("certified_cells", len(raw["per_query"])), "cell")
-    of = "" if value(raw["upper"]) == math.inf else f" at the {cells} that were certified"
-    sampled = f"{result.unit} ≥ {result.lower} and {result.top}{of}"
-    known = sampled if result.sampled else f"{result.unit} {result.top}"
-    return (
-        f"{known}; confidence {percent(raw['confidence'])}; detectable {result.detectable} "
-        f"{result.through}"
-    ).rstrip()
+    known = f"the {result.unit} is {_least_or_most(result.top)}"
+    if not result.sampled:
+        return f"{known}, by the law"
+    cells = (raw["searched"] or {}).get("certified_cells", len(raw["per_query"]))
+    where = "cell that was" if cells == 1 else f"{cells} cells that were"
+    known = f"the {result.unit} is at least {result.lower}"
+    if value(raw["upper"]) != math.inf:
+        known += f", and {_least_or_most(result.top)} at the {where} certified"
+    seen = " ".join(filter(None, (result.detectable, result.through)))
+    more = "" if value(raw["detectable"]) == math.inf else f"; detectable: {seen}"
+    return f"{known} ({percent(raw['confidence'])} confidence){more}"
+
+
+def _least_or_most(text: str) -> str:
+    """Say in words what a sign before a number says."""
+    sign, _, number = text.partition(" ")
+    said = {"=": "", "≤": "at most ", "≥": "at least "}
+    return f"{said[sign]}{number}" if sign in said else text
 
 
 def _story(result: ResultView, bound: str, titles: set[str]) -> str:
@@ -149,7 +150,7 @@ def _story(result: ResultView, bound: str, titles: set[str]) -> str:
     claim, *others = result.parts
     parts = (
         claim,
-        Part(title="Bound", texts=(f"{bound}.",)),
+        Part(title="Bound", texts=(f"{capital(bound)}.",)),
         *(part for part in others if part.title in titles),
         Part(
             title="Explain", texts=("Everything known about this result:",), command=result.explain
@@ -164,8 +165,7 @@ def _story(result: ResultView, bound: str, titles: set[str]) -> str:
 
 def _alarms(record: Raw) -> Iterator[ET.Element]:
     """Yield a test case for each thing that makes the whole run say less than it seems to."""
-    if not record["run"]["complete"]:
-        why = record["run"].get("changed", INTERRUPTED)
+    if why := ended(record["run"]):
         yield _alarm("the run is complete", "interrupted", why)
     if not record["results"]:
         yield _alarm(

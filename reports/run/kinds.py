@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from dpassay.privacy_curves import curve_from_json
-from dpassay.relations import answers_among, answers_moved
+from dpassay.relations import DONE, answers_among, answers_moved
 from dpassay.reports.shared.gaussian import gaussian_delta, normal_below, normal_quantile
 from dpassay.reports.shared.numbers import allowance, clean, plain, promise
 
@@ -21,11 +21,6 @@ class Words:
     """The words of a claim, as a record holds it.
 
     Those here are the ones of claims about probabilities of labels.
-
-    Parameters
-    ----------
-    claim : mapping
-        From a record.
     """
 
     quantity: ClassVar[str]
@@ -90,24 +85,25 @@ class Words:
         return answers_among(self.claim["relation"])
 
     @property
-    def records(self) -> str:
-        """How many records differ."""
-        k = self.relation.removeprefix("replace-")
-        return "one record" if k == "one" else f"up to {k} records"
-
-    @property
     def changing(self) -> str:
         """What makes a neighbour, as the subject of a sentence."""
         if self.moved is not None:
             return f"moving {self._answers} by at most {promise(self.moved)}"
-        return f"replacing {self.records}"
+        return self._done[0]
 
     @property
     def changed(self) -> str:
         """The same, as it was done."""
         if self.moved is not None:
             return f"{self._answers} moved by at most {promise(self.moved)}"
-        return f"{self.records} replaced"
+        return self._done[1]
+
+    @property
+    def _done(self) -> tuple[str, str]:
+        """What is done to records, and as it was done."""
+        k = self.relation.removeprefix("replace-")
+        records = "one record" if k == "one" else f"up to {k} records"
+        return DONE.get(self.relation, (f"replacing {records}", f"{records} replaced"))
 
     @property
     def _answers(self) -> str:
@@ -121,10 +117,7 @@ class Words:
         return "one" if self.among == 1 else f"up to {self.among}"
 
     def short(self, number: str) -> str:
-        """The claimed numbers for a table.
-
-        `number` is the one that is held against what is found.
-        """
+        """The claimed numbers for a table; `number` is held against what is found."""
         return f"{self.symbol} = {number}"
 
     @property

@@ -72,12 +72,13 @@ def _claim(result: Raw) -> tuple[str, ...]:
     scope = f"Unit: {unit}. Coins: {clean(claim['coins'])}."
     if one_output(result):
         scope = f"Coins: {clean(claim['coins'])}. All that one run returns is one output."
-    elif "single prediction" in unit:
+    elif "single prediction" in unit and result["searched"] is not None:
         scope += f" {ONE_BY_ONE}{_several(claim, result['witness'], result['parameters'])}"
+    origin, by_user = ORIGIN[claim["status"]], claim["source"] == "declared by the user"
     said = (
         words_of(claim).sentence(taken(fixed_n(result))),
         scope,
-        f"Source: {clean(claim['source'])} ({ORIGIN[claim['status']]}).",
+        f"Source: {clean(claim['source'])}{'' if by_user else f' ({origin})'}.",
     )
     if not part:
         return said

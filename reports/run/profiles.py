@@ -31,30 +31,18 @@ a test does better than the claim allows where there are such."""
 class ProfileView:
     """What is known of delta(epsilon) and of the trade-off function at one query point.
 
-    Parameters
-    ----------
-    label : str
-        The query point.
-    profile, trade_off : dict of str to list of float
-        The curves, as `profile_plot` takes them.
-    epsilon, delta : float
-        The claim; where it is a curve, a point of it.
-    claimed : dict of str to list of float
-        What the claim allows: `false_negative` at the false positive rates of `trade_off`, and,
-        where it is a curve, `delta`.
-    words : tuple of str
-    tables : tuple of Table
-        The same numbers.
+    `claimed` is what the claim allows: `false_negative` at the false positive rates of
+    `trade_off`, and `delta` where it is a curve.
     """
 
-    label: str
-    profile: dict[str, Sequence[float]]
-    trade_off: dict[str, Sequence[float]]
-    epsilon: float
+    label: str  # the query point
+    profile: dict[str, Sequence[float]]  # as `profile_plot` takes it
+    trade_off: dict[str, Sequence[float]]  # as `profile_plot` takes it
+    epsilon: float  # the claim's; where that is a curve, a point of it
     delta: float
     claimed: dict[str, list[float]]
     words: tuple[str, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[Table, ...]  # the same numbers
 
 
 def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | None:
@@ -162,7 +150,8 @@ def _largest(
     low, high = (cell["profile"][name][place] for name in ("lower", "upper"))
     if low <= here["profile"]["upper"][place]:
         return ""
-    where = query_words(query.label) if asked else query.label
+    named = asked or query.label.startswith("own ")
+    where = query_words(query.label) if named else query.label
     return (
         f" Of the pairs in the table of query points, the one at {where} needs the largest δ: "
         f"{_between(low, high, delta)}."

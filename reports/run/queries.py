@@ -74,34 +74,16 @@ _STRINGS = {(0,): "good", (1,): "bad"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryView:
-    """The worst cell of one query point, for the plot and for the table.
+    """The worst cell of one query point, for the plot and for the table."""
 
-    Parameters
-    ----------
-    label : str
-        The query: its number, or the point itself in an enumerated domain.
-    own : bool
-        Whether it belongs to the mechanism's own worst cases.
-    lower, upper : float
-        In the units of the claim; may be inf.
-    exact : float or None
-        None where it was sampled.
-    means : bool
-        Whether the claim is about predictions, means or errors: there are no events then.
-    cells : tuple of str
-        Its row in the table.
-    of : int
-        Query points that it stands for; see `merged`.
-    """
-
-    label: str
-    own: bool
-    lower: float
+    label: str  # its number, or the point itself in an enumerated domain
+    own: bool  # whether it belongs to the mechanism's own worst cases
+    lower: float  # in the units of the claim; may be inf
     upper: float
-    exact: float | None
-    means: bool
-    cells: tuple[str, ...]
-    of: int = 1
+    exact: float | None  # None where it was sampled
+    means: bool  # about predictions, means or errors: there are no events
+    cells: tuple[str, ...]  # its row in the table
+    of: int = 1  # query points that it stands for; see `merged`
 
     @property
     def size(self) -> float:
@@ -172,15 +154,13 @@ def worst_rows(queries: Sequence[QueryView], limit: int) -> tuple[QueryView, ...
 
 
 def shortlist(
-    queries: Sequence[QueryView], *, sampled: bool, limit: int, unit: str
+    queries: Sequence[QueryView], *, sampled: bool, limit: int, caption: str
 ) -> Table | None:
-    """Put the `limit` query points of the largest leak (`unit`) into a table of 80 columns.
+    """Put the `limit` query points of the largest leak into a table of 80 columns.
 
     None without any.
     """
-    table = query_table(
-        worst_rows(queries, limit), sampled=sampled, caption=f"Query points with the largest {unit}"
-    )
+    table = query_table(worst_rows(queries, limit), sampled=sampled, caption=caption)
     if table is None:
         return None
     kept = [

@@ -32,7 +32,14 @@ if TYPE_CHECKING:
     from dpassay.reports.run.view import ResultView
 
 Raw = Mapping[str, Any]
-INTERRUPTED = "The run was interrupted; claims that it did not reach are missing."
+
+
+def ended(run: Raw) -> str:
+    """Say why a run is not complete; empty where it is."""
+    if run["complete"]:
+        return ""
+    interrupted = "The run was interrupted; claims that it did not reach are missing."
+    return str(run.get("changed", interrupted))
 
 
 def headline_of(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) -> str:
@@ -77,8 +84,8 @@ def notes_of(
 ) -> tuple[str, ...]:
     """Say what limits the results, a sentence for each reason."""
     notes = []
-    if not run["complete"]:
-        notes.append(run.get("changed", INTERRUPTED))
+    if said := ended(run):
+        notes.append(said)
     if run["catalogue"]:
         notes.append("This run audited the built-in catalogue, not a mechanism of yours.")
     if numbers[MISSED.slug]:
@@ -89,10 +96,11 @@ def notes_of(
     known = [result for result in results if result.bar is not None]
     sampled = sum(result.sampled for result in known)
     if sampled:
+        rest = f", {len(known) - sampled} computed" * (sampled < len(known))
+        sure = percent(run["confidence"])
         notes.append(
-            f"{plural(sampled, 'result')} sampled, {len(known) - sampled} computed; all sampled "
-            "bounds hold simultaneously with a probability of at least "
-            f"{percent(run['confidence'])}."
+            f"{plural(sampled, 'result')} {'is' if sampled == 1 else 'are'} sampled{rest}; all "
+            f"sampled bounds hold simultaneously with a probability of at least {sure}."
         )
         if any(result.sampled and result.upper not in (None, math.inf) for result in known):
             notes.append(
@@ -108,8 +116,8 @@ def notes_of(
             )
             of = "For sampled results, 'detectable'" if sampled < len(known) else "'Detectable'"
             rarer = (
-                "through a rarer answer only a larger leak, or none, would be refuted with "
-                "probability 0.9"
+                "through a rarer answer only a larger leak, or none, is promised to be refuted "
+                "with probability 0.9"
             )
             notes.append(f"{of} is a leak {_at(known)}, {which}; {rarer}.")
     elif known:
@@ -129,7 +137,7 @@ def _at(results: Sequence[ResultView]) -> str:
 def findings_words(findings: Sequence[Finding], audited: int) -> tuple[str, ...]:
     """Say what the kinds of findings mean that there are, and which claims have none."""
     texts = []
-    if all(finding.kind == "tight" for finding in findings):
+    if audited and all(finding.kind == "tight" for finding in findings):
         texts.append("No claim was refuted or found to be loose.")
     if any(finding.kind == "exceeded" for finding in findings):
         texts.append("Exceeded: a reachable dataset outside the audited ones violates the claim.")
@@ -173,7 +181,7 @@ def facts_of(record: Raw) -> tuple[tuple[str, str], ...]:
 def _data(record: Raw) -> str:
     data = record["run"]["data"]
     if data is None:
-        return f"none; {without_data(record['results'])}"
+        return f"no file; {without_data(record['results'])}"
     rest = {key: entry for key, entry in data.items() if key not in {"name", "kind"}}
     words = ", ".join(f"{clean(key)} {_fact(entry)}" for key, entry in sorted(rest.items()))
     name = clean(data.get("name", "unnamed"))

@@ -12,10 +12,10 @@ from dpassay.reports.run.domain_words import symmetry_words
 from dpassay.reports.run.kinds import KINDS, words_of
 from dpassay.reports.run.search_words import (
     declared_words,
-    limit_words,
     search_words,
     space_words,
 )
+from dpassay.reports.run.seen_cell import lines_of
 from dpassay.reports.run.words import (
     Part,
     capital,
@@ -156,7 +156,7 @@ def searched_part(result: Raw) -> Part | None:
         size += cells + (", and the mechanism's own worst cases besides." if besides else ".")
         size += symmetry_words(searched)
     elif not asked:
-        size = f"{pairs}{f' ({parts})' if parts else ''}, in both directions: {cells}; {NOT_ASKED}."
+        size = f"{pairs}{f' ({parts})' if parts else ''}, in both directions: {cells}. {NOT_ASKED}."
     else:
         at = f" ({parts})" if parts else f" and {queries}, each pair at its own queries"
         size = f"{pairs}{at}, in both directions: {cells}."
@@ -166,20 +166,27 @@ def searched_part(result: Raw) -> Part | None:
         PART_SHOWS_NOTHING if looked_at(result) else SHOWS_NOTHING,
     )
     told: tuple[str, ...] = search_words(searched["search"]) if "search" in searched else ()
-    told = (*told, ended) if (ended := limit_words(searched)) else told
+    told = (*told, *lines_of(result))
     if told and (among := space_words(result)):
         together = " All answers of a run were looked at together." * bool(
             searched.get("together", False)
         )
         output = declared_words(searched)
         told = (f"Pairs were searched for among {among}.{together}{output}", *told)
-    size = f"Certified: {size}" if told else size
+    if told:
+        what = "Certified" if result["mode"] == "monte-carlo" else "In the tables"
+        size, how = f"{what}: {size}", iter(dict.fromkeys(map(_of_family, how)))
     return Part(
         title="What was searched", texts=(*told, size, *(f"{capital(each)}." for each in how))
     )
 
 
-NOT_ASKED = "there are no queries, since what was looked at depends on none"
+def _of_family(how: str) -> str:
+    """Say of which family a pair of a search is."""
+    return f"one pair is of the {how}" if how.startswith("family") else how
+
+
+NOT_ASKED = "There are no queries, since what was looked at depends on none"
 """Of what is released once for all queries."""
 
 
@@ -199,9 +206,10 @@ def _parts(parts: Sequence[Raw], *, asked: bool) -> Iterator[str]:
             if not others
             else f"again, in each of {1 + len(others)} learned directions"
         )
+        pairs = part["pairs"] * (1 + len(others) * (part["kind"] == "searched"))
         whose = {"data": "of the data", "own": cases, "learned": again, "searched": "searched"}
         at = (
-            f" at {plural(part['queries'], 'query')}{'' if part['pairs'] == 1 else ' each'}"
+            f" at {plural(part['queries'], 'query')}{'' if pairs == 1 else ' each'}"
             if asked
             else ""
         )
@@ -210,7 +218,7 @@ def _parts(parts: Sequence[Raw], *, asked: bool) -> Iterator[str]:
             if part.get("together")
             else ""
         )
-        number = f"{count(part['pairs'])} " if several else ""
+        number = f"{count(pairs)} " if several else ""
         yield f"{number}{whose[part['kind']]}{at}{more}"
 
 

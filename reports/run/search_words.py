@@ -11,19 +11,14 @@ Raw = Mapping[str, Any]
 
 
 def search_words(rounds: Sequence[Raw]) -> tuple[str, str]:
-    """Tell the rounds of a search: what it looked at, and how it went on.
-
-    Parameters
-    ----------
-    rounds : sequence of mapping
-        Entry `search` of what was searched; at least one.
-    """
+    """Tell the rounds of a search: what it looked at, and how it went on."""
     first, last = rounds[0], rounds[-1]
     families = plural(len(first["families"]), "family")
-    looked = (
-        f"A search proposed {plural(first['pairs'], 'pair')} in {families} and looked at each with "
-        f"{count(first['draws'])} runs on each side."
-    )
+    least, most = first.get("sizes", (0, 0))
+    sizes = f" of {least} to {most} records" if most > least else ""
+    how = f"looked at each with {count(first['draws'])} runs on each side"
+    how = how if first["draws"] else "computed the leak of each"
+    looked = f"A search proposed {plural(first['pairs'], 'pair')}{sizes} in {families} and {how}."
     later = ", ".join(
         f"{plural(each['pairs'], 'pair')} with {count(each['draws'])} runs" for each in rounds[1:]
     )
@@ -32,11 +27,11 @@ def search_words(rounds: Sequence[Raw]) -> tuple[str, str]:
     )
     failed = sum(each.get("failed", 0) for each in rounds)
     if failed:
-        went += f" {plural(failed, 'pair')} passed over: the mechanism raised an exception there."
-    best = (
-        f"The family of the pair that looked worst is '{clean(last['best'])}'. These runs chose "
-        "pairs and events; none of them is in a bound."
-    )
+        over = f"{plural(failed, 'pair')} {'was' if failed == 1 else 'were'} passed over"
+        went += f" {over}, since the mechanism raised an exception there."
+    best = f"The pair that looked worst is of the family '{clean(last['best'])}'."
+    if first["draws"]:
+        best += " These runs chose pairs and events; none of them is in a bound."
     return looked + went, best
 
 
@@ -55,19 +50,6 @@ def is_searched(result: Raw) -> bool:
 def space_words(result: Raw) -> str:
     """Say what a search's datasets look like; empty where an older record does not say."""
     return clean((result["searched"] or {}).get("space", ""))
-
-
-def limit_words(searched: Raw) -> str:
-    """Say that time ended a search; empty where it did not."""
-    limit = searched.get("limit", {"ended": False})
-    if not limit["ended"]:
-        return ""
-    seconds = f"{float(limit['seconds']):g}"
-    return (
-        f"The time limit of {seconds} s ended the search. What it looked at until then depends on "
-        "the machine: another run with this seed may find another pair. The bound does not: it is "
-        "on fresh runs, which a replay draws again."
-    )
 
 
 def declared_words(searched: Raw) -> str:
@@ -95,13 +77,17 @@ def spaces_of(results: Sequence[Raw]) -> str:
 
 
 def without_data(results: Sequence[Raw]) -> str:
-    """Say where the pairs of a run without data come from."""
-    searched = [is_searched(each) for each in results if each["searched"] is not None]
-    if searched and all(searched):
-        among = spaces_of([each for each in results if each["searched"] is not None])
-        return f"pairs were searched for{f' among {among}' if among else ''}"
-    own = "the mechanisms' own worst cases or an enumerated domain"
-    return f"{own}, or pairs that were searched for" if any(searched) else own
+    """Say where the pairs of a run without a data file come from."""
+    looked = [each["searched"] for each in results if each["searched"] is not None]
+    kinds = {part["kind"] for each in looked for part in each.get("parts", ())}
+    among = spaces_of([each for each in results if each["searched"] is not None])
+    told = (
+        ("data" in kinds, "pairs that were given"),
+        ("searched" in kinds, f"pairs that were searched for{f' among {among}' * bool(among)}"),
+        ("own" in kinds, "the mechanisms' own worst cases"),
+        (any("datasets" in each for each in looked), "an enumerated domain"),
+    )
+    return ", ".join(words for known, words in told if known) or "nothing was looked at"
 
 
 SEARCHED_METHOD = (

@@ -39,18 +39,34 @@ from dpassay.reports.shared.numbers import (
 Raw = Mapping[str, Any]
 
 
-def shown_cell(result: Raw) -> tuple[Raw | None, str]:
-    """Return the witness that is shown to a person, and the name of its file."""
-    if result.get("clearest"):
-        return result["clearest"], clearest_id(result["id"])
-    witness = result["witness"]
-    return (None if witness is None or nothing_found(result) else witness), result["id"]
+def shown_cell(result: Raw) -> Raw | None:
+    """Return the witness that is shown to a person: the worst cell, whose leak is the headline."""
+    return None if nothing_found(result) else result["witness"]
 
 
 def seen_words(result: Raw, cell: Raw) -> str:
-    """Say what changed: which record, where, and how often the answer came before and after."""
+    """Say what changed: which record, where, and how often the answer came before and after.
+
+    Of the worst cell, then of the clearest one where that is another.
+    """
+    told = _told(result, cell)
+    clearest = result.get("clearest")
+    if not clearest:
+        return told
+    leak = written(value(clearest["loss"]) or 0.0, DIGITS, DOWN)
+    amount = words_of(result["claim"]).amount
+    return f"{told} {_told(result, clearest)} There the {amount} is {leak}, and easier to see."
+
+
+def pair_words(cell: Raw) -> str:
+    """Write the two datasets of a witness that a search found; empty of another."""
+    told = re.match(r"(S: .*? S': .*?\.) .* A search found the pair, ", cell["words"], re.DOTALL)
+    return clean(told[1]) if told else ""
+
+
+def _told(result: Raw, cell: Raw) -> str:
     change, query, answer = _place(result, cell)
-    change = f"the clearest pair, {change}" if cell is result.get("clearest") else change
+    change = f"another pair, {change}" if cell is result.get("clearest") else change
     words, sides = words_of(result["claim"]), sides_of(result, cell)
     if words.computed:
         return f"The {words.quantity} is {plain(value(cell['p1']) or 0.0)} on an audited dataset."
@@ -75,6 +91,24 @@ def seen_words(result: Raw, cell: Raw) -> str:
             "after it."
         )
     return f"{capital(change)}: {query}the answer {answer} {went}."
+
+
+def certain(result: Raw) -> str:
+    """Say how the worst pair is told apart for certain; empty where the leak is a factor."""
+    return clean(result.get("findings", [{"certain": ""}])[0]["certain"])
+
+
+def lines_of(result: Raw) -> tuple[str, ...]:
+    """Say what else refutes a claim, and what a reader must know of a search, a line each."""
+    quantity = words_of(result["claim"]).quantity
+    also = [
+        f"Also: {clean(each['certain'])}."
+        if each["certain"]
+        else f"Also, with a {quantity} of at least {written(float(each['lower']), DIGITS, DOWN)}: "
+        f"{seen_words(result, each['witness'])}"
+        for each in result.get("findings", ())[1:]
+    ]
+    return *also, *map(clean, (result["searched"] or {}).get("notes", ()))
 
 
 def _place(result: Raw, cell: Raw) -> tuple[str, str, str]:
@@ -125,14 +159,7 @@ def sides_of(result: Raw, cell: Raw) -> tuple[tuple[str, float], ...]:
 def shares(
     one: float, other: float, breaks: Callable[[float, float], bool] = lambda p, q: p != q
 ) -> tuple[str, str]:
-    """Write two probabilities as per cents, nearest, with as many digits as show what they show.
-
-    Parameters
-    ----------
-    one, other : float
-    breaks : callable
-        Whether two numbers show it; by default that they differ.
-    """
+    """Write two probabilities as per cents, nearest, with as many digits as show what they show."""
     texts = ("", "")
     for digits in (2, 3, 4, 6, 9, 12):
         numbers = [rounded(100 * each, digits, NEAREST) for each in (one, other)]
@@ -186,8 +213,11 @@ def looked_words(result: Raw) -> str:
     if searched is None:
         return ""
     if "search" in searched:
-        found = plural(searched["certified_cells"], "pair")
-        return f"{searched_pairs(searched['search'])}; {found} certified on fresh runs"
+        found = searched_pairs(searched["search"])
+        if result["mode"] != "monte-carlo":
+            own = sum(part["kind"] == "own" for part in searched["parts"])
+            return f"{found}, {plural(own, 'worst case')} of its own" if own else found
+        return f"{found}; {plural(searched['certified_cells'], 'pair')} certified on fresh runs"
     asked, parts = searched.get("asked", True), searched.get("parts", ())
     data = [part for part in parts if part["kind"] == "data"]
     own, learned = (
@@ -209,8 +239,12 @@ def looked_words(result: Raw) -> str:
     return ", ".join(told)
 
 
-def replay_command(cell: Raw, name: str) -> str:
-    """Return the command that runs a witness again; empty where only Python can."""
+def replay_command(result: Raw) -> str:
+    """Return the command that runs the clearest witness again; empty where only Python can."""
+    clear = result.get("clearest")
+    cell, name = (clear, clearest_id(result["id"])) if clear else (shown_cell(result), result["id"])
+    if cell is None:
+        return ""
     if cell["target"] is None or cell["data"].get("kind") == "memory":
         return ""
     file = f"{within(cell)}{shlex.quote(witness_file(name))}"

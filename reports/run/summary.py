@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, lead
-from dpassay.reports.run.run_words import INTERRUPTED
+from dpassay.reports.run.run_words import ended
 from dpassay.reports.run.search_words import is_searched
 from dpassay.reports.run.view import CAVEAT
 from dpassay.reports.run.words import FOLDER
@@ -56,19 +56,7 @@ def print_summary(
     everything: bool = False,
     directory: Path | None = None,
 ) -> None:
-    """Print what was found, worst first, and what limits it.
-
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-    console : rich.console.Console
-        Where to; its width and its colours are respected. Readable from 80 columns on.
-    everything : bool
-        Whether each result has a line of its own, however many there are.
-    directory : Path, optional
-        Where the record and its witnesses lie, for the commands.
-    """
+    """Print what was found, worst first, and what limits it."""
     found = sorted(briefs(record), key=_worst_first)
     shown = [each for each in found if everything or len(found) <= FEW or each.status in IN_FULL]
     _wrapped(console, lead(record), style="bold")
@@ -87,8 +75,8 @@ def print_summary(
     )
     if len(shown) < len(found):
         _wrapped(console, "-v lists them all; `dpassay explain ID` tells one in full")
-    if not record["run"]["complete"]:
-        _wrapped(console, record["run"].get("changed", INTERRUPTED))
+    if said := ended(record["run"]):
+        _wrapped(console, said)
     if any(each.status in {HELD, MISSED} for each in found):
         sight = any(each.status is HELD and each.sampled for each in shown)
         sought = [is_searched(each) for each in record["results"]]
@@ -112,7 +100,8 @@ def row_of(brief: Brief, confidence: float) -> tuple[str, ...]:
         return who, f"claims {brief.claimed}", "", "error"
     many = f" ({brief.times}×)" if brief.times not in {"", INFINITY} else ""
     refuted = brief.status in {REFUTED, EXPECTED}
-    found = f"{brief.verb if refuted else 'found'} {brief.found.removeprefix('= ')}{many}"
+    verb = "told apart," if brief.certain else brief.verb if refuted else "found"
+    found = f"{verb} {brief.found.removeprefix('= ')}{many}"
     how = f"{percent(confidence)} confidence" if brief.sampled else "computed"
     verdict = {
         REFUTED: f"refuted, {how}",
@@ -125,6 +114,8 @@ def row_of(brief: Brief, confidence: float) -> tuple[str, ...]:
 
 def _sight(brief: Brief) -> str:
     """Say what would have been refuted of a result that was not."""
+    if brief.part and not brief.sampled:
+        return f"not refuted ({brief.part} only)"
     if not brief.sight:
         return "not refuted"
     if brief.exceeds:
@@ -143,13 +134,11 @@ def _below(brief: Brief) -> Iterator[str]:
     """Yield what stands below the line of a result; most where somebody has to act on it."""
     if brief.about:
         yield f"about: {brief.about}"
-    if brief.status not in IN_FULL:
-        return
     if brief.status is REFUTED:
-        if brief.seen:
-            yield brief.seen
-    else:
+        yield from filter(None, (brief.pair, brief.seen))
+    elif brief.status in IN_FULL:
         yield f"{brief.reason}."
+    yield from brief.lines
 
 
 def _widths(rows: Sequence[tuple[str, ...]], width: int) -> list[int] | None:

@@ -81,47 +81,14 @@ class StatusCount:
 class ResultView:
     """One result, ready to be shown.
 
-    Parameters
-    ----------
-    id : str
-    anchor : str
-        The id made safe for a link, unique in the report.
-    place : int
-        Place in the record, where results are not ordered by how bad they are.
-    status : Status
-    claim, released, source, lower, top, detectable, trials : str
-        Cells of the summary; `released` is what the claim is about, `top` is '= ' the exact value
-        or '≤ ' the upper bound; of a part of the release '≥ ' what is certain, and nothing is known
-        from above.
-    through : str
-        Through which answers so much is detectable; empty where it does not matter.
-    claimed : float
-    unit : str
-        What is measured, and in what: for an axis.
-    bar : float or None
-        Exact leak, else the lower bound; None for an error.
-    upper : float or None
-    sampled : bool
-        Whether the numbers come from trials.
-    parts : tuple of Part
-        The story of the result.
-    queries : tuple of QueryView
-    query_table, query_shortlist : Table or None
-        All query points in order, and the worst ones first; None where there are none.
-    more : int
-        Query points that the short list leaves out.
-    profile : ProfileView or None
-        That of the worst query point.
-    finding : Finding or None
-    explain : str
-        Command that shows this result again.
-    part : str
-        What of the release was looked at; empty where that is all of it.
+    `released` is what the claim is about. `top` is '= ' the exact value or '≤ ' the upper
+    bound; of a part of the release it is '≥ ' what is certain, and nothing is known from above.
+    Texts are cells of the summary.
     """
 
     id: str
-    anchor: str
-    place: int
+    anchor: str  # the id made safe for a link, unique in the report
+    place: int  # in the record, where results are not ordered by how bad they are
     status: Status
     claim: str
     released: str
@@ -129,86 +96,52 @@ class ResultView:
     lower: str
     top: str
     detectable: str
-    through: str
+    through: str  # the answers through which so much is detectable, if it matters
     trials: str
     claimed: float
-    unit: str
-    bar: float | None
+    unit: str  # what is measured, and in what: for an axis
+    bar: float | None  # exact leak, else the lower bound; None for an error
     upper: float | None
-    sampled: bool
+    sampled: bool  # whether the numbers come from trials
     sought: bool
-    parts: tuple[Part, ...]
+    parts: tuple[Part, ...]  # the story of the result
     queries: tuple[QueryView, ...]
-    query_table: Table | None
-    query_shortlist: Table | None
-    more: int
-    profile: ProfileView | None
+    query_table: Table | None  # all query points in order, or None
+    query_shortlist: Table | None  # the worst ones first, or None
+    more: int  # query points that the short list leaves out
+    profile: ProfileView | None  # that of the worst query point
     finding: Finding | None
-    explain: str
-    part: str = ""
+    explain: str  # command that shows this result again
+    part: str = ""  # what of the release was looked at; empty if that is all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """A record, ready to be shown.
 
-    Parameters
-    ----------
-    headline : str
-        The one sentence that a reader must not miss.
-    tone : str
-        Slug of the worst status; 'none' where nothing was audited.
-    notes : tuple of str
-        What limits the headline: an interrupted run, the catalogue instead of the user's
-        mechanisms, what was sampled.
-    caveat, caveat_detail : str
-    counts : tuple of StatusCount
-        Those that occur, worst first.
-    results : tuple of ResultView
-        Worst first.
-    summary : Table or None
-        The same as a table; None where nothing was audited.
-    anchors : dict of str to str
-        From the id of a result to its anchor.
-    findings : Table or None
-        Claims that are refuted, exceeded or loose.
-    findings_words : tuple of str
-        What the table does not show.
-    notions : Table or None
-        epsilon and gamma of every mechanism whose law is known.
-    facts : tuple of (str, str)
-        Version, commit, seed, data and so on.
-    command : str
-        What made the record, and makes it again.
-    glossary : tuple of Status
-        Every status with its meaning.
+    `notes` say what limits the headline: an interrupted run, the catalogue instead of the
+    user's mechanisms, what was sampled.
     """
 
-    headline: str
-    tone: str
+    headline: str  # the one sentence that a reader must not miss
+    tone: str  # slug of the worst status; 'none' where nothing was audited
     notes: tuple[str, ...]
     caveat: str
     caveat_detail: str
-    counts: tuple[StatusCount, ...]
-    results: tuple[ResultView, ...]
-    summary: Table | None
-    anchors: dict[str, str]
-    findings: Table | None
-    findings_words: tuple[str, ...]
-    notions: Table | None
-    facts: tuple[tuple[str, str], ...]
-    command: str
-    glossary: tuple[Status, ...] = ALL
+    counts: tuple[StatusCount, ...]  # statuses that occur, worst first
+    results: tuple[ResultView, ...]  # worst first
+    summary: Table | None  # the same as a table; None where nothing was audited
+    anchors: dict[str, str]  # from the id of a result to its anchor
+    findings: Table | None  # claims that are refuted, exceeded or loose
+    findings_words: tuple[str, ...]  # what the table does not show
+    notions: Table | None  # epsilon and gamma of every mechanism whose law is known
+    facts: tuple[tuple[str, str], ...]  # version, commit, seed, data and so on
+    command: str  # what made the record, and makes it again
+    glossary: tuple[Status, ...] = ALL  # every status with its meaning
 
 
 def make_view(record: Raw) -> View:
-    """Work out everything a report shows.
-
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-    """
+    """Work out everything a report shows."""
     run = record["run"]
     taken: set[str] = set()
     results = sorted(
@@ -241,13 +174,7 @@ def make_view(record: Raw) -> View:
 
 
 def find_result(view: View, result_id: str) -> ResultView:
-    """Return one result of a view.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none of that id; names the nearest ones, or all if none is near.
-    """
+    """Return one result of a view, or name the nearest ones, or all if none is near."""
     wanted = clean(result_id)
     for result in view.results:
         if result.id == wanted:
@@ -267,7 +194,7 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
     status, sampled = status_of(result), result["mode"] == "monte-carlo"
     lower, upper, leak = (value(result[key]) for key in ("lower", "upper", "exact"))
     broken = result["verdict"] == "refuted"
-    part = looked_at(result)
+    part, asked = looked_at(result), (result["searched"] or {}).get("asked", True)
     top = MISSING if upper is None or part else f"≤ {above(upper)}"
     bound = (
         leak == 0
@@ -304,9 +231,16 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         parts=parts_of(result, status, run, () if profile is None else profile.words),
         queries=queries,
         query_table=query_table(
-            rows, sampled=sampled, caption=f"Every query point of {name}: {words.unit}"
+            rows,
+            sampled=sampled,
+            caption=f"{'Every query point' if asked else 'The worst cell'} of {name}: {words.unit}",
         ),
-        query_shortlist=shortlist(rows, sampled=sampled, limit=SHORTLIST, unit=words.unit),
+        query_shortlist=shortlist(
+            rows,
+            sampled=sampled,
+            limit=SHORTLIST,
+            caption=f"{'Query points' if asked else 'Cells'} with the largest {words.unit}",
+        ),
         more=len(queries) - sum(row.of for row in worst_rows(rows, SHORTLIST)),
         profile=profile,
         finding=finding_of(result),

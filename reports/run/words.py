@@ -28,16 +28,7 @@ ORIGIN = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One titled piece of the story of a result.
-
-    Parameters
-    ----------
-    title : str
-    texts : tuple of str
-        Paragraphs.
-    command : str or None
-        A command line that belongs to it.
-    """
+    """One titled piece of the story of a result."""
 
     title: str
     texts: tuple[str, ...]

@@ -9,27 +9,13 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """What became of a claim, as a reader meets it.
+    """What became of a claim, as a reader meets it."""
 
-    Parameters
-    ----------
-    slug : str
-        Name for style sheets.
-    word : str
-        What is printed: the verdict, and whether it was expected.
-    symbol : str
-        A shape of its own, so that nothing hangs on colour.
-    rank : int
-        Place in the worst-first order; 0 is worst.
-    meaning : str
-        One sentence for the reader who sees the word for the first time.
-    """
-
-    slug: str
-    word: str
-    symbol: str
-    rank: int
-    meaning: str
+    slug: str  # for style sheets
+    word: str  # the verdict, and whether it was expected
+    symbol: str  # a shape of its own, so that nothing hangs on colour
+    rank: int  # place in the worst-first order; 0 is worst
+    meaning: str  # one sentence for the reader who sees the word for the first time
 
 
 REFUTED = Status(
@@ -90,8 +76,8 @@ VERIFIED = Status(
     symbol="★",
     rank=6,
     meaning=(
-        "Every dataset of the named domain satisfies the claim in what was looked at, for the "
-        "declared law. It says nothing beyond these."
+        "Every dataset of the named domain satisfies the whole claim, for the declared law. It "
+        "says nothing beyond these."
     ),
 )
 

@@ -64,7 +64,7 @@ def print_rows(record: Raw, console: Console) -> None:
         console.print(Text(line))
     for row in rows_of(record):
         console.print(Text(f"{row.status.symbol} {row.key}: {row.status.word}"))
-        numbers = f"{row.quantity}: claimed {row.relation} {row.claimed}, true {row.found}"
+        numbers = f"{row.quantity}: claimed {row.claimed}, true {row.found}"
         witness = f"witness: {row.witness}" if row.witness else ""
         why = row.reason if row.status in (ERROR, INCONCLUSIVE) else ""
         for line in filter(None, (numbers, witness, why)):

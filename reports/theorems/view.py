@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +33,6 @@ class RowView:
     hypotheses: str
     checks: str
     quantity: str
-    relation: str
     method: str
     domain: str
     derivation: str
@@ -47,9 +47,22 @@ class RowView:
 
 
 def rows_of(record: Raw, *, drawn: bool = False) -> tuple[RowView, ...]:
-    """Return the rows, worst first, else in their order; growth as pictures if asked."""
-    views = [_view(result, drawn=drawn) for result in record["results"]]
-    return tuple(sorted(views, key=lambda view: view.status.rank))
+    """Return the rows, worst first, by status, then by how far from what is claimed.
+
+    Growth as pictures if asked.
+    """
+    ranked = sorted(record["results"], key=lambda each: (status_of(each).rank, -_excess(each)))
+    return tuple(_view(result, drawn=drawn) for result in ranked)
+
+
+def _excess(result: Raw) -> float:
+    """Return how many times as much as is claimed is true, of a lower bound the inverse."""
+    factor = None if result["worst"] is None else value(result["worst"]["factor"])
+    if factor is None:
+        return -math.inf
+    if result["relation"] == "at most":
+        return factor
+    return 1 / factor if factor > 0 else math.inf
 
 
 def headline(record: Raw) -> str:
@@ -73,11 +86,13 @@ def _view(result: Raw, *, drawn: bool) -> RowView:
         },
         **{
             name: clean(result[name])
-            for name in ("checks", "quantity", "relation", "method", "domain", "reason")
+            for name in ("checks", "quantity", "method", "domain", "reason")
         },
         derivation=clean(result["derivation"] or ""),
         cells=f"{result['cells']:,}",
-        claimed=MISSING if worst is None else _number(worst["claimed"]),
+        claimed=MISSING
+        if worst is None
+        else f"{clean(result['relation'])} {_number(worst['claimed'])}",
         found=MISSING if worst is None else _between(worst),
         factor=MISSING if worst is None or worst["factor"] is None else _number(worst["factor"]),
         witness=_witness(result["witness"]),

@@ -62,6 +62,19 @@ def test_what_comes_before_the_first_report_tells_no_pace(
     assert capsys.readouterr().err == ""
 
 
+def test_a_stage_that_begins_anew_has_a_pace_of_its_own(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The next group of pairs: 10 seconds for the 500 of the one before are no pace of this one."""
+    clock = Clock()
+    pace = Pace(silent, clock)
+    for _ in range(2):
+        for done in range(1, 501):
+            clock.now += 0.02
+            pace("mine: pairs", done, 500)
+    assert capsys.readouterr().err == ""
+
+
 def test_what_its_size_alone_tells_is_said_before(capsys: pytest.CaptureFixture[str]) -> None:
     foretell(["mine"], 20_000, 20)
     assert capsys.readouterr().err == ""

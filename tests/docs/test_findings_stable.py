@@ -22,6 +22,7 @@ from dpassay.mechanisms.shared.line_classes import Intervals, Thresholds
 from dpassay.mechanisms.shared.plane_classes import Halfspaces
 from dpassay.mechanisms.shared.vc import cover, exponential_size, is_net, net_probability, net_size
 from dpassay.targets.resolve import resolve
+from dpassay.theorems.dagan_feldman_2020.representatives import worst_of_all_choices
 from tests.docs.test_findings import PAGE
 from tests.mechanisms.dagan_feldman_2020.test_stable_learner import Adversarial
 from tests.mechanisms.dagan_feldman_2020.test_stable_learner_worst import LABELS, excess
@@ -292,41 +293,6 @@ def test_where_rounding_up_does_no_harm() -> None:
         assert bound > gamma or gamma * n >= 1
 
 
-def worst_of_all_choices(d: int, n: int, epsilon: float) -> float:
-    """Thresholds 1, ..., d + 1 on {1, ..., d}, |T| = 1.
-
-    The largest change, each point with the worst thresholds for the pair.
-    """
-    records = [(x, y) for x in range(1, d + 1) for y in (0, 1)]
-    every = list(itertools.combinations_with_replacement(records, n))
-    number = {each: i for i, each in enumerate(every)}
-    errors = np.array(
-        [[sum((x >= t) != y for x, y in each) for t in range(1, d + 2)] for each in every]
-    )
-    counts = np.array([[sum(x == at for x, _ in each) for at in range(1, d + 1)] for each in every])
-    rests = itertools.combinations_with_replacement(records, n - 1)
-    near = np.array(
-        [[number[tuple(sorted((*rest, record)))] for record in records] for rest in rests]
-    )
-    one, other = (
-        near[:, each].ravel() for each in np.array(list(itertools.permutations(range(2 * d), 2))).T
-    )
-    largest = 0.0
-    for query in range(1, d + 1):
-        change = np.zeros(len(one))
-        for x in range(1, d + 1):
-            ones = [
-                expit(epsilon / 2 * (errors[:, high - 1] - errors[:, low - 1])) * (query >= low)
-                + expit(epsilon / 2 * (errors[:, low - 1] - errors[:, high - 1])) * (query >= high)
-                for low in range(1, x + 1)
-                for high in range(x + 1, d + 2)
-            ]
-            weighed = np.array(ones) * counts[:, x - 1] / n
-            change += (weighed[:, one] - weighed[:, other]).max(axis=0)
-        largest = max(largest, float(change.max()))
-    return largest
-
-
 @pytest.mark.parametrize(("n", "d", "thresholds", "choices", "change", "corrected"), WORST)
 def test_worst_of_all_choices(
     n: str, d: str, thresholds: str, choices: str, change: str, corrected: str
@@ -335,7 +301,7 @@ def test_worst_of_all_choices(
     assert int(thresholds) == points_ + 1
     assert int(choices) == math.factorial(points_) ** 2
     found, bound = (
-        worst_of_all_choices(points_, size, 0.25),
+        worst_of_all_choices("thresholds", points_, size, 1, 0.25),
         1 / size + (1 - 1 / size) * math.tanh(0.25 / 4),
     )
     assert f"{found:.10f} {bound:.10f}" == f"{change} {corrected}"
@@ -384,7 +350,9 @@ def test_five_points_attain_the_bound_for_an_even_n(n: int) -> None:
 
 
 def test_two_records_do_not_attain_the_bound() -> None:
-    assert worst_of_all_choices(6, 2, 0.25) < 0.5 + 0.5 * math.tanh(0.25 / 4) - 1e-4
+    assert (
+        worst_of_all_choices("thresholds", 6, 2, 1, 0.25) < 0.5 + 0.5 * math.tanh(0.25 / 4) - 1e-4
+    )
 
 
 def test_worst_representatives_by_hand() -> None:

@@ -259,13 +259,11 @@ def test_a_union_of_labels_is_looked_at_where_delta_makes_it_worse(delta: float)
 
 @pytest.mark.parametrize("labels", [2, 3, 4])
 def test_events(labels: int) -> None:
-    assert (
-        label_events(Ratio(0.0), 1.0, tuple(range(labels))).masks.tolist()
-        == np.eye(labels, dtype=int).tolist()
+    single, several = (
+        label_events(Ratio(delta), 1.0, tuple(range(labels))).masks for delta in (0.0, 0.1)
     )
-    found = {
-        tuple(row) for row in label_events(Ratio(0.1), 1.0, tuple(range(labels))).masks.tolist()
-    }
+    assert [single[k].tolist() for k in range(labels)] == np.eye(labels).tolist()
+    found = {tuple(several[k].tolist()) for k in range(len(several))}
     proper = {each for each in itertools.product((0, 1), repeat=labels) if 0 < sum(each) < labels}
     assert found == proper
 

@@ -72,8 +72,6 @@ def test_the_pilot_looks_at_each_dataset_once(monkeypatch: pytest.MonkeyPatch) -
 
 def test_few_of_many_trials_do_not_certify(monkeypatch: pytest.MonkeyPatch) -> None:
     """With constants a hundredth as large, so that it takes a hundredth of the time."""
-    from dpassay.engine import guards
-
     for module, name, value in (
         (searched, "ENOUGH", 4_000),
         (searched, "MOST_SEARCH", 3_200),
@@ -83,7 +81,6 @@ def test_few_of_many_trials_do_not_certify(monkeypatch: pytest.MonkeyPatch) -> N
         (searched, "RARE", 100),
         (evidence, "LEAST", 4),
         (evidence, "MOST_CHECKED", 1_000),
-        (guards, "CONFIRMED", 2_000),
     ):
         monkeypatch.setattr(module, name, value)
     runs = 0

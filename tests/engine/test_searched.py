@@ -265,7 +265,7 @@ def test_a_dataset_that_it_does_not_take_is_passed_over_and_counted() -> None:
     rounds = result.evidence.searched["search"]
     assert sum(each["failed"] for each in rounds) > 0
     assert rounds[0]["pairs"] + rounds[0]["failed"] <= 256
-    assert "passed over: the mechanism raised" in to_markdown(_record(result))
+    assert "passed over, since the mechanism raised" in to_markdown(_record(result))
 
 
 def test_a_failure_on_the_users_own_data_is_an_error() -> None:

@@ -121,7 +121,8 @@ def test_a_broken_mechanism_is_red_within_few_trials(
 ) -> None:
     """The number in the report comes from other trials, the refutation is replayed on yet others.
 
-    All of them together, the screening and the guards included, are a tenth of the usual ones.
+    All of them together, the screening and the guards included, are an eighth of the usual ones:
+    the replay looks several times, so that each of its looks has a quarter of the error.
     """
     seen, stopping = Counting(function), Counting(function)
     slow, fast = run(seen, claim=claim), run(stopping, claim=claim, stop_early=True)
@@ -132,7 +133,7 @@ def test_a_broken_mechanism_is_red_within_few_trials(
     assert abs(evidence.lower.counts.n1 - 3 * stopped.trials) <= 3
     assert fast.lower > claim.promised
     assert evidence.trials <= 2 * (150 + 4 * stopped.trials)
-    assert stopping.rows < min(10_000, seen.rows / 10)
+    assert stopping.rows < min(10_000, seen.rows / 8)
 
 
 def test_the_refutation_can_be_computed_from_the_record() -> None:
@@ -237,6 +238,7 @@ def exact_stops(pairs: int, epsilon: float, p1: float, p0: float, at_least: floa
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("bounds_only")
 def test_early_stops_are_as_frequent_as_enumerated() -> None:
     """Exact, at the one look of this budget, and counted in audits: on the boundary and beyond it.
 
@@ -302,7 +304,7 @@ def test_a_refutation_is_replayed_before_it_is_printed(monkeypatch: pytest.Monke
     bounded_by(monkeypatch, 0.9)
     asked: list[tuple[int, int, int]] = []
 
-    def confirmed(guards: Guards, group: int, pair: int) -> None:
+    def confirmed(guards: Guards, group: int, pair: int, *_: Any) -> None:
         asked.append((group, pair, guards.draws))
         raise TargetError("the refutation did not come out again")
 
@@ -318,6 +320,7 @@ def test_the_bound_may_lie_below_the_claim_and_the_verdict_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bounded_by(monkeypatch, 0.9)
+    monkeypatch.setattr(Guards, "confirmed", lambda *_: None)  # it is refuted by such bounds too
     result = run(response(2.0), stop_early=True)
     assert result.verdict == "refuted"
     assert result.lower == 0.9

@@ -67,7 +67,7 @@ def evidence(
         (
             evidence("monte-carlo", 0.2, 9.0, detectable=math.inf),
             "inconclusive",
-            "no loss, however large, through an answer of",
+            "a loss of a size that is not promised through an answer of",
         ),
         (evidence("monte-carlo", 0.0, 0.3), "inconclusive", "saw nothing move"),
         (

@@ -112,7 +112,7 @@ def test_the_only_one_with_a_claim_is_what_the_first_screen_is_about() -> None:
 def test_numbers_are_rounded_to_the_safe_side_and_none_is_called_certified_that_is_not() -> None:
     _, (card,) = screen(make(subject("pate, epsilon = 1", 1.0, "one label", lower=0.29999)))
     told = {number.name: (number.text, number.note) for number in card.numbers}
-    assert told["Certified"] == ("≥ 0.299", "99.9 % confidence")
+    assert told["Certified"] == ("≥ 0.299", "99.9 % confidence, by guesses at membership")
     assert told["Would have seen"] == (
         "≥ 3.5",
         "with probability 0.9; could certify at most 2",

@@ -91,12 +91,13 @@ def test_names_are_short_where_they_are_unique(make: Any) -> None:
 
 def test_the_clearest_cell_is_shown_and_replayed(make: Any) -> None:
     result = make.computed("mine", "refuted", 2.0)
-    clear = {"query": 1, "p1": 0.75, "p0": 0.25, "direction": "S' to S"}
+    clear = {"query": 1, "p1": 0.75, "p0": 0.25, "direction": "S' to S", "loss": 1.0986}
     result["clearest"] = result["witness"] | clear
     result["per_query"][1] |= clear | {"change": "record 3 replaced", "answer": "yes"}
     found = one(make, result)
-    assert found.seen == (
-        'The clearest pair, record 3 replaced: at query 1 the answer "yes" went from 25 % to 75 %.'
+    assert found.seen.endswith(
+        'Another pair, record 3 replaced: at query 1 the answer "yes" went from 25 % to 75 %. '
+        "There the loss is 1.09, and easier to see."
     )
     assert found.replay == "dpassay replay witnesses/mine.clearest.json --trust"
 

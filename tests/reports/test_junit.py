@@ -90,8 +90,8 @@ def test_a_refutation_says_what_to_do(make: Any) -> None:
     failure = only_case(make.record(make.sampled("a b", "refuted"))).find("failure")
     assert failure is not None
     assert failure.attrib["message"] == (
-        "refuted: 1-differential privacy, replace-one; loss in nats ≥ 1.234567 and ≤ ∞; "
-        "confidence 99.9 %; detectable 1.181583 through an answer of probability 0.2 or more"
+        "refuted: 1-differential privacy, replace-one; the loss in nats is at least 1.234567 "
+        "(99.9 % confidence); detectable: 1.181583 through an answer of probability 0.2 or more"
     )
     lines = (failure.text or "").splitlines()
     assert lines[0].startswith(
@@ -106,8 +106,7 @@ def test_an_exact_refutation_and_an_error_have_messages_of_one_line(make: Any) -
     exact = only_case(make.record(make.computed("a", "refuted", loss="inf"))).find("failure")
     assert exact is not None
     assert exact.attrib["message"] == (
-        "refuted: 1-differential privacy, replace-one; loss in nats = ∞; confidence 100 %; "
-        "detectable 1.000000"
+        "refuted: 1-differential privacy, replace-one; the loss in nats is ∞, by the law"
     )
     error = only_case(make.record(make.result("a", "error", reason="no\nluck " + "x" * 5000))).find(
         "error"
@@ -125,7 +124,7 @@ def test_what_passes_has_a_few_lines(make: Any) -> None:
         or ""
     )
     assert (
-        "confidence 99.9 %; detectable 1.181583 through an answer of probability 0.2 or more."
+        "(99.9 % confidence); detectable: 1.181583 through an answer of probability 0.2 or more."
         in out
     )
     assert len(out.splitlines()) == 5

@@ -61,7 +61,7 @@ def test_what_was_found_is_a_sentence_without_nested_quotes(record: dict[str, An
 def test_the_first_screen_says_among_what_was_searched(record: dict[str, Any]) -> None:
     page = to_html(record)
     among = "1 true answer, which a change moves by at most 1"
-    assert f"no data: pairs were searched for among {among}" in page
+    assert f"pairs that were searched for among {among}" in page
     assert f"Searched among {among}: " in page
     assert "that it began with, " in page
     assert "There may be worse pairs." in page

@@ -48,7 +48,7 @@ def test_explanation_of_computed_numbers(small: Record, console: Console) -> Non
     print_explanation(small, "majority.exact", console)
     flat = " ".join(printed(console).split())
     for words in (
-        "None was spent",
+        "Nothing was spent",
         "ln(p1 / p0) = 0.995000",
         "Numerical error at most 1e-14",
         "Over datasets of any size, the worst loss is 0.995000",

@@ -114,7 +114,7 @@ def test_notes(small: Record, make: Any) -> None:
         "interrupted",
         "built-in catalogue",
         "known to be wrong",
-        "3 results sampled, 3 computed",
+        "3 results are sampled, 3 computed",
     ):
         assert words in notes
     assert make_view(make.record(make.computed("a", "verified"))).notes == (

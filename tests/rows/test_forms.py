@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpassay.errors import InvalidInput
-from dpassay.rows.columns import MISSING, Column
+from dpassay.rows.columns import MISSING, SPECIAL, Column
 from dpassay.rows.handing import Features, Handed
 from dpassay.rows.reading import code, rows_of
 from dpassay.rows.rows import Rows, rows_from_json
@@ -70,6 +71,7 @@ def test_a_frame_comes_back_with_its_dtypes() -> None:
         [(1, "a"), (2, "b")],
         [(), (1,), "x"],
         [("only",)],
+        [{"a": 1, "b": None}, {"a": 2, "b": "x"}],
     ],
     ids=str,
 )
@@ -123,7 +125,7 @@ def test_any_list_of_values_comes_back(data: list[Any]) -> None:
 
 
 def test_what_somebody_does_to_data_the_next_one_does_not_see() -> None:
-    for data in (FRAME, [1, "a"], np.eye(2), (np.eye(3), [0.5, 1, 2])):
+    for data in (FRAME, [1, "a"], [{"a": 1}], np.eye(2), (np.eye(3), [0.5, 1, 2])):
         rows = rows_of(data)
         hands = Handed(rows.form, rows.values)
         before, touched = repr(hands.fresh()), hands.fresh()
@@ -131,6 +133,8 @@ def test_what_somebody_does_to_data_the_next_one_does_not_see() -> None:
             touched.X[:] = 7
             touched.y[:] = 7
         elif isinstance(touched, list):
+            if isinstance(touched[0], dict):
+                touched[0].clear()
             touched.clear()
         elif isinstance(touched, np.ndarray):
             touched[:] = 7
@@ -180,19 +184,63 @@ def test_words() -> None:
     assert rows_of([1, "b"]).words == "{1, 'b'}"
 
 
+NAN, INF = math.nan, math.inf
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [0.5, NAN, None, -INF],
+        [1, NAN, 3],
+        ["a", NAN, None],
+        [(1, "a"), (NAN, None), (INF, "b")],
+        np.array([0.5, NAN, INF, -INF]),
+        np.array([[0.5, NAN], [INF, 2.0]]),
+        (np.array([[NAN, 1.0], [2.0, INF]]), [0, 1]),
+        pd.DataFrame({"x": [0.5, NAN, INF], "t": ["a", None, "b"]}),
+        pd.DataFrame({"x": pd.Series([None, NAN, 1.5], dtype=object)}),
+        [INF],
+    ],
+    ids=repr,
+)
+def test_cells_that_are_no_finite_numbers_are_handed_over_unchanged(data: Any) -> None:
+    rows = rows_of(data)
+    handed = rows.handed
+    if isinstance(data, tuple):
+        assert repr((handed.X, handed.y.tolist())) == repr(data)
+    else:
+        assert type(handed) is type(data)
+        assert repr(handed) == repr(data)
+    again = rows_from_json(json.loads(json.dumps(rows.as_json(), allow_nan=False)))
+    assert again.digest == rows.digest
+    assert repr(again.handed.X if isinstance(data, tuple) else again.handed) == repr(
+        handed.X if isinstance(data, tuple) else handed
+    )
+
+
+def test_such_cells_can_be_described_beside_data_that_have_none() -> None:
+    column = rows_of([1.5, 2.5], values={"value": [NAN, None, -INF]}).form.columns[0]
+    assert (column.missing, column.special) == (True, ("nan", "-inf"))
+    assert (column.low, column.high) == (1.5, 2.5)
+    assert [repr(column.plain(code)) for code in column.gaps] == ["None", "nan", "-inf"]
+    assert not Column(name="x", kind="number", high=1.0).holds(SPECIAL["nan"])
+
+
 @pytest.mark.parametrize(
     ("data", "more", "message"),
     [
         (pd.DataFrame({"a": [1]}), {"label": "b"}, "label = 'b': the data have no such column"),
         (pd.DataFrame({"age": [1]}), {"label": "Age"}, "did you mean 'age'"),
         (pd.DataFrame({"a": []}), {}, "no records"),
-        (pd.DataFrame({"a": [np.inf]}), {}, "column 'a': must be finite numbers"),
         (pd.DataFrame({"a": [2**60]}), {}, "column 'a': must be finite numbers below"),
         (pd.DataFrame({"a": [[1]]}), {}, "type list, which is not hashable"),
         (pd.DataFrame({"a": [5]}), {"limits": {"a": (0, 1)}}, "beyond"),
         (pd.DataFrame({"a": ["x"]}), {"limits": {"a": (0, 1)}}, "holds no numbers"),
         (np.zeros((2, 2, 2)), {}, "must be of shape"),
         ("text", {}, "data = str: must be a DataFrame"),
+        ([{"a": 1}, {"b": 1}], {}, "dicts must have the same texts as keys"),
+        ([{"a": 1}, {"a": 1, 2: 0}], {}, "dicts must have the same texts as keys"),
+        ([{}, {}], {}, "dicts must have the same texts as keys"),
         ((np.eye(2), [1]), {}, "X has 2 records and y has 1"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, "of different names"),
     ],

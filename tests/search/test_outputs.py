@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpassay.errors import InvalidInput
+from dpassay.mechanism.opening import Special
 from dpassay.search.features import CODED, KINDS, SINGLE, Feature, feature_from_json
 from dpassay.search.outputs import MOST_FEATURES, Encoder, encoder_from_json, fit_encoder
 from dpassay.search.values import (
@@ -22,7 +23,6 @@ from dpassay.search.values import (
     NAN,
     NUMBER,
     Key,
-    Special,
     key_from_json,
     key_of,
     key_to_json,
@@ -140,7 +140,7 @@ def test_values_that_python_holds_to_be_equal_are_one() -> None:
 def test_what_is_of_no_known_kind_is_known_by_its_type() -> None:
     assert key_of(Hostile()) == key_of(Hostile()) != key_of(object())
     assert key_of(Liar()) == key_of(Liar()) != key_of(Hostile())
-    assert key_of(10**5000) == key_of(10**400) != key_of(-(10**400))
+    assert len({key_of(10**5000), key_of(10**400), key_of(-(10**400))}) == 3
     assert isinstance(key_of(endless()), tuple)
     assert key_of(Sly((1, 2))) == (1, 2)
 
@@ -152,7 +152,6 @@ def test_no_output_makes_an_encoder_fail(pilot: list[Any], bits: bool) -> None:
     for draws in (
         ODD,
         [(each, each) for each in ODD],
-        np.array([*ODD, None], dtype=object)[:-1],
         np.zeros(3),
         np.full((3, 2), math.nan),
         np.zeros((3, 100), dtype=bool),
@@ -173,9 +172,11 @@ def test_no_output_makes_an_encoder_fail(pilot: list[Any], bits: bool) -> None:
 
 def test_what_the_pilot_did_not_show_is_a_code_of_its_own() -> None:
     encoder = fit_encoder([["a", "b", "a", "b"]])
-    (look,) = encoder.looks
-    assert look == Feature("value", SINGLE, ("a", "b"))
-    assert encoder.features(["b", "c", Hostile(), 1]).ravel().tolist() == [1, 2, 2, 2]
+    value, form = encoder.looks
+    assert value == Feature("value", SINGLE, ("a", "b"))
+    assert form.table == (Special("form", "·"),)
+    found = encoder.features(["b", "c", Hostile(), 1])
+    assert found.T.tolist() == [[1, 2, 2, 2], [0, 0, 1, 1]]
 
 
 def test_numbers_that_are_no_symbols_are_told_from_other_values() -> None:
@@ -246,7 +247,7 @@ def test_arrays_and_tuples_of_the_same_have_the_same_features(kind: str) -> None
     for j, look in enumerate(LOOKS):
         np.testing.assert_array_equal(one[:, j], other[:, j], err_msg=look.name)
     np.testing.assert_array_equal(one, encoder.features(array.tolist()))
-    nested = Encoder(tuple(LOOKS), parts=True, nested=True)
+    nested = Encoder(tuple(LOOKS), parts=True)
     flat = [j for j, look in enumerate(LOOKS) if look.kind != "whole"]
     pairs = [((row[0], row[1]), row[2]) for row in array.tolist()]
     np.testing.assert_array_equal(nested.features(pairs)[:, flat], one[:, flat])
@@ -292,14 +293,17 @@ def test_the_centre_of_a_distance_has_few_digits_but_enough() -> None:
 def test_texts_are_looked_into_where_there_are_many() -> None:
     rng = np.random.default_rng(7)
     encoder = fit_encoder([[f"about {each:.3f}" for each in rng.laplace(size=500)]])
-    assert encoder.names[-2:] == (
+    encoder = encoder.only(encoder.looks[-4:-1])
+    assert encoder.names == (
         "the first number in the text of the answer", "the number of letters of the answer",
+        "the digit of the answer that counts 0.001",
     )  # fmt: skip
     draws = ["about -0.5", "1e3 or 2", ".25", "no", "", 7, None, "9" * 400, "v1"]
-    found = encoder.features(draws)[:, -2:]
-    spelled = [-0.5, 1000, 0.25, math.nan, math.nan, math.nan, math.nan, 1e20, 1]
+    found = encoder.features(draws)
+    assert found[:, 2].tolist() == [0, 0, 0, 10, 10, 0, 10, 10, 0]
+    spelled = [-0.5, 1000, 0.25, math.nan, math.nan, math.nan, math.nan, float("9" * 400), 1]
     np.testing.assert_allclose(found[:, 0], spelled, rtol=1e-9)
-    np.testing.assert_array_equal(found[:, 1], [10, 8, 3, 2, 0, math.nan, math.nan, 201, 2])
+    np.testing.assert_array_equal(found[:, 1], [10, 8, 3, 2, 0, math.nan, math.nan, 400, 2])
 
 
 def test_bits_are_looked_at_where_they_are_asked_for() -> None:

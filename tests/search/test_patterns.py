@@ -152,7 +152,7 @@ def patterns(draw: Any) -> Pattern:
         else look
         for look in looks
     ]  # fmt: skip
-    encoder = Encoder(tuple(looks), draw(st.booleans()), draw(st.booleans()))
+    encoder = Encoder(tuple(looks), draw(st.booleans()))
     side = st.sampled_from([AT_LEAST, BELOW])
     if draw(st.booleans()):
         curves = []

@@ -95,7 +95,7 @@ def test_proposals_keep_to_the_relation_and_none_comes_twice(relation: str) -> N
         assert isinstance(base, Rows)
         assert isinstance(neighbour, Rows)
         assert KEEPS[relation](base, neighbour), (each.family, str(each.change))
-        assert len(base) <= len(PEOPLE)
+        assert len(base) <= 2 * len(PEOPLE)
         assert base.form.holds(base.values)
         assert each.pairs.relation == relation
         assert each.queries.shape[1] == found.columns == len(base.form.features)

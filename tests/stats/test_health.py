@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -56,6 +57,57 @@ def test_no_statistic_exceeds_one_on_average(
     statistic: object, sizes: tuple[int, ...], law: tuple[float, ...]
 ) -> None:
     assert expectation(statistic, sizes, law) <= 1 + 1e-9
+
+
+def partitions(n: int) -> Iterator[tuple[int, ...]]:
+    """Every way in which n trials agree: which came first of those that are like each of them."""
+    grown: list[tuple[int, ...]] = [()]
+    for _ in range(n):
+        grown = [(*each, k) for each in grown for k in range(max(each, default=-1) + 2)]
+    yield from grown
+
+
+@pytest.mark.parametrize("labels", [2, 400, 10**5])
+@pytest.mark.parametrize("statistic", [log_uneven, log_varied, log_copied])
+@pytest.mark.parametrize("sizes", [(1,) * 6, (2, 2, 2), (3, 1, 2), (1, 5)])
+def test_no_statistic_exceeds_one_on_average_whatever_the_number_of_labels(
+    statistic: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    sizes: tuple[int, ...],
+    labels: int,
+) -> None:
+    """Exactly, for labels that are equally likely: what counts is which trials agree."""
+    call = np.repeat(np.arange(len(sizes)), sizes)
+    total = whole = 0.0
+    for alike in partitions(sum(sizes)):
+        counts = np.zeros((len(sizes), 1, max(alike) + 1), dtype=np.int64)
+        np.add.at(counts[:, 0], (call, np.array(alike)), 1)
+        chance = math.perm(labels, max(alike) + 1) / labels ** sum(sizes)
+        whole += chance
+        total += chance * math.exp(statistic(counts)[0]) if chance else 0.0
+    assert whole == pytest.approx(1)
+    assert total <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("labels", [400, 1000, 10**5])
+def test_calls_that_are_all_different_speak_against_copies_however_unlikely_each_is(
+    labels: int,
+) -> None:
+    """Of 20 calls of 1,000 rows: a call's own chance, far below 1e-300, makes no copy of it."""
+    rng = np.random.default_rng(labels)
+    drawn = rng.multinomial(1000, np.full(labels, 1 / labels), size=20)[:, None]
+    assert len(np.unique(drawn, axis=0)) == 20
+    assert log_copied(drawn)[0] == pytest.approx(-19 * math.log(2), abs=1e-9)
+    assert log_varied(drawn)[0] < 5
+    copies = np.concatenate([drawn[:10], drawn[:10]])
+    assert log_copied(copies)[0] > 1000
+
+
+def test_labels_that_never_came_have_no_part_in_anything() -> None:
+    drawn = np.random.default_rng(3).multinomial(50, np.full(7, 1 / 7), size=(6, 2))
+    among = np.zeros((6, 2, 300), dtype=np.int64)
+    among[..., 5:12] = drawn
+    for statistic in (log_uneven, log_varied, log_copied):
+        assert statistic(among) == pytest.approx(statistic(drawn), abs=1e-9)
 
 
 def test_an_urn_gives_every_sequence_a_probability() -> None:

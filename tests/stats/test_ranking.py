@@ -79,3 +79,11 @@ def test_the_highest_of_events_and_directions(most: int) -> None:
     one, other = np.broadcast_arrays(x, y)
     each = np.maximum(ranking.scores(one, other, 99), ranking.scores(other, one, 99))
     np.testing.assert_array_equal(ranking.highest(x, y, 99), each.max(axis=2))
+
+
+def test_rare_events_are_ranked_once_as_all_are() -> None:
+    rng = np.random.default_rng(5)
+    shares = np.array([0.4, 0.1, *np.full(300, 0.5 / 300)])
+    x, y = (rng.multinomial(2000, shares / shares.sum(), size=40) for _ in range(2))
+    ranking = Ranking.of(Ratio(), 1.0, 2000)
+    assert np.array_equal(ranking.of_rare(x, y, 99), ranking.scores(x, y, 99))

@@ -89,3 +89,17 @@ def test_what_is_passed_by_name_arrives_under_that_name() -> None:
     )
     told = mechanism.sample(np.ones(1), np.zeros((1, 1)), 3, np.random.default_rng(0))
     assert told == [(1.0, "Generator")] * 3
+
+
+@pytest.mark.parametrize(
+    "held", [{"n": 0}, [0], np.zeros(1, dtype=int)], ids=lambda x: type(x).__name__
+)
+def test_an_answer_that_the_next_run_changes_stays_as_it_was(held: Any) -> None:
+    def function(data: Any, rng: Any) -> Any:
+        held["n" if isinstance(held, dict) else 0] = int(rng.integers(2**40))
+        return held
+
+    takes = ("data", "rng")
+    mechanism = FunctionMechanism(function=function, claims=(), takes=takes, free=True)
+    told = mechanism.sample(np.ones(1), np.zeros((1, 1)), 3, np.random.default_rng(0))
+    assert len(set(map(repr, told))) == 3

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from dpassay.errors import TargetError
+from dpassay.search.features import Feature
+from dpassay.search.outputs import Encoder
 from dpassay.targets.draws import as_draws
 
 
@@ -19,7 +21,8 @@ from dpassay.targets.draws import as_draws
         (np.zeros((3, 2, 2)), (3, 4), True),
         ([1, 0, 1], (3,), True),
         ([True, False, True], (3,), True),
-        ([1.5, 2, 3], (3,), True),
+        ([1.5, 2.0, 3.0], (3,), True),
+        ([1.5, 2, 3], (3,), False),
         ([np.zeros(4)] * 3, (3, 4), True),
         (["a", "b", "a"], (3,), False),
         ([None, (1, 2), (1,)], (3,), False),
@@ -69,4 +72,8 @@ def test_labels_of_any_kind_at_queries_are_columns(answers: Any) -> None:
     lists = as_draws(AT_QUERIES, 3, 2, "S")
     assert lists.tolist() == found.tolist()
     alone = as_draws(answers, 3, 0, "S")
-    assert alone.tolist() == [("a", "b"), ("b", "b"), ("a", "a")]
+    assert Encoder((Feature("count", 0, ("a",)),), parts=True).features(alone).tolist() == [
+        [1],
+        [0],
+        [2],
+    ]

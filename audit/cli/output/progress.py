@@ -34,7 +34,7 @@ class Pace:
         self, shown: Progress, clock: Callable[[], float] = time.monotonic, smaller: str = SMALLER
     ) -> None:
         self._shown, self._clock, self._smaller = shown, clock, smaller
-        self._last, self._what = clock(), ""
+        self._last, self._what, self._done = clock(), "", 0
         self._began, self._told = self._last, False
         self._first: tuple[float, int] | None = None
 
@@ -43,10 +43,10 @@ class Pace:
         what = printable(what)
         self._shown(what, done, total)
         now = self._clock()
-        if what != self._what:
+        if what != self._what or done < self._done:  # or it begins anew: the next group of pairs
             self._what, self._began, self._told = what, self._last, False
             self._first = None
-        self._last = now
+        self._last, self._done = now, done
         if self._first is None:  # what came before it was set-up too, so it tells no pace
             self._first = now, done
             return

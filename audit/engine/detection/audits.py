@@ -185,4 +185,4 @@ class Audits:
         Shape (..., 2E).
         """
         both = np.concatenate([base, other], axis=-1), np.concatenate([other, base], axis=-1)
-        return self.ranking.scores(*both, self.cells)
+        return self.ranking.of_rare(*both, self.cells)

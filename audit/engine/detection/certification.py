@@ -62,16 +62,8 @@ def methods_near(
 ) -> set[Method]:
     """Return the tests that are chosen at the counts to be expected, and so many deviations off.
 
-    Parameters
-    ----------
-    design : Certification
-    p1, p0 : float
-        Probabilities of the event.
-    draws : int
-        Trials per side that choose the test.
-    labels : int
-        Answers that are counted.
-    off : float
+    `p1`, `p0`: probabilities of the event. `draws`: trials per side that choose the test. `labels`:
+    answers that are counted.
     """
     x, y = draws * p1, draws * p0
     off_x, off_y = off * math.sqrt(x * (1 - p1)), off * math.sqrt(y * (1 - p0))

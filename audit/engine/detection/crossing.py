@@ -24,19 +24,9 @@ def crossing(
 ) -> float:
     """Return the least place from which on a function is not below 0, or a little more.
 
-    Parameters
-    ----------
-    function : callable
-    start : float
-        Where it is expected.
-    origin : float
-        From which distances are measured, at most `least`.
-    least : float
-        The crossing is beyond.
-    under : float
-        The value there, below 0; minus infinity where it is not known.
-    most : float
-        No place is beyond.
+    `start`: where it is expected. `origin`: from which distances are measured, at most `least`.
+    `least`: the crossing is beyond. `under`: the value there, below 0; minus infinity where it is
+    not known. `most`: no place is beyond.
 
     Returns
     -------

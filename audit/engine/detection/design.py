@@ -50,13 +50,9 @@ class Design(Certification):
 def sight(design: Design, frequency: float | None) -> DetectionCurve:
     """Say what an audit would have seen.
 
-    Parameters
-    ----------
-    design : Design
-    frequency : float or None
-        Of the event that looked worst in the screening, on its likelier side; None where it saw
-        nothing move. Then the claim's worst face is assumed of two labels, an even share of K
-        labels, and noise whose centre moves of numbers.
+    `frequency`: of the event that looked worst in the screening, on its likelier side; None where
+    it saw nothing move. Then the claim's worst face is assumed of two labels, an even share of K
+    labels, and noise whose centre moves of numbers.
     """
     at = usual_frequency(design) if frequency is None else two_digits(min(frequency, _most(design)))
     if not design.scale.rarer_is_harder:
@@ -93,11 +89,7 @@ def smallest_seen(design: Design, frequency: float) -> float:
     noise whose centre moves, Laplace's, and for delta > 0 the normal one's; the worst threshold is
     then where it is.
 
-    Parameters
-    ----------
-    design : Design
-    frequency : float
-        Probability of the event on the likelier side.
+    `frequency`: probability of the event on the likelier side.
 
     Returns
     -------

@@ -51,12 +51,8 @@ class SearchDesign(Certification):
 def search_sight(design: SearchDesign, frequency: float | None) -> DetectionCurve:
     """Say what a search and the certification of what it finds would have seen.
 
-    Parameters
-    ----------
-    design : SearchDesign
-    frequency : float or None
-        Of the event that was certified, on its likelier side; None where it does not seem to move.
-        Then that of the claim's worst face is assumed.
+    `frequency`: of the event that was certified, on its likelier side; None where it does not seem
+    to move. Then that of the claim's worst face is assumed.
     """
     worst = worst_frequency(design.promised, design.scale)
     if not design.scale.rarer_is_harder:
@@ -77,11 +73,7 @@ def smallest_found(design: SearchDesign, frequency: float) -> float:
     The largest one of these: a leak through one of two labels; through one of ten; of numbers, and
     where the event is not rarer than the best one of theirs, noise whose centre moves.
 
-    Parameters
-    ----------
-    design : SearchDesign
-    frequency : float
-        Probability of the event on the likelier side.
+    `frequency`: probability of the event on the likelier side.
 
     Returns
     -------

@@ -43,19 +43,9 @@ class Told:
 class Candidate:
     """A pair with what has been drawn of it, and the best event of its best query.
 
-    Parameters
-    ----------
-    proposal : Proposal
-    one, other : list of array (q, n, F)
-        Features on S and on S', round by round.
-    query : int
-        Where it looks worst.
-    outlook : Outlook or None
-        What is to be expected of it there.
-    rounds : int
-        Rounds by whose trials that is known.
-    goal : Goal or None
-        The claim, or the point of its curve, that it looks worst against.
+    `one` and `other` are features (q, n, F) on S and on S', round by round; `query` is where it
+    looks worst, `outlook` what is to be expected there by the trials of so many `rounds`, `goal`
+    the claim, or the point of its curve, that it looks worst against.
     """
 
     proposal: Proposal
@@ -71,7 +61,19 @@ class Candidate:
         """What pairs are ranked by: the greater, the worse it looks."""
         if self.outlook is None or self.goal is None:
             return -math.inf, -math.inf
-        return rank_of(self.goal, self.outlook)
+        rank, times = rank_of(self.goal, self.outlook)
+        return (CERTAIN if self.told_apart else rank), times
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether an event came in every run of one side and in none of the other.
+
+        Then no standard error is small, and the bound to be expected says all.
+        """
+        rows, seen = sum(each.shape[1] for each in self.one), self.outlook
+        if seen is None or self.goal is None or seen.expected <= self.goal.promised:
+            return False
+        return bool(max(seen.p0, 1 - seen.p1) * rows <= 1)
 
     @property
     def promise(self) -> float:
@@ -109,7 +111,7 @@ def round_of(alive: Sequence[Candidate], size: int, kept: int) -> Round:
 
 def is_sure(pair: Candidate) -> bool:
     """Whether a pair will be refuted next to surely."""
-    return pair.outlook is not None and pair.outlook.assurance >= CERTAIN
+    return pair.told_apart or (pair.outlook is not None and pair.outlook.assurance >= CERTAIN)
 
 
 def keeps(smaller: Candidate, pair: Candidate) -> bool:

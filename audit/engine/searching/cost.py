@@ -15,18 +15,16 @@ from dpassay.engine.searching.evidence import CHECKED
 from dpassay.engine.searching.search import (
     FIRST,
     LEAST,
-    MOST_SEARCH,
     MOST_SMALLER,
     OFFSPRING,
-    PART,
-    SEARCH,
-    SHARES,
     SMALLER,
     STEPS,
     SURVIVORS,
     closer,
+    shares,
     trials,
 )
+from dpassay.engine.searching.walking import EVENTS, RUNS
 from dpassay.pairs import NOTHING_ASKED
 from dpassay.search.proposals.proposal import Space
 from dpassay.seeds import stream
@@ -38,27 +36,7 @@ TIMED = (20, 200, 1200)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchCost:
-    """What a search of one mechanism against one claim would do.
-
-    Parameters
-    ----------
-    pairs : int
-        Pairs of the first round.
-    families : int
-        Kinds of pairs among them.
-    rounds : tuple of (int, int)
-        Pairs of each round, and trials on each side of one, at most.
-    search : int
-        Trials of the mechanism in all rounds, at most.
-    shrinking : int
-        More of them, at most, if the claim looks broken: a smaller pair is looked for.
-    draws : int
-        Certification trials per side: the `--budget`.
-    certification : int
-        Trials of the certification, with those that choose its test.
-    seconds : float
-        An estimate of the time on one core for all but shrinking, from a few timed trials.
-    """
+    """What a search of one mechanism against one claim would do."""
 
     pairs: int
     families: int
@@ -80,15 +58,16 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
     """
     proposals = space.first(stream(seed, target.name, "search"), FIRST)
     draws = budget.draws
-    share = min(SEARCH * draws, max(MOST_SEARCH, draws // PART)) // sum(SHARES)
     rounds: list[tuple[int, int]] = []
     alive = len(proposals)
     after = (*zip(SURVIVORS, OFFSPRING, strict=True), (0, 0))
-    for part, (kept, more) in zip(SHARES, after, strict=True):
-        rounds.append((alive, trials(part * share, alive, draws, len(rounds))))
+    for share, (kept, more) in zip(shares(draws), after, strict=True):
+        rounds.append((alive, trials(share, alive, draws, len(rounds))))
         alive = min(kept, alive) + more
     search = 2 * sum(pairs * trials for pairs, trials in rounds) + 2 * PILOTS * PILOT
     search += 2 * closer(draws, min(SURVIVORS[-1], alive))
+    halved = sum(2 + EVENTS * (path.length - 1).bit_length() for path in space.paths)
+    search += 2 * RUNS * (halved + len(space.outside))
     certification = 2 * (draws + max(LEAST, draws // CHECKED))
     first = proposals[0]
     asked = first.queries.reshape(1, -1) if target.joint else first.queries

@@ -12,18 +12,11 @@ clock = time.monotonic
 
 @dataclass(slots=True, kw_only=True)
 class Deadline:
-    """Ends a search when its time is used up.
-
-    Parameters
-    ----------
-    seconds : float or None
-        From now on, > 0; None for no limit.
-    ended : bool
-        Whether something was left out because of it.
-    """
+    """Ends a search when its time is used up."""
 
     seconds: float | None
     ended: bool = False
+    round: tuple[int, int] | None = None  # the one of so many that it cut short
     _started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -35,7 +28,24 @@ class Deadline:
         self.ended |= over
         return over
 
+    def left(self) -> Deadline:
+        """Return one that begins now and ends when this one does."""
+        passed = clock() - self._started
+        return Deadline(seconds=None if self.seconds is None else max(0.0, self.seconds - passed))
+
+    @property
+    def note(self) -> str:
+        """Where the time ended the search, in a sentence; empty where it did not."""
+        if not self.ended:
+            return ""
+        where = "in round {} of {}".format(*self.round) if self.round else "after its last round"
+        return (
+            f"search_seconds = {self.seconds:g} ended the search {where}: another run with this "
+            "seed may find another pair."
+        )
+
     def as_json(self) -> dict[str, Any]:
         """What a record says of it; nothing where there is no limit."""
         limit = {"seconds": self.seconds, "ended": self.ended}
+        limit |= {"round": self.round[0]} if self.round else {}
         return {} if self.seconds is None else {"limit": limit}

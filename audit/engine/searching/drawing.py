@@ -12,6 +12,7 @@ from dpassay.engine.sampling import OpenExecutor
 from dpassay.engine.searching.candidates import Candidate, Features, Told
 from dpassay.errors import TargetError
 from dpassay.pairs import NOTHING_ASKED
+from dpassay.rows.rows import Rows
 from dpassay.search.outputs import Encoder
 from dpassay.search.proposals.proposal import Proposal, Space
 from dpassay.targets.groups import Group, Progress
@@ -30,18 +31,8 @@ Bases = dict[tuple[str, str], Features]
 class Drawing:
     """Draws what a search looks at.
 
-    Parameters
-    ----------
-    target : AuditTarget
-        One whose answers are free.
-    space : Space
-        Whose own dataset must not be passed over where the mechanism fails.
-    open_executor, progress : callable
-    seed : int
-    spent : list of int
-        Trials so far.
-    failed : list of int
-        Pairs on which the mechanism failed since somebody has last asked.
+    The own dataset of `space` is not passed over where the mechanism fails. `spent` are trials so
+    far, `failed` pairs on which it failed since somebody has last asked.
     """
 
     target: AuditTarget
@@ -57,18 +48,23 @@ class Drawing:
 
         `failures` says that a run may raise an exception, also if these do not.
         """
-        places = np.unique(np.linspace(0, len(proposals) - 1, PILOTS).astype(int))
         pilots = {}
-        for place in places.tolist():
-            pairs, queries = proposals[place].pairs, proposals[place].queries
+        for each in self.spread_out(proposals):
+            pairs, queries = each.pairs, each.queries
             base = pairs.base
             for data in (base, pairs.changes[0].apply(base)):
                 key = (self.seed, self.target.name, data.digest, digest(queries), "pilot")
-                pilots[key] = data, self._asked(queries), key
+                pilots[key] = data, self.asked(queries), key
         self.spent.append(PILOT * len(pilots))
         # each dataset once: numbers that come twice are taken for values of their own
         own = "" if self.space.own is None else self.space.own.digest
         return self.target.encoder(list(pilots.values()), PILOT, own, failures=failures)
+
+    @staticmethod
+    def spread_out(proposals: Sequence[Proposal]) -> list[Proposal]:
+        """Return a few proposals that lie far apart in the list."""
+        places = np.unique(np.linspace(0, len(proposals) - 1, PILOTS).astype(int))
+        return [proposals[place] for place in places]
 
     def draw(
         self,
@@ -81,18 +77,9 @@ class Drawing:
     ) -> list[Candidate]:
         """Draw both sides of every candidate; those with one base share its trials.
 
-        Also with those whose base is among `bases`, where what is drawn of a base is kept.
-
-        Returns
-        -------
-        list of Candidate
-            Those that were drawn: not the ones on which the mechanism raised an exception.
-
-        Raises
-        ------
-        TargetError
-            If it raised one on the user's own data, or on all of them; or returned what was not
-            declared.
+        Also with those whose base is among `bases`, where what is drawn of a base is kept. Those on
+        which the mechanism raises an exception are left out; on the user's own data, or on all of
+        them, that is a TargetError, and so is an answer that was not declared.
         """
         shared: dict[tuple[str, str], list[Candidate]] = {}
         for each in some:
@@ -178,7 +165,7 @@ class Drawing:
         own = self.space.own
         return own is not None and each.proposal.base.digest == own.digest
 
-    def _asked(self, queries: Features) -> Features:
+    def asked(self, queries: Features) -> Features:
         """Return the query points as the target is asked: one row if their answers are one."""
         if self.target.mechanism.without_query:
             return NOTHING_ASKED
@@ -193,7 +180,7 @@ class Drawing:
         first = members[0].proposal
         changes = tuple(each.proposal.pairs.changes[0] for each in members)
         pairs = replace(first.pairs, changes=changes, key="")
-        asked = self._asked(first.queries)
+        asked = self.asked(first.queries)
         return Group(pairs=pairs, queries=asked, kind="searched", reason=first.family)
 
     def alone(self, found: Candidate) -> Group:
@@ -206,7 +193,18 @@ class Drawing:
         how = f"family '{found.proposal.family}'"
         pairs = replace(group.pairs, how=how)
         asked = not self.target.mechanism.without_query
-        return replace(group, pairs=pairs, asked=asked, made_up=self.space.own is None)
+        return replace(group, pairs=pairs, asked=asked, mine=mine(self.space, found.proposal))
+
+
+def mine(space: Space, found: Proposal) -> dict[bytes, int] | None:
+    """Return where the rows of a pair stand among the user's; None where that cannot be told."""
+    own = space.own
+    if not isinstance(own, Rows):
+        return None if own is not None else {}
+    sides = [each for each in (found.base, found.neighbour) if isinstance(each, Rows)]
+    pair = {row.tobytes() for each in sides for row in each.values}
+    places = {row.tobytes(): place for place, row in enumerate(own.values)}
+    return {row: places[row] for row in pair if row in places}
 
 
 def _base(each: Candidate) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 
 from dpassay.claims import Claim
 from dpassay.engine.budget import Budget
@@ -10,18 +11,33 @@ from dpassay.engine.evidence import Evidence
 from dpassay.engine.monte_carlo import monte_carlo_evidence
 from dpassay.engine.sampling import OpenExecutor
 from dpassay.engine.screening import screen
+from dpassay.engine.searching.candidates import Candidate, is_sure
+from dpassay.engine.searching.certain import with_plain_event
 from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Drawing
-from dpassay.engine.searching.search import LEAST, Search
+from dpassay.engine.searching.search import FIRST, LEAST, MOST_SMALLER, Search
+from dpassay.engine.searching.walking import outside
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
+from dpassay.search.outputs import Encoder
 from dpassay.search.proposals.proposal import Space
+from dpassay.search.rules import listed
 from dpassay.search.worth import Goal
+from dpassay.seeds import stream
+from dpassay.stats.alpha import Spending
 from dpassay.stats.scales import scale_of
 from dpassay.targets.groups import Group, Progress
 from dpassay.targets.guard import AuditTarget
+from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.kept import Matches
+from dpassay.trials.own_coins import alike
 
+FINDINGS = 3
+"""So many pairs are certified at most: another one only where those before are told apart for
+certain, and never one of their kind."""
+HALVED, MOST_TRIED, LESS = 3, 4, 0.9
+"""The pair that was found, half and a quarter of it say whether its leak grows with its size: each
+leaks less than such a part of the one before. So many smaller ones are looked at for a half."""
 CHECKED, MOST_CHECKED = 10, 100_000
 """One in so many certification trials, but no more than that, drawn before them, chooses the test
 and guards them."""
@@ -31,6 +47,8 @@ and guards them."""
 class SearchBudget(Budget):
     """A budget whose pairs are found already: a few trials choose the tests of their events."""
 
+    findings: int = 1
+
     def screening(self, groups: tuple[Group, ...]) -> int:  # noqa: ARG002
         """One in `CHECKED` of the certification trials; no more than `MOST_CHECKED`."""
         return min(max(LEAST, self.draws // CHECKED), MOST_CHECKED)
@@ -38,6 +56,10 @@ class SearchBudget(Budget):
     def finalists(self, groups: tuple[Group, ...]) -> int:  # noqa: ARG002
         """Every group has one pair and one query."""
         return 1
+
+    def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
+        """Where alpha goes: the pairs are as many cells, wherever they are certified."""
+        return replace(Budget.spending(self, groups, profiled=profiled), cells=self.findings)
 
 
 def searched_evidence(
@@ -51,13 +73,6 @@ def searched_evidence(
     seconds: float | None = None,
 ) -> Evidence:
     """Search, certify what was found, and say what was looked at.
-
-    Parameters
-    ----------
-    target, space, claim, budget, open_executor, progress, seed
-        See `Search`.
-    seconds : float, optional
-        After so many the search ends; no limit by default. The certification is not in it.
 
     Raises
     ------
@@ -80,15 +95,119 @@ def searched_evidence(
         budget=budget,
         deadline=Deadline(seconds=seconds),
     )
-    found, encoder = search.best()
-    goal = found.goal
-    if found.choice is None or goal is None:
-        raise TargetError(f"{target.name}: a search needs at least one pair to look at")
-    groups, pattern = (drawing.alone(found),), found.choice.pattern
-    executor = open_executor(groups, (Matches(pattern=pattern, by_query=target.by_query),))
+    # all pairs are known, and alpha is divided among them, before a trial that certifies is drawn
+    looked: list[tuple[Search, Candidate, Encoder]] = [(search, *search.best())]
+    while len(looked) < FINDINGS and (more := _beyond(*looked[-1])):
+        looked.append(more)
     certified = SearchBudget(
-        draws=budget.draws, alpha=budget.alpha, alarm=budget.alarm, stop_early=budget.stop_early
+        draws=budget.draws,
+        alpha=budget.alpha,
+        alarm=budget.alarm / len(looked),
+        stop_early=budget.stop_early,
+        findings=len(looked),
     )
+    found = [
+        (goal, replace(each, point=points[goal] if len(points) > 1 else None))
+        for goal, each in (_certified(*each, certified, open_executor, progress) for each in looked)
+    ]
+    found.sort(key=lambda each: not _refutes(each[1], each[0]))
+    (_, first), *others = found
+    ended = search.deadline.ended
+    beyond = "" if ended else outside(drawing, looked[0][2], space.outside)
+    still = _ignores_data(search) if first.still else ""
+    notes = [_growth(*looked[-1]), space.guessed, search.deadline.note, still, beyond]
+    return replace(
+        first,
+        trials=sum(each.trials for _, each in found) + sum(drawing.spent),
+        searched=first.searched
+        | {"search": search.log, "certified_cells": len(found)}
+        | {"notes": [note for note in notes if note]}
+        | search.deadline.as_json(),
+        others=tuple(each for goal, each in others if _refutes(each, goal)),
+    )
+
+
+def _beyond(
+    search: Search, found: Candidate, encoder: Encoder
+) -> tuple[Search, Candidate, Encoder] | None:
+    """Search on without pairs that are told apart for certain as the one that was found is.
+
+    None where that one is not, nothing else is left, or nothing else will surely be refuted.
+    """
+    passed = search.passed.after(found, encoder)
+    looks = None if passed is None else passed.left(encoder)
+    if passed is None or not looks or search.deadline.stops():
+        return None
+    more = replace(search, passed=passed, log=[], rounds=[], deadline=search.deadline.left())
+    try:
+        other, known = more.best(encoder.only(looks))
+    except TargetError as error:
+        if error.fatal:
+            raise
+        return None
+    search.deadline.ended |= more.deadline.ended
+    return (more, other, known) if is_sure(other) else None
+
+
+def _growth(search: Search, found: Candidate, encoder: Encoder) -> str:
+    """Say that a pair leaks less with half of its records, and less again with a quarter."""
+    some = [found.proposal] if is_sure(found) and not found.told_apart else []
+    while some and len(some) < HALVED and not search.deadline.stops():
+        last = some[-1]
+        fewer = islice(search.space.smaller(last), MOST_TRIED)
+        halves = (each for each in fewer if 3 / 8 < len(each.base) / len(last.base) < 5 / 8)
+        if (half := next(halves, None)) is None:
+            return ""
+        some.append(half)
+    if len(some) < HALVED:
+        return ""
+    drawn = [Candidate(proposal=each) for each in some]
+    try:
+        search.look(encoder, drawn, min(search.budget.draws // 4, MOST_SMALLER), "growth")
+    except TargetError:
+        return ""
+    leaks = [0.0 if each.outlook is None else each.outlook.expected for each in drawn]
+    if not leaks[-1] or any(b >= LESS * a for a, b in pairwise(leaks)):
+        return ""
+    told = [f"{leak:.2g} with {len(each.base):,}" for leak, each in zip(leaks, some, strict=True)]
+    return f"The loss grows with the number of records: about {listed(told)} of them (estimated)."
+
+
+def _ignores_data(search: Search) -> str:
+    """Say that no dataset moves an answer, all coins being the same, where that is so."""
+    drawing, target = search.drawing, search.drawing.target
+    proposals = search.space.first(stream(drawing.seed, target.name, "search"), FIRST)
+    some = drawing.spread_out(proposals)
+    sides = {side.digest: side for each in some for side in (each.base, each.neighbour)}
+    asked = list(sides.values()), drawing.asked(some[0].queries)
+    try:
+        found = target.alike(*asked) if isinstance(target, Isolated) else alike(target, *asked)
+    except TargetError:  # its process is gone; the numbers stand
+        return ""
+    return bool(found) * (
+        f"The function may ignore its data: with the same coins, {found} different datasets gave "
+        "the same answers."
+    )
+
+
+def _refutes(evidence: Evidence, goal: Goal) -> bool:
+    return evidence.stopped is not None or evidence.lower.value > goal.promised
+
+
+def _certified(
+    search: Search,
+    found: Candidate,
+    encoder: Encoder,
+    budget: SearchBudget,
+    open_executor: OpenExecutor,
+    progress: Progress,
+) -> tuple[Goal, Evidence]:
+    """Certify one pair on fresh trials, against the goal that it looks worst against."""
+    found, goal, drawing = with_plain_event(found, encoder), found.goal, search.drawing
+    if found.choice is None or goal is None:
+        raise TargetError(f"{drawing.target.name}: a search needs at least one pair to look at")
+    groups, pattern = (drawing.alone(found),), found.choice.pattern
+    executor = open_executor(groups, (Matches(pattern=pattern, by_query=drawing.target.by_query),))
     tester = PatternEvents(
         scale=goal.scale,
         promised=goal.promised,
@@ -97,11 +216,5 @@ def searched_evidence(
         rounds=tuple(search.rounds),
         numbers=any(not each.coded for each in encoder.looks),
     )
-    screened = screen(executor, groups, certified, progress)
-    evidence = monte_carlo_evidence(tester, groups, screened, certified, executor, progress)
-    return replace(
-        evidence,
-        trials=evidence.trials + sum(drawing.spent),
-        searched=evidence.searched | {"search": search.log} | search.deadline.as_json(),
-        point=points[goal] if len(points) > 1 else None,
-    )
+    screened = screen(executor, groups, budget, progress)
+    return goal, monte_carlo_evidence(tester, groups, screened, budget, executor, progress)

@@ -8,6 +8,7 @@ likes, and its own error probability is nothing.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -26,14 +27,16 @@ from dpassay.engine.searching.candidates import (
     rank_of,
     round_of,
 )
+from dpassay.engine.searching.certain import Certainties
 from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Bases, Drawing
+from dpassay.engine.searching.walking import walked
 from dpassay.errors import TargetError
 from dpassay.search.coded import Base
 from dpassay.search.events import choose_pattern, settled
 from dpassay.search.outlook import Outlook, outlook
 from dpassay.search.outputs import Encoder
-from dpassay.search.proposals.proposal import Space
+from dpassay.search.proposals.proposal import Proposal, Space
 from dpassay.search.worth import Goal
 from dpassay.seeds import stream
 
@@ -43,9 +46,11 @@ SURVIVORS = (64, 16, 4)
 """Pairs that go on after each round but the last."""
 OFFSPRING = (32, 8, 0)
 """New pairs that are made of the best ones after each of these rounds."""
-SEARCH, MOST_SEARCH, PART = 16, 320_000, 16
+SEARCH, MOST_SEARCH, PART, GROWTH = 16, 320_000, 16, (0.4, 0.15)
 """Trials per side of the whole search: so many times the certification trials, but no more than
-`MOST_SEARCH`, or one in `PART` of the certification trials if that is more."""
+`MOST_SEARCH`, or one in `PART` of the certification trials if that is more. The first round grows
+on with these powers of the budget, the second above `ENOUGH`: so more of it lowers what the whole
+audit would see."""
 ENOUGH = 400_000
 """More certification trials than that are many: who pays for them wants the bound."""
 SHARES = (4, 2, 1, 1)
@@ -68,44 +73,34 @@ DECIDING = 64
 SETTLED, ENOUGH_SETTLED, MOST_SETTLED, RARE = (8, 16), 100_000, 1_000_000, 10_000
 """And one in so many besides sets the threshold of an event that was then seen more rarely than
 that: the first part up to so many, the second of more, but never more than so many."""
+SHORTER = 4
+"""A search that goes on beyond what is certain has so many times fewer trials."""
 PORTIONS = 16
 """Where time is limited, the clock is looked at so many times in a round."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Search:
-    """One search for the pair, query and event that break a claim.
-
-    Parameters
-    ----------
-    drawing : Drawing
-        Draws trials.
-    space : Space
-        Proposes pairs and queries.
-    goals : tuple of Goal
-        The claim, or the points of a curve: a pair is held against the one that it looks worst
-        against.
-    budget : Budget
-    deadline : Deadline
-        When the search ends; the first of `PORTIONS` of the pairs is looked at in any case.
-    """
+    """One search for the pair, query and event that break a claim."""
 
     drawing: Drawing
     space: Space
     goals: tuple[Goal, ...]
     budget: Budget
     deadline: Deadline
+    passed: Certainties = field(default_factory=Certainties)
     log: list[dict[str, Any]] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
 
-    def best(self) -> tuple[Candidate, Encoder]:
+    def best(self, known: Encoder | None = None) -> tuple[Candidate, Encoder]:
         """Search, and return the pair that is to be certified, and what was looked at in answers.
 
-        One only: the last round has looked at the few that were left so often that the best of
-        them is known, or makes no difference, and it gets all of alpha.
+        `known` says what to look at, where that is known from a search before.
+
+        One only: the best of those that the last round has looked at gets all of alpha.
         """
         try:
-            return self._searched(failures=False)
+            return self._searched(failures=False, known=known)
         except TargetError as error:
             if not error.unforeseen:
                 raise
@@ -114,18 +109,23 @@ class Search:
         self.drawing.failed.clear()
         return self._searched(failures=True)
 
-    def _searched(self, *, failures: bool) -> tuple[Candidate, Encoder]:
+    def _searched(
+        self, *, failures: bool, known: Encoder | None = None
+    ) -> tuple[Candidate, Encoder]:
         """Search; `failures` says that a run may raise an exception."""
         rng = stream(self.drawing.seed, self.drawing.target.name, "search")
-        alive = [Candidate(proposal=each) for each in self.space.first(rng, FIRST)]
-        encoder = self.drawing.encoder([each.proposal for each in alive], failures=failures)
+        proposals = self.space.first(rng, FIRST)
+        encoder = known or self.drawing.encoder(proposals, failures=failures)
+        alive = self._candidates(walked(self.drawing, encoder, self.space.paths) + proposals)
         draws = self.budget.draws
-        share = min(SEARCH * draws, max(MOST_SEARCH, draws // PART)) // sum(SHARES)
-        for number, part in enumerate(SHARES):
+        parts = 1 if known is None else SHORTER
+        for number, share in enumerate(shares(draws)):
             last = number == len(SURVIVORS)
-            size = trials(part * share, len(alive), draws, number)
+            size = trials(share // parts, len(alive), draws, number)
             survivors = sum(each.rounds > 0 for each in alive)
             looked = self._round(encoder, alive, size, number)
+            if self.deadline.ended and not self.deadline.round:
+                self.deadline.round = number + 1, len(SHARES)
             self._left_out(len(looked), survivors)
             if not looked:
                 return self._early(encoder, alive), encoder
@@ -150,12 +150,6 @@ class Search:
         """Draw candidates and choose their events; in `PORTIONS` where time is limited.
 
         A round then has its share of the time.
-
-        Returns
-        -------
-        list of Candidate
-            Those that were looked at, in their order; fewer where time was up. None only where the
-            time of the whole search was up before a later round began.
         """
         part = sum(SHARES[: number + 1]) / sum(SHARES)
         told = self.drawing.told(f"round {number + 1} of {len(SHARES)}", len(alive))
@@ -168,7 +162,7 @@ class Search:
                 break
             some = alive[first : first + step]
             try:
-                drawn = self.drawing.draw(encoder, some, size, f"search {number}", told, bases)
+                drawn = self._drawn(encoder, some, size, f"search {number}", told, bases)
             except TargetError as error:
                 if error.fatal or bases is None or any(map(self.drawing.is_own, some)):
                     raise
@@ -190,14 +184,15 @@ class Search:
             (each for each in alive if each.outlook), key=lambda each: each.rank, reverse=True
         )
         best = ranked[: SURVIVORS[-1]]
+        if not best:
+            raise TargetError("a search needs at least one pair to look at")
         self._choose(encoder, best)
         return max(best, key=lambda each: each.rank)
 
     def _left_out(self, looked: int, survivors: int) -> None:
         """Note that a round did not look at all survivors of the round before it.
 
-        The better half of them comes first, in the order of the ranks: of these, as many were safe
-        as were looked at.
+        The better half of them comes first, by rank: as many of these as were seen were safe.
         """
         if self.deadline.ended and self.rounds and looked < survivors:
             half, before = SURVIVORS[len(self.rounds) - 1] // 2, self.rounds[-1]
@@ -220,7 +215,16 @@ class Search:
         survivors = list(dict.fromkeys(order))[:kept]
         parents = [each.proposal for each in ranked[:8]]
         new = self.space.more(parents, rng, more) if more else []
-        return [*survivors, *(Candidate(proposal=each) for each in new)]
+        return [*survivors, *self._candidates(new)]
+
+    def _candidates(self, proposals: Iterable[Proposal]) -> list[Candidate]:
+        """Return what may be looked at of some proposals."""
+        return [Candidate(proposal=each) for each in proposals if not self.passed.passes_over(each)]
+
+    def _drawn(self, encoder: Encoder, some: list[Candidate], *how: Any) -> list[Candidate]:
+        """Draw candidates, and pass over those that what is known tells apart."""
+        drawn = self.drawing.draw(encoder, some, *how)
+        return [each for each in drawn if not self.passed.explains(each, encoder)]
 
     def _sharpened(self, encoder: Encoder, found: Candidate) -> None:
         """Choose the event of a pair by more trials."""
@@ -268,21 +272,18 @@ class Search:
             if self.deadline.stops():
                 break
             same, draws = Candidate(proposal=found.proposal), self.budget.draws
-            some = [
-                Candidate(proposal=each)
-                for each in islice(self.space.smaller(found.proposal), SMALLER)
-            ]
+            some = self._candidates(islice(self.space.smaller(found.proposal), SMALLER))
             if not some:
                 break
             try:
                 size = max(LEAST, min(draws // 4, MOST_SMALLER))
-                self._look(encoder, [*some, same], size, f"shrink {step}", self._rank)
+                self.look(encoder, [*some, same], size, f"shrink {step}")
                 smaller = next((each for each in some if keeps(each, same)), None)
                 if smaller is None:
                     break
                 both = [smaller] if fresh else [smaller, same]
                 size = min(draws, MOST_SHRUNK)
-                self._look(encoder, both, size, f"shrunk {step}", self._choose)
+                self.look(encoder, both, size, f"shrunk {step}", self._choose)
             except TargetError as error:
                 if error.fatal:
                     raise
@@ -292,17 +293,17 @@ class Search:
             found = fresh = smaller
         return found
 
-    def _look(
+    def look(
         self,
         encoder: Encoder,
         some: list[Candidate],
         size: int,
         phase: str,
-        judge: Callable[[Encoder, list[Candidate]], None],
+        judge: Callable[[Encoder, list[Candidate]], None] | None = None,
     ) -> None:
         """Draw candidates for shrinking, and rank them or choose their events."""
         told = self.drawing.told("looking for a smaller pair", len(some))
-        judge(encoder, self.drawing.draw(encoder, some, size, phase, told))
+        (judge or self._rank)(encoder, self._drawn(encoder, some, size, phase, told))
 
     def _rank(self, encoder: Encoder, some: Iterable[Candidate]) -> None:
         """Rank each candidate by its best query; no event is named."""
@@ -351,20 +352,28 @@ class Search:
         return each.goal or self.goals[0]
 
     def _note(self, number: int, ranked: list[Candidate], size: int) -> None:
-        families: dict[str, int] = {}
-        for each in ranked:
-            families[each.proposal.family] = families.get(each.proposal.family, 0) + 1
+        sizes = [len(each.proposal.base) for each in ranked]
         self.log.append(
             {
                 "round": number,
                 "pairs": len(ranked),
                 "draws": size,
-                "families": families,
+                "sizes": [min(sizes), max(sizes)],
+                "families": dict(Counter(each.proposal.family for each in ranked)),
                 "best": ranked[0].proposal.family,
                 "failed": sum(self.drawing.failed),
             }
         )
         self.drawing.failed.clear()
+
+
+def shares(draws: int) -> tuple[int, ...]:
+    """Return how many trials per side each round has, by those of the certification."""
+    whole = min(SEARCH * draws, max(MOST_SEARCH, draws // PART))
+    few, many = SEARCH * min(draws, ENOUGH) / MOST_SEARCH, max(1.0, draws / ENOUGH)
+    grown = min(SEARCH * draws, round(MOST_SEARCH * few ** GROWTH[0] * many ** GROWTH[1]))
+    share, larger = (each // sum(SHARES) for each in (whole, max(whole, grown)))
+    return (SHARES[0] * larger, *(part * share for part in SHARES[1:]))
 
 
 def trials(share: int, pairs: int, draws: int, number: int) -> int:

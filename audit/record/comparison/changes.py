@@ -74,36 +74,16 @@ run's confidence by default.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One thing that is different.
-
-    Parameters
-    ----------
-    id : str
-        The result's in the new record; in the old one if it vanished.
-    mechanism : str
-    kind : str
-        A key of `REGRESSIONS` or `NEWS`; of attacks also `estimated`, of theorems also `moved`.
-    words : str
-        What is different, with numbers.
-    witness, replay : str
-        Of a refuted claim: the witness in words, and the file that `dpassay replay` takes, with
-        `--trust` after it where that is needed; else empty.
-    size : float or None
-        How bad it is, in the units of the claim, where that is a number: the leak that is certified
-        now (refuted, rose), or the smallest that would still be seen (blinder).
-    renamed : tuple of (str, str), or None
-        Where this looks like a new name and nothing else: the old name and the new one, of the
-        mechanism (vanished) or of what it stands for (repointed).
-    """
+    """One thing that is different."""
 
     id: str
     mechanism: str
-    kind: Kind
+    kind: Kind  # of `REGRESSIONS` or `NEWS`; of attacks `estimated`, of theorems `moved` too
     words: str
     witness: str = ""
     replay: str = ""
-    size: float | None = None
-    renamed: tuple[str, str] | None = None
+    size: float | None = None  # the leak certified now, or the smallest that would still be seen
+    renamed: tuple[str, str] | None = None  # old and new name, where nothing else may have changed
 
     @property
     def is_regression(self) -> bool:
@@ -113,34 +93,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiseLimit:
-    """Which rise of a sampled entry's leak would have been seen.
-
-    Parameters
-    ----------
-    id : str
-        The result's in the new record.
-    quantity : str
-        What the claim is about, in words.
-    cells, of : int
-        So many of the cells that the old record lists have fresh counts in the new one.
-    before : tuple of float
-        Bounds in the old record on the leak of that of those cells which has the highest lower
-        bound, in the units of the claim.
-    least : float
-        The smallest leak of that cell that would have been called a rise with probability 0.9; inf
-        where none would.
-    searched : bool
-        Whether the pairs of the new record were searched for, so that each run may find others.
-    noun : str
-        What cells are called: `cell`, or of attacks `number`.
-    """
+    """Which rise of a sampled entry's leak would have been seen."""
 
     id: str
     quantity: str
-    cells: int
+    cells: int  # so many of the old record's have fresh counts in the new one
     of: int
-    before: tuple[float, float]
-    least: float
+    before: tuple[float, float]  # bounds on the leak of the worst of those in the old record
+    least: float  # the smallest leak there that would be called a rise with probability 0.9
     searched: bool = False
     noun: str = "cell"
 
@@ -152,23 +112,7 @@ class RiseLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A record held against an older one.
-
-    Parameters
-    ----------
-    changes : tuple of Change
-        Regressions first, in the order of the new record.
-    unchanged : tuple of str
-        Ids of the results of the new record that nothing is said of.
-    tolerance : float
-        Part of the claim by which a bound may move.
-    alpha : float
-        Error probability of every bound of an entry.
-    rise_limits : tuple of RiseLimit
-        What would have been seen of each sampled entry that both records hold.
-    schema : str
-        Of the document that `as_json` makes.
-    """
+    """A record held against an older one."""
 
     changes: tuple[Change, ...]
     unchanged: tuple[str, ...]
@@ -229,20 +173,7 @@ def entry_by_entry(
     new: Callable[[Entry], Iterable[Change]],
     gone: Callable[[Entry], Change],
 ) -> tuple[tuple[Change, ...], tuple[str, ...]]:
-    """Say of every entry of two records what is different.
-
-    Parameters
-    ----------
-    before, after : mapping
-        Entries of the older and of the newer record, by what they are known by in every record.
-    both, new, gone : callable
-        What is said of an entry that both hold, the new one alone, the old one alone.
-
-    Returns
-    -------
-    (tuple of Change, tuple of str)
-        What is different, regressions first; and the keys of what nothing is said of.
-    """
+    """Say of every entry of two records what is different."""
     found = {
         key: [*(both(before[key], entry) if key in before else new(entry))]
         for key, entry in after.items()

@@ -59,11 +59,6 @@ def renamings(old: Sequence[Raw], new: Sequence[Raw]) -> dict[str, str]:
 
     One that is there no more, and one that was not there before, with equal claims and parameters;
     where two could be meant, nobody is.
-
-    Returns
-    -------
-    dict of str to str
-        New names by old ones.
     """
     before, after = _by_mechanism(old), _by_mechanism(new)
     gone = {name: about for name, about in before.items() if name not in after}

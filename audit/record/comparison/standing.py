@@ -24,17 +24,7 @@ def came(result: Raw) -> Iterable[Change]:
 
 
 def went(result: Raw, others: Iterable[Raw], names: Mapping[str, str]) -> Change:
-    """Say that an entry is gone.
-
-    Parameters
-    ----------
-    result : mapping
-        The entry, in the old record.
-    others : iterable of mapping
-        Entries of the new one.
-    names : mapping
-        New names of mechanisms by old ones; see `renamings`.
-    """
+    """Say that an entry is gone."""
     mechanism = result["mechanism"]
     same = [other for other in others if other["mechanism"] == mechanism]
     hint = "; the mechanism is there, with other parameters or another claim" if same else ""
@@ -89,15 +79,7 @@ def recovered(old: Raw, new: Raw) -> Iterable[Change]:
 
 
 def restated(old: Raw, new: Raw, *, held: bool) -> Iterable[Change]:
-    """Say that a claim promises more or less, or is described in other words.
-
-    Parameters
-    ----------
-    old, new : mapping
-        The entry in either record.
-    held : bool
-        Whether the leaks can be held against each other nevertheless.
-    """
+    """Say that a claim promises more or less, or is described in other words."""
     before, after = promises(old), promises(new)
     if before != after:
         tighter = all(one <= other for one, other in zip(after, before, strict=True))

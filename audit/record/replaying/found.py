@@ -10,34 +10,12 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """What a replay found.
+    """What a replay found."""
 
-    Parameters
-    ----------
-    loss : float
-        The number found now: the exact leak, the plug-in leak of the counts drawn again, or the
-        lower bound certified on fresh trials.
-    reproduced : bool
-        Whether it is the recorded one: the leak within 1e-9, or the same counts. On fresh trials:
-        whether the claim is refuted again, or again not.
-    refuted : bool
-        Whether the exact leak exceeds the claim, or the recorded lower bound did, or an e-process
-        refuted it, and the counts are the same. On fresh trials: whether the bound exceeds the
-        claim.
-    expected : bool
-        Whether the claim is declared wrong, so that a refutation is no alarm.
-    words : str
-        The comparison in one line.
-    change : str
-        What was changed, told by the lines that the file has now; empty where there is no file.
-    fresh : bool
-        Whether the coins are not ours, so that the leak was certified again on fresh trials.
-    """
-
-    loss: float
-    reproduced: bool
+    loss: float  # exact, the plug-in of the counts drawn again, or the bound on fresh trials
+    reproduced: bool  # the leak within 1e-9, or the same counts; on fresh trials, the same verdict
     refuted: bool
-    expected: bool
+    expected: bool  # whether a refutation is no alarm
     words: str
     change: str = ""
     fresh: bool = False

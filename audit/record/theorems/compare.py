@@ -34,26 +34,7 @@ WORDED = ("printed", "hypotheses", "number", "place")
 
 
 def compare_theorems(old: Raw, new: Raw, *, tolerance: float = TOLERANCE) -> Comparison:
-    """Hold a record of theorems against an older one.
-
-    Parameters
-    ----------
-    old, new : mapping
-        Of schema `dpassay/theorems/1`.
-    tolerance : float
-        A number may move by this part of what the statement allows before anything is said.
-
-    Returns
-    -------
-    Comparison
-        Entries are rows. Its `alpha` is the largest error probability of a bound of either record,
-        0 if all numbers were computed: bounds are compared as they were recorded.
-
-    Raises
-    ------
-    InvalidInput
-        If tolerance is out of range.
-    """
+    """Hold a record of theorems against an older one."""
     require_tolerance(tolerance)
     before, after = ({each["id"]: each for each in record["results"]} for record in (old, new))
     changes, unchanged = entry_by_entry(

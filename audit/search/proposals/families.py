@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from itertools import product
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,20 +37,11 @@ def _varied(vary: Vary, best: Sequence[Proposal], rng: np.random.Generator) -> I
             yield each if found is None else found
 
 
-def sizes_up_to(count: int, small: Sequence[int], *, fixed: bool) -> list[int]:
-    """Return the sizes of datasets in the order in which they are tried.
-
-    Parameters
-    ----------
-    count : int
-        How many records the user has; no dataset has more.
-    small : sequence of int
-        Sizes of small ones.
-    fixed : bool
-        Whether every dataset has as many.
-    """
-    sizes = [count] if fixed else dict.fromkeys([small[0], count, *small[1:]])
-    return [size for size in sizes if size <= count]
+def in_turns(*choices: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield all combinations, those first that consist of the first choices of each kind."""
+    places = product(*(range(len(each)) for each in choices))
+    for combination in sorted(places, key=sum):
+        yield tuple(each[k] for each, k in zip(choices, combination, strict=True))
 
 
 def different(asked: NDArray[np.float64], again: int, most: int) -> NDArray[np.float64]:

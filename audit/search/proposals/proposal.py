@@ -7,13 +7,16 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data import Dataset
 from dpassay.pairs import NOTHING_ASKED, Change, Pairs
+
+if TYPE_CHECKING:
+    from dpassay.search.proposals.paths import Path
 
 REPEATS = 50
 """A family that has made so many proposals in a row that were known already has run dry."""
@@ -26,16 +29,9 @@ LONG = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Proposal:
-    """A pair of neighbours, and what is asked of both.
+    """A pair of neighbours, what is asked of both, and what kind of pair it is, in short words.
 
-    Parameters
-    ----------
-    pairs : Pairs
-        A base dataset with one change.
-    queries : array (q, d)
-        Query points; one row of one 0 where nothing is asked.
-    family : str
-        What kind of pair it is, in short words.
+    `queries` (q, d) are one row of one 0 where nothing is asked.
     """
 
     pairs: Pairs
@@ -87,17 +83,7 @@ def proposal(
     relation: str,
     queries: NDArray[np.float64] = NOTHING_ASKED,
 ) -> Proposal:
-    """Return a proposal with one change of a dataset.
-
-    Parameters
-    ----------
-    base : Labelled or Values
-    change : Change
-    family, relation
-        See `Proposal` and `dpassay.pairs.Pairs`.
-    queries : array (q, d), optional
-        Nothing is asked by default.
-    """
+    """Return a proposal with one change of a dataset."""
     pairs = Pairs(
         base=base,
         changes=(change,),
@@ -124,6 +110,11 @@ class Space:
         raise NotImplementedError
 
     @property
+    def guessed(self) -> str:
+        """Which limits were taken from the data, in a sentence; empty where none were."""
+        return ""
+
+    @property
     def columns(self) -> int:
         """Coordinates of a query point; 0 where nothing is asked."""
         return 0
@@ -132,6 +123,20 @@ class Space:
     def own(self) -> Dataset | None:
         """The user's own dataset, if there is one."""
         return None
+
+    @property
+    def paths(self) -> Sequence[Path]:
+        """Chains of neighbours between datasets that lie far apart."""
+        from dpassay.search.proposals.paths import paths_of  # which is made of proposals
+
+        maker: Any = getattr(self, "_maker", None)
+        return paths_of(maker) if hasattr(maker, "neighbours") else ()
+
+    @property
+    def outside(self) -> Sequence[Proposal]:
+        """Pairs with a cell that the user has not described, which their family names."""
+        found: Sequence[Proposal] = getattr(getattr(self, "_maker", None), "outside", ())
+        return found
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Return up to `most` pairs to begin with, those that tell most first.
@@ -152,16 +157,9 @@ class Space:
 def mixed(
     families: Iterable[Iterator[Proposal]], most: int, known: Iterable[Proposal] = ()
 ) -> list[Proposal]:
-    """Take from the families in turns, whatever is not known yet.
+    """Take up to `most` proposals from the families in turns, whatever is not known yet.
 
-    Parameters
-    ----------
-    families : iterable of iterators of Proposal
-        Each may go on for ever; one that repeats itself is left.
-    most : int
-        How many are returned at most.
-    known : iterable of Proposal
-        Those that are not to be returned again.
+    A family may go on for ever; one that repeats itself is left.
     """
     seen: set[Hashable] = {each.identity for each in known}
     found: list[Proposal] = []

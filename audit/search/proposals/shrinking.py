@@ -23,15 +23,7 @@ PLAIN = 50
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What might be proposed instead.
-
-    Parameters
-    ----------
-    complexity : tuple of int
-        How complicated it is.
-    make : callable
-        Returns the proposal; None where the space has no such.
-    """
+    """What might be proposed instead: how complicated it is, and the proposal if there is one."""
 
     complexity: Complexity
     make: Callable[[], Proposal | None]

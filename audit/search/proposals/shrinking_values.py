@@ -1,4 +1,4 @@
-"""Simpler pairs of lists of numbers: true answers, and numbers of records."""
+"""Simpler pairs of vectors of true answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from dpassay.search.proposals import answers, scalars
+from dpassay.search.proposals import answers
 from dpassay.search.proposals.answers import Vector
 from dpassay.search.proposals.proposal import Proposal, root
 from dpassay.search.proposals.shrinking import (
@@ -64,12 +64,12 @@ def _fewer_moved(by: Vector) -> Iterator[Vector]:
             yield other
 
 
-def _simpler(values: Vector, easy: tuple[float, ...] = (0.0, 1.0)) -> Iterator[Vector]:
+def _simpler(values: Vector) -> Iterator[Vector]:
     """Yield lists with some numbers simpler: whole stretches of them, then one by one."""
     for part in stretches(len(values)):
         if len(values) > MOST_ALONE and part.stop - part.start == 1:
             break
-        for new in easy:
+        for new in (0.0, 1.0):
             other = values.copy()
             other[part] = new
             yield other
@@ -78,41 +78,3 @@ def _simpler(values: Vector, easy: tuple[float, ...] = (0.0, 1.0)) -> Iterator[V
             other = values.copy()
             other[place] = new
             yield other
-
-
-def smaller_scalars(maker: scalars.Maker, found: Proposal) -> Iterator[Proposal]:
-    """Yield pairs of shorter lists, with simpler numbers, and the first of them replaced."""
-    values, place, new = maker.parts(found)
-    family, easy = root(found.family), (maker.low, maker.high)
-    tried = [
-        *_shorter(values, place, new),
-        *((each, place, new) for each in _simpler(values, easy)),
-        *((values, place, each) for each in (*easy, *simpler_numbers(new))),
-        (np.roll(values, -place), 0, new),
-        _other_side(values, place, new),
-    ]
-
-    def complexity(values: Vector, place: int, new: float) -> Complexity:
-        """Compare sizes, numbers and the place; the new number counts as one of them."""
-        return len(values), costs(np.append(values, new), easy), place, costs(values, easy)
-
-    return simplest_first(
-        complexity(values, place, new),
-        [Candidate(complexity(*each), partial(maker.make, *each, family)) for each in tried],
-    )
-
-
-def _other_side(values: Vector, place: int, new: float) -> tuple[Vector, int, float]:
-    other = values.copy()
-    other[place] = new
-    return other, place, float(values[place])
-
-
-def _shorter(values: Vector, place: int, new: float) -> Iterator[tuple[Vector, int, float]]:
-    """Yield lists without some of the numbers that stay as they are."""
-    others = np.delete(np.arange(len(values)), place)
-    for part in stretches(len(others)):
-        if len(others) > MOST_ALONE and part.stop - part.start == 1:
-            break
-        kept = np.delete(np.arange(len(values)), others[part])
-        yield values[kept], int(np.searchsorted(kept, place)), new

@@ -16,7 +16,8 @@ def varied_rows(
     maker: Maker, best: Sequence[Proposal], rng: np.random.Generator
 ) -> list[Iterator[Proposal]]:
     """Return the families that are made from the best proposals so far."""
-    ways = (_crossed, _stepped, _replaced_otherwise, _resized, _moved, _asked_elsewhere)
+    ways = [_crossed, _stepped, _replaced_otherwise, _resized, _moved]
+    ways += [_asked_elsewhere] if maker.asked else []
     return varied([partial(way, maker) for way in ways], best, rng)
 
 
@@ -69,7 +70,8 @@ def _resized(
         values = np.delete(values, row, axis=0)
         place -= row < place
     else:
-        values = np.vstack([values, np.tile(values[row], (int(pick(rng, (1, 2, 5))), 1))])
+        more = min(int(pick(rng, (1, 2, 5, 20))), max(0, maker.sizes[1] - len(values)))
+        values = np.vstack([values, np.tile(values[row], (more, 1))])
     return maker.make((values, place, new), f"{root(found.family)}, resized")
 
 
@@ -79,6 +81,8 @@ def _moved(
     """Put the rows in another order."""
     values, place, new = maker.parts(found)
     order = rng.permutation(len(values))
+    if rng.random() < 0.3:
+        order = np.argsort(values[:, int(rng.integers(values.shape[1]))], kind="stable")
     place = int(np.flatnonzero(order == place)[0]) if place < len(values) else place
     return maker.make((values[order], place, new), f"{root(found.family)}, reordered")
 
@@ -90,11 +94,16 @@ def _asked_elsewhere(
     asked = found.queries.copy()
     features = list(maker.form.features) or [0]
     for k in range(len(asked)) if rng.random() < 0.5 else [int(rng.integers(len(asked)))]:
-        if rng.random() < 0.5:
-            column = int(rng.integers(len(features)))
-            asked[k, column] = pick(rng, maker.marks[features[column]])
+        row = asked[k].copy()
+        column, kind = int(rng.integers(len(features))), int(rng.integers(3))
+        if kind == 0:
+            row[column] = pick(rng, maker.marks[features[column]])
+        elif kind == 1 and maker.form.columns[features[column]].kind == "number":
+            row[column] = row[column] / 2 + pick(rng, maker.marks[features[column]]) / 2
         else:
-            asked[k] = maker.drawn(rng, pick(rng, maker.typical))[features]
+            row = maker.drawn(rng, pick(rng, maker.typical))[features]
+        if maker.holds(np.append(row, 0.0)[None, :]):
+            asked[k] = row
     family = f"{root(found.family)}, asked elsewhere"
     relation = maker.neighbours.relation
     return proposal(found.base, found.change, family, relation, frozen(asked))

@@ -61,7 +61,7 @@ def overlooked(alpha: float, n: int | None, base: str, m: int) -> Measured:
 def alpha_split_cases(effort: Effort) -> Iterator[Case]:
     """From one record on."""
     sizes = ((1, 1), (2, 2), (4, 4), (10, 6), (effort.of(40, 100), 20))
-    for alpha, (n, m), k in itertools.product((1.0, 0.3, 3.0), sizes, (2, 3)):
+    for alpha, (n, m), k in itertools.product((1.0, 0.3, 3.0, 1e-9), sizes, (2, 3)):
         yield {"n": n, "m": m, "k": k, "alpha": alpha}
 
 
@@ -76,7 +76,7 @@ def alpha_split(n: int, m: int, k: int, alpha: float) -> Measured:
         one = alpha_split_log_p(2 * (in_v + outside) - n, in_v, m, k, alpha)
         other = alpha_split_log_p(2 * (in_v + 1 + outside) - n, in_v + 1, m, k, alpha)
         worst = max(worst, float(np.abs(one - other).max()))
-    return computed(2 * alpha, worst, 1e-10 * (1 + alpha * n))
+    return computed(2 * alpha, worst, 64 * UNIT_ROUNDOFF * (k + 1 + alpha * n))
 
 
 def alpha_split_only(n: int, m: int, k: int, alpha: float) -> Measured:

@@ -15,6 +15,7 @@ ROW_FILES = (
     "relabelled_sizes",
     "relabelled_subsets",
     "stability",
+    "representatives",
     "subsampling",
     "rates",
 )

@@ -179,7 +179,7 @@ def step(n: int, alpha: float, epsilon: float) -> Measured:
 def flip_cases(effort: Effort) -> Iterator[Case]:
     """Epsilons up to 1/2 and flips below it."""
     epsilons = effort.of((1e-6, 1e-4, 0.01, 0.5), (1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5))
-    for epsilon, alpha in itertools.product(epsilons, (1e-6, 0.01, 0.1, 0.25, 0.49)):
+    for epsilon, alpha in itertools.product(epsilons, (1e-12, 1e-6, 0.01, 0.1, 0.25, 0.49)):
         yield {"epsilon": epsilon, "alpha": alpha}
 
 
@@ -190,7 +190,7 @@ def flip(epsilon: float, alpha: float) -> Measured:
     """
     factor = (1 + NET * epsilon / (1 - epsilon)) * math.exp(3 * epsilon)
     value = flipped_printed(factor, epsilon * alpha, alpha)
-    return computed((2 * NET + 4) * epsilon, value, SMALL * (1 + 1 / alpha) * epsilon)
+    return computed((2 * NET + 4) * epsilon, value, SMALL * (1 + value))
 
 
 def parts_cases(_: Effort) -> Iterator[Case]:

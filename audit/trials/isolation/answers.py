@@ -12,6 +12,7 @@ from dpassay.errors import TargetError, printable
 from dpassay.mechanism import offers
 from dpassay.targets.adapter import TRAINING, is_trainer
 from dpassay.targets.guard import AuditTarget
+from dpassay.trials.own_coins import alike
 from dpassay.trials.written import Drawn, law_json, reachable_json, worst_case_json
 
 METHODS = (
@@ -93,6 +94,7 @@ def _check_unchanged(subject: AuditTarget, bases: list[Any], digests: list[str])
 
 
 ANSWERS: dict[str, Callable[..., Any]] = {
+    "alike": alike,
     "answer_words": lambda subject, *given: subject.answer_words(*given),
     "check": lambda subject, *given: subject.check(*given),
     "check_unchanged": _check_unchanged,

@@ -95,4 +95,7 @@ def protections() -> list[str]:
     words = ["own process and session", "time and reply limits"]
     words += ["memory and process limits"] if LINUX else []
     words += [] if kind is None else ["PID namespace"]
-    return [*words, "read-only files"] if kind and protects(kind, protected()) else words
+    if not (kind and protects(kind, protected())):
+        return words
+    copied = "what is written into the working directory vanishes with its copy, where there is one"
+    return [*words, "read-only files", copied]

@@ -143,6 +143,10 @@ class Isolated(AuditTarget):
         told = self._ask("sample on a pilot dataset", "encoder", list(pilots), size, own, failures)
         return self._read(lambda text: encoder_from_json(json.loads(text)), told, "sample")
 
+    def alike(self, datasets: Sequence[Any], queries: NDArray[np.float64]) -> int:
+        """Return how many datasets give the same answers; see `dpassay.trials.own_coins`."""
+        return int(self._ask("sample on some datasets", "alike", list(datasets), queries))
+
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
         """Say what an answer at a query stands for.
 

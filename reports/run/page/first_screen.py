@@ -15,7 +15,7 @@ from dpassay.reports.run.domain_words import every_dataset
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.search_words import is_searched, space_words, without_data
 from dpassay.reports.run.view import ResultView
-from dpassay.reports.run.words import folder, looked_at
+from dpassay.reports.run.words import FOLDER, folder, looked_at
 from dpassay.reports.shared.cards import Bar, Line, Number, Step, number_line
 from dpassay.reports.shared.numbers import clean, plural, value
 from dpassay.reports.shared.statuses import (
@@ -44,30 +44,13 @@ PLANNED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """One result on the first screen.
-
-    Parameters
-    ----------
-    brief : Brief
-    result : ResultView
-    numbers : tuple of Number
-    seen : str
-        The one change, in a sentence; empty where nothing changed.
-    bars : tuple of Bar, empty or of length 2
-    scale : str
-        What the length of the bars means.
-    line : Line or None
-    verdict : str
-        Why it was decided so, where the numbers do not say it.
-    steps : tuple of Step
-    looked : tuple of str
-        What was looked at, and what would have been seen there.
-    """
+    """One result on the first screen."""
 
     brief: Brief
     result: ResultView
     numbers: tuple[Number, ...]
     seen: str
+    lines: tuple[str, ...]
     bars: tuple[Bar, ...]
     scale: str
     line: Line | None
@@ -92,19 +75,7 @@ class Card:
 
 
 def card(raw: Raw, brief: Brief, result: ResultView, run: Raw) -> Card:
-    """Put together what the first screen shows of one result.
-
-    Parameters
-    ----------
-    raw : mapping
-        The result, as the record has it.
-    brief : Brief
-        The same in brief.
-    result : ResultView
-        The same in full.
-    run : mapping
-        The record's run.
-    """
+    """Put together what the first screen shows of one result."""
     moved = len(brief.sides) == 2 and brief.sides[0][1] != brief.sides[1][1]
     shown = bool(brief.seen) and (moved or not brief.sides)
     bars, scale = _bars(raw, brief) if shown and moved else ((), "")
@@ -114,6 +85,7 @@ def card(raw: Raw, brief: Brief, result: ResultView, run: Raw) -> Card:
         result=result,
         numbers=tuple(_numbers(raw, brief, run)),
         seen=brief.seen if shown else "",
+        lines=brief.lines,
         bars=bars,
         scale=scale,
         line=_line(raw, brief),
@@ -131,7 +103,7 @@ def origin(record: Raw) -> tuple[str, ...]:
     if run["commit"] is not None:
         told.append(f"commit {clean(run['commit'])[:10]}")
     if data is None:
-        return (*told, f"no data: {without_data(record['results'])}")
+        return (*told, without_data(record["results"]))
     size = [plural(data["records"], "record")] if isinstance(data.get("records"), int) else []
     split = data.get("split")
     asked = split.get("queries") if isinstance(split, Mapping) else None
@@ -190,8 +162,7 @@ def _bars(raw: Raw, brief: Brief) -> tuple[tuple[Bar, ...], str]:
 
 def raw_event(raw: Raw) -> bool:
     """Whether the sides of a result are probabilities of an event, not values."""
-    cell = raw.get("clearest") or raw["witness"]
-    return cell is not None and cell["event"] != []
+    return raw["witness"] is not None and raw["witness"]["event"] != []
 
 
 def _line(raw: Raw, brief: Brief) -> Line | None:
@@ -231,7 +202,7 @@ def _steps(raw: Raw, brief: Brief, command: str) -> Iterator[Step]:
     if brief.status in {REFUTED, EXPECTED}:
         yield replayed(brief)
     if brief.status is REFUTED:
-        yield Step(text=f"Fix the mechanism, or claim what is true: {_refuted_too(raw, brief)}.")
+        yield Step(text=f"Fix the mechanism{_or_claim(raw, brief)}: {_refuted_too(raw, brief)}.")
         yield Step(text="Run it again:", command=command)
     elif _exceeded(brief):
         yield Step(
@@ -247,13 +218,15 @@ def _steps(raw: Raw, brief: Brief, command: str) -> Iterator[Step]:
     elif brief.status in {INCONCLUSIVE, MISSED}:
         yield from _undecided(brief, command)
     else:
+        run = command if re.match(r"dpassay run\b", command) else "dpassay run"
         yield Step(
-            text="Accept this record once, and keep it with the code:",
-            command="dpassay baseline accept",
+            text="Accept this record once, with the folder of this report for REPORT, and keep "
+            "the baseline with the code:",
+            command=f"dpassay baseline accept {FOLDER}record.json",
         )
         yield Step(
             text="Keep the audit in CI, so that a detectable rise fails:",
-            command="dpassay run && dpassay baseline check",
+            command=f"{run} --out {FOLDER[:-1]} && dpassay baseline check {FOLDER}record.json",
         )
         if brief.status is HELD:
             yield Step(text="To look harder, run it with --profile deep or a larger --budget.")
@@ -305,6 +278,12 @@ def replayed(brief: Brief) -> Step:
     )
 
 
+def _or_claim(raw: Raw, brief: Brief) -> str:
+    """Say that what is true can be claimed, where a finite claim can be true."""
+    lower = value(raw["lower"]) or 0.0
+    return "" if brief.certain or math.isinf(lower) else ", or claim what is true"
+
+
 def _refuted_too(raw: Raw, brief: Brief) -> str:
     """Say which other claims the same numbers refute."""
     words, lower = words_of(raw["claim"]), value(raw["lower"]) or 0.0
@@ -317,13 +296,18 @@ def _refuted_too(raw: Raw, brief: Brief) -> str:
     if float(least) <= float(words.promised):
         least = _least(brief).removeprefix("= ")
     beside = " at this δ" if words.slack else ""
-    return f"every {name} below {least}{beside} is refuted too"
+    told = f"every {name} below {least}{beside} is refuted too"
+    if brief.certain and name in {"ε", "μ"}:
+        return f"{told}, and no finite {name} holds if their answers never coincide"
+    trials = raw["witness"]["trials"] if name in {"ε", "μ"} else None
+    never = trials is not None and trials["y"] == 0 and not brief.certain
+    return f"{told}, and no {name} holds if the answer cannot come on one side" if never else told
 
 
 def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
     if not brief.looked:
         return
-    if is_searched(raw):
+    if is_searched(raw) and raw["mode"] == "monte-carlo":
         yield from _sought(raw, brief)
         return
     part = f", of the part of the release that was looked at ({result.part})" if result.part else ""
@@ -341,9 +325,9 @@ def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
             f"probability 0.9{', ' if through else ''}{through}."
         )
     else:
-        yield "No leak there, however large, would have been refuted with probability 0.9."
+        yield "Which leak there would have been refuted with probability 0.9 is not promised."
     worst = next((each for each in result.parts if each.title == "Worst over all datasets"), None)
-    yield worst.texts[0] if worst else "Blind elsewhere."
+    yield worst.texts[0] if worst else "The audit is blind elsewhere."
 
 
 def _sought(raw: Raw, brief: Brief) -> Iterator[str]:
@@ -351,14 +335,15 @@ def _sought(raw: Raw, brief: Brief) -> Iterator[str]:
     among = space_words(raw)
     yield f"Searched{f' among {among}' if among else ''}: {brief.looked}."
     through = through_words((raw.get("sight") or {}).get("frequency"))
-    pairs = plural(raw["searched"]["search"][0]["pairs"], "pair")
+    pairs = raw["searched"]["search"][0]["pairs"]
+    where = "the one pair" if pairs == 1 else f"one of the {pairs:,} pairs"
     seen = (
         f"a leak {brief.sight.replace(' ', FIXED)} would have been refuted with probability 0.9"
         f"{', ' if through else ''}{through}"
         if brief.sight
-        else "no leak, however large, would have been refuted with probability 0.9"
+        else "a leak of a size that is not promised would have been refuted with probability 0.9"
     )
-    yield f"At one of the {pairs} that it began with, {seen}, the search included."
+    yield f"At {where} that it began with, {seen}, the search included."
     yield "There may be worse pairs."
 
 

@@ -22,7 +22,7 @@ from dpassay.reports.run.page.picture_tables import (
 )
 from dpassay.reports.run.page.plots import query_plot, sight_plot
 from dpassay.reports.run.page.profile_plots import profile_plot, trade_off_plot
-from dpassay.reports.run.run_words import units_words
+from dpassay.reports.run.run_words import ended, units_words
 from dpassay.reports.run.view import ResultView, View, make_view
 from dpassay.reports.shared.tables import Table
 from dpassay.reports.shared.templating import template
@@ -42,19 +42,11 @@ class Picture:
 
 
 def to_html(record: Mapping[str, Any]) -> str:
-    """Write a record as one self-contained HTML page.
+    """Write a record as one self-contained HTML page; equal records give equal bytes.
 
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-
-    Returns
-    -------
-    str
-        The page; equal records give equal pages, byte by byte. That of the catalogue folds every
-        mechanism, and `dpassay.reports.run.page.mechanisms.mechanism_pages` tells and draws them;
-        that of other mechanisms has everything.
+    The page of the catalogue folds every mechanism, and
+    `dpassay.reports.run.page.mechanisms.mechanism_pages` tells and draws them; that of other
+    mechanisms has everything.
     """
     view, found = make_view(record), briefs(record)
     common = {
@@ -63,7 +55,7 @@ def to_html(record: Mapping[str, Any]) -> str:
         "origin": origin(record),
         "confidence": percent(record["run"]["confidence"]),
         "units": units_words({result.unit for result in view.results}),
-        "complete": record["run"]["complete"],
+        "ended": ended(record["run"]),
     }
     if record["run"]["catalogue"] and view.results:
         return _catalogue_page(record["results"], found, view, common)
@@ -118,15 +110,7 @@ def _overview(catalogue: Catalogue) -> Iterator[str]:
 
 
 def pictures_of(raw: Raw, brief: Brief, result: ResultView) -> Iterator[Picture]:
-    """Prepare the pictures of one result: leaks, profile, trade-off, and what would be seen.
-
-    Parameters
-    ----------
-    raw : mapping
-        The result as in the record.
-    brief : Brief
-    result : ResultView
-    """
+    """Prepare the pictures of one result: leaks, profile, trade-off, and what would be seen."""
     name, table, profile = f"p{result.place}", result.query_table, result.profile
     if len(result.queries) > 1 and table is not None:
         claimed = claimed_number(brief)

@@ -14,6 +14,7 @@ from dpassay.reports.run.page.catalogue import UNDECIDED, WRONG, Entry, Group, m
 from dpassay.reports.run.page.first_screen import Card, card, origin, replayed
 from dpassay.reports.run.page.folder import GENERATOR
 from dpassay.reports.run.page.html import pictures_of
+from dpassay.reports.run.run_words import ended
 from dpassay.reports.run.view import View, make_view
 from dpassay.reports.shared.cards import Step
 from dpassay.reports.shared.numbers import clean
@@ -27,19 +28,11 @@ INDEX = "../index.html"
 
 
 def mechanism_pages(record: Raw) -> dict[str, str]:
-    """Write a page for each mechanism of the catalogue.
+    """Write a self-contained page for each mechanism of the catalogue.
 
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-
-    Returns
-    -------
-    dict of str to str
-        Self-contained pages by their paths, 'mechanisms/NAME.html', from the folder of the page
-        that `dpassay.reports.run.page.html.to_html` makes, in its order; equal records give equal
-        pages. Empty for a record of other mechanisms.
+    The keys are paths, 'mechanisms/NAME.html', from the folder of the page that
+    `dpassay.reports.run.page.html.to_html` makes, in its order. Equal records give equal pages.
+    A record of other mechanisms has none.
     """
     if not record["run"]["catalogue"]:
         return {}
@@ -65,7 +58,7 @@ def _page(record: Raw, view: View, group: Group, before: Group | None, after: Gr
         group=group,
         lead=lead_of([entry.brief for entry in entries]),
         origin=origin(record),
-        complete=run["complete"],
+        ended=ended(run),
         cards=[_card(entry, group, run) for entry in shown],
         pictures=pictures,
         drawn={entry.result.anchor for entry in shown},

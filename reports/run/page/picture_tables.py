@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from dpassay.numerics import DOWN, UP, written
 from dpassay.reports.run.profiles import ProfileView
-from dpassay.reports.shared.numbers import INFINITY
 from dpassay.reports.shared.tables import Table
 
 DIGITS = 4
@@ -44,7 +43,7 @@ def sight_table(points: Sequence[tuple[float, float]]) -> Table:
         columns=("probability of the answer", "leak"),
         numeric=(True, True),
         rows=tuple(
-            (f"{point:g}", INFINITY if math.isinf(leak) else written(leak, DIGITS, UP))
+            (f"{point:g}", "not promised" if math.isinf(leak) else written(leak, DIGITS, UP))
             for point, leak in points
         ),
     )

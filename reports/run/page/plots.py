@@ -32,25 +32,11 @@ ROOM = 2.2
 
 
 def query_plot(result: ResultView, *, claimed: str, name: str) -> str:
-    """Draw the leak at every query point, the worst first, with the claim as a line.
+    """Draw the leak at every query point as SVG, the worst first, with the claim as a line.
 
     Exact leaks are points; sampled ones are intervals from the lower to the upper bound. The
-    mechanism's own worst cases are hollow.
-
-    Parameters
-    ----------
-    result : ResultView
-        With query points.
-    claimed : str
-        The claimed number.
-    name : str
-        Id of the picture.
-
-    Returns
-    -------
-    str
-        An SVG element for inlining, of as many elements whatever the number of queries; its numbers
-        are those of the per-query table.
+    mechanism's own worst cases are hollow. The picture has as many elements whatever the number
+    of queries; its numbers are those of the per-query table.
     """
     queries = sorted(result.queries, key=lambda query: (-query.size, -query.upper))
     own = sum(query.own for query in queries)
@@ -87,16 +73,8 @@ def query_plot(result: ResultView, *, claimed: str, name: str) -> str:
 def sight_plot(curve: Sequence[tuple[float, float]], *, claim: float, name: str, of: str) -> str:
     """Draw the smallest leak that the audit would have refuted, through answers of any frequency.
 
-    Parameters
-    ----------
-    curve : sequence of (float, float)
-        Probability of an answer, and the leak that would be refuted with probability 0.9; inf
-        where none would.
-    claim : float
-    name : str
-        Id of the picture.
-    of : str
-        The result.
+    The curve has the probability of an answer, and the leak that would be refuted with
+    probability 0.9, or inf. `of` is the result.
     """
     known = [(point, leak) for point, leak in sorted(curve) if math.isfinite(leak)]
     blind = [point for point, leak in curve if math.isinf(leak)]
@@ -117,7 +95,7 @@ def sight_plot(curve: Sequence[tuple[float, float]], *, claim: float, name: str,
     chart.marks("triangle", [(point, 0.93 * top) for point in blind], "inconclusive solid")
     if blind:
         below = chart.y.at(0.93 * top) + 12 + MIDDLE
-        chart.write("▲ none, however large", chart.x.at(min(blind)) - 4, below, "claim")
+        chart.write("▲ not promised", chart.x.at(min(blind)) - 4, below, "claim")
     chart.titles(
         "smallest leak that would have been refuted", "", "probability of the answer that shows it"
     )
@@ -127,8 +105,8 @@ def sight_plot(curve: Sequence[tuple[float, float]], *, claim: float, name: str,
         description=(
             "The smallest leak that would have been refuted with probability 0.9, over the "
             "probability of the answer that shows it; the rarer the answer, the larger. "
-            "The dashed line is the claim; an arrow means that no leak, however large, "
-            "would have been refuted. The table below has the same numbers."
+            "The dashed line is the claim; an arrow means that none is promised. "
+            "The table below has the same numbers."
         ),
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, leaks
-from dpassay.reports.run.run_words import INTERRUPTED
+from dpassay.reports.run.run_words import ended
 from dpassay.reports.run.words import FOLDER
 from dpassay.reports.shared.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED, Status
 
@@ -28,37 +28,21 @@ EMPTY = "Nothing was audited: the run has no results."
 class Notice:
     """One thing that a pipeline is told of a result.
 
-    Parameters
-    ----------
-    brief : Brief
-    status : Status
-    level : {"error", "warning"}
-    title, text : str
-        One line each, printable.
-    places : sequence of mapping
-        `role`, `file` and `line`, see `dpassay.record.places.places_of`; empty where none is known.
-    fingerprint : str
-        32 hexadecimal digits that stand for the mechanism, its parameters and the kind of claim:
-        no seed, number, file, line or other result moves them.
+    The fingerprint is 32 hexadecimal digits that stand for the mechanism, its parameters and
+    the kind of claim: no seed, number, file, line or other result moves them.
     """
 
     brief: Brief
     status: Status
-    level: str
-    title: str
-    text: str
-    places: Sequence[Raw]
+    level: str  # 'error' or 'warning'
+    title: str  # one printable line
+    text: str  # one printable line
+    places: Sequence[Raw]  # `role`, `file` and `line`, see `dpassay.record.places.places_of`
     fingerprint: str
 
 
 def notices(record: Raw) -> tuple[Notice, ...]:
-    """Return what is wrong with a record's results, the worst first, else in the record's order.
-
-    Parameters
-    ----------
-    record : mapping
-        Valid under `dpassay.record.run_record.record_schema`.
-    """
+    """Return what is wrong with a record's results, the worst first, else in the record's order."""
     from dpassay.record.comparison.entries import entry_keys
 
     results = record["results"]
@@ -69,7 +53,7 @@ def notices(record: Raw) -> tuple[Notice, ...]:
 
 def alarms(record: Raw) -> tuple[str, ...]:
     """Return, in words, what makes the whole run say less than it seems to."""
-    incomplete = () if record["run"]["complete"] else (record["run"].get("changed", INTERRUPTED),)
+    incomplete = tuple(filter(None, (ended(record["run"]),)))
     return incomplete if record["results"] else (*incomplete, EMPTY)
 
 

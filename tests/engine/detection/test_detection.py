@@ -204,7 +204,7 @@ def test_the_words_name_the_answer() -> None:
     )
     assert (
         seen_words("loss", math.inf, 0.1)
-        == "no loss, however large, through an answer of probability 0.1 or more"
+        == "a loss of a size that is not promised through an answer of probability 0.1 or more"
     )
     assert (
         seen_words("change of the prediction", 0.2, None)

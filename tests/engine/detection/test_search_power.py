@@ -16,6 +16,7 @@ from dpassay.engine.detection.search_design import SearchDesign, search_sight, s
 from dpassay.engine.detection.search_laws import Label
 from dpassay.engine.detection.search_rehearsal import NORMAL, Rehearsal, spreads
 from dpassay.engine.detection.search_rounds import Round, needed
+from dpassay.engine.searching.search import shares, trials
 from dpassay.search.worth import Goal
 from dpassay.stats.lower_bounds import largest_rejecting
 from dpassay.stats.power import counts_near, detectable, power_of
@@ -48,6 +49,18 @@ FEW = replace(
 )
 """A small one."""
 ALONE = (Round(pairs=1, new=1, draws=20_000, safe=1),)
+
+
+@pytest.mark.parametrize("budget", [1_000, 3_000, 10_000, 20_000, 50_000, 100_000, 1_000_000])
+def test_ten_times_the_budget_lowers_what_a_search_sees(budget: int) -> None:
+    def smallest(draws: int) -> float:
+        rounds = tuple(
+            replace(each, draws=trials(share, each.pairs, draws, number))
+            for number, (each, share) in enumerate(zip(ROUNDS, shares(draws), strict=True))
+        )
+        return smallest_found(replace(DESIGN, n=draws, rounds=rounds, numbers=True), 0.5)
+
+    assert smallest(10 * budget) < smallest(budget) - 0.01
 
 
 def test_the_curve_of_a_search_is_monotone_and_deterministic() -> None:

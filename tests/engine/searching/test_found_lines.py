@@ -6,12 +6,15 @@ import re
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from dpassay import DP, Answers, Scalars, audit
+from dpassay import DP, Answers, Scalars, Tables, audit
 from dpassay.engine.result import Result
 from dpassay.engine.searching import search as searched
-from dpassay.reports.run.found import found_lines
+from dpassay.engine.searching.drawing import mine
+from dpassay.engine.told_apart import VALUES
+from dpassay.reports.run.found import found_lines, written
 
 SHORT = {"FIRST": 64, "SURVIVORS": (16, 4), "OFFSPRING": (8, 0), "SHARES": (4, 2, 1)}
 SECRETS = [31.4159, 27.1828, 14.1421, 57.7215]
@@ -54,28 +57,37 @@ def shown(result: Result) -> list[str]:
     return text.replace("\n    ", " ").split("\n  ")
 
 
+def sides(result: Result) -> list[str]:
+    """Return the first two lines of datasets."""
+    return [line for line in shown(result) if re.match("S'?: ", line)][:2]
+
+
 def test_pair_and_event_are_named_in_the_order_of_the_sides() -> None:
     result = hunted(switch, Answers(2))
-    head, numbers, at, event, reason = shown(result)
+    head, numbers, certain, here, there, event, reason = shown(result)
     assert head == f"DP(1) of {__name__}:switch: refuted (monte-carlo)"
     assert numbers.startswith("loss at least ")
-    told = re.fullmatch(
-        r"at: answers \((\S+), \S+\) against \((\S+), \S+\) \(family '[a-z ,-]+'\)", at
+    one, other = (
+        float(re.sub(rf"{side}: answers \((\S+), \S+\)", r"\1", told)) > 0
+        for side, told in (("S", here), ("S'", there))
     )
-    assert told is not None
-    one, other = (float(each) > 0 for each in told.groups())
-    value = re.fullmatch(r"event: the answer is '(on|off)'; (\S+) % against (\S+) %", event)
+    value = re.fullmatch(r"event: the answer is '(on|off)'; (\S+) % on S, (\S+) % on S'", event)
     assert value is not None
     sides = [100.0 if (value[1] == "on") == side else 0.0 for side in (one, other)]
     assert [float(value[2]), float(value[3])] == sides
     assert one != other
+    assert certain.startswith("certain: ")
     assert reason.startswith("because the loss is at least ")
 
 
 def test_lists_of_numbers_that_a_search_made_up_are_written_down() -> None:
-    *_, at, event, _ = shown(hunted(total, Scalars(0, 1, size=3)))
-    assert re.match(r"at: numbers \([\d., ]+\) against \([\d., ]+\) \(family '", at)
-    assert re.match(r"event: the answer is (below|at least|above) \S+; \S+ % against \S+ %", event)
+    here, there = sides(result := hunted(total, Scalars(0, 1, size=3)))
+    event = next(line for line in shown(result) if line.startswith("event: "))
+    assert re.fullmatch(r"S: numbers \([\d., ]+\)", here)
+    assert re.fullmatch(r"S': numbers \([\d., ]+\)", there)
+    assert re.match(r"event: the answer is (below|at least|above) \S+; \S+ % on S, \S+ %", event)
+    frame = result.to_frame()
+    assert [f"{name}: {frame[name][0]}" for name in ("S", "S'", "event")] == [here, there, event]
 
 
 def test_nothing_of_the_users_own_numbers_or_records_is_printed() -> None:
@@ -85,15 +97,57 @@ def test_nothing_of_the_users_own_numbers_or_records_is_printed() -> None:
     ):
         result = hunted(function, data)
         assert result.verdict == "refuted"
-        at = shown(result)[2]
-        assert re.match(r"at: \d+ (number|record)s?, .* \(family '", at)
+        here, there = sides(result)
+        assert re.fullmatch(r"S: \d+ (number|record)s?", here)
+        assert there.startswith("S': the same, ")
         for text in (repr(result), result._repr_html_()):
             assert not [each for each in SECRETS if f"{each:g}" in text]
 
 
 def test_large_datasets_are_told_by_their_size() -> None:
-    at = shown(hunted(total, Answers(30)))[2]
-    assert re.match(r"at: 30 numbers, (all answers|answers? \d+)", at)
+    here, there = sides(hunted(total, Answers(30)))
+    assert here == "S: 30 numbers"
+    assert re.match(r"S': the same, (all answers|answers? \d+)", there)
+
+
+def above(data: Any, size: int, rng: np.random.Generator) -> Any:
+    """Counts numbers above their raw mean; the noise is for a tenth of what one record may move."""
+    return (data["x"] > data["x"].mean()).sum() + rng.laplace(scale=10, size=size)
+
+
+def test_large_tables_are_told_by_how_many_rows_differ_and_where_one_changes() -> None:
+    table = pd.DataFrame({"x": np.arange(100.0), "name": ["secret"] * 100})
+    here, there = sides(hunted(above, table))
+    assert re.fullmatch(r"S: \d+ records, \d+ different", here)
+    assert re.fullmatch(r"S': the same, record \d+ replaced \(in x\)", there)
+
+
+def test_rows_of_the_users_are_named_by_their_places() -> None:
+    people = pd.DataFrame({"age": [31, 27], "name": ["O'Hara (N.)", "Zoe"]})
+    space, named = Tables(people, relation="add-remove"), 0
+    for each in space.first(np.random.default_rng(0), 48):
+        places = mine(space, each)
+        assert places is not None
+        for side in (each.base, each.neighbour):
+            told = written(side, space.relation, places)
+            named += "your row " in told
+            assert 'age 31, name "O\'Hara (N.)"' not in told
+            assert "age 27, name 'Zoe'" not in told
+    assert named > 0
+
+
+@pytest.mark.parametrize(
+    ("told", "left"),
+    [
+        ("record 0 replaced by (who 'a (b) c'), 1 removed", "record 0 replaced, 1 removed"),
+        ("record 0 replaced by (who \"O'Hara (N.)\")", "record 0 replaced"),
+        ("record 2 replaced by 'it\\'s \"so\"'", "record 2 replaced"),
+        ("record (age 3, who 'e) f') added", "record added"),
+        ("record 4 replaced by -1.5e+10", "record 4 replaced"),
+    ],
+)  # fmt: skip
+def test_values_are_left_out_of_a_change(told: str, left: str) -> None:
+    assert re.sub(VALUES, "", told) == left
 
 
 def test_what_is_not_refuted_or_not_searched_prints_three_lines() -> None:

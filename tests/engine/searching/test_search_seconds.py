@@ -80,7 +80,7 @@ def test_a_limit_that_is_not_reached_changes_nothing(clock: Clock, data: Any) ->
 def test_the_shortest_limit_still_looks_at_some_pairs_and_certifies_one(clock: Clock) -> None:
     free = hunted(clock, None)
     result = hunted(clock, 0.001)
-    assert looked(result)["limit"] == {"seconds": 0.001, "ended": True}
+    assert looked(result)["limit"] == {"seconds": 0.001, "ended": True, "round": 1}
     assert rounds(result) == [rounds(free)[0] // searched.PORTIONS]
     assert result.verdict in ("refuted", "not refuted", "inconclusive")
     assert result.draws == 1000
@@ -95,7 +95,7 @@ def test_record_report_and_witness_stand_whenever_it_ends(clock: Clock, seconds:
     more = {"command": "", "catalogue": False, "complete": True, "data": None, "commit": None}
     record = json.loads(json.dumps(make_record(facts | more, [result])))
     assert not fault(record, "record")
-    told = f"The time limit of {seconds:g} s ended the search."
+    told = f"search\\_seconds = {seconds:g} ended the search in round 1 of 3: another run"
     assert told in to_markdown(record)
     witness = json.loads(json.dumps(make_witness(result)))
     assert not fault(witness, "witness")

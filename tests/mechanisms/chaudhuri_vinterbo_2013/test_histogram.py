@@ -172,12 +172,12 @@ def test_a_count_is_verified_at_half_of_alpha_for_any_records() -> None:
     assert below.verdict == "refuted"
 
 
-def test_all_counts_are_verified_at_alpha() -> None:
+def test_all_counts_keep_alpha_in_what_is_looked_at() -> None:
     mechanism = Histogram(n=4, m=1, h=0.5, H="1 0.5", low=0.5, high=3.5)
     result = audit(
         mechanism, claim=mechanism.claims[0], mode="exhaustive", domain=Domain(n=4, points=3)
     )
-    assert result.verdict == "verified"
+    assert result.verdict == "not refuted"
     assert result.exact == pytest.approx(1.0, abs=1e-12)
     assert audit(mechanism, claim=DP(epsilon=0.99), mode="exact").verdict == "refuted"
 

@@ -340,7 +340,7 @@ def test_exhaustive_mode_is_brute_force(name: str, loss: str) -> None:
     )
     for claim in dp(mechanism):
         result = audit(mechanism, claim=claim, mode="exhaustive", domain=Domain(n=3, points=2))
-        assert result.verdict == "verified"
+        assert result.verdict == "not refuted"  # of bins, which are a part of the release
         assert result.exact == pytest.approx(worst, abs=1e-9)
 
 

@@ -146,8 +146,8 @@ def test_net_sizes() -> None:
         <= 0.1
         < (tau - 2) * (tau - 3) * 2 ** (-0.1 * (m - 1) / 2)
     )
-    with pytest.raises(InvalidInput, match="so large that 1,000,000,000 points are enough"):
-        net_size(1e-8, 0.1, Thresholds().growth)
+    with pytest.raises(InvalidInput, match="so large that 1,000,000,000,000,000 points are enough"):
+        net_size(1e-14, 0.1, Thresholds().growth)
 
 
 def test_net_size_is_enough_on_a_line() -> None:

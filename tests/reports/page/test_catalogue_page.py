@@ -70,7 +70,7 @@ def test_what_many_results_say_stands_once_and_is_cited(make: Any) -> None:
     results = [make.computed(f"m{k}", "not refuted", 0.5) for k in range(OFTEN + 1)]
     views = make_view(make.record(*results)).results
     notes = method_notes(views)
-    assert "None was spent: a computed number has no sampling error." in {
+    assert "Nothing was spent: a computed number has no sampling error." in {
         note.text for note in notes
     }
     assert not method_notes(views[:OFTEN])

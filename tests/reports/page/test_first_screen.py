@@ -49,7 +49,7 @@ def test_a_refuted_claim(make: Any) -> None:
             "A leak ≥\N{NO-BREAK SPACE}1.19 there would have been refuted with probability 0.9, "
             "through an answer of probability 0.2 or more."
         ),
-        "Blind elsewhere.",
+        "The audit is blind elsewhere.",
     )
 
 
@@ -85,8 +85,8 @@ def test_a_claim_that_was_not_refuted_is_kept_under_watch(make: Any) -> None:
     assert found.verdict == ""
     assert [each.text for each in found.numbers] == ["ε = 1", "0.5 to 1.1", "≥ 1.19"]
     assert [step.command for step in found.steps] == [
-        "dpassay baseline accept",
-        "dpassay run && dpassay baseline check",
+        "dpassay baseline accept REPORT/record.json",
+        "dpassay run --seed 0 --out REPORT && dpassay baseline check REPORT/record.json",
         "",
     ]
 
@@ -174,7 +174,7 @@ def test_who_and_what_but_no_date(make: Any) -> None:
     run = record["run"]
     assert origin(record) == ("dpassay 0.1.0", "commit 0123abc", "iris, 150 records")
     none = record | {"run": run | {"data": None, "commit": None}}
-    assert origin(none)[1].startswith("no data")
+    assert origin(none)[1:] == ("nothing was looked at",)
     named = run["data"] | {"split": {"queries": 5}}
     assert origin(record | {"run": run | {"data": named}})[-1] == "iris, 150 records, 5 queries"
 

@@ -8,6 +8,8 @@ import jsonschema
 import pytest
 
 from dpassay.record.run_record import record_schema
+from dpassay.reports.run.brief import briefs
+from dpassay.reports.run.summary import row_of
 from dpassay.reports.run.view import make_view
 from tests.reports.sentences.told import Record, beside, computed, computed_record, only, told
 
@@ -60,15 +62,22 @@ def test_the_tables_say_at_least(make: Any, verdict: str) -> None:
         assert part.findings.rows[0][3:5] == ("≥ 1.500000", "≥ 1.50 ×")
 
 
-def test_a_part_verifies_nothing_of_the_rest(make: Any) -> None:
-    """'The claim holds for every dataset of the named domain' stood behind 'that of the whole
-    release may be larger'."""
-    said = told(only(make.record(of_part(make, "verified", 0.5, mode="exhaustive"))), "Verdict")
-    assert "The claim holds" not in said
-    assert (
-        "satisfies the claim in what was looked at, for the declared law. It says nothing "
-        "beyond these."
-    ) in said
+@pytest.mark.parametrize(
+    ("part", "only"),
+    [
+        ("the sign of <w, x> alone", "sign"),
+        ("the number <w, u> alone", "number <w, u>"),
+        ("for each t_i whether it is at least a threshold (0 or 1),", "a part"),
+        ("", ""),
+    ],
+)
+def test_what_of_the_release_was_looked_at_stands_beside_the_verdict(
+    make: Any, part: str, only: str
+) -> None:
+    result = of_part(make, "not refuted", 0.5, mode="exhaustive") | {"looked_at": part}
+    (brief,) = briefs(make.record(result))
+    shown = f"not refuted ({only} only)" if only else "any excess would show"
+    assert row_of(brief, 0.999)[-1] == shown
 
 
 def test_an_upper_bound_of_a_part_is_none(make: Any) -> None:

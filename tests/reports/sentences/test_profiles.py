@@ -74,10 +74,10 @@ def test_the_pair_is_named_and_a_worse_one_too(make: Any) -> None:
     assert "Pairs that were not audited may need a larger δ." in said
     cells = *cells[:2], curve(make, 0, 0.5, 0.002, 0.002, group="own")
     said = told(only(make.record(profiled(make, *cells, worst=1))), "Privacy profile")
-    assert "the one at query own 1 needs the largest δ: 0.002." in said
+    assert "the one at own worst case 1 needs the largest δ: 0.002." in said
     result = profiled(make, *cells, worst=1)
     result["searched"] |= {"asked": False}
-    assert "the one at own 1 needs the largest δ: 0.002." in told(
+    assert "the one at own worst case 1 needs the largest δ: 0.002." in told(
         only(make.record(result)), "Privacy profile"
     )
 

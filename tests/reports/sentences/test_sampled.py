@@ -48,12 +48,11 @@ def test_the_frequency_is_capped_and_nothing_may_be_seen(make: Any) -> None:
     assert "is that of the answer that looked worst, rounded down to two digits and capped:" in said
     assert "Through an answer of probability 0.1 it takes a leak of 1.5." in said
     assert said.endswith(
-        "Through an answer of probability 0.01 or less, no leak, however large, would be "
-        "refuted with probability 0.9."
+        "What is seen through an answer of probability 0.01 or less is not promised."
     )
     assert any(
         (
-            "through a rarer answer only a larger leak, or none, would be refuted with "
+            "through a rarer answer only a larger leak, or none, is promised to be refuted with "
             "probability 0.9."
         )
         in note

@@ -11,6 +11,7 @@ import pytest
 
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
+from dpassay.engine.wording import query_words
 from dpassay.pairs import replace_one
 from dpassay.record.run_record import make_record, record_schema
 from dpassay.reports.run.view import make_view
@@ -27,7 +28,7 @@ def test_nothing_is_asked() -> None:
     shown = make_view(record).results[0]
     assert "query" not in told(shown, "Witness")
     said = (
-        "1 pair of neighbours (of own worst case 1), in both directions: 2 cells; there are "
+        "1 pair of neighbours (of own worst case 1), in both directions: 2 cells. There are "
         "no queries, since what was"
     )
     assert told(shown, "What was searched").startswith(f"{said} looked at depends on none. ")
@@ -55,7 +56,7 @@ def test_released_weights_depend_on_no_query(given: tuple[tuple[str, Any], ...])
             "22 pairs of neighbours (20 of the data; 1 of each of own worst cases 1 to 2), in both"
         )
         assert (
-            "44 cells; there are no queries, since what was looked at depends on none." in searched
+            "44 cells. There are no queries, since what was looked at depends on none." in searched
         )
     chosen = groups_for(resolve("algorithm-2-over-algorithm-3"), None)
     assert len(chosen) == 4
@@ -173,12 +174,10 @@ def test_a_query_has_one_name(name: str) -> None:
     record = computed_record(name)
     for result in make_view(record).results:
         assert result.query_table is not None
-        labels = {
-            row[0] if "query" in row[0] else f"query {row[0]}" for row in result.query_table.rows
-        }
+        labels = {query_words(row[0]) for row in result.query_table.rows}
         for title in ("Witness", "Privacy profile"):
             said = re.findall(
-                r"(?:[Aa]t |\()((?:query )?own \d(?:, query \d)?)", told(result, title)
+                r"(?:[Aa]t |\()(own worst case \d(?:, query \d)?)", told(result, title)
             )
             assert set(said) <= labels
             assert said or "query" not in told(result, title)

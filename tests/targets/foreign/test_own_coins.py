@@ -89,9 +89,10 @@ def test_commands_name_what_they_need(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r"dpassay replay \S*w\.json --trust"):
         found.assert_not_refuted()
     witness = json.loads((tmp_path / "w.json").read_text())
-    assert replay_command(witness, "x").endswith("x.json --trust")
-    ours = witness | {"target": "soft-majority", "parameters": {}}
-    assert not replay_command(ours, "x").endswith("--trust")
+    shown: dict[str, Any] = {"id": "x", "clearest": witness}
+    assert replay_command(shown).endswith("x.clearest.json --trust")
+    shown["clearest"] = witness | {"target": "soft-majority", "parameters": {}}
+    assert not replay_command(shown).endswith("--trust")
 
 
 class Own(Mechanism):

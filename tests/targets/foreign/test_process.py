@@ -71,7 +71,7 @@ for asked in lines():
 
 
 KINDS = [
-    ("[0.5, 1]", [0.5, 1.0]),
+    ("[0.5, 1]", [0.5, 1]),
     ("[float('nan'), 1.0]", [math.nan, 1.0]),
     ("['nan', '-inf']", [math.nan, -math.inf]),
     ("['a', None]", ["a", None]),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
 from dpassay.theorems.chaudhuri_vinterbo_2013.alternatives import (
+    alpha_split,
     alpha_split_log_p,
     by_content,
     errors,
@@ -51,3 +53,41 @@ def test_parts_by_densities_on_a_grid() -> None:
     added = np.abs(densities[1, 0] - densities[1, 1]).max()
     assert by_content(1, 2, alpha).upper == pytest.approx(replaced)
     assert one_added(1, 2, alpha).upper == pytest.approx(added)
+
+
+def _loss_in_fifty_digits(n: int, m: int, k: int, alpha: float) -> mpmath.mpf:
+    """Compute the loss that `alpha_split` bounds, with nothing to cancel."""
+    with mpmath.workdps(50):
+        a = mpmath.mpf(alpha)
+
+        def below(x: mpmath.mpf) -> mpmath.mpf:
+            return mpmath.exp(x) / 2 if x < 0 else 1 - mpmath.exp(-x) / 2
+
+        def laws(s: int, positive: int) -> list[mpmath.mpf]:
+            edge = s * a / (2 * k)
+            up, down = mpmath.exp(-a / 2 * (m - positive)), mpmath.exp(-a / 2 * positive)
+            found = [mpmath.mpf(0)] * 2
+            for j in range(k + 1):
+                signs = mpmath.binomial(k, j) * below(edge) ** j * below(-edge) ** (k - j)
+                chosen = [(k - j) * down, j * up]
+                found = [p + signs * q / sum(chosen) for p, q in zip(found, chosen, strict=True)]
+            return found
+
+        return max(
+            abs(mpmath.log(one / other))
+            for in_v in range(m)
+            for outside in range(n - m + 1)
+            for one, other in zip(
+                laws(2 * (in_v + outside) - n, in_v),
+                laws(2 * (in_v + 1 + outside) - n, in_v + 1),
+                strict=True,
+            )
+        )
+
+
+@pytest.mark.parametrize("alpha", [3.0, 1e-3, 1e-6, 1e-7, 1e-10])
+@pytest.mark.parametrize(("n", "m", "k"), [(1, 1, 2), (4, 2, 3), (10, 6, 2)])
+def test_alpha_split_is_tight_however_small_alpha_is(n: int, m: int, k: int, alpha: float) -> None:
+    found, true = alpha_split(n, m, k, alpha), _loss_in_fifty_digits(n, m, k, alpha)
+    assert found.lower <= true <= found.upper
+    assert found.upper - found.lower <= 1e-12

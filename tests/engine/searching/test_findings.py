@@ -1,0 +1,200 @@
+"""What is certain is named, is no factor, and hides nothing else; each with an honest twin."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpassay import DP, Scalars, audit
+from dpassay.engine.result import Result
+from dpassay.engine.searching import search as searched
+from dpassay.record.replay import replay
+from dpassay.record.run_record import make_record
+from dpassay.record.schemas import fault
+from dpassay.reports.run.brief import lead
+from dpassay.reports.run.page.html import to_html
+
+SHORT = {"FIRST": 64, "SURVIVORS": (16, 4), "OFFSPRING": (8, 0), "SHARES": (4, 2, 1)}
+TABLE = pd.DataFrame({"x": np.linspace(0, 1, 5)})
+NUMBERS = Scalars(0, 1, size=4)
+Rng = np.random.Generator
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in SHORT.items():
+        monkeypatch.setattr(searched, name, value)
+
+
+def hunted(function: Any, data: Any, **more: Any) -> Result:
+    settings: dict[str, Any] = {"budget": 4000, "confidence": 0.99, "executor": "inline"}
+    if isinstance(data, pd.DataFrame):
+        settings |= {"relation": "add-remove"}
+    claim = more.pop("claim", DP(epsilon=1.0, relation=settings.get("relation", "replace-one")))
+    return audit(function, claim=claim, data=data, **settings | more)
+
+
+def noisy_sum(values: Any, size: int, rng: Rng, scale: float = 0.5) -> Any:
+    return np.sum(values) + rng.laplace(scale=scale, size=size)
+
+
+def empty_raises(data: Any, size: int, rng: Rng) -> Any:
+    """Sums noisily, with too little noise; a mean of no records has none to divide by."""
+    return noisy_sum(data["x"], size, rng) + 0 / min(len(data), 1)
+
+
+def empty_is_noise(data: Any, size: int, rng: Rng) -> Any:
+    return noisy_sum(data["x"], size, rng)
+
+
+def maximum_beside(data: Any, size: int, rng: Rng) -> Any:
+    return np.stack([np.full(size, data.max()), noisy_sum(data, size, rng)], axis=1)
+
+
+def noise_beside(data: Any, size: int, rng: Rng) -> Any:
+    return np.stack([rng.laplace(size=size), noisy_sum(data, size, rng)], axis=1)
+
+
+CERTAIN = {
+    "exception": (
+        empty_raises,
+        TABLE,
+        "an empty table is answered by an exception, one record more is not",
+    ),
+    "raw value": (maximum_beside, NUMBERS, "answer 1 is"),
+}
+TWINS = {"empty": (empty_is_noise, TABLE), "raw value": (noise_beside, NUMBERS)}
+
+
+def record_of(result: Result) -> dict[str, Any]:
+    facts = {"seed": 0, "confidence": 0.99, "profile": "quick", "budget": 4000, "commit": None}
+    more = {"command": "dpassay run x", "catalogue": False, "complete": True, "data": None}
+    record: dict[str, Any] = json.loads(json.dumps(make_record(facts | more, [result])))
+    assert fault(record, "record") == ""
+    return record
+
+
+@pytest.mark.parametrize("name", CERTAIN)
+def test_certainty_is_named_and_the_factor_beside_it_is_found(name: str) -> None:
+    function, data, told = CERTAIN[name]
+    result = hunted(function, data)
+    first, *_, last = result.findings
+    assert told in first.certain
+    assert last.certain == ""
+    assert 1.0 < last.lower < 2.0  # of the noise: 2 nats are its true loss
+    alphas = [each.evidence.worst.lower.alpha for each in result.findings if each.evidence]
+    assert sum(alphas) == pytest.approx(0.01)
+    record = record_of(result)
+    one, *_, other = record["results"][0]["findings"]
+    assert one["certain"] == first.certain
+    assert "times" not in lead(record)
+    page = to_html(record)
+    for line in (lead(record), "Also, with a loss of at least 1.", "no finite ε holds if"):
+        assert line in page
+    assert "claim what is true" not in page
+    printed = " ".join(repr(result).split())
+    assert f"certain: {first.certain}" in printed
+    assert "grows" not in printed
+    assert "also: loss at least 1." in printed
+    again = replay(other["witness"], target=result.target)
+    assert again.reproduced
+    assert again.refuted
+
+
+def standardised(data: Any, size: int, rng: Rng) -> Any:
+    """Sums clipped scores; the scaler has seen the data, and there is none of no records."""
+    x = data["x"].to_numpy()
+    z = (x - x.mean()) / (x.std() or 1.0) + 0 / min(len(x), 1)
+    return noisy_sum(z.clip(-2, 2), size, rng, scale=2.0)
+
+
+def test_a_leak_beside_a_certainty_is_told_to_grow_with_the_records() -> None:
+    result = hunted(standardised, pd.DataFrame({"x": np.linspace(0, 1, 100)}), budget=2000)
+    first, last = result.findings
+    assert first.certain == CERTAIN["exception"][2]
+    assert last.certain == ""
+    assert last.lower > 2.0  # √n / 2 at n equal records and one more
+    assert "The loss grows with the number of records: about" in str(result)
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_a_factor_is_no_certainty(name: str) -> None:
+    function, data = TWINS[name]
+    result = hunted(function, data)
+    assert result.findings == (result,)
+    assert result.certain == ""
+    record = record_of(result)
+    assert "findings" not in record["results"][0]
+    assert "times what it claims" in lead(record)
+    assert "claim what is true" in to_html(record)
+    assert (
+        hunted(function, data, claim=DP(epsilon=2.0, relation=result.claim.relation)).findings == ()
+    )
+
+
+KEPT = np.random.default_rng(5)
+
+
+def ignores(data: Any, size: int, rng: Rng) -> Any:
+    return noisy_sum([0.2, 0.9], size, rng)
+
+
+def ignores_with_own_coins(data: Any) -> Any:
+    return KEPT.laplace()
+
+
+def hardly_moves(data: Any, size: int, rng: Rng) -> Any:
+    return noisy_sum(data, size, rng, scale=1000.0)
+
+
+def correct(data: Any, size: int, rng: Rng) -> Any:
+    return noisy_sum(data, size, rng, scale=1.0)
+
+
+def counts(data: Any, size: int, rng: Rng) -> Any:
+    return len(data) + rng.laplace(size=size)
+
+
+RAW = [0.2, 0.9, 0.4]
+BY_ROWS = {"data": TABLE, "claim": DP(epsilon=1.0, relation="add-remove")}
+MISUSED: dict[str, tuple[Any, dict[str, Any], Any, dict[str, Any], str]] = {
+    "no data": (ignores, {}, hardly_moves, {}, "The function may ignore its data"),
+    "no data, own coins": (
+        ignores_with_own_coins,
+        {"executor": "local"},
+        hardly_moves,
+        {},
+        "The function may ignore its data",
+    ),
+    "limits": (correct, {"data": RAW}, correct, {"data": Scalars(0, 1, values=RAW)}, "The limits"),
+    "relation": (
+        counts,
+        BY_ROWS | {"claim": DP(epsilon=1.0)},
+        counts,
+        BY_ROWS,
+        "The claim is about 'replace-one', and 'add-remove' was audited",
+    ),
+    "time": (
+        correct,
+        {"search_seconds": 1e-9},
+        correct,
+        {"search_seconds": 1e9},
+        "search_seconds = 1e-09 ended the search in round 1 of 3",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISUSED)
+def test_what_blinds_an_audit_is_said_in_a_line(name: str) -> None:
+    function, how, twin, right, told = MISUSED[name]
+    for wrong, result in (
+        (True, hunted(function, **{"data": NUMBERS, "budget": 1000} | how)),
+        (False, hunted(twin, **{"data": NUMBERS, "budget": 1000} | right)),
+    ):
+        assert result.verdict != "refuted"
+        shown = (" ".join(repr(result).split()), to_html(record_of(result)).replace("&#39;", "'"))
+        assert [told in text for text in shown] == [wrong, wrong]

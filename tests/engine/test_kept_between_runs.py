@@ -1,0 +1,110 @@
+"""What is kept between runs makes luck no finding: a refutation comes again in new processes."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.stateful import SERVICES, bit
+from dpassay import DP, Scalars, audit
+from dpassay.engine.guards import LOOKS, Guards, Place
+from dpassay.errors import TargetError
+from dpassay.stats.bounds import Counts as Seen
+from dpassay.stats.lower_bounds import lower_bound
+from dpassay.stats.scales import Ratio
+from dpassay.trials.blocks import Counts
+from dpassay.trials.tasks import Shard
+from tests.core.toys import flip_group
+
+N, CALLS = 2_000, 16
+GROUP = flip_group(records=2, queries=1)
+SIDES: tuple[Place, Place] = ((0, None), (0, 0))
+
+
+class Drawn:
+    """Draws lots as an executor does: the event has probability p on each side."""
+
+    seeded = False
+
+    def __init__(self, p1: float, p0: float, seed: int) -> None:
+        self.p, self.rng, self.lots = {SIDES[0]: p1, SIDES[1]: p0}, np.random.default_rng(seed), 0
+
+    def counts(self, side: Place, size: int) -> Counts:
+        calls = np.diff(np.linspace(0, size, CALLS + 1).astype(int))
+        ones = self.rng.binomial(calls, self.p[side])
+        return Counts(calls=np.stack([calls - ones, ones], axis=1)[:, None], marks=())
+
+    def afresh(self, shards: Sequence[Shard]) -> Iterator[tuple[Counts, ...]]:
+        self.lots += len(shards)
+        for shard in shards:
+            yield tuple(
+                self.counts((each.task.group, each.task.pair), each.task.size) for each in shard
+            )
+
+
+def refutes(counts: Any, alpha: float = 0.001 / 4) -> bool:
+    one, other = (counts[side][0] for side in SIDES)
+    seen = Seen(x=int(one[1]), n1=int(one.sum()), y=int(other[1]), n0=int(other.sum()))
+    return lower_bound("stouffer", seen, scale=Ratio(), alpha=alpha).value > 1.0
+
+
+def replayed(loss: float, seed: int) -> tuple[bool, int]:
+    """Whether N trials refute a claim of 1, and after how many processes the replay does too."""
+    p0 = 1 / (1 + math.exp(loss))
+    there = Drawn(1 - p0, p0, seed)
+    certified = {side: there.counts(side, N) for side in SIDES}
+    first = refutes({side: each.calls.sum(axis=0) for side, each in certified.items()}, 0.001)
+    screened = {side: each.calls.sum(axis=0) for side, each in certified.items()}
+    guards = Guards(
+        groups=(GROUP,),
+        executor=there,  # type: ignore[arg-type]
+        lots=(("certify", N, 0),),
+        alarm=1e-6,
+        screened=screened,
+        certified=certified,
+        fresh={},
+    )
+    guards.confirmed(0, 0, 0, refutes)
+    return first, there.lots
+
+
+def test_what_leaks_is_refuted_again_the_sooner_the_more_it_leaks() -> None:
+    assert {replayed(4.0, seed) for seed in range(20)} == {(True, LOOKS[0][0])}
+    found = [replayed(1.2, seed) for seed in range(60)]
+    assert 20 < sum(first for first, _ in found) < 60, "not even the first is always refuted"
+    assert {lots for _, lots in found} == {16, 40, 88}
+
+
+def test_luck_does_not_come_again() -> None:
+    for seed in range(20):
+        with pytest.raises(
+            TargetError, match=r"7,[0-9]{3} fresh trials a side, in 88 new processes"
+        ):
+            replayed(1.0, seed)
+
+
+@pytest.mark.parametrize("name", ["pool of 200 bits", "every bit forty times"])
+def test_a_service_that_keeps_its_answers_is_never_refuted(name: str) -> None:
+    """Each answer is at its claim; certified alone these were refuted at 99.9 %."""
+    make, _ = SERVICES[name]
+    found = []
+    for seed in range(1, 5):
+        random.seed(seed)
+        space = Scalars(0, 1, size=1, fixed=True)
+        result = audit(make(), claim=DP(epsilon=1.0), data=space, seed=seed, budget=1_000)
+        found.append(result)
+    told = [each.outcome.reason for each in found if each.verdict == "error"]
+    assert told
+    assert all("rng" in reason for reason in told)
+    assert {each.verdict for each in found} <= {"error", "not refuted", "inconclusive"}
+
+
+def test_its_honest_twin_is_not() -> None:
+    space = Scalars(0, 1, size=1, fixed=True)
+    result = audit(bit, claim=DP(epsilon=1.0), data=space, seed=1, budget=1_000)
+    assert result.verdict == "not refuted"

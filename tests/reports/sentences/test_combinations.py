@@ -1,0 +1,91 @@
+"""Sentences of every format over relation, source of data, kind of answer, verdict and mode."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from benchmarks.sentences import COMBINATIONS, FORMATS, Combination, sentences
+from dpassay.engine.searching import search
+from dpassay.reports.run.view import make_view
+
+FORBIDDEN = {
+    "a key as prose": r"\b(?:replacing|up to) (?:add-remove|zero-out|replace-|answers-|own\b)",
+    "no value": r"\bNone\b|\bnan\b|\{\}|\[\]",
+    "one of many": r"\b1 (?:pairs|claims|records|queries|cells|families)\b|each of 1\b|the 1 \w",
+    "nothing said": r"at most ∞|≤ ∞ at|no data|: \.|  |(?<![\d.])\.\.(?![\d.])|;\.|, \.",
+    "said twice": r"\b([a-zA-Z]+) \1\b(?!\.)|declared by the user \(",
+    "a key of the record": r"\b(?:monte_carlo|per_query|any_size|looked_at|certified_cells)\b",
+    "an own query": r"\bquery own\b",
+}
+"""What no sentence has."""
+SHORT = {"FIRST": 48, "SURVIVORS": (8, 4), "OFFSPRING": (4, 0), "SHARES": (4, 2, 1)}
+"""A small search: what it finds does not matter here."""
+
+
+def names(record: dict[str, Any]) -> str:
+    """Everything that the user named: it may be what it likes."""
+    result = record["results"][0]
+    told = (result["id"], result["mechanism"], record["run"]["command"])
+    return "|".join(map(re.escape, told))
+
+
+def name_of(each: Combination) -> str:
+    return "-".join(map(str, vars(each).values()))
+
+
+@pytest.fixture(scope="module", params=COMBINATIONS, ids=name_of)
+def record(request: pytest.FixtureRequest) -> tuple[Combination, dict[str, Any]]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in SHORT.items():
+            patch.setattr(search, name, value)
+        return request.param, request.param.record()
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_no_sentence_is_bad(record: tuple[Combination, dict[str, Any]], kind: str) -> None:
+    _, made = record
+    named = re.compile(names(made))
+    for said in sentences(made, kind):
+        plain = named.sub("X", said)
+        for what, pattern in FORBIDDEN.items():
+            assert not re.search(pattern, plain), f"{what}: {said}"
+
+
+def test_every_paragraph_ends_with_a_full_stop(record: tuple[Combination, dict[str, Any]]) -> None:
+    _, made = record
+    view = make_view(made)
+    texts = [text for part in view.results[0].parts for text in part.texts]
+    for text in (*texts, *view.notes, view.caveat_detail, *view.findings_words):
+        assert re.search(r"[.:]$", text), text
+        assert text[0].isupper() or not text[0].isalpha() or part_of_a_name(made, text), text
+
+
+def part_of_a_name(record: dict[str, Any], text: str) -> bool:
+    """Whether a text begins with the name of a method or of the mechanism."""
+    result = record["results"][0]
+    return text.startswith((result["mechanism"], "sample on", "prepare on"))
+
+
+def test_what_was_looked_at_is_what_was_given(record: tuple[Combination, dict[str, Any]]) -> None:
+    each, made = record
+    told = {
+        "pairs": "pairs that were given",
+        "law": "an enumerated domain" if each.mode == "exhaustive" else "own worst cases",
+    }.get(each.source, "pairs that were searched for among ")
+    told = "nothing was looked at" if made["results"][0]["verdict"] == "error" else told
+    assert told in dict(make_view(made).facts)["data"]
+
+
+def test_the_two_datasets_are_shown_where_a_search_refutes(
+    record: tuple[Combination, dict[str, Any]],
+) -> None:
+    each, made = record
+    result = made["results"][0]
+    searched = "search" in (result["searched"] or {})
+    shown = [said for said in sentences(made, "terminal") if re.match(r"S: .* S': ", said)]
+    assert len(shown) == (searched and result["verdict"] == "refuted")
+    found = each.result().to_frame()
+    assert ("S" in found) == bool(shown)
