@@ -212,11 +212,6 @@ def honest_ones(record: dict[str, Any]) -> list[str]:
     return [each["verdict"] for each in record["results"] if each["mechanism"].startswith("honest")]
 
 
-def counts(record: dict[str, Any]) -> list[Any]:
-    honest = [each for each in record["results"] if each["mechanism"].startswith("honest")]
-    return [(cell["pair"], cell["counts"]) for each in honest for cell in each["per_query"]]
-
-
 def check(
     code: int, record: dict[str, Any], expected: Mapping[str, str | None], stderr: str
 ) -> None:
@@ -253,21 +248,6 @@ def test_what_a_mechanism_does_to_its_process_costs_its_own_result_only(
 def test_what_hangs_is_stopped_and_the_others_go_on(tmp_path: Path, warm: Path) -> None:
     code, record, stderr = run(warm, tmp_path, list(HANGING), "--shard-timeout", "3")
     check(code, record, HANGING, stderr)
-
-
-@pytest.mark.slow
-def test_numbers_of_honest_mechanisms_do_not_depend_on_their_neighbours(
-    tmp_path: Path, warm: Path
-) -> None:
-    (tmp_path / "alone").mkdir()
-    code, alone, _ = run(warm, tmp_path / "alone", [])
-    assert (code, honest_ones(alone)) == (4, ["inconclusive"] * 3)
-    for words in ([], ["--jobs", "2"]):
-        _, among, stderr = run(warm, tmp_path, list(QUICK), *words)
-        check(3, among, QUICK, stderr)
-        assert counts(among) == counts(alone), (
-            "bounds differ, as error probability is shared out over all claims of a run"
-        )
 
 
 @pytest.mark.slow

@@ -175,7 +175,7 @@ def test_envelope_for_random_counts() -> None:
 
 @pytest.mark.slow
 def test_envelope_for_more_random_counts() -> None:
-    assert sum(check_envelope(case) for case in random_cases(6, 130)) > 130
+    assert sum(check_envelope(case) for case in random_cases(6, 40)) > 40
 
 
 def check_inversion(case: Case) -> bool:
@@ -220,7 +220,7 @@ def test_the_bound_inverts_the_test_where_a_tail_underflows(case: Case) -> None:
 
 @pytest.mark.slow
 def test_the_bound_inverts_the_test_for_more_counts() -> None:
-    assert sum(map(check_inversion, random_cases(2, 3000))) > 1800
+    assert sum(map(check_inversion, random_cases(2, 1000))) > 600
 
 
 @pytest.mark.parametrize(
