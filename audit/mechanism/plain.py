@@ -26,6 +26,9 @@ from dpassay.mechanism.opening import (
 DEEPEST, MOST_LEAVES = 40, 20_000
 """Parts are read so deep and so many of an answer; what is left is known by a digest."""
 
+HOLDERS = {dict, list, tuple}
+PARTED = HOLDERS | {np.ndarray}
+
 
 def is_plain(values: Sequence[Any]) -> bool:
     """Whether answers are made of Python's own numbers, texts and containers, not too deep."""
@@ -52,6 +55,20 @@ def is_plain(values: Sequence[Any]) -> bool:
             return False
         level = below
     return False
+
+
+def copied(value: Any) -> Any:
+    """Return what `is_plain` as something that nobody else holds."""
+    kind = type(value)
+    if kind is np.ndarray:
+        return value.copy()
+    if kind not in HOLDERS:
+        return value
+    if PARTED.isdisjoint(map(type, value.values() if kind is dict else value)):
+        return value if kind is tuple else value.copy()
+    if kind is dict:
+        return {key: copied(part) for key, part in value.items()}
+    return kind(map(copied, value))
 
 
 def plain(value: Any) -> Any:

@@ -91,13 +91,16 @@ def test_what_is_passed_by_name_arrives_under_that_name() -> None:
     assert told == [(1.0, "Generator")] * 3
 
 
+@pytest.mark.parametrize("within", [lambda x: x, lambda x: {"a": [1, (x, 2)]}])
 @pytest.mark.parametrize(
     "held", [{"n": 0}, [0], np.zeros(1, dtype=int)], ids=lambda x: type(x).__name__
 )
-def test_an_answer_that_the_next_run_changes_stays_as_it_was(held: Any) -> None:
+def test_an_answer_that_the_next_run_changes_stays_as_it_was(
+    held: Any, within: Callable[[Any], Any]
+) -> None:
     def function(data: Any, rng: Any) -> Any:
         held["n" if isinstance(held, dict) else 0] = int(rng.integers(2**40))
-        return held
+        return within(held)
 
     takes = ("data", "rng")
     mechanism = FunctionMechanism(function=function, claims=(), takes=takes, free=True)
