@@ -59,7 +59,7 @@ def key_of(value: Any, depth: int = 0) -> Key:
     if value is None or kind is bool or kind is Special:
         return key
     if kind is Failed:
-        return Special(FAILED.kind, value.kind[:LONG_TEXT])
+        return long_text(FAILED.kind, value.kind)
     try:
         return _unusual(value, depth)
     # what is not ours may do anything

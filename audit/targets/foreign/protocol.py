@@ -155,11 +155,8 @@ def value_of(answer: Any, level: int = 0) -> Any:
 
 
 def failed(answer: Mapping[str, Any]) -> Failed:
-    """Return what stands for a failed trial: its type alone, messages differ too much."""
-    found = answer["error"]
-    kind = found.get("type", "error") if isinstance(found, Mapping) else found
-    kind = kind if isinstance(kind, str) else short(kind)
-    return Failed(printable(kind[:SHOWN]), error_of(answer))
+    """Return what stands for a failed trial: who asks a program reads its message too."""
+    return Failed(error_of(answer))
 
 
 def short(value: Any) -> str:

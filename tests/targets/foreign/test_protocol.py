@@ -122,9 +122,9 @@ def test_any_line_is_read_as_pythons_own_reader_reads_it(
                 reply_of(line)
 
 
-def test_a_failed_trial_is_an_answer_known_by_its_type() -> None:
+def test_a_failed_trial_is_an_answer_known_by_what_it_says() -> None:
     reply = {"answers": [{"error": {"type": "ValueError", "message": "17"}}, 0.5, {"error": None}]}
-    assert answers_of(reply, 3) == [Failed("ValueError"), 0.5, Failed("None")]
+    assert answers_of(reply, 3) == [Failed("ValueError: 17"), 0.5, Failed("None")]
 
 
 @dataclass

@@ -1,0 +1,61 @@
+"""What a run prints and warns, and what its exceptions say."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay import DP, InvalidInput, Scalars, audit, with_messages
+from dpassay.search.values import key_of
+
+
+def prints(data: Any, rng: np.random.Generator) -> float:
+    sys.stdout.write(str(max(data)))
+    return float(rng.laplace())
+
+
+def logs(data: Any, *, rng: np.random.Generator) -> float:
+    sys.stderr.write(str(max(data)))
+    return float(rng.laplace())
+
+
+def warns(data: Any, size: int, rng: np.random.Generator) -> Any:
+    warnings.warn(str(max(data)), stacklevel=1)
+    return rng.laplace(size=size)
+
+
+def raises(data: Any, rng: np.random.Generator) -> float:
+    raise ValueError(str(max(data)))
+
+
+def test_what_is_printed_gives_a_record_away() -> None:
+    def verdict(function: Callable[..., Any]) -> str:
+        return audit(
+            function, claim=DP(epsilon=1.0), data=Scalars(0, 1), budget=300, search_seconds=2,
+            executor="inline",
+        ).verdict  # fmt: skip
+
+    assert verdict(with_messages(prints)) == "refuted"
+    assert verdict(prints) in {"not refuted", "inconclusive"}
+
+
+def test_all_is_kept_and_nothing_comes_through(capfd: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(0)
+    assert with_messages(prints)([2.0], rng)[1:] == ((), "2.0", "")
+    assert with_messages(logs)([2.0], rng=rng)[1:] == ((), "", "2.0")
+    told = with_messages(warns)([2.0], 3, rng)
+    assert [each[1:] for each in told] == [(("UserWarning: 2.0",), "", "")] * 3
+    (failed, *_), (other, *_) = (with_messages(raises)([x], rng) for x in (2.0, 3.0))
+    assert failed.kind.startswith("2.0 (ValueError at ")
+    assert key_of(failed) != key_of(other)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_function_that_is_asked_queries_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"^function: takes queries; with_messages needs one"):
+        with_messages(lambda data, queries, size, rng: queries)
