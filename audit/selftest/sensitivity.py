@@ -12,7 +12,6 @@ import scipy
 from numpy.typing import NDArray
 
 from dpassay.claims import DP
-from dpassay.engine.result import Result
 from dpassay.selftest.check import ALPHA, CHANCE, Check
 from dpassay.selftest.known import KnownAudit, refutes, seeds
 from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
@@ -51,20 +50,19 @@ def sight_checks(
     for k, factor in enumerate(FACTORS):
         progress("audits of mechanisms that leak", k, len(FACTORS))
         results = list(_rehearsal(factor * CLAIM.epsilon).runs(seeds(seed, factor_runs)))
-        chosen = Counter(_test_of(result) for result in results)
-        alpha = _cell_alpha(results[0])
+        bounded = [result.evidence for result in results if result.evidence]
+        chosen = Counter(
+            method for each in bounded for method in NAMES if method == each.lower.method
+        )
+        alpha = bounded[0].lower.alpha
         for method in chosen.keys() - tests.keys():
             tests[method] = frontier(
                 method, BUDGET, allowed=Line(CLAIM.epsilon, CLAIM.delta), alpha=alpha
             )
         p1, p0 = (np.array([p]) for p in tight_pair(factor * CLAIM.epsilon, CLAIM.delta))
-        expected = (
-            sum(
-                share * float(probability(tests[method], p1, p0)[0])
-                for method, share in chosen.items()
-            )
-            / factor_runs
-        )
+        expected = sum(
+            share * float(probability(tests[method], p1, p0)[0]) for method, share in chosen.items()
+        ) / len(bounded)
         refuted = sum(map(refutes, results))
         observed.append(
             {"kind": "observed", "factor": factor}
@@ -148,18 +146,6 @@ def _detectable_check(loss: float, runs: int, seed: int, progress: Progress) -> 
 
 def _rehearsal(truth: float) -> KnownAudit:
     return KnownAudit(truth=truth, claim=CLAIM, queries=1, budget=BUDGET)
-
-
-def _test_of(result: Result) -> Method:
-    """Return the test behind the bound of an audit."""
-    return next(
-        method for method in NAMES if result.evidence and method == result.evidence.lower.method
-    )
-
-
-def _cell_alpha(result: Result) -> float:
-    """Return the error probability of that bound."""
-    return result.evidence.lower.alpha if result.evidence else ALPHA
 
 
 def _rate(refuted: int, runs: int) -> dict[str, Any]:
