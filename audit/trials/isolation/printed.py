@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 
 from dpassay.errors import printable
 
@@ -20,7 +21,7 @@ class Said:
     """What hosts have printed: the first different lines, each with its number."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, int] = {}
+        self._lines: dict[bytes, int] = {}
         self._more = 0
         self._rest = b""
         self._heard = 0
@@ -44,30 +45,28 @@ class Said:
         """Take in some of it."""
         *lines, self._rest = (self._rest + text).split(b"\n")
         self._rest = self._rest[-CHUNK:]
-        for line in lines:
-            self._count(line)
+        for line, number in Counter(lines).items():
+            self._count(line, number)
 
-    def _count(self, raw: bytes, number: int = 1) -> None:
-        line = printable(raw[:LONGEST_LINE].decode(errors="replace").rstrip())
-        if not line:
-            return
-        if line in self._lines or len(self._lines) < SHOWN:
+    def _count(self, line: bytes, number: int = 1) -> None:
+        line = line[:LONGEST_LINE].rstrip()
+        if line in self._lines or (line and len(self._lines) < SHOWN):
             self._lines[line] = self._lines.get(line, 0) + number
-        else:
+        elif line:
             self._more += number
 
     def take(self, other: Said) -> None:
         """Add what another host has printed, and leave it nothing."""
         for line, number in other._lines.items():
-            self._count(line.encode(), number)
+            self._count(line, number)
         self._count(other._rest)
         self._more += other._more
         other._lines, other._more, other._rest = {}, 0, b""
 
     def lines(self) -> list[str]:
         """Return what is told of it."""
-        told = [
-            line if number == 1 else f"{line} ({number:,} times)"
-            for line, number in self._lines.items()
-        ]
+        told = []
+        for raw, number in self._lines.items():
+            line = printable(raw.decode(errors="replace"))
+            told.append(line if number == 1 else f"{line} ({number:,} times)")
         return [*told, f"... and {self._more:,} more lines"] if self._more else told
