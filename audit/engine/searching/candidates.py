@@ -20,6 +20,8 @@ Features = NDArray[np.float64]
 
 WORTH = 0.95
 """What part of the bound to be expected a smaller pair must keep."""
+DOUBT = 2.0
+"""So many standard errors of what was seen are taken off the bounds of the last few pairs."""
 CERTAIN = 3.0
 """A claim that the bound to come exceeds by so many standard errors is refuted next to surely."""
 
@@ -63,6 +65,21 @@ class Candidate:
             return -math.inf, -math.inf
         rank, times = rank_of(self.goal, self.outlook)
         return (CERTAIN if self.told_apart else rank), times
+
+    @property
+    def soberly(self) -> tuple[float, float]:
+        """Its rank; where the claim will hardly be refuted, less what chance may have added to it.
+
+        The best of many that leak about as much is else a rare event that looked worse than it is:
+        its bound says less than others would, and so does the smallest leak that was looked for.
+        """
+        rank, times = self.rank
+        if rank > 0 or self.outlook is None or self.goal is None:
+            return rank, times
+        rows, seen = sum(each.shape[1] for each in self.one), self.outlook
+        error = float(self.goal.scale.spread(seen.p1, seen.p0)) / math.sqrt(rows)
+        less = DOUBT * error / (self.goal.promised or 1.0)
+        return rank, times - less if math.isfinite(less) else -math.inf
 
     @property
     def told_apart(self) -> bool:

@@ -135,7 +135,7 @@ class Search:
             self.rounds.append(round_of(alive, size, 1 if last else SURVIVORS[number]))
             if not last:
                 alive = self._next(alive, SURVIVORS[number], OFFSPRING[number], rng)
-        found = alive[0]
+        found = max(alive, key=lambda each: each.soberly)
         if draws > ENOUGH:
             found = self._decided(alive[: SURVIVORS[-1]])
         elif is_sure(found):
