@@ -16,12 +16,11 @@ from dpassay.engine.searching.search import (
     FIRST,
     LEAST,
     MOST_SMALLER,
-    OFFSPRING,
     SMALLER,
     STEPS,
     SURVIVORS,
     closer,
-    shares,
+    plan,
     trials,
 )
 from dpassay.engine.searching.walking import EVENTS, RUNS
@@ -60,8 +59,7 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
     draws = budget.draws
     rounds: list[tuple[int, int]] = []
     alive = len(proposals)
-    after = (*zip(SURVIVORS, OFFSPRING, strict=True), (0, 0))
-    for share, (kept, more) in zip(shares(draws), after, strict=True):
+    for share, kept, more in plan(draws):
         rounds.append((alive, trials(share, alive, draws, len(rounds))))
         alive = min(kept, alive) + more
     search = 2 * sum(pairs * trials for pairs, trials in rounds) + 2 * PILOTS * PILOT

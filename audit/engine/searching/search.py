@@ -376,6 +376,11 @@ def shares(draws: int) -> tuple[int, ...]:
     return (SHARES[0] * larger, *(part * share for part in SHARES[1:]))
 
 
+def plan(draws: int) -> list[tuple[int, int, int]]:
+    """Return the trials of each round, how many pairs go on after it, and how many are new."""
+    return list(zip(shares(draws), (*SURVIVORS, 0), (*OFFSPRING, 0), strict=True))
+
+
 def trials(share: int, pairs: int, draws: int, number: int) -> int:
     """Return how many trials per side and pair a round has, of which `number` came before."""
     least = LEAST
