@@ -114,7 +114,7 @@ def test_the_ledger_goes_from_one_executor_to_the_next(cluster: Cluster, tmp_pat
     with Ledger(path, resume=True) as ledger:
         last = entries(run(subject, budget=30_000, ledger=ledger, executor="inline"))
     assert sorted(set(seen)) == seen
-    assert len(rows(path)) > seen[-1]
+    assert len(rows(path)) >= seen[-1], "nothing is left where the cluster was fast"
     assert last == entries(run(subject, budget=30_000))
 
 
