@@ -66,7 +66,7 @@ def test_false_alarms_lie_in_the_exact_region(claim: float) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("bounds_only")
-@pytest.mark.parametrize("claim", [0.2, 1.0, 3.0])
+@pytest.mark.parametrize("claim", [1.0])
 def test_false_alarms_of_a_thousand_audits(claim: float) -> None:
     """At most 66 of 1,000 (STATISTICS section 7; the exact upper 1 % region begins at 68)."""
     runs = 1000
