@@ -132,7 +132,7 @@ class FunctionMechanism(Mechanism):
         except Exception as error:
             if not self.free or isinstance(error, MemoryError):
                 raise
-            failed, one = self._failed(error, queries), lambda: _only(answer(1))
+            failed, one = self._failed(error, queries), lambda: only(answer(1))
             answers = [failed] if size == 1 else self._each(one, size, queries)
             # to redraw only calls that failed would count too few failures: all or none
             if any(each is not answers[0] for each in answers) or answers[0] != failed:
@@ -167,7 +167,7 @@ class FunctionMechanism(Mechanism):
         return failed if self.without_query or self.together else (failed,) * queries
 
 
-def _only(answers: Any) -> Any:
+def only(answers: Any) -> Any:
     """Return the answer of a call that made one run."""
     if len(answers) != 1:
         raise ValueError(f"returned {len(answers)} answers; expected `size` = 1")

@@ -11,15 +11,16 @@ from inspect import signature
 from typing import Any
 
 from dpassay.errors import Failed, InvalidInput, first_line, told
+from dpassay.mechanism.function import only
 from dpassay.targets.calls import named, taken
 
 
 def with_messages(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function whose answers hold all that whoever runs it may read.
+    """Return a function whose answers include everything that its caller can read.
 
     A log, a warning or the text of an exception may give away a record that the answer hides. By
-    default an audit looks at answers and at the types of exceptions; of programs and services, at
-    the text of their errors too.
+    default an audit reads answers and the types of exceptions. Of programs and services it reads
+    the texts of errors too.
 
     Parameters
     ----------
@@ -29,8 +30,8 @@ def with_messages(function: Callable[..., Any]) -> Callable[..., Any]:
     Returns
     -------
     callable
-        Takes the same. An answer is (answer, warnings, stdout, stderr), the answer an exception
-        with its text where one was raised.
+        It takes the same arguments. An answer is (answer, warnings, stdout, stderr). Where the
+        function raises, the answer is the exception with all these texts.
 
     Raises
     ------
@@ -50,14 +51,14 @@ def with_messages(function: Callable[..., Any]) -> Callable[..., Any]:
         rest = {name: asked[name] for name in more}
         if size is None:
             return _heard(lambda: function(*one, **rest))
-        return [_heard(lambda: next(iter(function(*one, **rest)))) for _ in range(size)]
+        return [_heard(lambda: only(function(*one, **rest))) for _ in range(size)]
 
     run.__signature__ = signature(function)  # type: ignore[attr-defined]
     return run
 
 
-def _heard(run: Callable[[], Any]) -> tuple[Any, ...]:
-    out, err = io.StringIO(), io.StringIO()
+def _heard(run: Callable[[], Any]) -> Any:
+    out, err, raised = io.StringIO(), io.StringIO(), ""
     with warnings.catch_warnings(record=True) as warned, redirect_stdout(out), redirect_stderr(err):
         warnings.simplefilter("always")
         try:
@@ -65,6 +66,9 @@ def _heard(run: Callable[[], Any]) -> tuple[Any, ...]:
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001  (what is not ours may do anything)
-            answer = Failed(first_line(told(error)), told(error))
+            raised = told(error)
     said = tuple(f"{each.category.__name__}: {each.message}" for each in warned)
-    return answer, said, out.getvalue(), err.getvalue()
+    heard = out.getvalue(), err.getvalue()
+    if raised:  # stays an exception: a function that raises in every run cannot be audited
+        return Failed("\n".join(filter(None, (first_line(raised), *said, *heard))), raised)
+    return answer, said, *heard

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.errors import Failed, TargetError, first_line
+from dpassay.errors import Failed, TargetError, first_line, printable
 from dpassay.search.declared import fails
 from dpassay.search.outputs import Encoder, fit_encoder
 from dpassay.seeds import stream
@@ -75,4 +75,5 @@ def _check_failures(name: str, drawn: Sequence[NDArray[Any]], where: str) -> Non
     if answers and all(isinstance(answer, Failed) for answer in answers):
         first = answers[0]
         said = hint(name, first.kind, first_line(first.detail))
-        raise TargetError(f"sample on {where} raised {first.kind}{said} in every run", first.detail)
+        kind = printable(" ".join(first.kind.split())[:300])
+        raise TargetError(f"sample on {where} raised {kind}{said} in every run", first.detail)

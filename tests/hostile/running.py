@@ -209,7 +209,7 @@ def complaints(
     if ran.code == 0 or (harmless and ran.code != 1):
         found.append(f"exit {ran.code}: {' | '.join(ran.stderr.splitlines()[-2:])[-300:]}")
     limit = 3 * reference.seconds + 2 * LIMIT * sum(case.limits for case in cases) + 10
-    if ran.seconds > limit:
+    if ran.seconds > limit and not any(case.slow for case in cases):
         found.append(f"took {ran.seconds:.0f} s, more than {limit:.0f} s")
     said = ran.stdout + ran.stderr
     found += [f"{mark!r} is printed" for mark in UNPRINTED if mark in said]

@@ -102,7 +102,7 @@ def test_some_feature_tells_with_certainty_which_record_there_was(kind: str) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [*KINDS][::3])  # all were, and `apart` above looks at each
+@pytest.mark.parametrize("kind", [*KINDS][::3])  # the test above reads every kind
 def test_a_planted_record_is_refuted(kind: str) -> None:
     def release(data: Any, size: int, rng: np.random.Generator) -> list[Any]:
         return answers(kind, data, size, rng)

@@ -30,6 +30,8 @@ def warns(data: Any, size: int, rng: np.random.Generator) -> Any:
 
 
 def raises(data: Any, rng: np.random.Generator) -> float:
+    warnings.warn("here", stacklevel=1)
+    sys.stdout.write("there")
     raise ValueError(str(max(data)))
 
 
@@ -50,9 +52,27 @@ def test_all_is_kept_and_nothing_comes_through(capfd: pytest.CaptureFixture[str]
     assert with_messages(logs)([2.0], rng=rng)[1:] == ((), "", "2.0")
     told = with_messages(warns)([2.0], 3, rng)
     assert [each[1:] for each in told] == [(("UserWarning: 2.0",), "", "")] * 3
-    (failed, *_), (other, *_) = (with_messages(raises)([x], rng) for x in (2.0, 3.0))
+    failed, other = (with_messages(raises)([x], rng) for x in (2.0, 3.0))
     assert failed.kind.startswith("2.0 (ValueError at ")
+    assert failed.kind.endswith("\nUserWarning: here\nthere")
     assert key_of(failed) != key_of(other)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_function_that_never_answers_is_an_error_as_it_is_without(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def many(data: Any, size: int, rng: np.random.Generator) -> list[float]:
+        return [0.0, 1.0]
+
+    for function, told in ((raises, "(ValueError at "), (many, "returned 2 answers")):
+        found = audit(
+            with_messages(function), claim=DP(epsilon=1.0), data=Scalars(0, 1), budget=300,
+            executor="inline",
+        )  # fmt: skip
+        assert found.verdict == "error"
+        assert told in found.outcome.reason
+        assert "\n" not in found.outcome.reason
     assert capfd.readouterr() == ("", "")
 
 

@@ -68,10 +68,13 @@ class Answers:
         pilot.
     unions : bool
         Whether events are all sets of labels, not only single ones.
+    among : int
+        Number of labels that the screening ranks, where that is more than are rehearsed.
     """
 
     labels: int
     unions: bool = False
+    among: int = 0
 
     @property
     def masks(self) -> Masks:

@@ -50,7 +50,7 @@ class Audits:
         self.masks = design.answers.masks
         self.ranking = Ranking.of(design.scale, design.promised, design.screening.draws)
         self.rivals = design.screening.pairs - 1
-        self.cells = 2 * len(self.masks) * design.screening.pairs
+        self.cells = 2 * max(len(self.masks), design.answers.among) * design.screening.pairs
         self.met = False
         crowded = self.rivals >= design.screening.finalists
         dear = len(self.masks) * (self.rivals * len(family.crowd) if crowded else 1)

@@ -120,9 +120,11 @@ def is_seen(design: Design, frequency: float, leak: float) -> bool:
 
 
 def _rehearsed(design: Design) -> Design:
-    """Take many labels as fewer: an auditee may name 100,000, which would take minutes and GB."""
+    """Rehearse `MANY` of more labels: 100,000 would take minutes and gigabytes."""
     answers = design.answers
-    return replace(design, answers=replace(answers, labels=min(answers.labels, MANY)))
+    if answers.labels <= MANY:
+        return design
+    return replace(design, answers=replace(answers, labels=MANY, among=answers.labels))
 
 
 def _families(design: Design, frequency: float) -> list[Family]:

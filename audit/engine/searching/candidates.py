@@ -21,7 +21,7 @@ Features = NDArray[np.float64]
 WORTH = 0.95
 """What part of the bound to be expected a smaller pair must keep."""
 DOUBT = 2.0
-"""So many standard errors of what was seen are taken off the bounds of the last few pairs."""
+"""Standard errors of the search that are taken off the bounds of the last few pairs."""
 CERTAIN = 3.0
 """A claim that the bound to come exceeds by so many standard errors is refuted next to surely."""
 
@@ -67,11 +67,11 @@ class Candidate:
         return (CERTAIN if self.told_apart else rank), times
 
     @property
-    def soberly(self) -> tuple[float, float]:
-        """Its rank; where the claim will hardly be refuted, less what chance may have added to it.
+    def cautious_rank(self) -> tuple[float, float]:
+        """What the last few pairs are ranked by: chance is taken off where refutation is unlikely.
 
-        The best of many that leak about as much is else a rare event that looked worse than it is:
-        its bound says less than others would, and so does the smallest leak that was looked for.
+        Many pairs then leak about as much. The one that looks worst is often a rare event whose
+        leak was overestimated: its bound is lower than those of the others would have been.
         """
         rank, times = self.rank
         if rank > 0 or self.outlook is None or self.goal is None:

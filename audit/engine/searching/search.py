@@ -135,7 +135,7 @@ class Search:
             self.rounds.append(round_of(alive, size, 1 if last else SURVIVORS[number]))
             if not last:
                 alive = self._next(alive, SURVIVORS[number], OFFSPRING[number], rng)
-        found = max(alive, key=lambda each: each.soberly)
+        found = max(alive, key=lambda each: each.cautious_rank)
         if draws > ENOUGH:
             found = self._decided(alive[: SURVIVORS[-1]])
         elif is_sure(found):
@@ -187,7 +187,7 @@ class Search:
         if not best:
             raise TargetError("a search needs at least one pair to look at")
         self._choose(encoder, best)
-        return max(best, key=lambda each: each.rank)
+        return max(best, key=lambda each: each.cautious_rank)
 
     def _left_out(self, looked: int, survivors: int) -> None:
         """Note that a round did not look at all survivors of the round before it.

@@ -111,14 +111,16 @@ def _parsed(line: bytes) -> Any:
 
 
 def error_of(reply: Mapping[str, Any]) -> str:
-    """Return what an error says: its type, and its message where there is one."""
-    found = reply["error"]
-    if not isinstance(found, Mapping):
-        return short(found)
-    kind, message = found.get("type", "error"), found.get("message", "")
-    kind, message = (each if isinstance(each, str) else short(each) for each in (kind, message))
-    said = f"{kind}: {message}" if message else kind
-    return printable(" ".join(said.split())[:500])
+    """Return what an error says, in short: its type, and its message where there is one."""
+    return printable(" ".join(_said(reply["error"]).split())[:500])
+
+
+def _said(error: Any) -> str:
+    """Return all that an error says."""
+    known = isinstance(error, Mapping)
+    parts = (error.get("type", "error"), error.get("message", "")) if known else (error, "")
+    kind, message = (each if isinstance(each, str) else short(each) for each in parts)
+    return f"{kind}: {message}" if message else kind
 
 
 def answers_of(reply: Mapping[str, Any], size: int) -> list[Any]:
@@ -156,7 +158,7 @@ def value_of(answer: Any, level: int = 0) -> Any:
 
 def failed(answer: Mapping[str, Any]) -> Failed:
     """Return what stands for a failed trial: who asks a program reads its message too."""
-    return Failed(error_of(answer))
+    return Failed(_said(answer["error"]))
 
 
 def short(value: Any) -> str:

@@ -139,7 +139,7 @@ def zombies():
             os._exit(0)
 
 
-@hostile("processes", limits=12)  # none of many answers takes longer than its limit
+@hostile("processes", slow=True)
 def busy_threads():
     def work():
         while True:

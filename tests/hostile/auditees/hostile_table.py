@@ -37,8 +37,9 @@ MARK = "HOSTILE_OUTER"
 class Case:
     """One hostile auditee: where it is, and what must hold.
 
-    `limits` is how many time limits it may use up, `claim` whether the configuration states its
-    claim, `reaches` what nothing keeps out of its reach.
+    `limits` is how many time limits it may use up. `slow` says that it slows every answer within
+    its limit, so that only the launcher bounds the whole run. `claim` says whether the
+    configuration states its claim, `reaches` what nothing keeps out of its reach.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Case:
     group: str
     holds: str
     limits: int = 0
+    slow: bool = False
     commands: tuple[str, ...] = COMMANDS
     claim: bool = True
     reaches: str = ""
