@@ -13,7 +13,7 @@ from dpassay.claims import Claim
 from dpassay.data import Values
 from dpassay.errors import Failed
 from dpassay.mechanism.base import Mechanism
-from dpassay.mechanism.plain import copied, is_plain, plain
+from dpassay.mechanism.plain import owned
 from dpassay.rows.handing import Handed
 from dpassay.rows.rows import Rows
 
@@ -151,7 +151,7 @@ class FunctionMechanism(Mechanism):
                 if by_query and type(one) is np.ndarray and one.dtype.kind not in "biuf":
                     one = one.tolist()  # one answer a query
                 # the next run may change what it gave: a buffer, a dict of its own
-                found.append(copied(one) if is_plain((one,)) else plain(one))
+                found.append(owned(one))
             except MemoryError:
                 raise
             except Exception as error:  # noqa: BLE001  (what is not ours may do anything)

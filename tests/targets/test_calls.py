@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,17 @@ def test_what_is_passed_by_name_arrives_under_that_name() -> None:
     assert told == [(1.0, "Generator")] * 3
 
 
-@pytest.mark.parametrize("within", [lambda x: x, lambda x: {"a": [1, (x, 2)]}])
+class Key(SimpleNamespace):
+    __hash__ = object.__hash__
+
+
+KEY = Key()
+
+
+@pytest.mark.parametrize(
+    "within",
+    [lambda x: x, lambda x: {"a": [1, (x, 2)]}, lambda x: {setattr(KEY, "held", x) or KEY: 1}],
+)
 @pytest.mark.parametrize(
     "held", [{"n": 0}, [0], np.zeros(1, dtype=int)], ids=lambda x: type(x).__name__
 )
