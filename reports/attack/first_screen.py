@@ -193,6 +193,7 @@ def _service(record: Raw, repeated: Sequence[TranscriptTests], command: str, sur
     name, probe = clean(run["service"]), run.get("probe", {})
     found = _strongest(_of_rung(rung) for each in repeated for rung in each.rungs)
     words = {each.word for each in repeated}
+    blind = " and ".join(blind_to(record))
     broken = any(each.broken for each in repeated)
     status = (
         BROKEN
@@ -200,7 +201,7 @@ def _service(record: Raw, repeated: Sequence[TranscriptTests], command: str, sur
         else WRONG
         if defects
         else UNKNOWN
-        if blind_to(record)
+        if blind
         else INSIDE
         if HELD in words
         else BLIND
@@ -218,7 +219,7 @@ def _service(record: Raw, repeated: Sequence[TranscriptTests], command: str, sur
         ),
         seen=f"{'; '.join(clean(each['name']) for each in defects)}." if defects else "",
         line=None if found is None else _line(found),
-        verdict=f"{_capital(' and '.join(blind_to(record)))}." if blind_to(record) else "",
+        verdict=f"{blind[:1].upper()}{blind[1:]}." if blind else "",
         steps=tuple(_service_steps(status, defects, command)),
         looked=untold,
         times="" if found is None else found.words,
@@ -258,14 +259,12 @@ def _subject(
     found = _strongest(
         [*(_of_look(look) for look in subject.looks), *(_of_rung(rung) for rung in rungs)]
     )
-    if found is None and "signals" in run:
-        step = Step(
-            text="To certify a bound, have dpassay train the models, with coins of its own."
-        )
-        return replace(base, numbers=(auc,), steps=(step,), looked=(UNDRAWN,))
     if found is None:
-        step = Step(text="Hold it against a claim: dpassay run audits its worst case.")
-        return replace(base, numbers=(auc,), steps=(step,))
+        step = "Hold it against a claim: dpassay run audits its worst case."
+        looked = (UNDRAWN,) if "signals" in run else ()
+        if looked:
+            step = "To certify a bound, let dpassay train the models, by its own coins."
+        return replace(base, numbers=(auc,), steps=(Step(text=step),), looked=looked)
     moved = len(found.sides) == 2 and found.sides[0][1] != found.sides[1][1]
     return replace(
         base,
@@ -285,10 +284,7 @@ def _subject(
 
 
 def _strongest(found: Any) -> _Evidence | None:
-    """Return the evidence that is the most as a multiple of the claim.
-
-    Of what could not break it only where there is nothing else.
-    """
+    """Return the largest multiple of the claim, of what could break it where there is such."""
     known = [each for each in found if each is not None]
 
     def rank(each: _Evidence) -> tuple[bool, float]:
@@ -400,7 +396,3 @@ def _looked(found: _Evidence, run: Raw) -> Iterator[str]:
             f"What would have been seen holds {found.holds}. Smaller leaks and stronger attacks "
             "are not covered."
         )
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

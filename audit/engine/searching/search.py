@@ -180,10 +180,8 @@ class Search:
 
     def _early(self, encoder: Encoder, alive: list[Candidate]) -> Candidate:
         """Return the best of those that have been looked at, with an event chosen for good."""
-        ranked = sorted(
-            (each for each in alive if each.outlook), key=lambda each: each.rank, reverse=True
-        )
-        best = ranked[: SURVIVORS[-1]]
+        seen = (each for each in alive if each.outlook)
+        best = sorted(seen, key=lambda each: each.rank, reverse=True)[: SURVIVORS[-1]]
         if not best:
             raise TargetError("a search needs at least one pair to look at")
         self._choose(encoder, best)
@@ -254,7 +252,7 @@ class Search:
         choice = found.choice
         if choice is None:
             return
-        fresh, goal = Candidate(proposal=found.proposal), self._goal(found)
+        fresh, goal = Candidate(proposal=found.proposal), found.goal or self.goals[0]
         self.drawing.draw(choice.pattern.encoder, [fresh], size, phase, told)
         one, other = fresh.one[0][found.query], fresh.other[0][found.query]
         found.outlook = settled(choice, one, other, goal)
@@ -326,7 +324,7 @@ class Search:
         """Choose the best event of each candidate, over its queries; `first` numbers the first."""
         for place, each in enumerate(some, first):
             one, other = (np.concatenate(side, axis=1) for side in (each.one, each.other))
-            goal = self._goal(each)
+            goal = each.goal or self.goals[0]  # once it was ranked, where it looks worst
             choices = [
                 choose_pattern(
                     encoder,
@@ -346,10 +344,6 @@ class Search:
         """Take the query of a candidate where it looks worst."""
         each.rounds = len(each.one)
         each.query, each.goal, each.outlook = max(looks, key=lambda look: rank_of(*look[1:]))
-
-    def _goal(self, each: Candidate) -> Goal:
-        """Return what a candidate is held against: once it was ranked, where it looks worst."""
-        return each.goal or self.goals[0]
 
     def _note(self, number: int, ranked: list[Candidate], size: int) -> None:
         sizes = [len(each.proposal.base) for each in ranked]
