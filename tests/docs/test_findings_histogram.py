@@ -33,6 +33,11 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_noisy_max i
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.histogram import Histogram
 from dpassay.pairs import Compared
 from dpassay.targets.resolve import resolve
+from dpassay.theorems.chaudhuri_vinterbo_2013.histogram_rows import (
+    BRACKET,
+    _log_density,
+    density,
+)
 from tests.docs.test_findings import PAGE
 from tests.mechanisms.chaudhuri_vinterbo_2013.twin_histogram import two_bin_log_density
 
@@ -117,6 +122,30 @@ def log_density(p: list[float], counts: list[int], s: float) -> float:
     )
 
 
+@pytest.mark.parametrize("counts", [(1, 0), (0, 3), (1, 2), (4, 4)])
+@pytest.mark.parametrize("s", [0.05, 1.5])
+def test_the_density_of_two_bins_by_quadrature(counts: tuple[int, int], s: float) -> None:
+    p = np.array([1e-3, 0.2, 0.5, 0.75, 0.96])
+    expected = [log_density([x, 1 - x], list(counts), s) for x in p.tolist()]
+    assert _log_density(p, *counts, s) == pytest.approx(expected, abs=1e-9)
+
+
+def test_densities_of_more_records() -> None:
+    given = re.search(r"of 2 records the density then loses (\S+) at α = 1, of 3 (\S+)\.\n", PAGE)
+    assert given is not None
+    assert given.groups() == tuple(f"{density(n, 1.0).lower:.6f}" for n in (2, 3))
+
+
+@pytest.mark.parametrize(("n", "alpha"), [(2, 1.0), (3, 3.0)])
+def test_no_density_on_a_grid_is_worse_than_the_row_says(n: int, alpha: float) -> None:
+    p = np.linspace(0, 1, 20_002)[1:-1]
+    laws = [_log_density(p, k, n - k, alpha / 2) for k in range(n + 1)]
+    largest = max(float(np.abs(one - two).max()) for one, two in itertools.pairwise(laws))
+    row = density(n, alpha)
+    assert largest <= row.upper
+    assert row.lower == pytest.approx(largest, abs=1e-5)
+
+
 @pytest.mark.parametrize(("bins", "alpha", "supremum"), WHOLE)
 def test_the_whole_density_of_one_record(bins: str, alpha: str, supremum: str) -> None:
     K, s = int(bins), float(alpha) / 2
@@ -127,6 +156,8 @@ def test_the_whole_density_of_one_record(bins: str, alpha: str, supremum: str) -
     )
     most = s + math.log(below + math.exp(s) * gammaincc(K, s))
     assert f"{most:.6f}" == supremum
+    if K == 2:
+        assert 0 <= most - density(1, 2 * s).lower < BRACKET
     near = []
     for tiny in (0.3, 0.1, 0.001 / K):
         p = (

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammainc
 
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.densities import most_moved, sum_above
 from dpassay.numerics import UNIT_ROUNDOFF
@@ -22,6 +23,8 @@ TITLE = "Theorem 6"
 TAIL_ERROR = 1e-9
 """Relative error of the exact tails."""
 SLACK = 64 * UNIT_ROUNDOFF
+BRACKET = 1e-6
+"""The supremum over densities is found up to this."""
 
 
 def privacy_cases(effort: Effort) -> Iterator[Case]:
@@ -34,6 +37,64 @@ def privacy(n: int, h: float, alpha: float) -> Measured:
     """Loss of all noisy counts; two bits attain it on every dataset."""
     given = {"n": n + 1, "m": 1, "h": h, "H": h, "alpha": alpha, "release": "all"}
     return loss_of(alpha, "histogram", given)
+
+
+def density_cases(effort: Effort) -> Iterator[Case]:
+    """Small n first."""
+    for n, alpha in itertools.product((1, 2, 3, effort.of(5, 10)), (0.1, 1.0, 3.0)):
+        yield {"n": n, "alpha": alpha}
+
+
+def density(n: int, alpha: float) -> Measured:
+    """Largest log-ratio of the law of p = n~_1/n~, over all moves of one of n records."""
+    found = [_moved(k, n - k, alpha / 2) for k in range(1, n + 1)]
+    return Measured(claimed=alpha, lower=max(found) - SLACK, upper=max(found) + BRACKET)
+
+
+def _moved(a: int, b: int, s: float) -> float:
+    """Return the largest log-ratio where one of a records goes to the b others, up to BRACKET.
+
+    At 0 and 1 the law has atoms. Between them the log-ratio of the densities is no steeper in p
+    than 2 s times the two means of t, of which each is at most 4 (a + b) + 4/s: the exponent falls
+    at a rate of s/2 at least once t is above 4 (a + b). So an interval is left out once the ratio
+    in its middle is too small by its half width times that, and the others are halved.
+    """
+    counts, steep = np.array([[a, b], [a - 1, b + 1]]), 16 * (s * (a + b) + 1)
+    none = -s * counts - math.log(2)
+    atoms = none + np.log1p(-np.exp(none[:, ::-1]))
+    best = float(np.abs(atoms[0] - atoms[1]).max())
+    left, width = np.zeros(1), 1.0
+    while len(left):
+        middle = left + width / 2
+        ratio = np.abs(_log_density(middle, *counts[0], s) - _log_density(middle, *counts[1], s))
+        best = max(best, float(ratio.max()))
+        left = left[ratio + steep * width / 2 > best + BRACKET]
+        left, width = np.concatenate([left, left + width / 2]), width / 2
+    return best
+
+
+def _log_density(p: Array, a: int, b: int, s: float) -> Array:
+    """Log of the integral of t e^(-s |t p - a| - s |t (1 - p) - b|) over t > 0.
+
+    This is the density at p in (0, 1) but for a factor. Its three pieces have one slope each, and
+    start where the exponent is larger.
+    """
+
+    def exponent(t: Array) -> Array:
+        return -s * (np.abs(t * p - a) + np.abs(t * (1 - p) - b))
+
+    knots = np.sort([np.zeros_like(p), a / p, b / (1 - p), np.full_like(p, np.inf)], axis=0)
+    total = np.zeros_like(p)
+    for low, high in itertools.pairwise(knots):
+        inside = np.where(np.isinf(high), low + 1, (low + high) / 2)
+        slope = s * (p * np.sign(inside * p - a) + (1 - p) * np.sign(inside * (1 - p) - b))
+        start = np.where(slope > 0, low, high)
+        rate, w = np.abs(slope), high - low
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mass = np.where(rate > 0, -np.expm1(-rate * w) / rate, w)
+            mean = np.where(rate > 0, gammainc(2, rate * w) / rate**2, w**2 / 2)
+        total += np.exp(exponent(start)) * (start * mass + np.where(slope > 0, mean, -mean))
+    return np.log(total)
 
 
 def lists_cases(effort: Effort) -> Iterator[Case]:
@@ -174,6 +235,15 @@ ROWS = (
         domain="n in {1, 2, 20}, h in {1/2, 1/10}, alpha in {.1, 1, 5}; all pairs lose the same",
         cases=privacy_cases,
         measure=privacy,
+    ),
+    Row(
+        key=f"{PAPER}/algorithm-5/density",
+        checks="the density of two bins loses at most alpha",
+        quantity="loss in nats",
+        method="exact",
+        domain="two bins, n in {1, 2, 3, 5}, alpha in {.1, 1, 3}; all moves of one record",
+        cases=density_cases,
+        measure=density,
     ),
     Row(
         key=f"{PAPER}/theorem-6/beta1",
