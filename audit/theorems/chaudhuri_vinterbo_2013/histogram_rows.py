@@ -66,7 +66,7 @@ def _moved(a: int, b: int, s: float) -> float:
     left, width = np.zeros(1), 1.0
     while len(left):
         middle = left + width / 2
-        ratio = np.abs(_log_density(middle, *counts[0], s) - _log_density(middle, *counts[1], s))
+        ratio = np.abs(_log_density(middle, a, b, s) - _log_density(middle, a - 1, b + 1, s))
         best = max(best, float(ratio.max()))
         left = left[ratio + steep * width / 2 > best + BRACKET]
         left, width = np.concatenate([left, left + width / 2]), width / 2
