@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -191,7 +191,16 @@ class Guards:
                 at = _alike(before, [lot[:, [query]] for lot in every])
                 alike[side][query] = at[0] - math.log(len(LOOKS))
             self._judge(alike, CONFIRM)
-            if refutes({side: np.concatenate(each).sum(axis=0) for side, each in drawn.items()}):
+            # too weak a dependence to be told still makes luck likelier: fewer trials then count
+            worth = 1 / max(
+                1.0, _dispersion([lot[:, query] for lot in each] for each in drawn.values())
+            )
+            if refutes(
+                {
+                    side: np.rint(worth * np.concatenate(each).sum(axis=0)).astype(np.int64)
+                    for side, each in drawn.items()
+                }
+            ):
                 return
         raise TargetError(KEPT.format(trials, lots))
 
@@ -279,6 +288,22 @@ def _alike(before: Calls, lots: list[Calls]) -> Array:
     """
     calls, whole = np.concatenate(lots), np.stack([lot.sum(axis=0) for lot in lots])
     return _mean(_unlike(before, whole), _mean(log_varied(calls), log_copied(whole)))
+
+
+def _dispersion(sides: Iterable[Sequence[Calls]]) -> float:
+    """Return by how much counts of lots vary more than those of independent trials, about.
+
+    Pearson's statistic over its degrees of freedom: 1 is expected where nothing is kept, and with a
+    pool of k answers a process, of which each lot draws m, 1 + m / k.
+    """
+    statistic, freedom = 0.0, 0
+    for side in sides:
+        lots = np.stack([lot.sum(axis=0) for lot in side])
+        lots = lots[:, lots.any(axis=0)]
+        expected = np.outer(lots.sum(axis=1), lots.sum(axis=0)) / lots.sum()
+        statistic += float(((lots - expected) ** 2 / expected).sum())
+        freedom += (len(lots) - 1) * (lots.shape[1] - 1)
+    return statistic / max(1, freedom)
 
 
 def _mean(one: Array, other: Array) -> Array:

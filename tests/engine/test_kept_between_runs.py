@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.stateful import SERVICES, bit
 from dpassay import DP, Scalars, audit
-from dpassay.engine.guards import LOOKS, Guards, Place
+from dpassay.engine.guards import LOOKS, Guards, Place, _dispersion
 from dpassay.errors import TargetError
 from dpassay.stats.bounds import Counts as Seen
 from dpassay.stats.lower_bounds import lower_bound
@@ -27,16 +27,22 @@ SIDES: tuple[Place, Place] = ((0, None), (0, 0))
 
 
 class Drawn:
-    """Draws lots as an executor does: the event has probability p on each side."""
+    """Draws lots as an executor does: the event has probability p on each side.
+
+    With a pool each lot draws from so many answers of its own.
+    """
 
     seeded = False
 
-    def __init__(self, p1: float, p0: float, seed: int) -> None:
+    def __init__(self, p1: float, p0: float, seed: int, pool: int = 0) -> None:
         self.p, self.rng, self.lots = {SIDES[0]: p1, SIDES[1]: p0}, np.random.default_rng(seed), 0
+        self.pool = pool
 
     def counts(self, side: Place, size: int) -> Counts:
-        calls = np.diff(np.linspace(0, size, CALLS + 1).astype(int))
-        ones = self.rng.binomial(calls, self.p[side])
+        calls, p = np.diff(np.linspace(0, size, CALLS + 1).astype(int)), self.p[side]
+        if self.pool and self.lots:
+            p = self.rng.binomial(self.pool, p) / self.pool
+        ones = self.rng.binomial(calls, p)
         return Counts(calls=np.stack([calls - ones, ones], axis=1)[:, None], marks=())
 
     def afresh(self, shards: Sequence[Shard]) -> Iterator[tuple[Counts, ...]]:
@@ -53,17 +59,17 @@ def refutes(counts: Any, alpha: float = 0.001 / 4) -> bool:
     return lower_bound("stouffer", seen, scale=Ratio(), alpha=alpha).value > 1.0
 
 
-def replayed(loss: float, seed: int) -> tuple[bool, int]:
-    """Whether N trials refute a claim of 1, and after how many processes the replay does too."""
+def replayed(loss: float, seed: int, pool: int = 0, n: int = N) -> tuple[bool, int]:
+    """Whether n trials refute a claim of 1, and after how many processes the replay does too."""
     p0 = 1 / (1 + math.exp(loss))
-    there = Drawn(1 - p0, p0, seed)
-    certified = {side: there.counts(side, N) for side in SIDES}
+    there = Drawn(1 - p0, p0, seed, pool)
+    certified = {side: there.counts(side, n) for side in SIDES}
     first = refutes({side: each.calls.sum(axis=0) for side, each in certified.items()}, 0.001)
     screened = {side: each.calls.sum(axis=0) for side, each in certified.items()}
     guards = Guards(
         groups=(GROUP,),
         executor=there,  # type: ignore[arg-type]
-        lots=(("certify", N, 0),),
+        lots=(("certify", n, 0),),
         alarm=1e-6,
         screened=screened,
         certified=certified,
@@ -86,6 +92,22 @@ def test_luck_does_not_come_again() -> None:
             TargetError, match=r"7,[0-9]{3} fresh trials a side, in 88 new processes"
         ):
             replayed(1.0, seed)
+
+
+@pytest.mark.parametrize("seed", [61, 112])
+def test_luck_that_each_process_keeps_does_not_come_again(seed: int) -> None:
+    """Of 120 seeds these two refuted, were trials of a process taken for independent."""
+    with pytest.raises(TargetError, match="did not come out again"):
+        replayed(1.0, seed, pool=50)
+
+
+def test_trials_of_a_process_count_as_much_as_they_tell() -> None:
+    rng = np.random.default_rng(0)
+    p = [rng.binomial(50, 0.3, 400) / 50, np.full(400, 0.3)]
+    ones = [rng.binomial(100, each) for each in p]
+    lots = [[np.array([[100 - x, x, 0]]) for x in each] for each in ones]
+    # the variance of 50 answers, and of 100 drawn from them, to one of 100; by 4 standard errors
+    assert [_dispersion([each]) for each in lots] == pytest.approx([3 - 1 / 50, 1], rel=0.3)
 
 
 @pytest.mark.parametrize("name", ["pool of 200 bits", "every bit forty times"])
