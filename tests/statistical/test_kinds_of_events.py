@@ -89,5 +89,5 @@ def test_a_broken_one_is_refuted(name: str) -> None:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_its_twin_is_not(name: str) -> None:
-    verdicts = {audited(name, 0.5, 500, seed).verdict for seed in range(6)}
+    verdicts = {audited(name, 0.5, 500, seed).verdict for seed in range(2)}
     assert not verdicts & {"refuted", "error"}
