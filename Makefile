@@ -23,7 +23,7 @@ test: $(STAMP)  ## everything but the slow proofs; many wait for processes, so t
 	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 test-slow: $(STAMP) $(RELEASED) chromium  ## the slow proofs; those that would write over xdist's connections run without it
-	$(BIN)/python -m pytest -m "slow and not alone" -n 2 --dist worksteal
+	$(BIN)/python -m pytest -m "slow and not alone" -n 2 --dist worksteal $$(grep -rl --include="*.py" pytest.mark.slow tests)
 	$(BIN)/python -m pytest -m alone $$(grep -rl --include="*.py" pytest.mark.alone tests)
 
 chromium:  ## Debian's, for tests/browser

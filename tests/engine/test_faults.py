@@ -227,8 +227,9 @@ HANGS: list[tuple[Fault, str]] = [
 ]
 
 
-@pytest.mark.parametrize("place", [FIRST, LATE], ids=["first", "late"])
-@pytest.mark.parametrize(("faults", "limit"), [(DEATHS, 600), (HANGS, 1)], ids=["dies", "hangs"])
+@pytest.mark.parametrize(
+    ("faults", "limit", "place"), [(DEATHS, 600, LATE), (HANGS, 1, FIRST)], ids=["dies", "hangs"]
+)
 @pytest.mark.slow
 def test_a_worker_lost_over_one_block_of_hundreds(
     faults: list[tuple[Fault, str]], limit: float, place: Place

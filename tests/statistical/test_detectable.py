@@ -280,7 +280,7 @@ def test_what_is_detectable_is_refuted_nine_times_in_ten(
 ) -> None:
     """Within the exact binomial region that all shapes together leave once in 100 times.
 
-    A shape that is refuted half as often as said leaves it in .99 of all cases.
+    A shape that is refuted in half of the audits leaves it in .997 of all cases.
     """
     leak, frequency = stated(shape, setting)
     if math.isinf(leak):

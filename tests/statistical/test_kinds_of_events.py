@@ -17,7 +17,7 @@ from dpassay.engine.result import Result
 
 Array = NDArray[np.float64]
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_pairs")]
 
 
 def selected(data: Array, size: int, rng: np.random.Generator, part: float) -> Any:

@@ -56,7 +56,7 @@ FOUND = {
 
 @pytest.mark.parametrize("kind", FOUND, ids=lambda kind: kind.__name__)
 def test_every_defect_is_named(kind: type[broken.Honest], data: Labelled) -> None:
-    found = probe(Service(kind(), kind.__name__), data, openings=200)
+    found = probe(Service(kind(), kind.__name__), data, openings=100)
     assert tuple(defect.name for defect in found.defects) == FOUND[kind]
     for defect in found.defects:
         assert defect.seen
@@ -71,7 +71,7 @@ def test_small_budgets(limit: int, data: Labelled) -> None:
     def names(kind: type[broken.Honest]) -> list[str]:
         service = kind()
         service.limit = limit
-        return [defect.name for defect in probe(Service(service, "s"), data).defects]
+        return [defect.name for defect in probe(Service(service, "s"), data, openings=100).defects]
 
     assert names(broken.Honest) == []
     assert names(broken.Shared) == (["seed shared between users"] if limit > 1 else [])
@@ -107,13 +107,13 @@ def test_a_model_with_noise_of_training_is_remarked_and_has_no_defect(
     """
     service = kind()
     service.limit = limit
-    found = probe(Service(service, "s"), data)
+    found = probe(Service(service, "s"), data, openings=100)
     assert found.defects == ()
     assert len(found.remarks) == 1
     assert "trained with noise from the seed" in found.remarks[0]
     shared = broken.Shared()
     shared.limit = 1
-    assert probe(Service(shared, "s"), data).remarks == (ONE_ANSWER,)
+    assert probe(Service(shared, "s"), data, openings=100).remarks == (ONE_ANSWER,)
 
 
 @pytest.mark.slow
@@ -124,7 +124,7 @@ def test_the_positive_control_comes_first(data: Labelled) -> None:
         (broken.Trained, ("control",)),
         (broken.Honest, ()),
     ):
-        found = probe(Service(kind(), "s"), data)
+        found = probe(Service(kind(), "s"), data, openings=100)
         assert found.blind == blind
         assert any(each.startswith("control: no change") for each in found.untold[:1]) == (
             "control" in blind
