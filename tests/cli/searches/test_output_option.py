@@ -23,7 +23,7 @@ LOUD = ["run", "mine:loud", "--claim", "epsilon=1", "--search", "answers,size=1"
 
 
 @pytest.fixture(autouse=True)
-def code(folder: Path, few_pairs: None) -> Path:
+def code(folder: Path, few_pairs: None, undrawn: None) -> Path:
     (folder / "mine.py").write_text(CODE, encoding="utf-8")
     return folder
 

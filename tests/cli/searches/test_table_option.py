@@ -10,7 +10,7 @@ import pytest
 from dpassay.cli.main import main
 from dpassay.record.schemas import fault
 
-pytestmark = pytest.mark.usefixtures("few_pairs")
+pytestmark = pytest.mark.usefixtures("few_pairs", "undrawn")
 
 CODE = """
 def histogram(data, size, rng):
