@@ -6,6 +6,7 @@ With cause and input; nothing else changes.
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import multiprocessing
 import os
 import re
@@ -27,7 +28,7 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK, stream_key
 from dpassay.trials.processes import EXPECTED
 from tests.core.toys import flip_group, response
-from tests.trials.test_executors import entries, raises, run, segfault, target
+from tests.trials.test_executors import entries, raises, run, target
 
 QUERIES = 7
 GROUP = flip_group(records=7, queries=QUERIES, changes=tuple(FlipLabel(i) for i in range(7)))
@@ -142,6 +143,11 @@ def test_a_wrong_answer_in_one_block_of_hundreds() -> None:
         assert reason.endswith(end)
         hint = reason.removeprefix(start).removesuffix(end)
         assert not hint or hint.startswith("; declare other labels with ")
+
+
+def segfault() -> None:
+    faulthandler.disable()
+    ctypes.string_at(0)
 
 
 def exits(code: int) -> Fault:

@@ -53,6 +53,7 @@ class Own:
 @pytest.fixture(autouse=True)
 def few_openings(monkeypatch: pytest.MonkeyPatch) -> None:
     """In each birthday test, of which the suite of services tells."""
+    assert probe.__kwdefaults__ is not None
     monkeypatch.setitem(probe.__kwdefaults__, "openings", 100)
 
 
