@@ -11,5 +11,5 @@ data = opendp.neighbours(best, d_in=1, size=2)
 
 
 def test_a_noisy_maximum_keeps_its_claim(assay):
-    case = assay(best, claim=opendp.claim(best, d_in=1), data=data, budget=5000)
+    case = assay(best, claim=opendp.claim(best, d_in=1), data=data)
     case.assert_not_refuted(detectable=2.5)

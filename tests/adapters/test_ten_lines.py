@@ -134,8 +134,9 @@ def test_an_example_with_half_the_noise_fails(tmp_path: Path) -> None:
     assert "opendp.claim(total, d_in=1)" in source
     broken = tmp_path / "opendp_broken.py"
     halved = "dpassay.DP(epsilon=0.5)"
-    text = source.replace("opendp.claim(total, d_in=1)", halved).replace("5000", "2000")
-    text = text.replace("from dpassay.adapters", "import dpassay\nfrom dpassay.adapters")
+    text = source.replace("opendp.claim(total, d_in=1)", halved).replace(
+        "from dpassay.adapters", "import dpassay\nfrom dpassay.adapters"
+    )
     broken.write_text(text, encoding="utf-8")
     code, told = ran(Path(sys.executable), broken, tmp_path)
     assert code == 1, told

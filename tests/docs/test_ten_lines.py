@@ -63,7 +63,7 @@ def run(python: Path, file: Path, folder: Path, *words: str, **variables: str) -
     """Run an example as a pipeline does, from the folder of the project."""
     found = subprocess.run(
         [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--dpassay-seed", "0",
-         "--dpassay-budget", "4000", "--dpassay-out", str(folder), *words, str(file)],
+         "--dpassay-out", str(folder), *words, str(file)],
         cwd=ROOT, env=os.environ | variables, capture_output=True, text=True, check=False,
     )  # fmt: skip
     return found.returncode, found.stdout + found.stderr
