@@ -23,8 +23,6 @@ from dpassay.trials.cluster import Cluster
 from dpassay.trials.cluster_local import own_workers
 from tests.cli.test_resume import alive, has_begun
 
-pytestmark = pytest.mark.usefixtures("few_pairs")
-
 MINE = """
 import time
 from pathlib import Path

@@ -23,8 +23,6 @@ from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated, StandIn
 from tests.core.toys import TableMechanism, flip_group, target_of
 
-pytestmark = pytest.mark.usefixtures("few_pairs")
-
 GROUP = flip_group(records=4, queries=3)
 TABLE = ((0.99, 0.01), (0.01, 0.99))
 LEAKY = target_of(TableMechanism(table=TABLE))
