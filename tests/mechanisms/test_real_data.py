@@ -28,7 +28,7 @@ from tests import needed
 
 ROOT = Path(__file__).parents[2]
 SETS = ["breast-cancer", "adult", "magic"]
-TRAIN, QUERIES, BUDGET = 100, 3, 1_000
+TRAIN, QUERIES, BUDGET = 200, 5, 2_000
 ON_A_LINE = (
     "objective-perturbation",
     "output-perturbation",
