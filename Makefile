@@ -13,7 +13,7 @@ RELEASED := .make/release-$(shell cksum < requirements-release.lock | cut -d' ' 
 # The tests, rewritten for their assertions, and what they test are compiled once, not by every process.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: audit test test-slow compiled chromium figures lint bench docs install lock release clean coverage
+.PHONY: audit test test-slow compiled released chromium figures lint bench docs install lock release clean coverage
 .DEFAULT_GOAL := audit
 
 audit: $(STAMP)  ## the default audit; leaves report/index.html
@@ -23,8 +23,10 @@ test: $(STAMP)  ## everything but the slow proofs; many wait for processes, so t
 	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 test-slow: $(STAMP) $(RELEASED) chromium  ## the slow proofs; those that would write over xdist's connections run without it
-	$(BIN)/python -m pytest -m "slow and not alone" -n 2 --dist worksteal
+	$(BIN)/python -m pytest -m "slow and not alone" -n 2 --dist worksteal $$(grep -rl --include="*.py" pytest.mark.slow tests)
 	$(BIN)/python -m pytest -m alone $$(grep -rl --include="*.py" pytest.mark.alone tests)
+
+released: $(RELEASED)  ## the environment that a release is built in
 
 chromium:  ## Debian's, for tests/browser
 	bash ci/chromium.sh
@@ -59,14 +61,15 @@ $(STAMP):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "dpassay needs Python >= 3.11: make PYTHON=python3.11"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	rm -rf build/lib
-	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes --requirement requirements.lock
+	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true  # on all cores; pip takes one, and passes over what is no Python too
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . --config-settings editable_mode=strict
 	$(BIN)/python -c 'import compileall, dpassay; compileall.compile_dir(dpassay.__path__[0], quiet=1)'
 	@mkdir -p .make && rm -f .make/install-* && touch $@
 
 $(RELEASED):
 	rm -rf $(RELEASE) && $(PYTHON) -m venv $(RELEASE)
-	$(RELEASE)/bin/python -m pip install --quiet --require-hashes --requirement requirements-release.lock
+	$(RELEASE)/bin/python -m pip install --quiet --no-compile --require-hashes --requirement requirements-release.lock
 	@mkdir -p .make && rm -f .make/release-* && touch $@
 
 LOCK = .make/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header

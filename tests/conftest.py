@@ -24,7 +24,11 @@ from tests.warm import programs
 # Hypothesis with fixed examples and no clock: a test says the same thing every time, whichever
 # tests run with it and however busy the machine is.
 settings.register_profile(
-    "fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "fixed",
+    derandomize=True,
+    deadline=None,
+    max_examples=40,  # always the same
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("fixed")
 # whoever starts the tests in the background has them ignore Ctrl-C, and what they start too
@@ -90,14 +94,16 @@ def bounds_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look at a dozen pairs, with few runs of each: those of another library take long."""
-    numbers = {"FIRST": 12, "SURVIVORS": (6, 2), "OFFSPRING": (2, 0), "SEARCH": 4}
-    for name, value in numbers.items():
-        monkeypatch.setattr(searched, name, value)
-    monkeypatch.setattr(searched, "SHARES", (4, 2, 2))
-    monkeypatch.setattr(searched, "LEAST", 40)
-    monkeypatch.setattr(drawing, "PILOTS", 4)
-    monkeypatch.setattr(drawing, "PILOT", 50)
+    """Look at a dozen pairs, with few runs of each, where the search is not what is tested."""
+    shorten(monkeypatch)
+
+
+def shorten(patch: pytest.MonkeyPatch) -> None:
+    numbers = {"FIRST": 12, "SURVIVORS": (6, 2), "OFFSPRING": (2, 0), "SEARCH": 4, "LEAST": 40}
+    for name, value in (numbers | {"SHARES": (4, 2, 2)}).items():
+        patch.setattr(searched, name, value)
+    patch.setattr(drawing, "PILOTS", 4)
+    patch.setattr(drawing, "PILOT", 50)
 
 
 def once(factory: pytest.TempPathFactory, name: str, fill: Callable[[Path], None]) -> Path:

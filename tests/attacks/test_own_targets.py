@@ -515,6 +515,9 @@ def alarms(loss: float, seeds: int) -> int:
 
 @pytest.mark.slow
 def test_a_claim_that_is_just_kept_is_not_broken_more_often_than_alpha() -> None:
-    """80 attacks on the boundary, at confidence 0.8: alarms in the exact region of Bin(80, 0.2)."""
-    assert alarms(1.0, 80) <= binom.ppf(0.9999, 80, 0.2)
+    """40 attacks on the boundary, at confidence 0.8: alarms in the exact region of Bin(40, 0.2).
+
+    An error of .6 leaves it in .96 of all cases.
+    """
+    assert alarms(1.0, 40) <= binom.ppf(0.9999, 40, 0.2)
     assert alarms(4.0, 10) >= 9  # and it is broken where far more leaks

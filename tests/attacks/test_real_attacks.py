@@ -72,8 +72,7 @@ def outcome(subject: dict[str, Any], name: str, view: str = "scores") -> dict[st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("learner", ["tree", "logistic"])
-@pytest.mark.parametrize("data", ["breast-cancer", "adult"])
+@pytest.mark.parametrize(("data", "learner"), [("breast-cancer", "tree"), ("adult", "logistic")])
 def test_every_attack_on_the_learner_and_on_six_mechanisms(
     data: str, learner: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -77,7 +77,6 @@ patches_numpy = evil(patches)
 deletes_modules = evil(forgets)
 takes_memory = evil(grabs)
 loops = evil(runs_for_ever)
-sleeps = evil(lambda: time.sleep(1000))
 says_much = evil(chatters)
 is_strict = evil(strict)
 keeps_coins = evil(lambda: None)
@@ -109,9 +108,6 @@ class LawExits(Mechanism):
 
 class Unbuildable(Mechanism):
     def __init__(self): os._exit(0)
-
-class PrepareHangs(Mechanism):
-    def prepare(self, data): time.sleep(1000)
 
 class LawPatches(Mechanism):
     def distribution(self, state, queries):
@@ -159,9 +155,7 @@ HANGING = {
         "importing hangs_at_import:f took longer than 3 s; make it faster, or allow more with "
         "--shard-timeout"
     ),
-    "evil:PrepareHangs": "prepare on the base dataset took longer than 3 s",
     "evil:loops": "a shard took longer than 3 s (--shard-timeout) on the base dataset",
-    "evil:sleeps": "a shard took longer than 3 s (--shard-timeout) on the base dataset",
 }
 
 

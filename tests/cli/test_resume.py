@@ -339,14 +339,14 @@ def killed(words: list[str], kills: int, seed: int) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for workers in /proc")
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_killed_at_random_moments_it_ends_with_the_same_bytes(
-    kills: int, project: Path, whole: dict[str, bytes]
+    project: Path, whole: dict[str, bytes]
 ) -> None:
     Path("mine.py").write_text(PREDICT.format(pause=0.005))
     Path("slow").touch()
     resumed = [*WORDS, "--out", "out", "--jobs", "2", "--resume"]
-    killed(resumed, kills, seed=kills)
+    killed(resumed, 10, seed=20)
     Path("slow").unlink()
     assert main(resumed) == 0
     assert contents("out") == whole

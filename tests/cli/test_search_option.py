@@ -11,6 +11,8 @@ import pytest
 from dpassay.cli.main import main
 from dpassay.record.schemas import fault
 
+pytestmark = pytest.mark.usefixtures("few_pairs", "undrawn")
+
 CODE = """
 import numpy as np
 

@@ -54,6 +54,7 @@ INSTALL = "python -m pip install"
 """Commands that only the slow test runs, into an environment of its own."""
 
 
+@pytest.mark.usefixtures("few_pairs")  # in `python` blocks; verdicts stand on the certification
 @pytest.mark.parametrize("page", PAGES)
 def test_page(page: Path, tmp_path: Path, warm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -110,6 +111,8 @@ def run_console(block: str, folder: Path, programs: Path = BIN, *, install: bool
         "NO_COLOR": "1",
         "PYTHONPATH": str(folder),
     }
+    if install:  # what is never imported need not be compiled
+        environment |= {"PIP_NO_COMPILE": "1", "PYTHONDONTWRITEBYTECODE": ""}
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, wanted = part.partition("\n")
         if command.startswith(INSTALL) and not install:

@@ -72,7 +72,7 @@ def test_the_page_has_its_rows() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "d", "claimed", "certified"), [(row[0], row[1], row[2], row[3:]) for row in ROWS]
+    ("name", "d", "claimed", "certified"), [(row[0], row[1], row[2], row[3:]) for row in ROWS[::3]]
 )
 def test_certified(name: str, d: str, claimed: str, certified: tuple[str, ...]) -> None:
     for release, said in zip(RELEASES, certified, strict=True):
@@ -90,8 +90,7 @@ def test_certified(name: str, d: str, claimed: str, certified: tuple[str, ...]) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("d", ["1", "3"])
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize(("d", "release"), [("1", "auc"), ("3", "index")])
 def test_rows_of_data_split_move_with_the_seed(d: str, release: str) -> None:
     """Seed 0 is the table's; 1 and 2 are drawn here."""
     column = RELEASES.index(release)

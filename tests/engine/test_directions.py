@@ -139,14 +139,17 @@ def test_the_claim_on_the_boundary_is_not_refuted() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("bounds_only")
-def test_the_claim_on_the_boundary_in_a_thousand_runs() -> None:
-    """Refuted no more often than alpha = 0.05 allows."""
+def test_the_claim_on_the_boundary_in_hundreds_of_runs() -> None:
+    """Refuted no more often than half of alpha = 0.05 allows, the lower bounds' share.
+
+    An error of 8 % would be seen in .98 of all cases.
+    """
     refuted = sum(
         run(Seeing(), seed=seed, budget=2000, confidence=0.95, executor="inline").verdict
         == "refuted"
-        for seed in range(1000)
+        for seed in range(300)
     )
-    assert refuted <= binom.ppf(0.999, 1000, 0.05)
+    assert refuted <= binom.isf(0.01, 300, 0.025)
 
 
 def test_a_discriminant_by_hand() -> None:

@@ -21,6 +21,8 @@ from dpassay.trials.blocks import Counts
 from dpassay.trials.tasks import Shard
 from tests.core.toys import flip_group
 
+pytestmark = pytest.mark.usefixtures("few_pairs")
+
 N, CALLS = 2_000, 16
 GROUP = flip_group(records=2, queries=1)
 SIDES: tuple[Place, Place] = ((0, None), (0, 0))
@@ -115,7 +117,7 @@ def test_a_service_that_keeps_its_answers_is_never_refuted(name: str) -> None:
     """Each answer is at its claim; certified alone these were refuted at 99.9 %."""
     make, _ = SERVICES[name]
     found = []
-    for seed in range(1, 5):
+    for seed in (1, 2):
         random.seed(seed)
         space = Scalars(0, 1, size=1, fixed=True)
         result = audit(make(), claim=DP(epsilon=1.0), data=space, seed=seed, budget=1_000)

@@ -21,7 +21,6 @@ from dpassay import (
     audit,
 )
 from dpassay.engine.result import Result
-from dpassay.engine.searching import search as searched
 from dpassay.mechanism import Mechanism
 from dpassay.record.replay import replay
 from dpassay.record.run_record import make_record
@@ -32,16 +31,13 @@ from dpassay.reports.run.page.html import to_html
 from dpassay.search.patterns import Pattern
 
 BUDGET = 2000
-SHORT = {"FIRST": 64, "SURVIVORS": (16, 4), "OFFSPRING": (8, 0), "SHARES": (4, 2, 1)}
-"""A search with fewer pairs and rounds: the same in a quarter of the time."""
 Function = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)
-def short(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def short(request: pytest.FixtureRequest) -> None:
     if request.node.get_closest_marker("slow") is None:
-        for name, value in SHORT.items():
-            monkeypatch.setattr(searched, name, value)
+        request.getfixturevalue("few_pairs")
 
 
 def hunted(function: Function | Mechanism, data: Any, epsilon: float = 1.0, **more: Any) -> Result:
@@ -280,7 +276,6 @@ def test_a_failure_on_the_users_own_data_is_an_error() -> None:
     assert "ValueError" in result.outcome.reason
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("executor", ["inline", "local"])
 def test_two_classes_are_needed(executor: str) -> None:
     """As scikit-learn's classifiers do."""

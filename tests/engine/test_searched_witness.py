@@ -10,6 +10,8 @@ import pytest
 import dpassay
 from dpassay import DP, Labelled, Scalars
 
+pytestmark = pytest.mark.usefixtures("few_pairs")
+
 
 def least(data: Any, size: int, rng: np.random.Generator) -> Any:
     """The least number with the noise of a mean: it loses as many times more as there are."""

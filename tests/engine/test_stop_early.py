@@ -286,7 +286,7 @@ def test_trials_that_are_not_independent_are_still_an_error() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DEPENDENT)
 def test_every_audit_of_trials_that_are_not_independent_is_an_error(name: str) -> None:
-    for seed, budget in itertools.product(range(3), (400, 2000)):
+    for seed, budget in enumerate((400, 2000)):
         assert audited(name, seed, budget=budget, stop_early=True).verdict == "error"
 
 

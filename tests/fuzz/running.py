@@ -22,22 +22,22 @@ from dpassay.cli.exit_codes import MEANINGS
 from dpassay.cli.main import main
 
 CASES = {
-    "attack_records": 450,
-    "baselines": 500,
-    "command_line": 1800,
-    "configuration": 1500,
-    "csv": 1000,
-    "frontier": 20,
-    "http": 1000,
-    "ledgers": 400,
-    "process": 1800,
-    "records": 550,
-    "resumes": 12,
-    "services": 2000,
-    "tables": 600,
-    "theorem_records": 300,
-    "theorems": 450,
-    "witnesses": 600,
+    "attack_records": 150,
+    "baselines": 160,
+    "command_line": 600,
+    "configuration": 500,
+    "csv": 330,
+    "frontier": 6,
+    "http": 330,
+    "ledgers": 130,
+    "process": 600,
+    "records": 180,
+    "resumes": 6,
+    "services": 660,
+    "tables": 200,
+    "theorem_records": 100,
+    "theorems": 150,
+    "witnesses": 200,
 }
 """How many cases of each target `make test-slow` runs; its file has its name."""
 SECONDS = 60

@@ -61,6 +61,8 @@ def surroundings(tools: Tools, tmp_path: Path) -> dict[str, str]:
     (tools.folder / "pip").unlink()
     (tmp_path / "tmp").mkdir()
     places = {"PRE_COMMIT_HOME": str(tmp_path / "pre-commit"), "TMPDIR": str(tmp_path / "tmp")}
+    # what is never imported need not be compiled
+    places |= {"PIP_NO_COMPILE": "1", "PYTHONDONTWRITEBYTECODE": ""}
     return tools.environment(VIRTUALENV_NO_PERIODIC_UPDATE="1", **places)
 
 

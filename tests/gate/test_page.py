@@ -55,7 +55,7 @@ def test_github(demo: Path, stub: Tools, tmp_path: Path, example: int, called: l
 
 
 @pytest.mark.slow
-def test_the_readme_s_pipeline_is_green_then_red_then_green(demo: Path, tools: Tools) -> None:
+def test_the_readme_s_pipeline_is_red_then_green(demo: Path, tools: Tools) -> None:
     ((name, text),) = re.findall(
         r"^```yaml\n# (\S+)\n(.*?)^```$",
         (ROOT / "README.md").read_text("utf-8"),
@@ -67,7 +67,6 @@ def test_the_readme_s_pipeline_is_green_then_red_then_green(demo: Path, tools: T
     assert missing.code == 2
     assert "does not exist; create it with `dpassay baseline accept`" in missing.log
     subprocess.run([BIN / "dpassay", "baseline", "accept"], cwd=demo, check=True)
-    assert action(demo, tools, ours["with"]).code == 0
     (demo / "audit/api.py").write_text(HALF)
     done = action(demo, tools, ours["with"])
     assert done.code == 1

@@ -11,6 +11,8 @@ import pytest
 from dpassay import DP, Answers
 from dpassay.testing import Assayed, assayed
 
+pytestmark = pytest.mark.usefixtures("few_pairs")
+
 
 def loud(data: Any, size: int, rng: np.random.Generator) -> Any:
     return data.sum() + rng.laplace(scale=0.3, size=size)

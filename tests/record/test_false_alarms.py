@@ -74,9 +74,9 @@ class Influential(Sampled):
 
 @pytest.mark.slow
 def test_one_law_screened_differently_never_rises() -> None:
-    """Ten quick runs: no pair may be red.
+    """Five quick runs: no pair may be red.
 
-    Some bound of one of them fails with probability at most 10 * 2 alpha = .002.
+    Some bound of one of them fails with probability at most 5 * 2 alpha = .001.
     """
     data = flip_group(records=100, queries=5, changes=tuple(FlipLabel(i) for i in range(100)))
     target = target_of(Influential(table=((0.5, 0.5), (0.5, 0.5))), name="m")
@@ -84,7 +84,7 @@ def test_one_law_screened_differently_never_rises() -> None:
         record(*(result_json(result, 0.999) for result in assay([target], data, settings)))
         for settings in (
             Settings(mode="monte-carlo", seed=seed, budget=5000, executor="inline")
-            for seed in range(10)
+            for seed in range(5)
         )
     ]
     certified = {each["results"][0]["per_query"][0]["pair"] for each in made}

@@ -18,6 +18,8 @@ from dpassay.reports.run.markdown import to_markdown
 from dpassay.reports.run.page.html import to_html
 from dpassay.reports.run.summary import print_summary
 
+pytestmark = pytest.mark.usefixtures("few_pairs")
+
 
 def loud(data: Any, size: int, rng: np.random.Generator) -> Any:
     return data.sum() + rng.laplace(scale=0.3, size=size)

@@ -19,6 +19,8 @@ from dpassay.errors import TargetError
 from dpassay.search.outputs import fit_encoder
 from dpassay.targets.draws import as_draws
 
+pytestmark = pytest.mark.usefixtures("few_pairs")
+
 
 class Model:
     """A fitted model: its attributes hold what it was fitted on."""

@@ -16,6 +16,8 @@ from dpassay.search.proposals.proposal import Proposal, proposal
 from dpassay.search.proposals.shrinking import shrink
 from dpassay.search.spaces import Records, space_of
 
+pytestmark = pytest.mark.usefixtures("few_pairs")
+
 
 def seeded(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
@@ -60,7 +62,7 @@ def sides(each: Proposal) -> tuple[Labelled, Labelled]:
 
 
 @given(spaces(), st.integers(0, 99))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_one_record_is_replaced_within_the_range_of_the_data(space: Records, seed: int) -> None:
     X, labels = space.data.X, set(space.data.y.tolist())
     found = explored(space, seed)

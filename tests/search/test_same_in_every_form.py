@@ -15,6 +15,8 @@ from dpassay import DP, Scalars, audit
 from dpassay.search.outputs import fit_encoder
 from dpassay.targets.draws import as_draws
 
+pytestmark = pytest.mark.usefixtures("few_pairs")
+
 NAMES = [f"x{k}" for k in range(10)]
 FORMS: dict[str, Callable[[list[float]], Any]] = {
     "tuple": lambda row: row[0] if len(row) == 1 else tuple(row),
@@ -69,9 +71,15 @@ def as_many_parts_as_records(data: Array, size: int, rng: np.random.Generator, r
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["tuple", "dict", "rows", "frame", "object"])
 @pytest.mark.parametrize(
-    "fault", [noise_of_half_the_scale, raw_flag_beside_a_number, as_many_parts_as_records]
+    ("fault", "form"),
+    [
+        (noise_of_half_the_scale, "tuple"),
+        (noise_of_half_the_scale, "frame"),
+        (raw_flag_beside_a_number, "dict"),
+        (raw_flag_beside_a_number, "object"),
+        (as_many_parts_as_records, "rows"),
+    ],
 )
 def test_a_fault_is_refuted_in_every_form_and_its_twin_in_none(
     fault: Callable[..., Any], form: str

@@ -24,6 +24,8 @@ from dpassay.rows.columns import MISSING
 from dpassay.rows.rows import Rows
 from dpassay.search.spaces import Records, Scalars, space_of
 
+pytestmark = pytest.mark.usefixtures("few_pairs")
+
 PEOPLE = pd.DataFrame(
     {
         "age": [20, 35, 50, 64, 70, 31],

@@ -17,7 +17,7 @@ from benchmarks.section5.scalings import SCALINGS
 from benchmarks.section5.sentences import compared
 from benchmarks.section5.settings import ALPHAS, MEASURES, METHODS, PAPERS, RUNS, TABLES, Run
 from benchmarks.section5.summary import Found, as_text, bootstrap, difference, student, values
-from benchmarks.section5.tables import adult, magic
+from benchmarks.section5.tables import magic
 from dpassay.data import Labelled
 from tests import needed
 
@@ -60,13 +60,6 @@ def test_a_round_comes_out_again(run: Run) -> None:
     for measure in ("index", *MEASURES[run.learner]):
         stored = [values(found(), run, "Magic", measure, method)[:, 9, 9] for method in METHODS]
         assert np.array(row[measure]) == pytest.approx(np.array(stored), abs=2e-5)
-
-
-@pytest.mark.slow
-def test_the_same_predictors_of_adult_are_chosen() -> None:
-    table = adult(needed.data())
-    said = {**table.facts, "predictors": list(table.predictors)}
-    assert said == found()["tables"]["Adult"]
 
 
 def test_what_the_text_says_without_a_number() -> None:

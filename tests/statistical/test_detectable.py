@@ -37,7 +37,7 @@ from dpassay.stats.scales import scale_of
 from dpassay.targets.groups import Group
 from tests.core.toys import target_of
 
-RUNS = 100
+RUNS = 40
 PAIRS = 12
 FEW = 20
 UNSEEN = 30.0
@@ -278,9 +278,9 @@ ALTERNATELY = [
 def test_what_is_detectable_is_refuted_nine_times_in_ten(
     shape: Shape, setting: tuple[float, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Within the exact binomial region that all shapes leave by chance once in 100 times.
+    """Within the exact binomial region that all shapes together leave once in 100 times.
 
-    All shapes together.
+    A shape that is refuted in half of the audits leaves it in .997 of all cases.
     """
     leak, frequency = stated(shape, setting)
     if math.isinf(leak):
@@ -289,4 +289,4 @@ def test_what_is_detectable_is_refuted_nine_times_in_ten(
         return
     laws = catastrophe(frequency) if shape is CATASTROPHE else shape.laws(leak)
     seen = refuted(shape, laws, setting, monkeypatch).count("refuted")
-    assert seen >= binom.ppf(0.01 / len(SHAPES) / len(SETTINGS), RUNS, 0.9)
+    assert seen >= binom.ppf(0.01 / len(SHAPES), RUNS, 0.9)

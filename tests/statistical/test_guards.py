@@ -159,7 +159,7 @@ def test_without_guards(monkeypatch: pytest.MonkeyPatch) -> None:
         assert verdicts(name, 10, executor="inline")["refuted"] >= 2
 
 
-SEEDS = 30
+SEEDS = 10
 ALONE = {"cached_label", "cached_noise_with_jitter", "global_coins"}
 """These need processes of their own; the others are seen inline, which is faster."""
 

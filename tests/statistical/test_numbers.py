@@ -182,16 +182,10 @@ BOUNDARY: dict[str, tuple[Function, dict[str, object]]] = {
 }
 
 
-@pytest.mark.usefixtures("bounds_only")
-@pytest.mark.parametrize("name", BOUNDARY)
-def test_false_alarms_lie_in_the_exact_region(name: str) -> None:
-    function, arguments = BOUNDARY[name]
-    assert alarms(60, function, **arguments) <= binom.isf(0.01, 60, 0.025)
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("bounds_only")
 @pytest.mark.parametrize("name", BOUNDARY)
-def test_false_alarms_of_hundreds_of_audits(name: str) -> None:
+def test_false_alarms_lie_in_the_exact_region(name: str) -> None:
+    """An error of 10 % instead of 2.5 % would be seen in .98 of all cases."""
     function, arguments = BOUNDARY[name]
-    assert alarms(400, function, **arguments) <= binom.isf(0.01, 400, 0.025)
+    assert alarms(200, function, **arguments) <= binom.isf(0.01, 200, 0.025)

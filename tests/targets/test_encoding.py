@@ -15,6 +15,8 @@ from dpassay.rows.rows import Rows
 from dpassay.targets.adapter import Freed
 from dpassay.targets.encoding import Encoding
 
+pytestmark = pytest.mark.usefixtures("few_pairs")
+
 RNG = np.random.default_rng(3)
 PEOPLE = pd.DataFrame(
     {

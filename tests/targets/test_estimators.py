@@ -17,7 +17,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from dpassay import DP, InvalidInput, audit
 from dpassay.engine.result import Result
-from dpassay.engine.searching import search as searched
 from dpassay.targets.estimators import Trained
 
 PEOPLE = pd.DataFrame(
@@ -29,13 +28,7 @@ PEOPLE = pd.DataFrame(
 )
 
 
-@pytest.fixture(autouse=True)
-def few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look at few pairs: to train takes a millisecond."""
-    for name, value in {"FIRST": 24, "SURVIVORS": (8, 4), "OFFSPRING": (4, 0)}.items():
-        monkeypatch.setattr(searched, name, value)
-    monkeypatch.setattr(searched, "SHARES", (4, 2, 2))
-    monkeypatch.setattr(searched, "LEAST", 40)
+pytestmark = pytest.mark.usefixtures("few_pairs")
 
 
 class Noisy(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -13,6 +13,8 @@ import pytest
 from dpassay import DP, InvalidInput, Scalars, audit, with_messages
 from dpassay.search.values import key_of
 
+pytestmark = pytest.mark.usefixtures("few_pairs")
+
 
 def prints(data: Any, rng: np.random.Generator) -> float:
     sys.stdout.write(str(max(data)))

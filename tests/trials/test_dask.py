@@ -50,7 +50,8 @@ def run_on(cluster: Cluster, *targets: Any, ledger: Ledger | None = None, **more
     return list(assay(list(targets), GROUP, Settings(**settings), ledger=ledger, cluster=cluster))
 
 
-@pytest.mark.parametrize("budget", [3000, pytest.param(60_000, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("budget", [60_000])
 def test_nobody_can_tell_from_the_numbers_who_ran_the_trials(budget: int, cluster: Cluster) -> None:
     """Code of the user's, which is sent, and a mechanism that can be imported."""
     subjects = target(response(1.0)), target_of(Sampled(table=TABLE))

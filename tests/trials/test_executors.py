@@ -5,8 +5,6 @@ It costs its own result only.
 
 from __future__ import annotations
 
-import ctypes
-import faulthandler
 import multiprocessing
 import os
 import signal
@@ -229,27 +227,9 @@ def test_a_fault_in_one_block_of_many_is_the_same_error_everywhere(
     assert every[0] == every[1]
 
 
-def segfault() -> None:
-    faulthandler.disable()
-    ctypes.string_at(0)
-
-
-DEATHS = [
-    (segfault, "the worker died (signal 11)"),
-    pytest.param(lambda: os._exit(3), "the worker died (exit code 3)", marks=pytest.mark.slow),
-    pytest.param(
-        lambda: os.kill(os.getpid(), signal.SIGKILL),
-        "the worker died (signal 9)",
-        marks=pytest.mark.slow,
-    ),
-]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("fault", "reason"), DEATHS, ids=["segfault", "exit", "kill"])
-def test_a_mechanism_that_kills_its_worker_is_an_error_and_the_others_go_on(
-    fault: Callable[[], Any], reason: str
-) -> None:
+def test_a_mechanism_that_kills_its_worker_is_an_error_and_the_others_go_on() -> None:
+    """Other deaths: tests/engine/test_faults.py."""
     expected = entries(
         run(
             target(response(1.0), "fine"),
@@ -261,12 +241,12 @@ def test_a_mechanism_that_kills_its_worker_is_an_error_and_the_others_go_on(
     for jobs in (1, 2):
         subjects = [
             target(response(1.0), "fine"),
-            target(shaky(fault, 0.1), "deadly"),
+            target(shaky(lambda: os.kill(os.getpid(), signal.SIGKILL), 0.1), "deadly"),
             target(response(1.0), "too"),
         ]
         fine, deadly, too = run(*subjects, jobs=jobs, executor="local", seed=0)
         assert deadly.verdict == "error"
-        assert deadly.outcome.reason.startswith(reason)
+        assert deadly.outcome.reason.startswith("the worker died (signal 9)")
         assert (
             "expected sample(state, queries, size, rng) to return labels" in deadly.outcome.reason
         )

@@ -31,7 +31,7 @@ def data() -> Labelled:
 
 def names(factory: Any, data: Labelled, said: dict[str, Any] | None = None) -> list[str]:
     with served(factory, said) as url:
-        return [each.name for each in probe(service_of(url, seed=0), data, openings=250).defects]
+        return [each.name for each in probe(service_of(url, seed=0), data, openings=100).defects]
 
 
 @pytest.mark.slow

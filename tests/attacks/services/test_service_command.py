@@ -17,6 +17,7 @@ import pytest
 
 from dpassay.attacks.repeated.run import Repeated
 from dpassay.attacks.services.collusion import attack_service
+from dpassay.attacks.services.defects import probe
 from dpassay.attacks.services.interface import Service
 from dpassay.claims import DP, Claim
 from dpassay.cli.main import main
@@ -47,6 +48,13 @@ class Own:
     def sample(self, state: Labelled, queries: Any, size: int, rng: np.random.Generator) -> Any:
         odds = np.array([broken.odds(state, x, self.epsilon) for x in queries])
         return (rng.random((size, len(queries))) < 1 / (1 + np.exp(-odds))).astype(np.int64)
+
+
+@pytest.fixture(autouse=True)
+def few_openings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In each birthday test, of which the suite of services tells."""
+    assert probe.__kwdefaults__ is not None
+    monkeypatch.setitem(probe.__kwdefaults__, "openings", 100)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.engine.searching import search as searched
 from dpassay.record.schemas import fault
 
 CODE = """
@@ -21,13 +20,10 @@ def votes(data, queries, size, rng):
 """
 SMALL = ["--budget", "300", "-q"]
 LOUD = ["run", "mine:loud", "--claim", "epsilon=1", "--search", "answers,size=1", *SMALL]
-SHORT = {"FIRST": 16, "SURVIVORS": (4,), "OFFSPRING": (0,), "SHARES": (4, 1), "STEPS": 2}
 
 
 @pytest.fixture(autouse=True)
-def code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, value in SHORT.items():
-        monkeypatch.setattr(searched, name, value)
+def code(folder: Path, few_pairs: None, undrawn: None) -> Path:
     (folder / "mine.py").write_text(CODE, encoding="utf-8")
     return folder
 

@@ -31,7 +31,7 @@ NO_TIME = "1e-6"
 
 
 @pytest.fixture(autouse=True)
-def code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def code(folder: Path, monkeypatch: pytest.MonkeyPatch, undrawn: None) -> Path:
     for name, value in SHORT.items():
         monkeypatch.setattr(searched, name, value)
     (folder / "mine.py").write_text(CODE, encoding="utf-8")

@@ -10,6 +10,8 @@ import pytest
 from dpassay.cli.main import main
 from dpassay.record.schemas import fault
 
+pytestmark = pytest.mark.usefixtures("few_pairs", "undrawn")
+
 CODE = """
 def histogram(data, size, rng):
     counts = data["income"].value_counts()

@@ -95,8 +95,7 @@ def test_more_rivals_fewer_trials_and_places_cost_power(worse: dict[str, int]) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scale", [Ratio(), Ratio(0.01), Shift(), Difference()])
-@pytest.mark.parametrize("p1", [0.7, 0.2])
-@pytest.mark.parametrize("alpha", [0.1, 0.001])
+@pytest.mark.parametrize(("p1", "alpha"), [(0.7, 0.001), (0.2, 0.1)])
 def test_where_counts_are_large_a_normal_law_gives_the_power(
     scale: Scale, p1: float, alpha: float
 ) -> None:

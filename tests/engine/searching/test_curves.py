@@ -17,6 +17,8 @@ from dpassay.cli.main import main
 from dpassay.engine.result import Result
 from dpassay.privacy_curves import Renyi, most
 
+pytestmark = pytest.mark.usefixtures("few_pairs")
+
 NUMBER = Scalars(0, 1, size=1)
 PAIR = replace_one([[0.0], [0.0]], [0, 0], neighbours="flip")
 ORDERS = ((2.0, 0.3), (8.0, 0.9))

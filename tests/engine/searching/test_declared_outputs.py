@@ -10,7 +10,6 @@ import pytest
 
 from dpassay import DP, Answers, InvalidInput, audit
 from dpassay.engine.result import Result
-from dpassay.engine.searching import search as searched
 from dpassay.mechanism import Mechanism
 from dpassay.record.replay import replay
 from dpassay.record.run_record import make_record
@@ -18,13 +17,7 @@ from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness
 from dpassay.reports.run.markdown import to_markdown
 
-SHORT = {"FIRST": 32, "SURVIVORS": (8, 4), "OFFSPRING": (4, 0), "SHARES": (4, 2, 1)}
-
-
-@pytest.fixture(autouse=True)
-def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in SHORT.items():
-        monkeypatch.setattr(searched, name, value)
+pytestmark = pytest.mark.usefixtures("few_pairs")
 
 
 def hunted(function: Any, data: Any, **more: Any) -> Result:

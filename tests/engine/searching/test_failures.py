@@ -16,6 +16,8 @@ from dpassay.record.witness import make_witness
 from dpassay.record.witness_words import in_words
 from dpassay.search.values import key_from_json, key_of, key_to_json, key_words
 
+pytestmark = pytest.mark.usefixtures("few_pairs")
+
 PEOPLE = Labelled(np.arange(8.0)[:, None], np.array([0, 1] * 4))
 
 

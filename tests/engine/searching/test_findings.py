@@ -11,23 +11,16 @@ import pytest
 
 from dpassay import DP, Scalars, audit
 from dpassay.engine.result import Result
-from dpassay.engine.searching import search as searched
 from dpassay.record.replay import replay
 from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault
 from dpassay.reports.run.brief import lead
 from dpassay.reports.run.page.html import to_html
 
-SHORT = {"FIRST": 64, "SURVIVORS": (16, 4), "OFFSPRING": (8, 0), "SHARES": (4, 2, 1)}
+pytestmark = pytest.mark.usefixtures("few_pairs")
 TABLE = pd.DataFrame({"x": np.linspace(0, 1, 5)})
 NUMBERS = Scalars(0, 1, size=4)
 Rng = np.random.Generator
-
-
-@pytest.fixture(autouse=True)
-def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in SHORT.items():
-        monkeypatch.setattr(searched, name, value)
 
 
 def hunted(function: Any, data: Any, **more: Any) -> Result:

@@ -11,19 +11,12 @@ import pytest
 
 from dpassay import DP, Answers, Scalars, Tables, audit
 from dpassay.engine.result import Result
-from dpassay.engine.searching import search as searched
 from dpassay.engine.searching.drawing import mine
 from dpassay.engine.told_apart import VALUES
 from dpassay.reports.run.found import found_lines, written
 
-SHORT = {"FIRST": 64, "SURVIVORS": (16, 4), "OFFSPRING": (8, 0), "SHARES": (4, 2, 1)}
+pytestmark = pytest.mark.usefixtures("few_pairs")
 SECRETS = [31.4159, 27.1828, 14.1421, 57.7215]
-
-
-@pytest.fixture(autouse=True)
-def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in SHORT.items():
-        monkeypatch.setattr(searched, name, value)
 
 
 def hunted(function: Any, data: Any, epsilon: float = 1.0) -> Result:

@@ -102,7 +102,7 @@ def test_on_the_line_it_has_the_law_of_the_sign(name: str) -> None:
 @pytest.mark.parametrize(("name", "parameters"), PRIVATE)
 def test_no_claim_is_refuted(name: str, parameters: dict[str, Any]) -> None:
     mechanism: Any = resolve(name, parameters | {"release": "auc"}).mechanism
-    result = audit(mechanism, claim=mechanism.claims[0], mode="auto", budget=4000)
+    result = audit(mechanism, claim=mechanism.claims[0], mode="auto", budget=1000)
     assert result.mode == "monte-carlo"
     assert result.verdict in ("not refuted", "inconclusive")
     assert result.evidence is not None

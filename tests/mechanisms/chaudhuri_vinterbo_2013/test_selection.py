@@ -38,8 +38,8 @@ def exactly(b: list[float]) -> list[Fraction]:
     return found
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 10, 40, pytest.param(100, marks=pytest.mark.slow)])
-def test_chances_are_right_to_1e_10_for_up_to_100_parameters(k: int) -> None:
+@pytest.mark.parametrize("k", [1, 2, 3, 10, 40])
+def test_chances_are_right_to_1e_10_for_up_to_40_parameters(k: int) -> None:
     q = 3 * np.random.default_rng(k).normal(size=k)
     log_p, error = selection_log_p(q, 1.0)
     truth = exactly(np.exp(q - q.max()).tolist())

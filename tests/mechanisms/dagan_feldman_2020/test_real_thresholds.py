@@ -17,7 +17,7 @@ from dpassay.data import BUILT_IN, Labelled, load, points
 from dpassay.pairs import Pairs, replace_one
 from dpassay.targets.resolve import resolve
 
-RECORDS, QUERIES, NEIGHBOURS = 200, 5, 12
+RECORDS, QUERIES, NEIGHBOURS = 200, 2, 6
 FEATURES = {"thresholds": [27], "corners": [27, 20]}
 """Worst concave points, worst radius."""
 CORNER = "dpassay.mechanisms.shared.erm_class:corner"

@@ -206,10 +206,9 @@ def test_no_search_exceeds_the_corrected_rate(loss: str, d: int, lam: float | No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("n", [64, 256])
-def test_no_search_over_many_records_exceeds_the_corrected_rate(loss: str, n: int) -> None:
-    erm = ERM(n=n, loss=loss)
-    found, limit = ascend(erm, 1, seed=n, passes=1), erm.claims[1].promised
+def test_no_search_over_many_records_exceeds_the_corrected_rate(loss: str) -> None:
+    erm = ERM(n=64, loss=loss)
+    found, limit = ascend(erm, 1, seed=64, passes=1), erm.claims[1].promised
     assert found <= limit * (1 + 1e-9)
     if loss in KINKED:  # where every record resists by its curvature, one pass does not get far
         assert found >= 0.9 * limit
