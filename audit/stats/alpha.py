@@ -10,32 +10,16 @@ from typing import Any
 class Spending:
     """The parts of a result's alpha.
 
-    Bonferroni over the parts and over the certified cells, which no dependence can break.
-    Direction, event and test of a cell are chosen on separate trials and analysed once, so none of
-    them needs a correction. The looks of an e-process need none either.
+    Bonferroni over the parts and over the certified cells (`cells`: queries times finalists), which
+    no dependence can break. Direction, event and test of a cell are chosen on separate trials and
+    analysed once, so none of them needs a correction. The looks of an e-process need none either.
 
-    Parameters
-    ----------
-    alpha : float
-        The result's share of the run's error probability.
-    cells : int
-        Cells that are certified: queries times finalists.
-    queries : int
-        Query points.
-    profiled : bool
-        Whether the claim has privacy profiles.
-    bounded : bool
-        Whether anything is bounded from above; else nothing is spent on that, and the lower bounds
-        have it.
-    looks : int
-        How often the trials are looked at. More than once only where they may end early: then an
-        e-process has a share of alpha for all its looks, and the bounds have two: one where no look
-        refutes, and one where one does and they are made of fresh trials. Which of the two it will
-        be is not known beforehand, so both are paid.
-    rounds : int
-        How often cells are chosen for the e-processes: those of each round are others.
-    stopped : bool
-        Whether a look refuted.
+    Unless something is `bounded` from above, the lower bounds have its share. With more than one of
+    `looks` the trials may end early: then an e-process has a share of alpha for all its looks, and
+    the bounds have two: one where no look refutes, and one where one does (`stopped`) and they are
+    made of fresh trials. Which of the two it will be is not known beforehand, so both are paid.
+    `rounds` counts how often cells are chosen for the e-processes; the cells of each round are
+    others.
     """
 
     alpha: float

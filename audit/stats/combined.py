@@ -93,15 +93,10 @@ class Nulls:
 class Combination:
     """A way of combining the two tails.
 
-    Parameters
-    ----------
-    statistic : callable
-        Of null points p0, shape (..., m) in ascending rows, and a `Null`: its value at each point,
-        and what computes a floor of it on each cell between two neighbours of a row, shape
-        (..., m - 1).
-    critical : callable
-        Of alpha: the value that the statistic reaches with probability at most alpha at every null
-        point.
+    `statistic` takes null points p0, shape (..., m) in ascending rows, and a `Null`; it returns its
+    value at each point, and a function that computes a floor of it on each cell between two
+    neighbours of a row, shape (..., m - 1). `critical` returns the value that the statistic reaches
+    with probability at most alpha at every null point.
     """
 
     statistic: Callable[[Array, Null | Nulls], tuple[Array, Callable[[], Array]]]
@@ -109,13 +104,10 @@ class Combination:
 
 
 def rejects(test: Combination, null: Null, alpha: float) -> bool:
-    """Whether a null hypothesis is rejected at level alpha.
+    """Return whether a null hypothesis is rejected at level alpha.
 
-    Returns
-    -------
-    bool
-        False whenever the envelope cannot show that the minimum over the nuisance reaches the
-        critical value.
+    It is not if the envelope cannot show that the minimum over the nuisance reaches the critical
+    value.
     """
     if null.x == 0 or null.x <= null.allowed.slack * null.n1:
         return False

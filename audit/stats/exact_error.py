@@ -26,16 +26,9 @@ the points falls short."""
 class WorstError:
     """Largest probability of refuting a claim that holds, over all pairs (p1, p0) that keep it.
 
-    Parameters
-    ----------
-    attained : float
-        The largest at a point of the grid.
-    at_most : float
-        What it cannot exceed anywhere: on a cell of the grid the probability is at most that of p1
-        at the upper end with p0 at the lower end, because the test rejects more for larger x and
-        for smaller y.
-    p1, p0 : float
-        Where it is attained.
+    `attained` is the largest at a point (p1, p0) of the grid, `at_most` what it cannot exceed
+    anywhere: on a cell of the grid the probability is at most that of p1 at the upper end with p0
+    at the lower end, because the test rejects more for larger x and for smaller y.
     """
 
     attained: float

@@ -79,15 +79,10 @@ def grid_for(claimed: float) -> Array:
 def exact_profile(log_p: Array, log_q: Array, epsilon: Array, law_error: float) -> Profile:
     """Compute the profile from the exact laws of the label on the two datasets.
 
-    `log_p`, `log_q` (K,): log-probabilities; -inf where a label is impossible. `epsilon` (m,): in
-    nats, >= 0. `law_error`: bound on the error of each finite entry of `log_p` and `log_q`.
-
-    Returns
-    -------
-    Profile
-        `alpha` is 0; `lower` and `upper` enclose the value within its numerical error, which stays
-        relative to the value down to the smallest numbers there are: p - e^epsilon q is computed as
-        -p (e^(epsilon + ln q - ln p) - 1).
+    `log_p` and `log_q` (K,) are -inf where a label is impossible; `law_error` bounds the error of
+    each finite entry. `lower` and `upper` enclose the value within its numerical error, with alpha
+    0; that error stays relative to the value down to the smallest numbers there are: p - e^epsilon
+    q is computed as -p (e^(epsilon + ln q - ln p) - 1).
     """
     log_p, log_q, epsilon = (np.asarray(each, dtype=float) for each in (log_p, log_q, epsilon))
     directions = ((log_p, log_q), (log_q, log_p))
@@ -123,11 +118,11 @@ def profile_band(
 
     * Lower: delta(epsilon) >= L_P(E) - e^epsilon U_Q(E) for each event E of the family, and for all
       other events with sums over their labels (or over all others, from 1) in the place of L and U;
-      the best of those is among the K nested ones that collect labels in falling order of
-      L_P(k) / U_Q(k).
+      the best of those is among the K nested ones that collect labels in falling order of L_P(k) /
+      U_Q(k).
     * Upper: sum_k (U_P(k) - e^epsilon L_Q(k))_+. A complete family (every union of labels, the
-      default up to K = 10) has the maximising event in it, so there also max over E of
-      U_P(E) - e^epsilon L_Q(E); the lesser of the two counts.
+      default up to K = 10) has the maximising event in it, so there also max over E of U_P(E) -
+      e^epsilon L_Q(E); the lesser of the two counts.
 
     Unions are worth it, though they are many: to share alpha among 2^(K-1) - 1 events instead of K
     widens intervals by the root of a ratio of logarithms only, while a sum adds up K / 2 widths
@@ -136,18 +131,14 @@ def profile_band(
     decide, at large epsilon, sums are better, and half of alpha costs them next to nothing. With
     two labels all this is a rectangle for (p1, p0), alpha / 4 per limit.
 
-    `x`, `y` (K,): how often each label came on S and on S' (independent trials; their sums are the
-    numbers of trials, >= 1). `epsilon` (m,): where to evaluate, in nats, >= 0. `alpha`: error
-    probability of the whole band, in (0, 1). `events` (e, K): chosen before the trials: the lower
-    side looks at these and their complements (half-lines, where labels are bins of a number) beside
-    single labels, instead of at all unions, and the upper side at single labels. The upper side
-    speaks of the labels as they are: for bins it says nothing about what happens within them.
+    `x` and `y` (K,) count each label on S and on S' in independent trials, `alpha` is of the whole
+    band. `events` (e, K) are chosen before the trials: the lower side looks at these and their
+    complements (half-lines, where labels are bins of a number) beside single labels, instead of at
+    all unions, and the upper side at single labels. The upper side speaks of the labels as they
+    are: for bins it says nothing about what happens within them.
 
-    Returns
-    -------
-    Profile
-        Clopper and Pearson (1934); the union bound over all events is that of Weissman et al.
-        (2003) with exact tails.
+    Clopper and Pearson (1934); the union bound over all events is that of Weissman et al. (2003)
+    with exact tails.
     """
     x, y, epsilon = np.asarray(x), np.asarray(y), np.asarray(epsilon, dtype=float)
     sizes, hits = _family(np.stack([x, y]), events)
@@ -174,15 +165,15 @@ def profile_band(
 
 
 def trade_off(profile: Profile, false_positive: Array) -> tuple[Array, Array]:
-    """Bound the largest symmetric convex function below the trade-off functions of both directions.
+    """Bound the largest symmetric convex function below both directions' trade-off functions.
 
     A trade-off function is the least false negative rate at a level, of tests of S against S' or
     the other way round. No test of either direction is below f; at some levels there may be none
     that reaches it, where the two functions differ.
 
-    f(a) = sup over epsilon >= 0 of max(0, 1 - delta(epsilon) - e^epsilon a, e^-epsilon
-    (1 - delta(epsilon) - a)): the duality of Dong, Roth and Su (2022), with delta the larger of
-    both directions.
+    f(a) = sup over epsilon >= 0 of max(0, 1 - delta(epsilon) - e^epsilon a, e^-epsilon (1 -
+    delta(epsilon) - a)): the duality of Dong, Roth and Su (2022), with delta the larger of both
+    directions.
 
     No grid of epsilon enters. These lines are the support lines, of slope -e^epsilon and
     -e^-epsilon, of the points (false positives, false negatives) of all events in both directions,
@@ -191,12 +182,8 @@ def trade_off(profile: Profile, false_positive: Array) -> tuple[Array, Array]:
     bound on f, and each of `allowed` and of its mirror image a lower one, at every level at once,
     wherever the band of delta holds too.
 
-    `false_positive` (m,): levels a in [0, 1].
-
-    Returns
-    -------
-    lower, upper : array (m,)
-        In [0, 1], convex and not increasing in a; 1 - a where nothing can be told apart.
+    `false_positive` (m,) are levels a in [0, 1]. The lower and the upper bound (m,) are convex and
+    not increasing in a; 1 - a where nothing can be told apart.
     """
     rounding = 8 * UNIT_ROUNDOFF
     a = np.asarray(false_positive, dtype=float)

@@ -34,10 +34,8 @@ STEEPEST = 50.0
 class Line:
     """p1 <= e^epsilon p0 + delta.
 
-    Parameters
-    ----------
-    epsilon, delta : float
-        Both >= 0, delta < 1; or both <= 0: then p0 >= -delta e^-epsilon, since p1 >= 0.
+    Both numbers are >= 0 and delta < 1; or both are <= 0: then p0 >= -delta e^-epsilon, since p1 >=
+    0.
     """
 
     epsilon: float
@@ -136,13 +134,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Many lines, one a row; where one line has a number, they have a column.
-
-    Parameters
-    ----------
-    factor, delta : array (M, 1)
-        e^epsilon and delta of each.
-    """
+    """Many lines, one a row: their `factor` e^epsilon and delta are columns (M, 1)."""
 
     factor: Array
     delta: Array
@@ -201,12 +193,8 @@ def _line_near_certain(
 class Curve:
     """p1 <= Phi(Phi^-1(p0) + mu).
 
-    The trade-off function G_mu of Dong, Roth and Su (2022), section 2.
-
-    Parameters
-    ----------
-    mu : float
-        Of any sign; negative ones are reverses.
+    This is the trade-off function G_mu of Dong, Roth and Su (2022), section 2; a negative mu is a
+    reverse.
     """
 
     mu: float

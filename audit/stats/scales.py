@@ -30,13 +30,7 @@ LARGEST = 700.0
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """The privacy loss in nats at a given delta: ln((p1 - delta) / p0).
-
-    Parameters
-    ----------
-    delta : float
-        In [0, 1).
-    """
+    """The privacy loss in nats at a given delta in [0, 1): ln((p1 - delta) / p0)."""
 
     delta: float = 0.0
     most = math.inf
