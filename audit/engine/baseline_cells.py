@@ -57,24 +57,11 @@ def certified_again(
     open_executor: Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor],
     draws: int,
 ) -> tuple[dict[str, Any], ...]:
-    """Count the events of recorded cells on fresh trials.
+    """Count the events of recorded cells on fresh trials, `draws` per side.
 
-    Parameters
-    ----------
-    cells : sequence of mapping
-        Entries of `per_query` of an older record of the same mechanism and claim, sampled.
-    groups, codings, labels
-        The plan of this run, how its answers are counted, and what labels there are.
-    open_executor : callable
-        Opens an executor for groups and codings.
-    draws : int
-        Trials per side.
-
-    Returns
-    -------
-    tuple of dict
-        Of each cell that this run's plan still holds: what identifies it, with new counts or
-        histograms.
+    `cells` are sampled entries of `per_query` of an older record of the same mechanism and claim;
+    the other arguments are the plan of this run and how its answers are counted. Each cell that the
+    plan still holds comes back with what identifies it and new counts or histograms.
     """
     found = [
         (cell, place) for cell in cells if (place := _place(cell, groups, codings)) is not None

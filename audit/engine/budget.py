@@ -29,19 +29,10 @@ more queries."""
 class Budget:
     """How much is spent on one result.
 
-    Parameters
-    ----------
-    draws : int
-        Certification trials per side and finalist; the screening of all pairs together costs as
-        much again at most, and a tenth of it where there is next to nothing to choose.
-    alpha : float
-        Error probability of the result.
-    alarm : float
-        Probability that the guards of the result fail by chance, at most.
-    stop_early : bool
-        Whether a claim may be refuted before all certification trials are drawn.
-    events : int
-        About so many events that err independently are looked at in a pair.
+    `draws` are certification trials per side and finalist; the screening of all pairs together
+    costs as much again at most, and a tenth of it where there is next to nothing to choose. `alpha`
+    is the error probability of the result, `alarm` bounds the probability that its guards fail by
+    chance. About `events` events that err independently are looked at in a pair.
     """
 
     draws: int

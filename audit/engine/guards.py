@@ -87,21 +87,11 @@ KEPT = (
 class Guards:
     """What has been drawn of each dataset, and the guards over it.
 
-    Parameters
-    ----------
-    groups : tuple of Group
-    executor : Executor
-    lots : tuple of Lot
-        What was drawn of every dataset after the screening, in the order of `certified`.
-    alarm : float
-        Probability that a guard fails by chance in the trials of one claim, at most.
-    screened : dict
-        Counts (q, K) of the screening trials of each dataset that is certified.
-    certified : dict
-        Counts of its trials since, lot by lot.
-    fresh : dict
-        Lots of fresh trials of the sides of a pair, by phase and size; filled as they are asked
-        for, the same for all claims.
+    `lots` were drawn of every dataset after the screening, in the order of `certified`, the counts
+    of these trials lot by lot. `screened` are the counts (q, K) of the screening trials of each
+    dataset that is certified. `fresh` holds trials of the sides of a pair, by phase and size, and
+    is filled as they are asked for, the same for all claims. `alarm` bounds the probability that a
+    guard fails by chance in the trials of one claim.
     """
 
     groups: tuple[Group, ...]

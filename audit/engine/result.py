@@ -30,24 +30,11 @@ WIDTH = 80
 class Result:
     """Verdict and evidence on one claim; printed as lines that hold no record of the user's.
 
-    Three lines; where a search found what refutes the claim, the pair and the event besides.
-
-    Parameters
-    ----------
-    id : str
-        Unique in a run: mechanism, status of the claim, mode.
-    target, claim
-        What was held against what.
-    mode : {"exact", "exhaustive", "monte-carlo"} or None
-        How it was found out; None if the mechanism failed before that was settled.
-    outcome : Verdict
-        The word and the reason.
-    evidence : Evidence or None
-        None for an `error` before there was any.
-    seed : int
-        Root seed of the trials.
-    draws : int
-        Certification trials per side; 0 where the law was computed.
+    It prints three lines; where a search found what refutes the claim, the pair and the event
+    besides. `id` is unique in a run: mechanism, status of the claim, mode. `mode` is 'exact',
+    'exhaustive' or 'monte-carlo'; it and `evidence` are None if the mechanism failed before. `seed`
+    is the root seed of the trials, `draws` the certification trials per side, 0 where the law was
+    computed.
     """
 
     id: str
@@ -70,13 +57,7 @@ class Result:
         return str(_shown_by("card", self))
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw what is known of the leak at every query point, the worst first, with the claim.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to; the current axes by default.
-        """
+        """Draw the leak at every query point on `ax`, the worst first, with the claim."""
         drawn: Axes = _shown_by("plot", self, ax)
         return drawn
 

@@ -48,16 +48,12 @@ class Verdict:
 def decide(
     claim: Claim, evidence: Evidence, detect: float, most: float = math.inf, looked_at: str = ""
 ) -> Verdict:
-    """Say what the evidence makes of the claim.
+    """Return the verdict of the evidence on the claim.
 
     A sampled audit that nothing refutes is `inconclusive` where it could not see the leak `detect`,
     or saw nothing move; not where no leak above `most`, the claim, is possible. `looked_at` says in
-    words what was answered of the release, where that is not all of it.
-
-    Raises
-    ------
-    TypeError
-        If the evidence carries an estimate where a certified bound belongs.
+    words what was answered of the release, where that is not all of it. Raise TypeError if the
+    evidence carries an estimate where a certified bound belongs.
     """
     lower, upper = evidence.lower, evidence.upper
     for bound in (lower, upper):

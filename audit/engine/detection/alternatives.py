@@ -106,20 +106,11 @@ def half_line_masks(bins: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """Laws of the symbols on both sides of the leaking pair, and on the neighbours of the others.
+    """Laws (K,) of the symbols on both sides of the leaking pair, and on the others' neighbours.
 
-    The others share its base.
-
-    Parameters
-    ----------
-    base : array (K,)
-        On the dataset that all pairs share.
-    other : callable
-        From a leak to the law (K,) on the neighbour that leaks so much.
-    crowd : tuple of array (K,)
-        On neighbours that leak what the claim allows, in each of the ways in which they do.
-    frequency : float
-        Probability on the base of an event that leaks the most, or nearly.
+    All pairs share the `base`. `other` returns the law on the neighbour that leaks so much; `crowd`
+    are the laws on neighbours that leak what the claim allows, in each of the ways in which they
+    do. `frequency` is the probability on the base of an event that leaks the most, or nearly.
     """
 
     base: Array

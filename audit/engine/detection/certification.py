@@ -20,19 +20,7 @@ RARE = 0.005
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certification:
-    """What a certification depends on.
-
-    Parameters
-    ----------
-    scale : Scale
-        How a leak is measured.
-    promised : float
-        The claimed leak.
-    n : int
-        Trials per side.
-    alpha : float
-        Error probability of the bound.
-    """
+    """What a certification of the `promised` leak depends on; n is the trials per side."""
 
     scale: Scale
     promised: float

@@ -29,12 +29,8 @@ from dpassay.trials.encoders import Bins
 class AboutEvents(Kind):
     """Claims that compare the probabilities of events.
 
-    The loss, the Gaussian distance, the change of a label's probability.
-
-    Parameters
-    ----------
-    claim : Claim
-        One that `scale_of` knows.
+    These are the ones that `scale_of` knows: the loss, the Gaussian distance, the change of a
+    label's probability.
     """
 
     claim: Claim

@@ -47,15 +47,9 @@ class Certified:
 class Looked:
     """What the screening saw at a cell that is then certified.
 
-    Parameters
-    ----------
-    apparent : float
-        A bound on its leak that chance alone lifts above 0 at any cell of one audit in a hundred;
-        certifies nothing.
-    frequency : float
-        Of its event on the likelier side.
-    method : object
-        The test that was chosen.
+    `apparent` is a bound on its leak that chance alone lifts above 0 at any cell of one audit in a
+    hundred; it certifies nothing. `frequency` is its event's on the likelier side, `method` the
+    test that was chosen.
     """
 
     apparent: float
@@ -65,16 +59,7 @@ class Looked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """What is spent on a cell.
-
-    Parameters
-    ----------
-    n : int
-        Certification trials per side.
-    alpha : float
-        Error probability of its lower bound.
-    screening : Screening
-    """
+    """What is spent on a cell: `n` certification trials per side, `alpha` for its lower bound."""
 
     n: int
     alpha: float
@@ -85,14 +70,8 @@ class Effort:
 class Recorded:
     """A sampled cell as a record lists it.
 
-    Parameters
-    ----------
-    method : str
-        Key of the test of its lower bound.
-    counts : Counts or None
-        Of its event.
-    histograms : Histograms or None
-        Of its answers, where the claim is about means.
+    `method` is the key of the test of its lower bound. `counts` are its event's; `histograms` its
+    answers', where the claim is about means.
     """
 
     method: str
@@ -101,16 +80,7 @@ class Recorded:
 
 
 class Drawn(NamedTuple):
-    """A cell whose certification trials have been drawn.
-
-    Parameters
-    ----------
-    event : int
-    method : object
-        The tester's choice.
-    one, other : int array (K,)
-        Counts on the two sides.
-    """
+    """A drawn cell: the tester's choices, and the counts (K,) of its certification trials."""
 
     event: int
     method: Any

@@ -117,15 +117,7 @@ def _answers(cell: Recorded) -> tuple[float, NDArray[np.int64], NDArray[np.int64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predictions(Tester):
-    """Tester for claims about the difference of mean predictions.
-
-    Parameters
-    ----------
-    promised : float
-        The claimed difference.
-    low, high : float
-        Least and greatest prediction.
-    """
+    """Tester for claims about the difference of mean predictions, which lie in [low, high]."""
 
     promised: float
     low: float
@@ -211,18 +203,11 @@ class Predictions(Tester):
 def detectable_difference(
     *, gamma: float, n: int, alpha: float, spreads: Spreads, screening: Screening
 ) -> float:
-    """Smallest difference above gamma that is refuted with a probability of about 0.9.
+    """Return the smallest difference above gamma that is refuted with a probability of about 0.9.
 
-    In units of the range.
-
-    The family is that of `dpassay.stats.power.hit`, in the normal approximation: one pair differs
-    by more than gamma, the others, which share its base and have its spread, by gamma, each in the
-    direction in which it beats the one pair more often.
-
-    Returns
-    -------
-    float
-        inf above 1.
+    It is in units of the range; inf above 1. The family is that of `dpassay.stats.power.hit`, in
+    the normal approximation: one pair differs by more than gamma, the others, which share its base
+    and have its spread, by gamma, each in the direction in which it beats the one pair more often.
     """
     noise = max(spreads) / np.sqrt(screening.draws)
     # errors of the base's mean and of the leaking neighbour's, which help it
