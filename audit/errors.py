@@ -114,12 +114,8 @@ LIMITS = ("it gave no whole reply within", "its reply is longer than")
 class Failed:
     """What stands for the answer of a run that raised an exception: that is an answer too.
 
-    Parameters
-    ----------
-    kind : str
-        The name of the exception's type.
-    detail : str
-        What it said and where; not part of the answer.
+    `kind` is the name of the exception's type; `detail`, what it said and where, is not part of the
+    answer.
     """
 
     kind: str
@@ -147,13 +143,10 @@ def first_line(text: str) -> str:
 
 
 def told(error: BaseException) -> str:
-    """Say what an exception of foreign code said, its type and the place; below that its traceback.
+    """Describe an exception of foreign code in a line, with its traceback below.
 
-    Returns
-    -------
-    str
-        'message (Type at file:line in function)' on the first line. The place is the innermost one
-        that is neither ours nor of an installed library, where there is one.
+    The line is 'message (Type at file:line in function)'. The place is the innermost one that is
+    neither ours nor of an installed library, where there is one.
     """
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if not _inside(frame.filename, OURS)]
@@ -229,19 +222,7 @@ def is_count(value: object, least: int = 1) -> bool:
 def require(condition: bool, argument: str, value: Any, allowed: str) -> None:
     """Raise `InvalidInput` with argument, value and what is allowed, unless `condition` holds.
 
-    Parameters
-    ----------
-    condition : bool
-        What must be true.
-    argument, allowed : str
-        The argument's name, and what it may be, to complete 'must be ...'.
-    value : object
-        The offending value; echoed, cut at 80 characters.
-
-    Raises
-    ------
-    InvalidInput
-        When `condition` is false.
+    `allowed` completes 'must be ...'; the value is cut at 80 characters.
     """
     if not condition:
         shown = repr(value)

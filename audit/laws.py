@@ -217,19 +217,9 @@ def bernoulli_law(logit: ArrayLike) -> FiniteLaw:
 
 
 def mixture_law(laws: list[FiniteLaw]) -> FiniteLaw:
-    """Equal-weight mixture of laws over the same queries.
+    """Return the law when a uniform coin picks one of several laws of one shape and the same queries.
 
-    The law when a uniform coin picks one of them.
-
-    Parameters
-    ----------
-    laws : list of FiniteLaw
-        At least one, all of one shape.
-
-    Returns
-    -------
-    FiniteLaw
-        Summing m positive terms costs at most m units of relative rounding.
+    Summing m positive terms costs at most m units of relative rounding.
     """
     stacked = np.stack([law.log_p for law in laws])
     log_p = np.logaddexp.reduce(stacked, axis=0) - np.log(len(laws))

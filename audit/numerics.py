@@ -30,21 +30,10 @@ the claim."""
 
 
 def rounded(value: float, digits: int, way: str) -> float:
-    """Return a number with fewer significant digits.
+    """Return a number with fewer significant digits, 1 to 15; infinite values stay as they are.
 
-    Parameters
-    ----------
-    value : float
-        Infinite values stay as they are.
-    digits : int
-        Significant decimal digits, 1 to 15.
-    way : {DOWN, NEAREST, UP}
-
-    Returns
-    -------
-    float
-        Never above `value` with DOWN, never below it with UP; and so are the decimal numbers that
-        the two are written as.
+    It is never above `value` with DOWN, never below it with UP; and so are the decimal numbers that
+    the two are written as.
     """
     if not math.isfinite(value):
         return value
@@ -59,11 +48,8 @@ def written(value: float, digits: int = 6, way: str = NEAREST) -> str:
 def computed(value: float, error: float, digits: int) -> tuple[float, float]:
     """Return a computed number with fewer digits, and the error that it then has.
 
-    Returns
-    -------
-    tuple of float
-        v and e such that [v - e, v + e] contains [value - error, value + error], whether v is read
-        as the decimal number that it is written as or as the float next to it.
+    These are v and e such that [v - e, v + e] contains [value - error, value + error], whether v is
+    read as the decimal number that it is written as or as the float next to it.
     """
     if not (math.isfinite(value) and math.isfinite(error)):
         return value, error
@@ -76,14 +62,9 @@ def computed(value: float, error: float, digits: int) -> tuple[float, float]:
 
 
 def loss(number: float | None, way: str = NEAREST) -> str:
-    """Write a loss in nats with six decimals, so that columns align.
+    """Write a loss in nats with six decimals, so that columns align; None is shown as a dash.
 
-    Parameters
-    ----------
-    number : float or None
-        The loss; None is shown as a dash.
-    way : {DOWN, NEAREST, UP}
-        Which way it goes: a lower bound down, an upper bound up.
+    A lower bound goes DOWN, an upper bound UP.
     """
     if number is None:
         return MISSING
@@ -111,14 +92,7 @@ def above(number: float | None) -> str:
 def exact(number: float | None, claimed: float, *, exceeds: bool) -> str:
     """Write a computed number beside a claim: above it if that is certain, and only then.
 
-    Parameters
-    ----------
-    number : float or None
-    claimed : float
-        What it is held against.
-    exceeds : bool
-        Whether it is above the claim for certain, as the record says: numbers that are rounded
-        cannot tell.
+    `exceeds` says whether it is certain, as the record says: numbers that are rounded cannot tell.
     """
     text = loss(number)
     if number is None:
@@ -136,16 +110,10 @@ def exact(number: float | None, claimed: float, *, exceeds: bool) -> str:
 
 
 def promise(claimed: float, found: float | None = None) -> str:
-    """Write a claimed number.
+    """Write a claimed number: up, so that no more is promised than is.
 
-    Up, so that no more is promised than is, and with the digits that what is found beside it has.
-
-    Parameters
-    ----------
-    claimed : float
-    found : float, optional
-        A leak that is above the claim for certain: the claim gets so many digits that it is seen to
-        be below.
+    A leak `found` that is above the claim for certain gives the claim so many digits that it is
+    seen to be below.
     """
     text = plain(claimed)
     if not _same(_read(text), claimed):
@@ -229,12 +197,7 @@ def number(value: float) -> float | str:
 def lower_number(value: float, claimed: float = math.inf) -> float | str:
     """Return a lower bound as it is recorded: 12 significant digits, never more than it is.
 
-    Parameters
-    ----------
-    value : float
-    claimed : float, optional
-        What it is held against. A bound above the claim stays above it, and keeps the digits that
-        takes.
+    A bound above the claim stays above it, and keeps the digits that takes.
     """
     short = rounded(value, DIGITS, DOWN)
     return _recorded(float(value) if value > claimed >= short else short)

@@ -38,14 +38,9 @@ _ANSWERS = r"answers-((?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e[+-][0-9]+)?)(?:-in-([1-
 
 
 def records_replaced(relation: str) -> int:
-    """Return in how many records neighbours may differ at most.
+    """Return in how many records neighbours may differ at most: 1 for `replace-one`, or k.
 
-    1 for `replace-one`, k for `replace-k`.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no relation of records: true answers, say, are none.
+    Raise InvalidInput if it is no relation of records: true answers, say, are none.
     """
     number = _number(_RECORDS, relation)
     allowed = f"about records here: '{REPLACE_ONE}', or 'replace-k' with an integer k >= 2"
@@ -80,12 +75,7 @@ def answers_among(relation: str) -> int | None:
 def answers_relation(sensitivity: float, among: int | None = None) -> str:
     """Return the relation of vectors of true answers that differ by at most so much in each.
 
-    Parameters
-    ----------
-    sensitivity : float
-        Finite and > 0.
-    among : int, optional
-        In how many answers they differ at most, >= 1; all of them by default.
+    They differ in at most `among` answers; all of them by default.
     """
     relation = f"answers-{float(sensitivity)!r}".removesuffix(".0")
     return relation if among is None else f"{relation}-in-{among}"

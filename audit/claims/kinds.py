@@ -54,10 +54,8 @@ def spelled(numbers: Mapping[str, float], source: str, *, labels: bool) -> Claim
 def claim_from_json(facts: dict[str, Any], expected: Any = None) -> Claim:
     """Read back what `as_json` wrote.
 
-    Raises
-    ------
-    InvalidInput
-        If the kind is unknown, a number is out of range, or one belongs to another kind.
+    Raise InvalidInput if the kind is unknown, a number is out of range, or one belongs to another
+    kind.
     """
     require(facts.get("kind") in KINDS, "claim", facts.get("kind"), f"of kind {', '.join(KINDS)}")
     kind = KINDS[facts["kind"]]

@@ -23,25 +23,17 @@ Status = Literal["printed", "corrected", "own", "measured"]
 class Promise:
     """What every kind of claim says besides its number.
 
-    Parameters
-    ----------
-    relation : str
-        The neighbour relation: `replace-one`, which is the one the papers use, or `replace-k` with
-        k = 2, 3, ...: datasets that differ in at most k records; or `answers-D` with a number D:
-        vectors of true answers, each of which differs by at most D; or `answers-D-in-m`, where at
-        most m of them differ.
-    unit : str
-        What is released: `single prediction`, a transcript, a value.
-    coins : str
-        Which coins are fresh in every trial, and which are frozen.
-    source : str
-        Paper and theorem, or where the promise was made.
-    status : {"printed", "corrected", "own", "measured"}
-        As printed in the source; corrected by a derivation in docs/findings.md; the user's own; or
-        no promise at all, but a notion that is measured beside what is promised, see `beside`.
-    expected : {"refuted"}, optional
-        Declared for catalogue claims that are known to be wrong: the refutation is then a finding,
-        not an alarm.
+    `relation` is the neighbour relation: `replace-one`, which is the one the papers use, or
+    `replace-k` with k = 2, 3, ...: datasets that differ in at most k records; or `answers-D` with a
+    number D: vectors of true answers, each of which differs by at most D; or `answers-D-in-m`,
+    where at most m of them differ. `unit` is what is released: `single prediction`, a transcript, a
+    value. `coins` says which coins are fresh in every trial, and which are frozen; `source` names
+    paper and theorem, or where the promise was made.
+
+    `status` is 'printed' in the source; 'corrected' by a derivation in docs/findings.md; the user's
+    'own'; or 'measured': no promise at all, but a notion that is measured beside what is promised,
+    see `beside`. Catalogue claims that are known to be wrong are `expected` to be 'refuted': that
+    is then a finding, not an alarm.
     """
 
     kind: ClassVar[str]
@@ -154,20 +146,8 @@ class Promise:
 def keep_number(claim: Promise, name: str, holds: Callable[[float], bool], allowed: str) -> None:
     """Keep a number of a claim as a float, when the claim is made.
 
-    Parameters
-    ----------
-    claim : Promise
-    name : str
-        Of the field.
-    holds : callable
-        Whether a number is in the range; NaN, which stands for what is no number, never is.
-    allowed : str
-        The range, in words.
-
-    Raises
-    ------
-    InvalidInput
-        If it is out of the range.
+    `holds` says whether a number is in the range that `allowed` names; NaN, which stands for what
+    is no number, never is. Raise InvalidInput if it is out of the range.
     """
     given = getattr(claim, name)
     value = as_real(given)

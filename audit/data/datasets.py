@@ -77,15 +77,7 @@ class Labelled:
 class Values:
     """A dataset of numbers: one for each record, or true answers of queries; frozen, read-only.
 
-    Parameters
-    ----------
-    values : array (n,)
-        Finite; at least one.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no one-dimensional array of finite numbers with at least one of them.
+    There is at least one, and all are finite.
     """
 
     values: NDArray[np.float64]
@@ -121,13 +113,7 @@ def digest(*arrays: NDArray[Any]) -> str:
 
 
 def numbers(values: ArrayLike, argument: str) -> NDArray[np.float64]:
-    """Check a list of numbers, shape (n,), and return it as read-only float64.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no one-dimensional array of finite numbers with at least one of them.
-    """
+    """Check a list of at least one finite number, shape (n,); return it as read-only float64."""
     try:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError):
@@ -145,13 +131,7 @@ def numbers(values: ArrayLike, argument: str) -> NDArray[np.float64]:
 
 
 def points(values: ArrayLike, argument: str) -> NDArray[np.float64]:
-    """Check an array of points, shape (n, d), and return it as read-only float64.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no two-dimensional array of finite numbers with at least one row and one column.
-    """
+    """Check an array of finite points, shape (n, d), n, d >= 1; return it as read-only float64."""
     try:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError):

@@ -30,15 +30,10 @@ SIMPLE = frozenset({str, int, float, bool, type(None)})
 class Special:
     """A value that JSON or equality does not know, or a class of values.
 
-    Parameters
-    ----------
-    kind : str
-        What it is: 'NaN', 'no answer', 'number' (any that has no code of its own), 'text' (a long
-        one), 'integer' (a very large one), 'object', 'sequence', 'exception', 'form' (what an
-        answer is besides its values), 'rest' (what is too deep or too far back to have a place),
-        'cycle' (what holds itself, so many levels above).
-    text : str
-        Which one of them, where that is told apart.
+    `kind` is 'NaN', 'no answer', 'number' (any that has no code of its own), 'text' (a long one),
+    'integer' (a very large one), 'object', 'sequence', 'exception', 'form' (what an answer is
+    besides its values), 'rest' (what is too deep or too far back to have a place), 'cycle' (what
+    holds itself, so many levels above); `text` says which one of them, where that is told apart.
     """
 
     kind: str

@@ -47,31 +47,13 @@ def read_cells(
     direction: int | None = None,
     above: float | None = None,
 ) -> pd.DataFrame:
-    """Read cells of a run: all, or those that are asked for.
+    """Read cells of a run from its folder: all, or those that are asked for.
 
-    No more than a part of the file is held besides what is returned.
-
-    Parameters
-    ----------
-    directory : str or Path
-        The folder that the run was written to.
-    result : str, optional
-        Id of a result, as in the record.
-    group, pair, query, direction : int, optional
-        Place of the cells, from 0; direction 0 is from S to S'.
-    above : float, optional
-        Only cells whose lower bound is above this, in the units of their claims.
-
-    Returns
-    -------
-    DataFrame
-        Columns `result`, `group`, `pair`, `direction`, `query`, `lower`, `upper`, in the order of
-        the file; bounds have six digits, see docs/files.md.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no file of cells, or it is none.
+    Places count from 0, and direction 0 is from S to S'; `above` asks for cells whose lower bound
+    is above this, in the units of their claims. The columns are `result`, `group`, `pair`,
+    `direction`, `query`, `lower`, `upper`, in the order of the file; bounds have six digits, see
+    docs/files.md. No more than a part of the file is held besides what is returned. Raise
+    InvalidInput if there is no file of cells, or it is none.
     """
     import numpy as np
     import pandas as pd

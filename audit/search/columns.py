@@ -25,12 +25,7 @@ from dpassay.search.views import Array, Codes, Mask, Place, Tally, tally_of
 class Column:
     """Values of any kind, each different one looked at once: a view of a single place.
 
-    Parameters
-    ----------
-    ids : array (n,)
-        Which of the different values each of n is.
-    values : list
-        These values, all of them hashable.
+    `ids` says which of the different hashable `values` each output is.
     """
 
     def __init__(self, ids: Codes, values: list[Any]) -> None:

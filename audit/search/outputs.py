@@ -54,14 +54,9 @@ OUTCOME = Feature("outcome", 0, (FAILED,))
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """What is looked at in an output.
+    """At most `MOST_FEATURES` features that are looked at in an output.
 
-    Parameters
-    ----------
-    looks : tuple of Feature
-        What is looked at, at most `MOST_FEATURES`.
-    parts : bool
-        Whether an output is a sequence whose parts are looked at place by place.
+    With `parts` an output is a sequence whose parts are looked at place by place.
     """
 
     looks: tuple[Feature, ...]
@@ -84,10 +79,7 @@ class Encoder:
     def features(self, draws: Any) -> Array:
         """Return all features (n, F); NaN where an output has no such number.
 
-        Parameters
-        ----------
-        draws
-            As for `view`; outputs that the pilot did not show make nothing fail.
+        Outputs that the pilot did not show make nothing fail.
         """
         view = self.view(draws)
         found = np.empty((view.n, len(self.looks)), order="F")
@@ -108,13 +100,7 @@ class Encoder:
 
 
 def encoder_from_json(facts: Any) -> Encoder:
-    """Read back what `Encoder.as_json` wrote.
-
-    Raises
-    ------
-    InvalidInput
-        If it is anything else.
-    """
+    """Read back what `Encoder.as_json` wrote; raise InvalidInput for anything else."""
     require(isinstance(facts, dict), "encoder", facts, "an object")
     parts, features = facts.get("parts"), facts.get("features")
     require(isinstance(parts, bool), "encoder: parts", parts, "true or false")
@@ -130,29 +116,12 @@ def fit_encoder(
     output: Output | None = None,
     failures: bool = False,
 ) -> Encoder:
-    """Find out what can be told apart in outputs.
+    """Find out what can be told apart in outputs, always the same for the same pilot.
 
-    Parameters
-    ----------
-    pilot : sequence of draws
-        Some outputs on each of several datasets, as for `Encoder.view`. The first of each are
-        looked at, `MOST_PILOT` in all.
-    bits : bool
-        Whether the bit patterns of floats are looked at too (Mironov 2012).
-    output : Output, optional
-        What an output was declared to be; the pilot does not change that.
-    failures : bool
-        Whether an output may be an exception.
-
-    Returns
-    -------
-    Encoder
-        The same for the same pilot.
-
-    Raises
-    ------
-    InvalidInput
-        If the pilot is empty.
+    `pilot` has some outputs on each of several datasets, as for `Encoder.view`; the first of each
+    are looked at, `MOST_PILOT` in all. With `bits` the bit patterns of floats are looked at too
+    (Mironov 2012); with `failures` an output may be an exception. The pilot does not change what an
+    `output` was declared to be.
     """
     each = -(-MOST_PILOT // max(len(pilot), 1))
     few = [draws[:each] for draws in pilot]

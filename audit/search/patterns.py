@@ -77,13 +77,7 @@ class Pattern:
 
 
 def pattern_from_json(facts: Any) -> Pattern:
-    """Read back what `Pattern.as_json` wrote.
-
-    Raises
-    ------
-    InvalidInput
-        If it is anything else.
-    """
+    """Read back what `Pattern.as_json` wrote; raise InvalidInput for anything else."""
     require(isinstance(facts, dict), "pattern", facts, "an object")
     encoder = encoder_from_json(facts.get("encoder"))
     conditions, score = facts.get("all"), facts.get("score")

@@ -208,20 +208,9 @@ class Scalars(Space):
 class Records(Space):
     """Labelled records; neighbours replace one of them, its label alone or all of it.
 
-    Parameters
-    ----------
-    data : Labelled
-        The user's records. They are searched, and so are others within the range of each feature,
-        with the labels that these have: a claim is about all datasets.
-    fixed : bool
-        Whether every dataset has as many records. By default smaller ones are searched too.
-    asked : int
-        Queries of a proposal at most, >= 1.
-
-    Raises
-    ------
-    InvalidInput
-        If the data are no Labelled, or the number of queries is below 1.
+    The user's records are searched, and so are others within the range of each feature, with the
+    labels that these have: a claim is about all datasets. Smaller datasets are searched too unless
+    the number of records is `fixed`. A proposal asks at most `asked` queries, >= 1.
     """
 
     data: Labelled
@@ -321,18 +310,9 @@ def space_of(
 ) -> Space:
     """Return the space that a user means by some data.
 
-    Parameters
-    ----------
-    data : Space, Labelled, (X, y), array, list or DataFrame
-        A space itself; labelled records; a list or column of numbers, of which the ends are
-        the limits; or records of any kind, see `Tables`.
-    label, relation, group : str, optional
-        See `Tables`.
-
-    Raises
-    ------
-    InvalidInput
-        If it is none of these.
+    That is a space itself; labelled records or (X, y); a list or column of numbers, of which the
+    ends are the limits; or records of any kind, for which, and for `label`, `relation` and `group`,
+    see `Tables`. Raise InvalidInput if it is none of these.
     """
     if hasattr(data, "iloc") and not hasattr(data, "columns"):  # a column of pandas
         data = data.to_numpy()

@@ -161,13 +161,7 @@ def key_to_json(key: Key) -> Any:
 
 
 def key_from_json(facts: Any) -> Key:
-    """Read back what `key_to_json` wrote.
-
-    Raises
-    ------
-    InvalidInput
-        If it is anything else.
-    """
+    """Read back what `key_to_json` wrote; raise InvalidInput for anything else."""
     if isinstance(facts, dict) and set(facts) == {"special", "text"}:
         kind, text = facts["special"], facts["text"]
         if isinstance(kind, str) and isinstance(text, str):

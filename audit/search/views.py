@@ -46,21 +46,12 @@ OFF = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What values there are.
+    """What values there are among `total` outputs.
 
-    Parameters
-    ----------
-    common : tuple of (Key, int)
-        Values that are seen more than once or are no numbers, and how often; the most frequent
-        first, ties in a fixed order.
-    numbers, others : int
-        How many different numbers and other values there are.
-    middle : float
-        About the median of the different finite numbers, with few digits; 0 without.
-    fractions : bool
-        Whether some finite number is not whole.
-    total : int
-        How many outputs there are.
+    `common` are values that are seen more than once or are no numbers, and how often; the most
+    frequent first, ties in a fixed order. `numbers` and `others` say how many different numbers and
+    other values there are. `middle` is about the median of the different finite numbers, with few
+    digits; 0 without. `fractions` says whether some finite number is not whole.
     """
 
     common: tuple[tuple[Key, int], ...]
@@ -172,13 +163,8 @@ def first_hit(hit: Mask, lengths: Array) -> Array:
 def follow_tree(view: View, rows: dict[int, tuple[Key, ...]], other: int) -> Codes:
     """Return which of the rows each output is, place by place along the tree of their beginnings.
 
-    Parameters
-    ----------
-    view : View
-    rows : dict
-        Values of all places, by code.
-    other : int
-        The code of all other outputs.
+    `rows` are values of all places, by code; all outputs that are none of them have the code
+    `other`.
     """
     state = np.ones(view.n, dtype=np.intp)  # 0 is the state of no return
     states = dict.fromkeys(rows, 1)

@@ -30,29 +30,16 @@ def silent(what: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Group:
-    """Pairs with one base dataset, and the queries asked of all of them.
+    """Pairs with one base dataset, and the queries (q, d) asked of all of them.
 
-    Parameters
-    ----------
-    pairs : Pairs
-        Base and changes.
-    queries : array (q, d)
-        Query points; read-only, so that a mechanism may know them again by identity.
-    kind : {"data", "own", "learned", "searched"}
-        The user's data, the mechanism's own worst case, or a pair of these with a direction that
-        was learned for it; a pair that a search has proposed.
-    reason : str
-        Why these pairs.
-    source : dict or None
-        Where the data came from, if a witness can name it instead of carrying the data.
-    asked : bool
-        Whether the queries are asked; False where what is looked at depends on none, and one point
-        stands for them.
-    mine : dict of bytes to int, optional
-        Of a pair that a search made up: the rows in it that are the user's own, and their places
-        there. None where there may be more of the user's in it.
-    digest : str
-        SHA-256 of the base dataset before anybody has worked with it.
+    The queries are read-only, so that a mechanism may know them again by identity. `kind` is 'data'
+    (the user's), 'own' (the mechanism's own worst case), 'learned' (a pair of these with a
+    direction that was learned for it) or 'searched' (a pair that a search has proposed); `reason`
+    says why these pairs. `source` is where the data came from, if a witness can name it instead of
+    carrying the data. `asked` is False where what is looked at depends on no query, and one point
+    stands for them. `mine` has, of a pair that a search made up, the rows in it that are the user's
+    own, and their places there; None where there may be more of the user's in it. `digest` is the
+    SHA-256 of the base dataset before anybody has worked with it.
     """
 
     pairs: Pairs

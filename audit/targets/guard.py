@@ -43,25 +43,13 @@ T = TypeVar("T")
 class AuditTarget:
     """What is audited: a mechanism, what it is called, and the parameters that make it again.
 
-    Parameters
-    ----------
-    name : str
-        Name in results and streams: the catalogue's, or `module:object`.
-    address : str or None
-        What `dpassay.targets.resolve.resolve` takes to build it again; None for an object that only
-        this process knows.
-    parameters : dict
-        Its parameters as JSON values.
-    mechanism : Mechanism
-        The object; a plain one with some of the members is given the defaults of `Mechanism` for
-        the others.
-    claims : tuple of Claim
-        What it is held against; its own promises unless the user said otherwise.
-    alone : bool
-        Whether its own pairs are all that it is asked about: a reading whose number n of records is
-        part of what is false, or a mechanism that says so.
-    space : Space, optional
-        What its pairs are searched for among; its answers are free then.
+    `name`, in results and streams, is the catalogue's, or `module:object`. `address` is what
+    `dpassay.targets.resolve.resolve` takes to build it again; None for an object that only this
+    process knows. `parameters` are JSON values. A plain `mechanism` with some of the members is
+    given the defaults of `Mechanism` for the others. `claims` are its own promises unless the user
+    said otherwise. It is asked about its own pairs `alone` for a reading whose number n of records
+    is part of what is false, or where the mechanism says so. Pairs are searched for in `space`;
+    answers are free then.
     """
 
     name: str
