@@ -217,7 +217,7 @@ def bernoulli_law(logit: ArrayLike) -> FiniteLaw:
 
 
 def mixture_law(laws: list[FiniteLaw]) -> FiniteLaw:
-    """Return the law when a uniform coin picks one of several laws of one shape and the same queries.
+    """Return the law when a uniform coin picks one of several laws of one shape and queries.
 
     Summing m positive terms costs at most m units of relative rounding.
     """

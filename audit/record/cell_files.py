@@ -78,19 +78,14 @@ def read_cells(
             found = pd.concat(_read_parts(path, wanted, above), ignore_index=True)
     except (OSError, ValueError, EOFError, ArithmeticError, zlib.error):
         raise InvalidInput(f"directory = '{directory}': {FILE} cannot be read") from None
-    wrong = found[_impossible(found)]
+    named = found["result"].notna() & (found["result"] != "")
+    placed = (found[list(INTEGERS)] >= 0).all(axis=1) & (found["direction"] <= 1)
+    ordered = (found["lower"] > -math.inf) & (found["lower"] <= found["upper"])
+    wrong = found[~(named & placed & ordered)]
     if len(wrong):
         told = ", ".join(f"{name} = {value}" for name, value in wrong.iloc[0].items())
         raise InvalidInput(f"directory = '{directory}': {FILE} has no possible cell: {told}")
     return found
-
-
-def _impossible(cells: pd.DataFrame) -> pd.Series[bool]:
-    """Tell of each cell whether it has no result, place or bounds that there can be."""
-    named = cells["result"].notna() & (cells["result"] != "")
-    placed = (cells[list(INTEGERS)] >= 0).all(axis=1) & (cells["direction"] <= 1)
-    ordered = (cells["lower"] > -math.inf) & (cells["lower"] <= cells["upper"])
-    return ~(named & placed & ordered)
 
 
 def _read_parts(

@@ -92,7 +92,15 @@ def dumps(document: Mapping[str, Any]) -> str:
 
 def _laid_out(value: object, level: int) -> Iterator[str]:
     """Write a value, from the column on at which its first line stands."""
-    if not isinstance(value, dict | list | tuple) or not value or _on_one_line(value, level):
+    if (
+        not isinstance(value, dict | list | tuple)
+        or level >= LAID_OUT
+        or (
+            not isinstance(value, dict)
+            and all(isinstance(each, int | float) or each is None for each in value)
+        )
+        or not value
+    ):
         yield json.dumps(value, sort_keys=True, allow_nan=False, ensure_ascii=False)
         return
     inner = "\n" + INDENT * (level + 1)
@@ -105,13 +113,6 @@ def _laid_out(value: object, level: int) -> Iterator[str]:
             yield f"{json.dumps(key, ensure_ascii=False)}: "
         yield from _laid_out(entry, level + 1)
     yield f"\n{INDENT * level}{closing}"
-
-
-def _on_one_line(value: dict[str, Any] | list[Any] | tuple[Any, ...], level: int) -> bool:
-    numbers = not isinstance(value, dict) and all(
-        isinstance(each, int | float) or each is None for each in value
-    )
-    return level >= LAID_OUT or numbers
 
 
 def witness_file(result_id: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
@@ -119,7 +119,14 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
         | ({"clearest": make_witness(result, cell)} if (cell := clearest(result)) else {})
         | ({"looked_at": part} if (part := result.target.looked_at(result.claim)) else {})
     )
-    return found | {"per_query": list(_with_profiles(found["per_query"], evidence.cells))}
+    # the profiles that are kept are written in full
+    per_query = [
+        told
+        if told["profile"] is None or cell.profile is None
+        else {**told, "profile": _profile(cell.profile)}
+        for told, cell in zip(found["per_query"], evidence.cells, strict=True)
+    ]
+    return found | {"per_query": per_query}
 
 
 def _findings(result: Result) -> list[dict[str, Any]]:
@@ -208,17 +215,6 @@ def _cell(cell: Cell, evidence: Evidence, target: AuditTarget, claimed: float) -
 def _needed(profile: Profile) -> dict[str, Any]:
     """Write down what tells whether a profile is kept: few are, and all of one takes long."""
     return {"lower": [rounded(each, CURVE_DIGITS, DOWN) for each in profile.lower]}
-
-
-def _with_profiles(
-    listed: Iterable[dict[str, Any]], cells: Iterable[Cell]
-) -> Iterator[dict[str, Any]]:
-    """Write the profiles that are kept, in full."""
-    for told, cell in zip(listed, cells, strict=True):
-        if told["profile"] is not None and cell.profile is not None:
-            yield {**told, "profile": _profile(cell.profile)}
-        else:
-            yield told
 
 
 def _in_file(change: Change) -> dict[str, Any]:

@@ -48,7 +48,14 @@ def fault(document: object, name: str) -> str:
     allowed: a later version may have added them.
     """
     error = next(_validator(name).iter_errors(document), None)
-    return "" if error is None else _in_words(_innermost(error))
+    if error is None:
+        return ""
+    error = _innermost(error)
+    place = _place(error.absolute_path)
+    if error.validator == "required":
+        missing = next(name for name in error.validator_value if name not in error.instance)
+        return f"{place or 'it'} has no field '{missing}', which it must have"
+    return f"{place or 'it'} = {_shown(error.instance)}: must be {_allowed(error.schema)}"
 
 
 @cache
@@ -119,14 +126,6 @@ def _innermost(error: ValidationError) -> ValidationError:
     """
     inside = [each for each in error.context or () if each.path or each.validator == "required"]
     return _innermost(max(inside, key=lambda each: len(each.path))) if inside else error
-
-
-def _in_words(error: ValidationError) -> str:
-    place = _place(error.absolute_path)
-    if error.validator == "required":
-        missing = next(name for name in error.validator_value if name not in error.instance)
-        return f"{place or 'it'} has no field '{missing}', which it must have"
-    return f"{place or 'it'} = {_shown(error.instance)}: must be {_allowed(error.schema)}"
 
 
 def _place(path: Iterable[str | int]) -> str:

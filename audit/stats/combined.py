@@ -246,8 +246,12 @@ def nuisance_interval(y: int, n0: int, beta: float) -> tuple[float, float]:
 
 
 def _edges(low: float, high: float, null: Null) -> Array:
-    """Ends of the cells that the nuisance interval is cut into."""
-    corners = _corners(low, high, null)
+    """Return the ends of the cells that the nuisance interval is cut into.
+
+    No cell has a corner inside, where weights jump or p1 reaches 1.
+    """
+    corners = np.concatenate([[SILENT / null.n0], null.allowed.corners(null.n1)])
+    corners = corners[(corners > low) & (corners < high)]
     return np.union1d(_grid(low, high), corners) if len(corners) else _grid(low, high)
 
 
@@ -260,12 +264,3 @@ def _grid(low: float, high: float) -> Array:
     found = np.unique(edges)
     found.flags.writeable = False
     return found
-
-
-def _corners(low: float, high: float, null: Null) -> Array:
-    """Points inside the interval where weights jump or p1 reaches 1.
-
-    No cell may hold one of them inside.
-    """
-    corners = np.concatenate([[SILENT / null.n0], null.allowed.corners(null.n1)])
-    return corners[(corners > low) & (corners < high)]

@@ -121,21 +121,16 @@ def expected_bounds(
     frequent = all(FREQUENT <= count <= n - FREQUENT for count in (expected.x, expected.y))
     values: dict[Method, float] = {}
     if frequent:
-        values["stouffer"] = _asymptotic(
-            (expected.x - 0.5) / n, (expected.y + 0.5) / n, n, scale, alpha
-        )
+        # half a count is lost on either side
+        p1, p0 = (expected.x - 0.5) / n, (expected.y + 0.5) / n
+        lost = float(ndtri(alpha * (1 - BETA_SHARE))) * scale.spread(p1, p0) / math.sqrt(n)
+        values["stouffer"] = max(0.0, float(scale.between(p1, p0)) + lost)
     else:
         for method in ("stouffer", "fisher", "clopper-pearson"):
             values[method] = lower_bound(method, expected, scale=scale, alpha=alpha).value
     if labels == 2:
         values["accuracy"] = accuracy_lower(expected.x, expected.y, n, scale=scale, alpha=alpha)
     return values
-
-
-def _asymptotic(p1: float, p0: float, n: int, scale: Scale, alpha: float) -> float:
-    """What Stouffer's bound comes to at these frequencies, half a count lost on either side."""
-    quantile = float(ndtri(alpha * (1 - BETA_SHARE)))
-    return max(0.0, float(scale.between(p1, p0)) + quantile * scale.spread(p1, p0) / math.sqrt(n))
 
 
 def largest_rejecting(

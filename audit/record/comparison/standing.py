@@ -73,7 +73,7 @@ def own(result: Raw) -> Iterable[Change]:
 
 def recovered(old: Raw, new: Raw) -> Iterable[Change]:
     """Say that nothing is wrong any more."""
-    if _bad(old):
+    if old["verdict"] == "error" or (old["verdict"] == "refuted") != (old["expected"] == "refuted"):
         words = f"{claim_of(old)} was {old['verdict']}: {old['reason']}"
         yield change_of(new, "recovered", words)
 
@@ -111,13 +111,6 @@ def retargeted(old: Raw, new: Raw) -> Iterable[Change]:
 
 def _shown(target: str | None) -> str:
     return "an object in memory" if target is None else target
-
-
-def _bad(result: Raw) -> bool:
-    return bool(
-        result["verdict"] == "error"
-        or (result["verdict"] == "refuted") != (result["expected"] == "refuted")
-    )
 
 
 def _replayed(result: Raw) -> str:

@@ -87,7 +87,10 @@ def _changes(old: Raw, new: Raw, tolerance: float) -> Iterator[Change]:
     yield from own
     if not own and any(_own(old)):
         yield _change(new, "recovered", f"is {new['verdict']}, and was {old['verdict']}")
-    yield from _reworded(old, new)
+    texts = [(name, old["statement"][name], new["statement"][name]) for name in WORDED]
+    for name, before, after in (*texts, ("checks", old["checks"], new["checks"])):
+        if before != after:
+            yield _change(new, "reworded", f"{name}: '{after}', and was '{before}'")
     if "error" in (old["verdict"], new["verdict"]):
         return
     yield from _blinder(old, new, tolerance)
@@ -99,14 +102,6 @@ def _changes(old: Raw, new: Raw, tolerance: float) -> Iterator[Change]:
         yield _change(new, "repointed", words)
         return
     yield from _moved(old, new, tolerance)
-
-
-def _reworded(old: Raw, new: Raw) -> Iterator[Change]:
-    """Say that a statement, or what is checked of it, is written in other words."""
-    texts = [(name, old["statement"][name], new["statement"][name]) for name in WORDED]
-    for name, before, after in (*texts, ("checks", old["checks"], new["checks"])):
-        if before != after:
-            yield _change(new, "reworded", f"{name}: '{after}', and was '{before}'")
 
 
 def _blinder(old: Raw, new: Raw, tolerance: float) -> Iterator[Change]:
