@@ -64,7 +64,7 @@ def text_of_cell(cell: str) -> str:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is a file at a path; a path that cannot be looked at holds none."""
+    """Return whether there is a file at a path; a path that cannot be looked at holds none."""
     try:
         return path.is_file()
     except (OSError, ValueError):  # a name too long, or with a null byte
@@ -156,7 +156,7 @@ def shown(names: list[str]) -> str:
 
 
 def nameless(names: list[str]) -> bool:
-    """Whether a header looks like a record: one of its names is a number."""
+    """Return whether a header looks like a record: one of its names is a number."""
     return any(re.fullmatch(r"-?\d+(\.\d+)?", name.strip()) for name in names)
 
 

@@ -66,7 +66,7 @@ class Edit:
         )
 
     def fits(self, base: Any) -> bool:
-        """Whether it can be made to a dataset: of rows, with these places and columns."""
+        """Return whether it can be made to a dataset: of rows, with these places and columns."""
         if not isinstance(base, Rows):
             return False
         last = max((*(place for place, _ in self.replaced), *self.removed), default=-1)

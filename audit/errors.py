@@ -45,14 +45,11 @@ class InvalidInput(DpassayError, ValueError):
 
 
 class LedgerError(DpassayError, RuntimeError):
-    """The ledger of a run cannot be read or written (exit code 3).
-
-    The run ends, what was finished stays in it.
-    """
+    """The ledger cannot be read or written (exit code 3); what was finished stays in it."""
 
 
 class ClusterError(DpassayError, RuntimeError):
-    """A Dask cluster is lost, or its workers cannot do the work (exit code 3).
+    """A Dask cluster is lost or its workers cannot do the work (exit code 3).
 
     The run ends, what was finished stays in its ledger.
     """
@@ -90,7 +87,7 @@ class TargetError(DpassayError, RuntimeError):
 
     @property
     def fatal(self) -> bool:
-        """Whether no search passes over it.
+        """Return whether no search passes over it.
 
         It returned something else than the user declared, or what cannot be read, or passed a limit
         on a reply, which would be waited for again and again.
@@ -100,7 +97,7 @@ class TargetError(DpassayError, RuntimeError):
 
     @property
     def unforeseen(self) -> bool:
-        """Whether a run raised an exception where no pilot had shown one: a search begins anew."""
+        """Return whether a run raised what no pilot had shown: a search begins anew."""
         return self.cause.startswith(UNFORESEEN)
 
 
@@ -128,9 +125,9 @@ class Failed:
 
 
 def printable(text: str, *, line: bool = True) -> str:
-    """Return a text without what a terminal or a CI log would obey; in one line, or in several.
+    """Return a text without what a terminal or a CI log would obey, in one line or several.
 
-    No longer than a message of `dpassay.trials.wire` allows.
+    It is no longer than a message of `dpassay.trials.wire` allows.
     """
     found = COMMAND.sub("\\g<1>\ufffd", OBEYED.sub("\ufffd", text))
     found = re.sub("[\t\n]", "\ufffd", found) if line else found
@@ -184,7 +181,7 @@ def _near(file: str) -> str:
 
 
 def _text(error: BaseException) -> str:
-    """What an exception says, on one line and not too long; it may fail to say anything."""
+    """Return what an exception says, on one line and not too long; it may fail to say anything."""
     try:
         line = " ".join(str(error).split())
     except Exception:  # noqa: BLE001  (what is not ours may do anything)
@@ -193,9 +190,9 @@ def _text(error: BaseException) -> str:
 
 
 def is_real(value: object) -> bool:
-    """Whether a value is a real number, NumPy's included (and no truth value).
+    """Return whether a value is a real number, NumPy's included, that a float can hold.
 
-    Not if it is too large for a float, such as 10**400.
+    A truth value is none.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
@@ -207,15 +204,12 @@ def is_real(value: object) -> bool:
 
 
 def as_real(value: object) -> float:
-    """Return a real number of any type, NumPy's and fractions included, as a float.
-
-    NaN for all else and where none is near.
-    """
+    """Return a real number, NumPy's and fractions included, as a float; NaN for all else."""
     return float(value) if is_real(value) else math.nan  # type: ignore[arg-type]
 
 
 def is_count(value: object, least: int = 1) -> bool:
-    """Whether a value is an integer, NumPy's included, and at least `least`."""
+    """Return whether a value is an integer, NumPy's included, and at least `least`."""
     return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
 
 

@@ -68,7 +68,7 @@ class FiniteLaw:
 
     @property
     def table(self) -> NDArray[np.float64]:
-        """What leaks are computed from: `log_p`, shape (q, K)."""
+        """Return what leaks are computed from: `log_p`, shape (q, K)."""
         return self.log_p
 
 
@@ -104,7 +104,7 @@ class PointLaw:
 
     @property
     def table(self) -> NDArray[np.float64]:
-        """What leaks are computed from, shape (q, 1)."""
+        """Return what leaks are computed from, shape (q, 1)."""
         return self.values[:, None]
 
 
@@ -156,12 +156,12 @@ class NoiseLaw:
 
     @property
     def limited(self) -> bool:
-        """Whether the answer is projected."""
+        """Return whether the answer is projected."""
         return self.low > -np.inf or self.high < np.inf
 
     @property
     def table(self) -> NDArray[np.float64]:
-        """What leaks are computed from, shape (q, 1)."""
+        """Return what leaks are computed from, shape (q, 1)."""
         return self.values[:, None]
 
     def binned(self, edges: NDArray[np.float64]) -> FiniteLaw:

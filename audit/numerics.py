@@ -134,10 +134,7 @@ def promise(claimed: float, found: float | None = None) -> str:
 
 
 def allowance(claimed: float) -> str:
-    """Write a number of a claim with up to six significant digits.
-
-    Up, unless it is one of so few digits but for rounding.
-    """
+    """Write a claim's number with up to six digits: up, unless it has so few but for rounding."""
     text = plain(claimed)
     return text if _same(_read(text), claimed) else written(claimed, 6, UP)
 
@@ -187,10 +184,7 @@ bytes."""
 
 
 def number(value: float) -> float | str:
-    """Return a number that is no bound as it is recorded.
-
-    12 significant digits, infinities as text.
-    """
+    """Return a number that is no bound as recorded: 12 significant digits, infinities as text."""
     return _recorded(rounded(value, DIGITS, NEAREST))
 
 
@@ -204,18 +198,12 @@ def lower_number(value: float, claimed: float = math.inf) -> float | str:
 
 
 def upper_number(value: float) -> float | str:
-    """Return an upper bound, or an error, as it is recorded.
-
-    12 significant digits, never less than it is.
-    """
+    """Return an upper bound or error as recorded: 12 significant digits, never less than it is."""
     return _recorded(rounded(value, DIGITS, UP))
 
 
 def computed_number(value: float, error: float) -> tuple[float | str, float | str]:
-    """Return a computed number and its error as they are recorded.
-
-    Together they still contain what they contained.
-    """
+    """Return a computed number and its error as recorded; they contain what they contained."""
     short, wide = computed(value, error, DIGITS)
     return _recorded(short), _recorded(wide)
 
@@ -227,9 +215,6 @@ def _recorded(value: float) -> float | str:
 
 
 def percent(share: float) -> str:
-    """Write a share as a percentage, with as many digits as it needs, ten at most.
-
-    Rounded down, so that 100 % is all of it.
-    """
+    """Write a share as a percentage with ten digits at most, down, so that 100 % is all of it."""
     with localcontext(prec=DIGITS - 2, rounding=ROUND_FLOOR):
         return f"{(100 * Decimal(repr(float(share)))).normalize():f} %"

@@ -187,10 +187,7 @@ def _is_change(change: object) -> bool:
 
 
 def _kind(found: object) -> str:
-    """Name the type of what was given in place of a dataset.
-
-    Its values may be anybody's records.
-    """
+    """Name the type given in place of a dataset, not its values: they may be anybody's records."""
     inside = (
         {type(each).__name__ for each in found}
         if isinstance(found, (tuple, list)) and len(found) <= 100

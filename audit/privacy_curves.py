@@ -68,7 +68,7 @@ class ZeroConcentrated:
         return ZeroConcentrated(m * self.rho).points() if m * self.rho <= LARGEST_RHO else ()
 
     def as_json(self) -> dict[str, Any]:
-        """What `curve_from_json` reads."""
+        """Return what `curve_from_json` reads."""
         return {"kind": self.kind, "rho": self.rho}
 
 
@@ -111,7 +111,7 @@ class Renyi:
         return _points(tuple((alpha, m * epsilon) for alpha, epsilon in self.orders))
 
     def as_json(self) -> dict[str, Any]:
-        """What `curve_from_json` reads."""
+        """Return what `curve_from_json` reads."""
         return {"kind": self.kind, "orders": [list(each) for each in self.orders]}
 
 
@@ -141,7 +141,7 @@ class Points:
         return tuple((m * epsilon, m * delta) for epsilon, delta in self.known if m * delta < 1)
 
     def as_json(self) -> dict[str, Any]:
-        """What `curve_from_json` reads."""
+        """Return what `curve_from_json` reads."""
         return {"kind": self.kind, "points": [list(each) for each in self.known]}
 
 

@@ -54,20 +54,14 @@ def replace_relation(k: int) -> str:
 
 
 def answers_moved(relation: str) -> float | None:
-    """Return by how much each true answer may differ at most, D of `answers-D`.
-
-    None for a relation of records.
-    """
+    """Return D of `answers-D`, the most that a true answer may differ; None for records."""
     number = _number(_ANSWERS, relation)
     moved = 0.0 if number is None else float(number)
     return moved if 0 < moved < math.inf else None
 
 
 def answers_among(relation: str) -> int | None:
-    """Return how many true answers may differ at most, m of `answers-D-in-m`.
-
-    None where all of them may, and for a relation of records.
-    """
+    """Return m of `answers-D-in-m`, the most true answers that differ; None without a limit."""
     number = _number(_ANSWERS, relation, 2)
     return None if number is None else int(number)
 
@@ -89,7 +83,7 @@ def check_relation(relation: str) -> None:
 
 
 def within(narrow: str, wide: str) -> bool:
-    """Whether all neighbours under one relation are neighbours under another too."""
+    """Return whether all neighbours under one relation are neighbours under another too."""
     if narrow in OF_ROWS or wide in OF_ROWS:
         return wide in (narrow, OWN)
     moved, most = answers_moved(narrow), answers_moved(wide)

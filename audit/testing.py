@@ -105,7 +105,7 @@ class Assayed:
         return f"raise the budget, or call assert_not_refuted(detectable={enough:g})"
 
     def facts(self) -> dict[str, Any]:
-        """What a summary or a JUnit file shows."""
+        """Return what a summary or a JUnit file shows."""
         evidence = self.result.evidence
         return {
             "mechanism": self.result.target.name,
@@ -122,10 +122,7 @@ class Assayed:
         }
 
     def unasked(self) -> str:
-        """Return what must be said of a refutation or an error whose verdict nobody asked for.
-
-        Else nothing.
-        """
+        """Return the warning for a refutation or an error that no assertion asked about."""
         if self.asked or self.result.verdict not in ("error", "refuted"):
             return ""
         return (

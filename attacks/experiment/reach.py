@@ -92,10 +92,7 @@ def reach_of(
 
 @lru_cache(maxsize=1024)
 def of_one_run(r: int, m: int, *, delta: float, alpha: float) -> Reach:
-    """Return the reach of `dpassay.attacks.experiment.one_run` with r guesses at m coins.
-
-    Held against no loss at all.
-    """
+    """Return the reach of `one_run` with r guesses at m coins, held against no loss at all."""
     return reach_of(
         r,
         lambda v: largest_rejected(v, r, delta=delta, m=m, alpha=alpha),
@@ -106,10 +103,7 @@ def of_one_run(r: int, m: int, *, delta: float, alpha: float) -> Reach:
 
 @lru_cache(maxsize=1024)
 def of_counts(n: int, *, claimed: float, delta: float, alpha: float) -> Reach:
-    """Return the reach of a rung of repeated queries.
-
-    An event among n transcripts a side, by the test that is chosen for it.
-    """
+    """Return the reach of n transcripts a side, by the test that is chosen for an event."""
     scale = Ratio(delta)
 
     def test(x: int, y: int) -> Method:
@@ -169,9 +163,9 @@ def targets_to_see(
 
 
 def smallest(enough: Callable[[int], bool], most: int, tolerance: float) -> int:
-    """Smallest number that is enough, up to the tolerance, by doubling and halving.
+    """Return the smallest number that is enough, up to the tolerance; 0 where `most` is not.
 
-    0 where `most` is not.
+    It is found by doubling and halving.
     """
     high = 1
     while not enough(high):
@@ -197,7 +191,7 @@ def _hit(right: int, trials: int) -> float:
 
 
 def _leak(q: float, delta: float) -> float:
-    """Loss at which guesses are right with chance q.
+    """Return the loss at which guesses are right with chance q.
 
     The q of (epsilon, delta) is (e^epsilon + delta) / (1 + e^epsilon).
     """

@@ -44,7 +44,7 @@ class Estimator:
 
     @property
     def numeric(self) -> bool:
-        """Whether shares are of 'close' and 'far', not of labels."""
+        """Return whether shares are of 'close' and 'far', not of labels."""
         return self.task.kind == "numbers"
 
     @property
@@ -172,7 +172,7 @@ class Answering:
         return Rows(values[places], form), values[asked][:, list(form.features)]
 
     def _close(self, answers: NDArray[Any]) -> Array:
-        """How close each answer comes, shape (m, q); what cannot be compared is not close."""
+        """Return how close each answer comes (m, q); what cannot be compared is not close."""
         known = self.numbers or (self.rows is not None and self.values.dtype.kind in "iufb")
         own = self.values[self.truth].astype(float) if known else self.truth
         numbers = np.array(

@@ -35,10 +35,7 @@ class SingleRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FittedSingleRecord:
-    """Shares of the own label in reference models, ascending, -inf where the record was in.
-
-    And how many are without it.
-    """
+    """Ascending own-label shares in reference models, -inf with the record, and counts without."""
 
     own: Array
     outside: Array

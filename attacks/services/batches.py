@@ -46,10 +46,7 @@ def batch_cost(room: int) -> tuple[int, int]:
 def batch_defects(
     probe: ProbePoints, points: Sequence[Array], alpha: float, untold: list[str]
 ) -> list[Defect]:
-    """Answers of a batch on the same side or on opposite ones, and batches that come again.
-
-    Three tests, with alpha / 3 each.
-    """
+    """Return batches of answers on one side, on opposite ones, or come again: alpha / 3 each."""
     x, service = points[0], probe.service
     batch = np.array([x, probe.beside(x, HAIR)])
     if probe.room < 2 * SIZE:

@@ -94,7 +94,7 @@ def _shared_size(room: int) -> tuple[int, int]:
 
 
 def _varied(streams: Iterable[Sequence[Any]]) -> bool:
-    """Whether any of the streams changes."""
+    """Return whether any of the streams changes."""
     return any(len(set(stream)) > 1 for stream in streams)
 
 
@@ -167,9 +167,9 @@ def _ticks(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
 
 
 def replay_defects(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
-    """Coins that begin anew whenever the same user opens a session.
+    """Find coins that begin anew whenever the same user opens a session, in one deployment.
 
-    In one deployment, so that what was trained is the same for all of them.
+    What was trained is then the same for all of them.
     """
     length = min(probe.room // 2, 16)
     seed = probe.service.deployment("replay")
@@ -241,7 +241,7 @@ def shared_defects(
 def few_bits_defects(
     probe: ProbePoints, points: Sequence[Array], alpha: float, openings: int, untold: list[str]
 ) -> list[Defect]:
-    """Streams that come again among many: of users of one deployment, then of deployments.
+    """Find streams that come again among many: of users of one deployment, then of deployments.
 
     Each half has alpha / 2, spent in equal parts on the stages.
     """
@@ -319,10 +319,7 @@ def _birthday(
 
 
 def _told(probe: ProbePoints, x: Array) -> float:
-    """Return the bits of an answer by which streams differ, at least 0.1: an estimate.
-
-    By how often answers of different sessions are equal.
-    """
+    """Estimate the bits by which an answer tells streams apart, at least 0.1, by equal answers."""
     length, seed = min(probe.room, LONGEST), probe.service.deployment("birthday")
     counts = Counter(
         answer

@@ -71,7 +71,7 @@ ALLOWED = (
 
 
 def is_measurement(thing: Any) -> bool:
-    """Whether it is a measurement of OpenDP; imports nothing."""
+    """Return whether it is a measurement of OpenDP; imports nothing."""
     module = sys.modules.get("opendp.mod")
     return module is not None and isinstance(thing, module.Measurement)
 

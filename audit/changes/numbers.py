@@ -73,7 +73,7 @@ class Shift:
 
     @property
     def moved(self) -> int:
-        """How many answers it moves."""
+        """Return how many answers it moves."""
         return sum(map(bool, self.by))
 
     def at(self, index: int) -> Shift:  # noqa: ARG002

@@ -36,10 +36,7 @@ SPELLED = "epsilon=E, or epsilon=E,delta=D, or mu=M, or rho=R, or alpha=A,epsilo
 
 
 def spelled(numbers: Mapping[str, float], source: str, *, labels: bool) -> Claim:
-    """Return the claim of one of the `SPELLINGS`.
-
-    gamma is about labels, or about real predictions.
-    """
+    """Return the claim of one of the `SPELLINGS`; gamma is of labels or real predictions."""
     if "rho" in numbers:
         return zCDP(numbers["rho"], source=source)
     if "alpha" in numbers:

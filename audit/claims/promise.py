@@ -67,7 +67,7 @@ class Promise:
 
     @property
     def quantity(self) -> str:
-        """What is bounded, in words."""
+        """Return what is bounded, in words."""
         return self.named
 
     @property
@@ -77,17 +77,17 @@ class Promise:
 
     @property
     def of_answers(self) -> bool:
-        """Whether it is about the probabilities of answers."""
+        """Return whether it is about the probabilities of answers."""
         return not (self.means or self.computed or self.coupled)
 
     @property
     def stops_early(self) -> bool:
-        """Whether an e-process may refute it before all trials are drawn."""
+        """Return whether an e-process may refute it before all trials are drawn."""
         return not (self.means or self.computed)
 
     @property
     def amount(self) -> str:
-        """What is measured, in words, with what it depends on."""
+        """Return what is measured, in words, with what it depends on."""
         return self.quantity
 
     @property
@@ -97,25 +97,22 @@ class Promise:
 
     @property
     def decided(self) -> bool:
-        """Whether `points` are all that is claimed."""
+        """Return whether `points` are all that is claimed."""
         return True
 
     def most(self, numbers: tuple[float, float] | None) -> float:  # noqa: ARG002
-        """Largest leak that there can be, in the units of the claim.
-
-        `numbers` are the limits of real answers.
-        """
+        """Return the largest leak in the claim's units; `numbers` are limits of real answers."""
         return 1.0 if self.share else math.inf
 
     @property
     def of_events(self) -> bool:
-        """Whether it is about events, so that a search can be held against it."""
+        """Return whether it is about events, so that a search can be held against it."""
         return not (self.computed or self.means or self.coupled)
 
     def misfit(self, numbers: tuple[float, float] | None, name: str) -> str:  # noqa: ARG002
-        """Why it cannot be about what `name` answers, numbers in such limits or labels (None).
+        """Return why it cannot be about what `name` answers, or the empty text.
 
-        Empty where it can.
+        Those are numbers in such limits, or labels (None).
         """
         return ""
 

@@ -61,7 +61,7 @@ class Labelled:
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """What it is made of."""
+        """Return what it is made of."""
         return self.X, self.y
 
     @property
@@ -75,10 +75,7 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Values:
-    """A dataset of numbers: one for each record, or true answers of queries; frozen, read-only.
-
-    There is at least one, and all are finite.
-    """
+    """A frozen dataset of finite numbers, one or more: one a record, or true answers of queries."""
 
     values: NDArray[np.float64]
 
@@ -90,7 +87,7 @@ class Values:
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """What it is made of."""
+        """Return what it is made of."""
         return (self.values,)
 
     @property

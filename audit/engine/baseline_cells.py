@@ -108,13 +108,13 @@ def _place(cell: Raw, groups: tuple[Group, ...], codings: tuple[Coding, ...]) ->
 
 
 def _same_pair(cell: Raw, group: Group) -> bool:
-    """Whether the pair at a recorded cell's place is the cell's."""
+    """Return whether the pair at a recorded cell's place is the cell's."""
     change = group.pairs.changes[cell["pair"]]
     return bool(change_key(change, group.pairs.pool) == cell["pair_key"])
 
 
 def _alike(cell: Raw, coding: Coding) -> bool:
-    """Whether a recorded cell is about answers of the kind that this run counts."""
+    """Return whether a recorded cell is about answers of the kind that this run counts."""
     if isinstance(coding, Rounded):
         return cell["histograms"] is not None and tuple(cell["histograms"]["limits"]) == (
             coding.low,
@@ -133,10 +133,7 @@ def _threshold(cell: Raw) -> float:
 def _at_thresholds(
     found: Sequence[tuple[Raw, Place]], g: int, group: Group, coding: Coding
 ) -> Coding:
-    """Cut numbers at the thresholds of the recorded half-lines.
-
-    Count anything else as this run does.
-    """
+    """Cut numbers at the recorded half-lines' thresholds; count anything else as this run does."""
     if not isinstance(coding, Bins):
         return coding
     at: list[list[float]] = [[] for _ in group.queries]

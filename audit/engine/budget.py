@@ -85,9 +85,9 @@ class Budget:
         return max(min(LEAST_SCREENING, self.draws), int(self.draws * min(part, most)))
 
     def screening_of(self, groups: tuple[Group, ...]) -> tuple[int, ...]:
-        """Screening trials per dataset of each group.
+        """Return the screening trials per dataset of each group.
 
-        More where a direction was learned, since all it has is one pair.
+        There are more where a direction was learned, since all it has is one pair.
         """
         least = self.screening(groups)
         return tuple(
@@ -109,7 +109,7 @@ class Budget:
         return first, tuple(most - n for n, most in zip(first, whole, strict=True))
 
     def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
-        """Where alpha goes."""
+        """Return where alpha goes."""
         each = self.finalists(groups)
         cells = sum(min(each, len(group.pairs)) * len(group.queries) for group in groups)
         return Spending(

@@ -142,9 +142,9 @@ def stopped_within(
     spending: Spending,
     progress: Progress,
 ) -> Certification | None:
-    """Draw the first lots, up to so many looks, and return what came if one of them refutes.
+    """Draw the first lots, up to so many looks; return what came if a look refutes, else None.
 
-    The other arguments are those of `certify`. None where no look refutes.
+    The other arguments are those of `certify`.
     """
     places, every = _places(finalists), _lots(sizes)
     pairs = np.zeros((len(finalists), 4), dtype=np.int64)
@@ -175,10 +175,7 @@ def _draw(
     screened: Screened,
     progress: Progress,
 ) -> None:
-    """Draw a lot of every pair that has none of it yet.
-
-    States are made anew, whatever the screening did to them.
-    """
+    """Draw a lot of every pair that has none of it yet, from states that are made anew."""
     phase, size, number = lot
     found = screened.lots.setdefault(lot, {})
     wanted = [place for place in places if place not in found]

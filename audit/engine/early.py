@@ -41,9 +41,9 @@ def parts(drawn: Sequence[Lot]) -> tuple[tuple[str, int], ...]:
 
 
 def lots(draws: int, *, early: bool = True) -> tuple[int, ...]:
-    """Return into what lots so many trials per side are cut; a look follows each but the last.
+    """Return the lots that so many trials per side are cut into; a look follows each but the last.
 
-    One lot where there is nothing to look at in between, or not `early`.
+    There is one lot where there is nothing to look at in between, or not `early`.
     """
     looks = [draws]
     while early and -(-looks[0] // FACTOR) >= LEAST:
@@ -89,7 +89,7 @@ class Stopped:
 
     @property
     def numbers(self) -> tuple[int, int, float, float]:
-        """What a sentence about it tells: see `dpassay.engine.wording.stopped_words`."""
+        """Return what a sentence about it tells: see `dpassay.engine.wording.stopped_words`."""
         return self.trials, self.of, self.e_value, self.threshold
 
     @property
@@ -99,5 +99,5 @@ class Stopped:
 
     @property
     def threshold(self) -> float:
-        """What refutes: the number of cells over the e-process's share of alpha."""
+        """Return what refutes: the number of cells over the e-process's share of alpha."""
         return math.exp(self.log_threshold)

@@ -270,10 +270,7 @@ def coded(target: AuditTarget, law: FiniteLaw | NoiseLaw) -> tuple[Coding, Finit
 
 
 def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.float64]:
-    """P-value of each label's count, shape (q, K).
-
-    Twice the smaller exact binomial tail, at most 1.
-    """
+    """Return p-values (q, K) of label counts: twice the smaller exact binomial tail, at most 1."""
     p = law.p
     tails = np.minimum(at_most(counts, n, p), more_than(counts - 1, n, p))
     p_values: NDArray[np.float64] = np.minimum(1.0, 2 * tails)
@@ -283,10 +280,7 @@ def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.f
 def _no_more_than(
     most: float, value: NDArray[np.float64], error: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return upper bounds on leaks, none above the largest possible one.
-
-    But for the rounding of the leak itself.
-    """
+    """Return upper bounds on leaks, none above the largest leak but for the leak's rounding."""
     return np.minimum(value + error, np.maximum(value, most))
 
 

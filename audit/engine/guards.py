@@ -137,10 +137,7 @@ class Guards:
         self._judge(copied, COPIED)
 
     def asked_again(self, group: int, pair: int) -> None:
-        """Raise `TargetError` unless the trials of a pair come out again.
-
-        Single rows in new processes must be like them too.
-        """
+        """Raise `TargetError` unless a pair's trials come out again and single rows are alike."""
         sides, last = ((group, None), (group, pair)), self.lots[-1]
         places = sum(len(blocks(size)) for _, size, _ in self.lots)
         ends = {0: (self.lots[0], 0), places - 1: (last, blocks(last[1])[-1])}
@@ -229,10 +226,7 @@ class Guards:
         return Task(group=place[0], pair=place[1], phase=phase, size=size, lot=lot)
 
     def _judge(self, found: dict[Place, Array], cause: str) -> None:
-        """Raise if the average over all datasets that could have been looked at is too large.
-
-        Name the worst one.
-        """
+        """Raise, with the worst dataset, if the average over all that may be looked at is large."""
         datasets = sum(1 + len(group.pairs) for group in self.groups)
         if log_average(found.values(), datasets) >= math.log(STATISTICS / self.alarm) + ROUNDING:
             worst = max(found, key=lambda place: float(found[place].max()))

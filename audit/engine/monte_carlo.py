@@ -137,13 +137,13 @@ def _by_query(cells: list[Cell]) -> list[list[Cell]]:
 
 
 def _screening_trials(groups: tuple[Group, ...], screened: Screened) -> int:
-    """How many trials were drawn to choose, on all datasets."""
+    """Return how many trials were drawn to choose, on all datasets."""
     sizes = zip(groups, screened.sizes, strict=True)
     return sum((1 + len(group.pairs)) * n for group, n in sizes)
 
 
 def _screening_of(groups: tuple[Group, ...], budget: Budget) -> Screening:
-    """What the power of an audit needs to know of its screening."""
+    """Return what the power of an audit needs to know of its screening."""
     return Screening(
         draws=min(budget.screening_of(groups)),
         pairs=max(len(group.pairs) for group in groups),
@@ -238,7 +238,7 @@ def _cells(
 def _refutes(
     finalist: Finalist, tester: Tester, alpha: float, counts: Mapping[Place, NDArray[np.int64]]
 ) -> bool:
-    """Whether counts of both sides of a finalist refute the claim by themselves."""
+    """Return whether counts of both sides of a finalist refute the claim by themselves."""
     sides = Certification(counts=dict(counts), lots=()).of(finalist)
     (found,) = tester.certify([Drawn(finalist.event, finalist.method, *sides)], (alpha, alpha))
     return found.lower.value > tester.promised
@@ -251,10 +251,7 @@ def _largest(
     tester: Tester,
     spending: Spending,
 ) -> Bound:
-    """Bound the largest leak of all certified cells from above.
-
-    By one test over all of them, at an undivided alpha.
-    """
+    """Bound the largest leak of all certified cells by one test over them, at undivided alpha."""
     found = 0.0
     for finalist, cell in sorted(
         zip(finalists, cells, strict=True), key=lambda both: -both[1].upper.value

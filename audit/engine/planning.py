@@ -96,10 +96,7 @@ def cost(
 
 
 def ladder(target: AuditTarget, claim: Claim) -> tuple[float, ...]:
-    """Return the leaks that are planned for where none is asked for.
-
-    Those of the ladder that can be, else half-way there.
-    """
+    """Return the leaks to plan for by default: those of the ladder that can be, or half-way."""
     most = target.most(claim)
     leaks = tuple(leak for factor in LADDER if (leak := factor * claim.promised) < most)
     return leaks or ((claim.promised + most) / 2,)
@@ -158,13 +155,13 @@ def _guess(target: AuditTarget, claim: Claim, detect: float, alpha: float) -> in
 def _spending(
     target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget
 ) -> Spending:
-    """Where alpha would go."""
+    """Return where alpha would go."""
     spending = budget.spending(groups, profiled=claim.profiled)
     return replace(spending, bounded=kind_of(claim).bounded(target))
 
 
 def _effort(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> Effort:
-    """What is spent on each cell."""
+    """Return what is spent on each cell."""
     pairs = max(len(group.pairs) for group in groups)
     return Effort(
         n=budget.draws,

@@ -21,10 +21,7 @@ from dpassay.targets.guard import AuditTarget
 
 
 def check(targets: Sequence[AuditTarget], data: Group | Space | None, settings: Settings) -> None:
-    """Raise `InvalidInput` if mechanism, data and settings can never go together.
-
-    Nothing is trained or drawn.
-    """
+    """Raise `InvalidInput` if mechanism, data and settings can never match; nothing is drawn."""
     sampled = [each for each in targets if settings.mode == "monte-carlo" or not each.has_law]
     claims = [claim for target in sampled for claim in target.claims]
     if settings.stop_early and claims and not any(claim.stops_early for claim in claims):

@@ -62,10 +62,7 @@ class Result:
         return drawn
 
     def _lines(self) -> tuple[str, str, str]:
-        """Verdict, numbers, and the reason or what to read.
-
-        A record that a change names by its values is left out.
-        """
+        """Return verdict, numbers and reason, but no record that a change names by its values."""
         how = "" if self.mode is None else f" ({self.mode})"
         reason = re.sub(VALUES, "", " ".join(self.outcome.reason.split()))
         if self.evidence is None:
@@ -106,7 +103,7 @@ class Result:
 
     @property
     def as_expected(self) -> bool:
-        """Whether a claim that is declared wrong was refuted, or any other was not."""
+        """Return whether a claim that is declared wrong was refuted, or any other was not."""
         return (self.verdict == "refuted") == (self.claim.expected == "refuted")
 
     @property
@@ -122,10 +119,7 @@ class Result:
 
     @property
     def lower(self) -> float:
-        """Certified lower bound on the leak, in the units of the claim (nats for DP).
-
-        0 if nothing was found out.
-        """
+        """Return the certified lower bound on the leak in the claim's units, 0 if there is none."""
         return 0.0 if self.evidence is None else self.evidence.lower.value
 
     @property
@@ -155,10 +149,7 @@ class Result:
 
     @property
     def sight(self) -> DetectionCurve:
-        """What would have been refuted with probability 0.9, by how frequent the answer is.
-
-        The answer that leaks; see `DetectionCurve`.
-        """
+        """Return what would be refuted with probability 0.9, by how frequent the answer is."""
         return (
             DetectionCurve(detectable=float("inf"))
             if self.evidence is None
@@ -167,7 +158,7 @@ class Result:
 
     @property
     def stopped_early(self) -> Stopped | None:
-        """How an e-process refuted the claim before all trials were drawn; None if none did."""
+        """Return how an e-process refuted the claim before all trials were drawn, or None."""
         return None if self.evidence is None else self.evidence.stopped
 
     @property
@@ -177,22 +168,19 @@ class Result:
 
     @property
     def still(self) -> bool:
-        """Whether nothing moved.
-
-        The answers were sampled, and no certified cell shows that a change of a record moves them.
-        """
+        """Return whether answers were sampled and no certified cell shows that they move."""
         return self.evidence is not None and self.evidence.still and self.verdict == "inconclusive"
 
     @property
     def certain(self) -> str:
-        """How a pair is told apart for certain, where that refutes the claim; empty elsewhere."""
+        """Return how a pair is told apart for certain, if that refutes the claim; else empty."""
         refuted = self.evidence is not None and self.verdict == "refuted"
         events = refuted and not self.claim.coupled
         return told_apart(self.evidence) if self.evidence is not None and events else ""
 
     @property
     def findings(self) -> tuple[Result, ...]:
-        """What refutes the claim: this result, and what else a search found beyond a certainty.
+        """Return what refutes the claim: this, and what a search found beyond a certainty.
 
         Each has a witness of its own, and their bounds hold all together.
         """

@@ -232,10 +232,7 @@ def _exhaustive(
     own_laws = _all_laws(target, own, progress)
 
     def hold(claim: Claim) -> Evidence:
-        """Hold the domain against the claim; the mechanism's worst case if only that fails.
-
-        If only that one breaks it.
-        """
+        """Hold the domain against the claim, or the mechanism's worst case if only that fails."""
         found = exhaustive_evidence(target, claim, domain, laws)
         if not own_laws or found.lower.value > claim.promised:
             return found

@@ -115,7 +115,7 @@ class Sampling:
         return Trials(runner=runner, groups=groups, codings=codings, screened=screened)
 
     def _codings(self, groups: tuple[Group, ...], *, means: bool) -> tuple[Coding, ...]:
-        """What is counted; numbers audited by events need a pilot first, for the thresholds."""
+        """Return what is counted; numbers audited by events need a pilot for the thresholds."""
         if self.target.numbers is None:
             return (Labels(self.target.labels),) * len(groups)
         if means:

@@ -163,12 +163,12 @@ class Settings:
 
     @property
     def kind(self) -> Kind:
-        """Where trials of mechanisms of this package run."""
+        """Return where trials of mechanisms of this package run."""
         return self.executor or ("inline" if self.jobs == 1 else "local")
 
     @property
     def limits(self) -> Limits:
-        """What a process with a user's code may take."""
+        """Return what a process with a user's code may take."""
         return Limits(seconds=self.shard_timeout, memory=self.memory)
 
     def wanted(self, claim: Claim, most: float) -> float:

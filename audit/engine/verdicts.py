@@ -116,10 +116,7 @@ def _beside(promised: float, lower: float) -> str:
 
 
 def apart(found: float, claimed: float, way: str = NEAREST) -> tuple[str, str]:
-    """Write a number, a lower bound down (way), and the claim.
-
-    A number above the claim with digits that tell the two apart.
-    """
+    """Write a number (a lower bound down) and the claim, with digits that tell an excess apart."""
     digits = 6
     while (
         found > claimed
@@ -131,10 +128,7 @@ def apart(found: float, claimed: float, way: str = NEAREST) -> tuple[str, str]:
 
 
 def _of_part(looked_at: str) -> tuple[str, str]:
-    """Say which part of the release a number is of, where not all of it was looked at.
-
-    And what a lower bound on the part says about all of it.
-    """
+    """Describe the part that was looked at, if not all, and what its lower bound says of all."""
     if not looked_at:
         return "", ""
     return (

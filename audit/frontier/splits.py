@@ -35,10 +35,7 @@ class Split:
 
 
 def split_of(name: str, data: Labelled, k: int, *, seed: int = 0) -> Split:
-    """Cut a data set of at least 300 records at random, for the k-th time.
-
-    The cut depends on the name, on k and on the seed alone.
-    """
+    """Cut at least 300 records at random, for the k-th time, by name, k and seed alone."""
     if len(data) < LEAST:
         raise InvalidInput(f"--data: has {len(data)} records; must have at least {LEAST}")
     largest = float(np.abs(data.X).max(initial=0.0))

@@ -65,7 +65,7 @@ class FunctionMechanism(Mechanism):
 
     @property
     def without_query(self) -> bool:
-        """Whether the function is asked nothing."""
+        """Return whether the function is asked nothing."""
         return "queries" not in self.takes
 
     def prepare(self, data: Any) -> Any:

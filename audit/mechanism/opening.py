@@ -75,7 +75,7 @@ def name_of(kind: type) -> str:
 
 
 def is_numeric(array: Any) -> bool:
-    """Whether an array holds numbers of up to eight bytes."""
+    """Return whether an array holds numbers of up to eight bytes."""
     return array.dtype.kind in "biuf" and array.dtype.itemsize <= 8 and array.dtype.isnative
 
 
@@ -192,7 +192,7 @@ def _class(value: type) -> Parts:
 
 
 def _found(value: Any) -> bool:
-    """Whether a module has this function or class under its name."""
+    """Return whether a module has this function or class under its name."""
     there: Any = sys.modules.get(value.__module__)
     for name in value.__qualname__.split("."):
         there = getattr(there, name, None)

@@ -43,10 +43,7 @@ class Trainer(Mechanism):
         raise NotImplementedError
 
     def score(self, trained: Any, data: Any) -> tuple[NDArray[np.float64], float]:
-        """Return q(h, V) for each h that `apply` returned, shape (size,), and error bounds.
-
-        Bounds on the numerical error of each.
-        """
+        """Return q(h, V), shape (size,), for each h that `apply` returned, and error bounds."""
         raise NotImplementedError
 
     def bad_share(

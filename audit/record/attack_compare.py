@@ -115,7 +115,7 @@ def _gone(entry: Raw) -> Change:
 
 
 def _own(entry: Raw) -> Iterator[Change]:
-    """What is to be said whatever was before: a broken claim, a failure."""
+    """Return what is to be said whatever was before: a broken claim, a failure."""
     name = entry["name"]
     if entry["told"] == BROKEN:
         subject, repeated = entry["subject"], entry["repeated"]
@@ -138,7 +138,7 @@ def _own(entry: Raw) -> Iterator[Change]:
 
 
 def _standing(name: str, old: Raw, new: Raw) -> Iterator[Change]:
-    """What became of the claim, and of what could be seen of it."""
+    """Return what became of the claim, and of what could be seen of it."""
     before, after = _claim(old), _claim(new)
     if before != after:
         weaker = after is None or (

@@ -52,7 +52,7 @@ class Counted:
 
     @property
     def could(self) -> int:
-        """How many could have shown a rise at all."""
+        """Return how many could have shown a rise at all."""
         return sum(each.least < math.inf for each in self.numbers)
 
     @property
@@ -119,7 +119,7 @@ def counted_again(old: Raw, new: Raw, tolerance: float, alpha: float) -> Counted
 
 
 def _delta(repeated: Raw | None) -> float:
-    """Of a single answer: losses at different ones are different numbers."""
+    """Return delta of a single answer: losses at different ones are different numbers."""
     return 0.0 if repeated is None else float(repeated.get("delta", 0.0))
 
 

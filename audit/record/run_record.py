@@ -150,7 +150,7 @@ def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
 
 
 def _derived(result: Result) -> dict[str, Any]:
-    """What is in force for parameters that were left out, where the mechanism says it."""
+    """Return what is in force for parameters that were left out, where the mechanism says it."""
     told = {
         name: number(value) if isinstance(value, float) else value
         for name, value in result.target.derived.items()
@@ -159,7 +159,7 @@ def _derived(result: Result) -> dict[str, Any]:
 
 
 def is_record(path: Path) -> bool:
-    """Whether a file is a record, of whichever schema."""
+    """Return whether a file is a record, of whichever schema."""
     return schema_at(path).startswith("dpassay/record/")
 
 
@@ -169,10 +169,7 @@ def record_schema() -> dict[str, Any]:
 
 
 def _computed(exact: Computed | None) -> dict[str, Any]:
-    """Write a computed leak with its error, which then holds the rounding too.
-
-    Nothing of either where it was sampled.
-    """
+    """Write a computed leak with its error, rounding included; nothing where it was sampled."""
     value, error = (None, None) if exact is None else computed_number(exact.value, exact.error)
     return {"exact": value, "error": error}
 

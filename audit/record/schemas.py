@@ -98,10 +98,7 @@ def _is_number(value: object) -> bool:
 def _items(
     validator: Any, items: Mapping[str, Any], value: Any, schema: Mapping[str, Any]
 ) -> Iterable[ValidationError]:
-    """Check the items of a list.
-
-    Long lists of numbers in one go, which is 20 times as fast as one by one.
-    """
+    """Check the items of a list; long lists of numbers in one go, which is 20 times as fast."""
     from jsonschema import Draft202012Validator
 
     plain = items.keys() <= {"type", "minimum", "maximum"} and items.get("type") in (
@@ -120,10 +117,7 @@ def _items(
 
 
 def _innermost(error: ValidationError) -> ValidationError:
-    """Where none of several schemas fits.
-
-    The fault in the one that the value was meant for, if that shows.
-    """
+    """Return the fault in the schema, of several, that the value was meant for, if that shows."""
     inside = [each for each in error.context or () if each.path or each.validator == "required"]
     return _innermost(max(inside, key=lambda each: len(each.path))) if inside else error
 

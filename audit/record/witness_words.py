@@ -123,20 +123,14 @@ def event_words(result: Result, event: Event, query: NDArray[np.float64]) -> str
 
 
 def answer_names(target: AuditTarget, event: Event, query: NDArray[np.float64]) -> str:
-    """Say what the answers of an event stand for.
-
-    Empty where there are too many, or the mechanism does not say it.
-    """
+    """Return what the answers of an event stand for; empty if too many or unknown."""
     if not isinstance(event, tuple) or len(event) > MOST_NAMED:
         return ""
     return " or ".join(filter(None, (target.answer_words(label, query) for label in event)))
 
 
 def _bad_strings(evidence: Evidence) -> str:
-    """Say how many random strings are bad at the worst cell.
-
-    Its leak, whichever of good and bad is its event.
-    """
+    """Return how many random strings, which are the leak, are bad at the worst cell."""
     cell, moves = evidence.worst, "with it on both sides the score moves by more than is claimed"
     if (counts := cell.lower.counts) is not None:
         # the event is 'bad' on one side, or 'good' on the other, less often

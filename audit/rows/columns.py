@@ -66,7 +66,7 @@ class Column:
         return (*([MISSING] if self.missing else []), *map(SPECIAL.__getitem__, self.special))
 
     def holds(self, cell: float) -> bool:
-        """Whether a code stands for a cell that there may be."""
+        """Return whether a code stands for a cell that there may be."""
         if cell <= LAST:
             return cell in self.gaps
         if self.kind == "value":
@@ -136,7 +136,7 @@ def value_from_json(told: Any) -> Any:
 
 
 def is_hashable(value: Any) -> bool:
-    """Whether a value can be one of a column's."""
+    """Return whether a value can be one of a column's."""
     try:
         hash(value)
     except Exception:  # noqa: BLE001  (what is not ours may do anything)

@@ -66,7 +66,7 @@ class Form:
         return None if name is None else self.names.index(name)
 
     def holds(self, values: Coded) -> bool:
-        """Whether codes (n, d) stand for rows that there may be."""
+        """Return whether codes (n, d) stand for rows that there may be."""
         return all(
             column.holds(cell)
             for column, cells in zip(self.columns, values.T.tolist(), strict=True)
@@ -146,7 +146,7 @@ class Rows:
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """What it is made of."""
+        """Return what it is made of."""
         return (self.values,)
 
     @property

@@ -206,10 +206,7 @@ class Numbers:
 def _listed(
     column: NDArray[Any], table: tuple[Key, ...], plain: list[int], rest: int
 ) -> Codes | None:
-    """Return the codes of whole numbers from a list of all between the least and the largest.
-
-    None where the list would be long.
-    """
+    """Return codes of whole numbers from a list of least to largest, None if that is long."""
     if column.dtype.kind not in "iu":
         return None
     values = {int(number): k for k in plain if (number := number_of(table[k])).is_integer()}
@@ -227,7 +224,7 @@ def _listed(
 
 
 def _equal(column: NDArray[Any], key: Key) -> Mask:
-    """Whether each number is this one; whole numbers are compared as such."""
+    """Return whether each number is this one; whole numbers are compared as such."""
     number = number_of(key)
     found: Mask
     if column.dtype.kind == "f":
@@ -242,7 +239,7 @@ def _equal(column: NDArray[Any], key: Key) -> Mask:
 
 
 def _differ(values: NDArray[Any], first: NDArray[Any]) -> Mask:
-    """Whether values are not the same; NaN is the same as NaN."""
+    """Return whether values are not the same; NaN is the same as NaN."""
     both_nan = np.isnan(values) & np.isnan(first)
     found: Mask = (values != first) & ~both_nan
     return found

@@ -83,7 +83,7 @@ class Column:
         return tally_of(self.keys, np.bincount(self.ids, minlength=len(self.keys)).tolist())
 
     def differs(self, other: Column) -> Mask:
-        """Whether each value differs from that of another column."""
+        """Return whether each value differs from that of another column."""
         names = {key: k for k, key in enumerate(dict.fromkeys(self.keys + other.keys))}
         one = np.array([names[key] for key in self.keys], dtype=np.intp)[self.ids]
         two = np.array([names[key] for key in other.keys], dtype=np.intp)[other.ids]

@@ -59,22 +59,22 @@ class Output:
 
     @property
     def parts(self) -> bool:
-        """Whether the parts of an output are looked at place by place."""
+        """Return whether the parts of an output are looked at place by place."""
         return self.kind in {"vector", "sequence"}
 
     @property
     def whole(self) -> bool:
-        """Whether outputs are only ever compared as a whole."""
+        """Return whether outputs are only ever compared as a whole."""
         return self.kind in {"label", VALUES}
 
     @property
     def said(self) -> str:
-        """What was declared, as in Python."""
+        """Return what was declared, as in Python."""
         return f"[{', '.join(map(key_words, self.values))}]" if self.values else f"'{self.kind}'"
 
     @property
     def words(self) -> str:
-        """What a run must return."""
+        """Return what a run must return."""
         return f"one of {_listed(self.values)}" if self.values else KINDS[self.kind]
 
     def check(self, draws: NDArray[Any], where: str, *, by_query: bool) -> None:
@@ -110,7 +110,7 @@ class Output:
         return _first_unfit(draws.tolist(), FITS[self.kind])
 
     def as_json(self) -> Any:
-        """What `output_from_json` reads: the kind, or the list of values."""
+        """Return what `output_from_json` reads: the kind, or the list of values."""
         return list(map(key_to_json, self.values)) if self.values else self.kind
 
 
@@ -186,7 +186,7 @@ def _first_unfit(values: Sequence[Any], fits: Callable[[Key], bool]) -> int | No
 
 
 def fails(draws: NDArray[Any]) -> bool:
-    """Whether a run raised an exception."""
+    """Return whether a run raised an exception."""
     return draws.dtype.kind == "O" and bool(_failures(draws).any())
 
 

@@ -45,16 +45,13 @@ SELECTING = 30_000
 
 @dataclass(frozen=True, slots=True)
 class Choice(Outlook):
-    """An event and what is to be expected of it.
-
-    `direction` is 0 where it is likelier on the first dataset.
-    """
+    """An event and its expected worth; `direction` is 0 where it is likelier on the first side."""
 
     pattern: Pattern
     direction: int
 
     def moves(self, rare: float) -> bool:
-        """Whether it has a threshold, and was seen more rarely than that on one of the sides."""
+        """Return whether it has a threshold and was seen more rarely on one of the sides."""
         rule = self.pattern.rule
         threshold = not isinstance(rule, Score) and isinstance(rule[-1], Threshold)
         return threshold and min(self.p1, self.p0) < rare

@@ -60,7 +60,7 @@ class Feature:
 
     @property
     def coded(self) -> bool:
-        """Whether its numbers are codes without an order."""
+        """Return whether its numbers are codes without an order."""
         return self.kind in CODED
 
     @property
@@ -70,7 +70,7 @@ class Feature:
 
     @property
     def where(self) -> str:
-        """What is looked at, in words."""
+        """Return what is looked at, in words."""
         return "the answer" if self.place == SINGLE else place_words(self.place)
 
     @property
@@ -80,7 +80,7 @@ class Feature:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Return what it is called."""
         if self.kind in {"number", "value"}:
             return self.where
         if self.kind == "distance":
@@ -154,7 +154,7 @@ def feature_from_json(facts: Any) -> Feature:
 
 
 def finite(number: Any) -> bool:
-    """Whether what was read is a finite number."""
+    """Return whether what was read is a finite number."""
     return is_real(number) and math.isfinite(number)
 
 

@@ -64,12 +64,12 @@ class Encoder:
 
     @property
     def foresees_failures(self) -> bool:
-        """Whether it tells an exception from all other outputs."""
+        """Return whether it tells an exception from all other outputs."""
         return OUTCOME in self.looks
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each feature is called."""
+        """Return what each feature is called."""
         return tuple(look.name for look in self.looks)
 
     def view(self, draws: Any) -> View:
@@ -92,7 +92,7 @@ class Encoder:
         return Encoder(tuple(looks), self.parts)
 
     def as_json(self) -> dict[str, Any]:
-        """What `encoder_from_json` reads."""
+        """Return what `encoder_from_json` reads."""
         return {
             "parts": self.parts,
             "features": [look.as_json() for look in self.looks],
@@ -167,7 +167,7 @@ def _declared(output: Output, views: Sequence[View]) -> list[Feature]:
 
 
 def _has_parts(draws: Any) -> bool:
-    """Whether some outputs have parts."""
+    """Return whether some outputs have parts."""
     if isinstance(draws, np.ndarray) and draws.dtype.kind in "biuf":
         return draws.ndim > 1 and int(np.prod(draws.shape[1:])) != 1
     return not set(map(type, draws)) <= LEAVES | WRAPPED
@@ -233,7 +233,7 @@ def _places(views: Sequence[View], places: list[Place]) -> list[Place]:
 
 
 def _apart(views: Sequence[View], place: Place) -> float:
-    """How far the values in a place lie apart on several datasets, in standard deviations."""
+    """Return how far values in a place lie apart on datasets, in standard deviations."""
     numbers = [view.number(place) for view in views]
     if not np.isnan(numbers[0]).all():
         return _far([np.nan_to_num(each, posinf=0.0, neginf=0.0) for each in numbers])

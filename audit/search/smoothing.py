@@ -90,7 +90,7 @@ def smooth(one: Array, other: Array, *, fine: bool = False) -> Smooth | None:
 
 
 def credible(count: float, smoothed: float, trials: int) -> bool:
-    """Whether a count is what its smoothed value makes likely, out of so many trials."""
+    """Return whether a count is what its smoothed value makes likely, out of so many trials."""
     share = min(max((smoothed + 0.5) / (trials + 1), 0.5 / (trials + 1)), 1 - 0.5 / (trials + 1))
     return (count - smoothed) ** 2 <= APART * (trials * share * (1 - share) + 0.25)
 

@@ -178,7 +178,7 @@ class Scalars(Space):
 
     @property
     def words(self) -> str:
-        """How many numbers, and between which limits."""
+        """Return how many numbers, and between which limits."""
         some = f"{self.size}" if self.fixed or self.size == 1 else f"1 to {self.size}"
         what = "number" if self.size == 1 else "numbers"
         return f"{some} {what} in [{self.low:g}, {self.high:g}], one of which a change replaces"
@@ -258,7 +258,7 @@ class Records(Space):
 
     @property
     def words(self) -> str:
-        """How many records, features and labels."""
+        """Return how many records, features and labels."""
         count, columns = self.data.X.shape
         some = f"{count} record{'s' if count > 1 else ''}" if self.fixed else "records"
         what = f"of {columns} feature{'s' if columns > 1 else ''}"
@@ -340,7 +340,7 @@ def space_of(
 
 
 def _plain_labelled(data: Any) -> bool:
-    """Whether data are features and labels that are numbers of classes."""
+    """Return whether data are features and labels that are numbers of classes."""
     if not (isinstance(data, tuple) and len(data) == 2 and np.ndim(data[0]) == 2):
         return False
     if hasattr(data[0], "iloc"):
@@ -353,7 +353,7 @@ def _plain_labelled(data: Any) -> bool:
 
 
 def _plain_numbers(data: Any) -> bool:
-    """Whether data are a list or array of numbers, none of them missing."""
+    """Return whether data are a list or array of numbers, none of them missing."""
     if hasattr(data, "iloc") or isinstance(data, (str, bytes, dict)):
         return False
     try:

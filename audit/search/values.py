@@ -138,12 +138,12 @@ def letters(value: Any) -> float:
 
 
 def is_failure(key: Key) -> bool:
-    """Whether a value is an exception."""
+    """Return whether a value is an exception."""
     return isinstance(key, Special) and key.kind == FAILED.kind
 
 
 def is_number(key: Key) -> bool:
-    """Whether a value is a number; NaN is one."""
+    """Return whether a value is a number; NaN is one."""
     return isinstance(key, (bool, int, float)) or (
         isinstance(key, Special) and key.kind in {"NaN", "integer"}
     )
@@ -180,7 +180,7 @@ def key_from_json(facts: Any) -> Key:
 
 
 def _shown(facts: Any) -> str:
-    """What was found instead, in short."""
+    """Return what was found instead, in short."""
     try:
         return repr(facts)[:80]
     except (RecursionError, ValueError):

@@ -80,7 +80,7 @@ class View(Protocol):
         ...
 
     def beyond(self, place: Place, at: float, *, below: bool) -> Mask:
-        """Whether the number in each output's place is at least, or below, a threshold."""
+        """Return whether the number in each output's place is at least, or below, a threshold."""
         ...
 
     def codes(self, place: Place, table: tuple[Key, ...]) -> Codes:
@@ -91,11 +91,11 @@ class View(Protocol):
         ...
 
     def member(self, place: Place, keys: tuple[Key, ...]) -> Mask:
-        """Whether the value in each output's place is one of these."""
+        """Return whether the value in each output's place is one of these."""
         ...
 
     def hits(self, key: Key) -> Mask:
-        """Whether the value in each place is this one (n, places); any number for `NUMBER`."""
+        """Return whether each place (n, places) has this value; any number for `NUMBER`."""
         ...
 
     def spelled(self, place: Place, which: int = 0) -> Array:
@@ -119,9 +119,9 @@ class View(Protocol):
         ...
 
     def first_change(self) -> Array:
-        """Return the first place, counted from 1, that differs from the first part.
+        """Return the first place, from 1, that differs from the first part.
 
-        One more than there are parts where none does.
+        It is one more than there are parts where none does.
         """
         ...
 

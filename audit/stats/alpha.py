@@ -48,15 +48,15 @@ class Spending:
 
     @property
     def bounds(self) -> float:
-        """What is left for the bounds: all of alpha, or the part for trials that ended early."""
+        """Return what is left for bounds: all of alpha, or the part for an early end."""
         return self.fresh if self.stopped else self.alpha - self.sequential - self.fresh
 
     @property
     def lower(self) -> float:
-        """What the others leave of `bounds`, for all lower bounds together.
+        """Return what the others leave of `bounds`, for all lower bounds together.
 
-        Half of it, three quarters where nothing is bounded from above, and all of it where there
-        are no profiles either.
+        That is half of it, three quarters where nothing is bounded from above, and all of it where
+        there are no profiles either.
         """
         return self.bounds - self.upper - self.profile
 
@@ -74,9 +74,9 @@ class Spending:
 
     @property
     def largest_upper(self) -> float:
-        """Half of `upper`, for the bound on the largest leak.
+        """Return half of `upper`, for the bound on the largest leak.
 
-        Undivided, an intersection-union test over everything certified.
+        It is undivided: an intersection-union test over everything certified.
         """
         return self.upper / 2
 
@@ -100,7 +100,7 @@ class Spending:
         return self.profile / self.cells
 
     def as_json(self) -> dict[str, Any]:
-        """What went where."""
+        """Return what went where."""
         parts = {
             name: getattr(self, name)
             for name in (

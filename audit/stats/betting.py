@@ -160,10 +160,7 @@ def _second(
 def _side(
     x: NDArray[np.int64], m: NDArray[np.float64], bets: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Logarithm of prod (1 + bet (v - m)) over the answers counted in x, shape (bets, ...).
-
-    Bets are capped at CAP / m.
-    """
+    """Return log prod (1 + bet (v - m)) over answers counted in x (bets, ...), bets <= CAP / m."""
     seen = np.flatnonzero(x)
     m = np.clip(m, 0.0, 1.0)[None, ..., None]
     with np.errstate(divide="ignore"):
@@ -179,10 +176,7 @@ def _evidence(
     gamma: float,
     stakes: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the evidence per bet at each point of the rows, and a floor of it on each cell.
-
-    A cell lies between two neighbours of a row.
-    """
+    """Return the evidence per bet at each point of the rows, and its floor between neighbours."""
     first, second = _first(x, rows + gamma, stakes), _second(y, rows, stakes)
     both, left, right = first + second, (..., slice(None, -1)), (..., slice(1, None))
     bets1, bets0 = stakes[:, 0, None, None] / x.sum(), stakes[:, 1, None, None] / y.sum()

@@ -54,9 +54,6 @@ def leak_upper(
 
 
 def plug_in(counts: Counts, scale: Scale) -> Estimate:
-    """Leak of the event if the observed frequencies were the probabilities.
-
-    An estimate, biased upwards by every choice made.
-    """
+    """Return the leak at the observed frequencies: an estimate, biased up by every choice made."""
     value = scale.between(counts.x / counts.n1, counts.y / counts.n0)
     return Estimate(value=max(0.0, float(value)), method="plug-in")

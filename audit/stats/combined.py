@@ -129,10 +129,7 @@ def rejects(test: Combination, null: Null, alpha: float) -> bool:
 
 
 def _margin(test: Combination, null: Null, alpha: float, critical: float) -> float:
-    """Minimum of the statistic over a grid of the nuisance, less the critical value.
-
-    And a finer grid around the minimum.
-    """
+    """Return the statistic's minimum over a grid, finer around it, less the critical value."""
     low, high = null.interval(alpha * BETA_SHARE)
     if low > high:
         return LARGE
@@ -145,7 +142,7 @@ def _margin(test: Combination, null: Null, alpha: float, critical: float) -> flo
 
 
 def rejections(test: Combination, nulls: Sequence[Null], alpha: float) -> list[bool]:
-    """Whether each of many nulls is rejected, as `rejects` says it."""
+    """Return whether each of many nulls is rejected, as `rejects` says it."""
     lines = _lines(nulls)
     if lines is None:
         return [rejects(test, null, alpha) for null in nulls]
@@ -170,7 +167,7 @@ def rejections(test: Combination, nulls: Sequence[Null], alpha: float) -> list[b
 
 
 def _rejected(test: Combination, nulls: Nulls, edges: list[Array], critical: float) -> list[bool]:
-    """Whether the envelope shows that the minimum over the nuisance reaches the critical value."""
+    """Return whether the envelope shows that the minimum reaches the critical value."""
     rows, real = _rectangle(edges)
     which = np.arange(len(edges))
     kept, cell_is_real = np.ones(len(edges), dtype=bool), real[:, 1:]

@@ -29,7 +29,7 @@ class Loss:
 
     @property
     def certain(self) -> NDArray[np.float64]:
-        """What the loss is at least, numerical error taken off.
+        """Return the loss less its numerical error.
 
         Cells are ranked by it, so that doubt hides no violation.
         """

@@ -58,10 +58,7 @@ def gaussian_shift(log_p: Array, log_q: Array, law_error: float = 0.0) -> Loss:
 
 
 def _quantiles(log_p: Array) -> tuple[Array, Array]:
-    """Phi^-1 of the sums of the first 1, ..., K - 1 probabilities, from the smaller tail.
-
-    And what roundings scale with.
-    """
+    """Return Phi^-1 of the first 1, ..., K - 1 sums by the smaller tail; scales of rounding."""
     below = np.logaddexp.accumulate(log_p, axis=-1)[..., :-1]
     above = np.logaddexp.accumulate(log_p[..., ::-1], axis=-1)[..., ::-1][..., 1:]
     low = below <= above

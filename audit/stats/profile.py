@@ -69,10 +69,7 @@ class Profile:
 
 
 def grid_for(claimed: float) -> Array:
-    """Return epsilons to show a profile at.
-
-    34, evenly from 0 to three times the claim, which is the twelfth, exactly.
-    """
+    """Return 34 epsilons, evenly from 0 to three times the claim, which is exactly the twelfth."""
     return claimed * (np.arange(34) / 11)
 
 
@@ -220,10 +217,7 @@ def _family(
 def _limits(
     counts: NDArray[np.int64], hits: NDArray[np.int64], sizes: NDArray[np.int64], alpha: float
 ) -> tuple[Array, Array]:
-    """Return Clopper-Pearson limits of every event.
-
-    Those of both datasets hold together with probability 1 - alpha.
-    """
+    """Return Clopper-Pearson limits of every event, which hold on both datasets with 1 - alpha."""
     n = counts.sum()
     single = (sizes == 1) | (sizes == len(counts) - 1)
     shares = 1 if single.all() else 2
@@ -245,10 +239,7 @@ def _nested(points: Array) -> Array:
 
 
 def _mirror(points: Array) -> Array:
-    """Return the same tests with S and S' exchanged.
-
-    The complementary events in the other direction.
-    """
+    """Return the tests with S and S' exchanged: complementary events, the other direction."""
     return np.subtract(1, points[:, ::-1])
 
 
@@ -276,7 +267,7 @@ def _hull(points: Array, a: Array) -> Array:
 def _turns_down(
     first: tuple[float, float], middle: tuple[float, float], last: tuple[float, float]
 ) -> bool:
-    """Whether the middle point lies on or above the line between the two others."""
+    """Return whether the middle point lies on or above the line between the two others."""
     return (middle[1] - first[1]) * (last[0] - first[0]) >= (last[1] - first[1]) * (
         middle[0] - first[0]
     )
@@ -287,20 +278,14 @@ def _points(log_p: Array, log_q: Array, law_error: float, sign: int) -> Array:
 
 
 def _exp(log_p: Array, law_error: float, sign: int) -> Array:
-    """Return the most (sign 1) or least (sign -1) of probabilities and their sums.
-
-    All roundings are included.
-    """
+    """Return the most (sign 1) or least (sign -1) of probabilities and sums, with roundings."""
     p = np.exp(log_p + sign * (law_error + 4 * (len(log_p) + 2) * UNIT_ROUNDOFF * _scale(log_p)))
     underflow = _TINY if sign > 0 else 0.0
     return np.where(np.isneginf(log_p), 0.0, np.where(p < _TINY, underflow, p))
 
 
 def _hockey_stick(log_p: Array, log_q: Array, epsilon: Array, law_error: float, sign: int) -> Array:
-    """Return the most (sign 1) or least (sign -1) of sum_k (p_k - e^epsilon q_k)_+.
-
-    In one direction.
-    """
+    """Return the most (sign 1) or least (-1) of sum_k (p_k - e^epsilon q_k)_+ in one direction."""
     possible = ~np.isneginf(log_p)
     log_p, log_q = log_p[possible], log_q[possible]
     slack = 2 * law_error + 4 * UNIT_ROUNDOFF * (_scale(log_p) + _scale(log_q) + epsilon[:, None])

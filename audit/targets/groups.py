@@ -56,7 +56,7 @@ class Group:
 
     @property
     def key(self) -> str:
-        """How the pairs were chosen, for programs; the words that say it may change.
+        """Return how the pairs were chosen, for programs; the words that say it may change.
 
         An own worst case is known by its dataset, changes and queries, those of data by how they
         were drawn and how many.
@@ -109,7 +109,7 @@ def _as_wide(data: Group, relations: set[str]) -> Group:
 
 
 def searched(groups: tuple[Group, ...]) -> dict[str, object]:
-    """What was looked at, for the record.
+    """Return what was looked at, for the record.
 
     Where nothing is asked, each group has one point in the place of its queries.
     """
@@ -135,10 +135,7 @@ def searched(groups: tuple[Group, ...]) -> dict[str, object]:
 
 
 def _part(group: Group) -> dict[str, object]:
-    """What a group adds to what was searched.
-
-    `together` where one of its pairs is all the others at once.
-    """
+    """Return a group's part of what was searched; `together` if a pair is all others at once."""
     first, several = group.pairs.changes[0], len(group.pairs) > 1
     together = (
         {"together": True}

@@ -41,10 +41,7 @@ def answers_of(target: str, parameters: Mapping[str, Any]) -> Answers:
 
 
 def relation_of(target: str, parameters: Mapping[str, Any]) -> str:
-    """Return the neighbour relation of a target's own first claim.
-
-    `replace-one` where it makes none.
-    """
+    """Return the neighbour relation of a target's own first claim, or `replace-one`."""
     try:
         claims = getattr(_made(target, parameters), "claims", ())
         return str(claims[0].relation) if claims else REPLACE_ONE
@@ -183,12 +180,12 @@ def about(target: str) -> About:
 
 
 def is_function(target: str) -> bool:
-    """Whether the target is a plain function."""
+    """Return whether the target is a plain function."""
     return about(target).function
 
 
 def accepts(target: str, parameter: str) -> bool:
-    """Whether the target is a mechanism class with this parameter."""
+    """Return whether the target is a mechanism class with this parameter."""
     return parameter in about(target).parameters
 
 
@@ -207,21 +204,18 @@ def sized(
 
 
 def is_json(parameter: object) -> bool:
-    """Whether a parameter can be written down as it is."""
+    """Return whether a parameter can be written down as it is."""
     return parameter is None or isinstance(parameter, (bool, int, float, str))
 
 
 def parameters_of(mechanism: object) -> dict[str, Any]:
-    """Parameters of a mechanism as JSON values.
-
-    Numbers and texts as they are, other objects by their repr.
-    """
+    """Return the parameters of a mechanism as JSON values; objects by their repr."""
     values = _values(mechanism)
     return {name: value if is_json(value) else repr(value) for name, value in values.items()}
 
 
 def can_be_rebuilt(mechanism: object) -> bool:
-    """Whether its class and its parameters, as they are written down, make the mechanism again."""
+    """Return whether its class and parameters, as written down, make the mechanism again."""
     return dataclasses.is_dataclass(mechanism) and all(map(is_json, _values(mechanism).values()))
 
 
@@ -289,10 +283,7 @@ def _entry_of(kind: type) -> Entry | None:
 
 
 def _known(entry: Entry, claim: Claim, given: Mapping[str, Any], made: Any) -> Claim:
-    """Declare a claim wrong if the entry knows that, and say how a printed one is read.
-
-    At these parameters.
-    """
+    """Declare a claim wrong if the entry knows that at these parameters; say how it is read."""
     expected = entry.expected
     if (
         expected is None
@@ -308,7 +299,7 @@ def _known(entry: Entry, claim: Claim, given: Mapping[str, Any], made: Any) -> C
 
 
 def _has_parameters(expected: Refuted, given: Mapping[str, Any], made: Any, entry: Entry) -> bool:
-    """Whether a mechanism has the parameters of its entry, but for those that do not matter."""
+    """Return whether a mechanism has its entry's parameters, but for those of no matter."""
     if given.get("n") is not None and given["n"] < expected.least_n:
         return False
     if expected.free is None:
@@ -345,10 +336,7 @@ def _fields(mechanism_class: type) -> dict[str, Any]:
 
 
 def _convert(name: str, value: Any, field: Any) -> Any:
-    """Turn a text from the command line into the type of the field's default.
-
-    Or of its annotation where it has no default, or None.
-    """
+    """Turn a text into the type of the field's default, or of its annotation without one."""
     if not isinstance(value, str):
         return value
     missing = field.default is dataclasses.MISSING or field.default is None

@@ -115,10 +115,7 @@ def overview_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
 
 
 def paired_table(subjects: Sequence[SubjectView]) -> Table | None:
-    """LiRA minus the loss threshold against what makes no claim.
-
-    None where there is nothing to compare.
-    """
+    """Table LiRA minus the loss threshold where nothing is claimed; None if there is no pair."""
     rows = []
     for subject in sound(subjects):
         for look in subject.looks if subject.epsilon is None else ():
@@ -203,7 +200,7 @@ def attacks_table(subject: SubjectView) -> Table:
 
 
 def repeated_table(found: Sequence[TranscriptTests]) -> Table | None:
-    """What repeated queries showed; None where there were none."""
+    """Return what repeated queries showed; None where there were none."""
     if not found:
         return None
     rows = [

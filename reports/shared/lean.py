@@ -59,7 +59,7 @@ def _unwrap(parent: ET.Element) -> None:
 
 
 def _idle(tag: str, element: ET.Element) -> bool:
-    """Whether an element shows nothing: a path without paint, or of one point only."""
+    """Return whether an element shows nothing: a path without paint, or of one point only."""
     if tag == "path":
         return element.get("style") == INVISIBLE or not set("LCQHVz") & set(element.get("d", ""))
     return tag == "style" or (tag == "defs" and not len(element))

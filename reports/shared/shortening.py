@@ -73,7 +73,7 @@ def shortened(pieces: Pieces, limit: int) -> str:
 
 
 def fits(pieces: Pieces, limit: int) -> bool:
-    """Whether the whole report takes fewer than `limit` bytes of UTF-8."""
+    """Return whether the whole report takes fewer than `limit` bytes of UTF-8."""
     return _size(_whole(pieces)) < limit
 
 
@@ -135,7 +135,7 @@ def _kept(pieces: Pieces, room: int) -> Kept:
 
 
 def _first(sizes: Iterable[int], room: int) -> int:
-    """How many of the first fit together."""
+    """Return how many of the first fit together."""
     return sum(total <= room for total in accumulate(sizes))
 
 

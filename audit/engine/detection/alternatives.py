@@ -85,10 +85,7 @@ class Answers:
 
 
 def answers_of(scale: Scale, labels: int) -> Answers:
-    """Say how so many labels are counted.
-
-    Single ones suffice for two labels and where the scale says so.
-    """
+    """Return how labels are counted: one by one if there are two or where the scale says so."""
     return Answers(labels=labels, unions=scale.unions and 2 < labels <= MAX_UNION_LABELS)
 
 
@@ -174,10 +171,7 @@ def _decoys(labels: int, frequency: float, scale: Scale, promised: float) -> tup
 
 
 def allowed(p: float, scale: Scale, promised: float) -> tuple[float, float]:
-    """Return the least and largest probability of an event beside p that the claim allows.
-
-    In both directions.
-    """
+    """Return the least and largest probability beside p that is allowed in both directions."""
     return scale.allowed(promised).around(p)
 
 
@@ -191,10 +185,7 @@ def _tilted(base: Array, inside: NDArray[np.bool_], p: float) -> Array:
 
 
 def worst_frequency(leak: float, scale: Scale) -> float:
-    """Return the likelier side's probability of the claim's worst face.
-
-    Beyond it the complement leaks more.
-    """
+    """Return the likelier side's probability at the worst face; above, complements leak more."""
     return scale.allowed(leak).tight[0]
 
 
@@ -220,10 +211,7 @@ def shifted(kind: str, scale: Scale, promised: float) -> Family:
 
 
 def shifts_for(scale: Scale) -> tuple[str, ...]:
-    """Return the kinds of noise that numbers are taken to have.
-
-    The normal one has no finite loss at delta = 0.
-    """
+    """Return the kinds of noise to take; the normal one has no finite loss at delta = 0."""
     return ("Laplace",) if scale == Ratio() else ("Laplace", "Gaussian")
 
 

@@ -51,7 +51,7 @@ class DetectionCurve:
         return tuple(found)
 
     def as_json(self) -> dict[str, Any]:
-        """What a record says besides `detectable`."""
+        """Return what a record says besides `detectable`."""
         curve = [[point, upper_number(leak)] for point, leak in self.curve]
         return {"frequency": self.frequency, "assumed": self.assumed, "curve": curve}
 

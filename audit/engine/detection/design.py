@@ -88,10 +88,7 @@ def smallest_seen(design: Design, frequency: float) -> float:
 
 
 def is_seen(design: Design, frequency: float, leak: float) -> bool:
-    """Whether a leak, below the largest there can be, is at least `smallest_seen`.
-
-    Without looking for that.
-    """
+    """Return whether a leak is at least `smallest_seen`, without looking for that."""
     design = _rehearsed(design)
     families = [
         *_families(design, frequency),
@@ -123,13 +120,13 @@ def _shifts(design: Design) -> tuple[str, ...]:
 def _most(design: Design) -> float:
     """Return the largest frequency that is looked at.
 
-    Of numbers half, as noise that moves has no better threshold.
+    For numbers it is half, as noise that moves has no better threshold.
     """
     return _worst_face(design) if design.answers.labels else 0.5
 
 
 def _worst_face(design: Design) -> float:
-    """Frequency of the claim's worst face at about the least leak that is seen.
+    """Return the frequency of the claim's worst face at about the least leak that is seen.
 
     Beyond it the complement leaks more.
     """

@@ -33,7 +33,7 @@ class SearchDesign(Certification):
 
     @property
     def goal(self) -> Goal:
-        """What events are chosen for."""
+        """Return what events are chosen for."""
         return Goal(self.scale, self.promised, self.n, self.alpha)
 
     def smallest(self, frequency: float) -> float:

@@ -37,11 +37,11 @@ class AboutEvents(Kind):
 
     @property
     def scale(self) -> Scale:
-        """How a leak is measured."""
+        """Return how a leak is measured."""
         return scale_of(self.claim)
 
     def leaks(self, law: Law, labels: tuple[int, ...]) -> Leaks | None:
-        """Labels by their law; a number with noise, where all events of it are meant.
+        """Return labels by their law, or a number with noise, whose events are all meant.
 
         Without coins there is no useful loss.
         """
@@ -84,9 +84,9 @@ class AboutEvents(Kind):
         return lower_bound(method, counts, scale=self.scale, alpha=alpha).value
 
     def upper(self, cell: Recorded, alpha: float, floor: float) -> float:
-        """By the accuracy test, or face by face at half of alpha each.
+        """Bound by the accuracy test, or face by face.
 
-        Each face by limits and by Stouffer's test.
+        Each face is bounded by limits and by Stouffer's test, at half of alpha each.
         """
         counts, scale, highest = _counted(cell)[1], self.scale, floor
         if scale.by_accuracy:

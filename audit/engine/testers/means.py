@@ -125,7 +125,7 @@ class Predictions(Tester):
 
     @property
     def width(self) -> float:
-        """Of the range."""
+        """Return the width of the range."""
         return self.high - self.low
 
     def rank(self, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -188,10 +188,7 @@ class Predictions(Tester):
     def sight(
         self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening
     ) -> DetectionCurve:
-        """Smallest difference that the audit would have refuted with probability 0.9.
-
-        At the spreads of the screening.
-        """
+        """Return the smallest difference refutable with probability 0.9 at the spreads seen."""
         gamma, spreads = self.promised / self.width, {each.method for each in looked}
         found = (
             detectable_difference(gamma=gamma, n=n, alpha=alpha, spreads=each, screening=screening)
@@ -231,10 +228,7 @@ def detectable_difference(
 
 
 def _spread(counts: NDArray[np.int64]) -> float:
-    """Standard deviation of the answers counted, and a little more, so that it is never 0.
-
-    Rounded as it is recorded.
-    """
+    """Return the standard deviation counted and a little more, never 0, rounded as recorded."""
     n = int(counts.sum())
     mean = float(counts @ POINTS) / n
     return float(number(math.sqrt(max(0.0, float(counts @ POINTS**2) / n - mean**2) + 1 / n)))

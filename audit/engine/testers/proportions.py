@@ -120,9 +120,9 @@ class Shares(Tester):
         """There is one test."""
 
     def gamble(self, event: int) -> Gamble | None:  # noqa: ARG002
-        """Without neighbours no string is bad, so what is claimed is (0, promised) of 'bad'.
+        """Return the claim (0, promised) of 'bad', None where nothing exceeds it.
 
-        None where nothing exceeds the claim.
+        Without neighbours no string is bad.
         """
         if self.promised >= 1:
             return None
@@ -166,10 +166,7 @@ class Shares(Tester):
         alpha: float,
         screening: Screening,
     ) -> DetectionCurve:
-        """Smallest proportion that would have been refuted with probability 0.9.
-
-        See `detectable_share`.
-        """
+        """Return the smallest proportion refuted with probability 0.9; see `detectable_share`."""
         return DetectionCurve(
             detectable=detectable_share(
                 promised=self.promised, n=n, alpha=alpha, screening=screening
@@ -182,7 +179,7 @@ class Shares(Tester):
 
 
 def share_lower(counts: Counts, alpha: float) -> float:
-    """Lower confidence limit of the proportion of bad strings.
+    """Return a lower confidence limit of the proportion of bad strings.
 
     Without neighbours none is bad, so that side costs nothing.
     """

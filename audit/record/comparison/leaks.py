@@ -74,15 +74,12 @@ def _both(
 
 
 def _above(one: Span, other: Span, margin: float) -> bool:
-    """Whether an interval lies above another, and starts by more than the margin higher."""
+    """Return whether an interval lies above another, and starts by more than the margin higher."""
     return one[0] > other[1] and one[0] - other[0] > margin
 
 
 def _sought_alike(old: Raw, new: Raw) -> bool:
-    """Whether two records have audited the same cells.
-
-    They have if this is so and the data are the same.
-    """
+    """Return whether two records have audited the same cells, if the data are the same."""
     here, there = (
         (
             *(result["searched"][name] for name in ("pairs", "queries", "keys")),

@@ -48,12 +48,12 @@ class Foreign(Mechanism):
 
     @property
     def without_query(self) -> bool:
-        """Whether it is asked at no query points, as it says."""
+        """Return whether it is asked at no query points, as it says."""
         return not self._hello().queries
 
     @property
     def seeded(self) -> bool:
-        """Whether it takes all its coins from the seeds that it is given, as it says."""
+        """Return whether it takes all its coins from the seeds that it is given, as it says."""
         return self._hello().seeded
 
     def _hello(self) -> Hello:
@@ -234,10 +234,7 @@ def _words(command: str) -> list[str]:
 
 
 def _shaped(answers: list[Any], queries: int) -> Any:
-    """Return answers as arrays where they are numbers, place by place.
-
-    A trial that failed has failed at every query.
-    """
+    """Return answers as arrays where they are numbers; a failed trial has failed at every query."""
     if queries:
         answers = [(each,) * queries if isinstance(each, Failed) else each for each in answers]
     if set(map(type, answers)) != {tuple} or len(set(map(len, answers))) != 1 or not answers[0]:

@@ -177,7 +177,7 @@ class Host:
 
     @property
     def files(self) -> list[int]:
-        """What has something to be read when it has said something, or has ended."""
+        """Return what has something to be read when it has said something, or has ended."""
         return [] if self.closed else [self._socket.fileno(), self._pipe, self._control.file]
 
     def _message(self) -> Iterator[Any]:
@@ -214,7 +214,7 @@ class Host:
         return False
 
     def _ended(self) -> bool:
-        """Whether its process has ended, as its supervisor says."""
+        """Return whether its process has ended, as its supervisor says."""
         return not self._control.facts(0).keys().isdisjoint(ENDED)
 
     def _late(self) -> NoReturn:

@@ -15,10 +15,7 @@ from dpassay.workers.namespaces import lineage
 
 
 class Hosts:
-    """Hosts of one user's code, opened when they are needed; see `Host` for the arguments.
-
-    What they print is told when they are closed.
-    """
+    """Hosts of one user's code, opened when needed (see `Host`); their prints come at the end."""
 
     def __init__(
         self,
