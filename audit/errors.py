@@ -152,14 +152,11 @@ def told(error: BaseException) -> str:
         for frame in theirs
         if not any(_inside(frame.filename, folder) for folder in LIBRARIES)
     ]
-    place = next(
-        (
-            f" at {_near(few[-1].filename)}:{few[-1].lineno} in {few[-1].name}"
-            for few in (own, theirs, frames)
-            if few
-        ),
-        "",
-    )
+    place = ""
+    if few := own or theirs or frames:
+        file, here = few[-1].filename, os.getcwd()  # noqa: PTH109  (texts, not always of files)
+        file = os.path.relpath(file, here) if _inside(file, here) else file
+        place = f" at {file}:{few[-1].lineno} in {few[-1].name}"
     said = _text(error)
     line = f"{said} ({type(error).__name__}{place})" if said else f"{type(error).__name__}{place}"
     try:
@@ -172,12 +169,6 @@ def told(error: BaseException) -> str:
 
 def _inside(file: str, folder: str) -> bool:
     return file.startswith(folder + os.sep)
-
-
-def _near(file: str) -> str:
-    """Name a file from the working directory where it lies below that."""
-    here = os.getcwd()  # noqa: PTH109  (file names of a traceback are texts, not always of files)
-    return os.path.relpath(file, here) if _inside(file, here) else file
 
 
 def _text(error: BaseException) -> str:

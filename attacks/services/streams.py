@@ -258,7 +258,9 @@ def few_bits_defects(
         found = _birthday(probe, x, length, alpha / 2, openings, who, whose, untold)
         if found:
             return found
-    visible = _visible(length * bits, openings)
+    # pairs must stand out from those that come by chance by six standard deviations, and eight
+    pairs = openings * (openings - 1) / 2
+    visible = math.log2(max(1.0, pairs / (8 + 6 * math.sqrt(pairs / 2 ** (length * bits)))))
     if visible < SOUGHT:
         untold.append(
             f"seeds of few bits: {length} answers of a session would show seeds of about "
@@ -329,15 +331,6 @@ def _told(probe: ProbePoints, x: Array) -> float:
         )
     )
     return max(0.1, _bits(counts))
-
-
-def _visible(bits: float, openings: int) -> float:
-    """Bits of a seed that would be seen by streams of so many bits: an estimate.
-
-    Its pairs must stand out from those that come by chance by six standard deviations, and eight.
-    """
-    pairs = openings * (openings - 1) / 2
-    return math.log2(max(1.0, pairs / (8 + 6 * math.sqrt(pairs / 2**bits))))
 
 
 def _bits(counts: Counter[Any]) -> float:

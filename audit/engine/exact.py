@@ -138,7 +138,8 @@ def exact_evidence(
         ):
             columns[name].append(column.ravel())
         columns["group"].append(np.full(loss.value.size, g, np.int32))
-        upper = _no_more_than(most, loss.value, loss.error)
+        # none above the largest possible leak, but for the rounding of the leak itself
+        upper = np.minimum(loss.value + loss.error, np.maximum(loss.value, most))
         bounds = {
             "loss": loss.value,
             "lower": np.maximum(certain, leaks.least),
@@ -275,13 +276,6 @@ def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.f
     tails = np.minimum(at_most(counts, n, p), more_than(counts - 1, n, p))
     p_values: NDArray[np.float64] = np.minimum(1.0, 2 * tails)
     return p_values
-
-
-def _no_more_than(
-    most: float, value: NDArray[np.float64], error: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return upper bounds on leaks, none above the largest leak but for the leak's rounding."""
-    return np.minimum(value + error, np.maximum(value, most))
 
 
 def _cell(

@@ -168,7 +168,8 @@ def _coded(
     special = tuple(name for name in SPECIAL if name in named)
     dtype = _with_gaps(dtype) if missing or special else dtype
     present = [c for c in (*plain, *extra) if c is not None and not _special(c)]
-    if _all_numbers(present) and dtype != "category" and (present or limits or special):
+    numeric = all(type(cell) in (int, float) for cell in present)
+    if numeric and dtype != "category" and (present or limits or special):
         column = _numbers(name, present, limits, dtype, missing=missing, special=special)
     else:
         if limits is not None:
@@ -185,10 +186,6 @@ def _with_gaps(dtype: str) -> str:
     if dtype.startswith(("int", "uint")):
         return "float64"
     return "object" if dtype == "bool" or dtype.startswith(("<U", "|S")) else dtype
-
-
-def _all_numbers(cells: list[Any]) -> bool:
-    return all(type(cell) in (int, float) for cell in cells)
 
 
 def _numbers(

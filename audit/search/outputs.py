@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -188,7 +188,11 @@ def _of_parts(views: Sequence[View], bits: bool) -> list[Feature]:
     if numeric > 1:
         found += [Feature(kind) for kind in ("sum", "largest", "smallest", "top")]
         at = [at for at, each in tallies.items() if each.numbers > CONTINUOUS and not each.others]
-        found += _differences(sorted(at, key=order.index))
+        at.sort(key=order.index)
+        # all differences where they are few, else those of neighbours
+        few = len(at) <= MOST_PAIRED
+        pairs = combinations(at, 2) if few else islice(pairwise(at), 2 * MOST_PAIRED)
+        found += [Feature("difference", place, less=less) for less, place in pairs]
     varied = [each for each in tallies.values() if each.numbers + each.others > 1]
     if len(varied) > 2 and any(each.numbers <= CONTINUOUS or each.others for each in varied):
         found += [Feature("change")]
@@ -197,15 +201,6 @@ def _of_parts(views: Sequence[View], bits: bool) -> list[Feature]:
     for place, tally in tallies.items():
         found += _of_place(whole, place, bits, numeric, tally)
     return found
-
-
-def _differences(places: Sequence[Place]) -> list[Feature]:
-    """Differences of two numbers: all where they are few, else those of neighbours."""
-    if len(places) <= MOST_PAIRED:
-        pairs = list(combinations(places, 2))
-    else:
-        pairs = list(pairwise(places))[: 2 * MOST_PAIRED]
-    return [Feature("difference", place, less=less) for less, place in pairs]
 
 
 def _alphabet(tallies: Iterable[Tally]) -> list[Key]:

@@ -84,8 +84,11 @@ def groups_for(target: AuditTarget, data: Group | None) -> tuple[Group, ...]:
         for case in target.worst_cases()
         if all(within(case.pairs.relation, relation) for relation in relations)
     )
-    if data is not None and data.source is not None:
-        data = _as_wide(data, relations)
+    of_records = all(answers_moved(relation) is None for relation in relations)
+    if data is not None and data.source is not None and of_records:
+        k = min(map(records_replaced, relations))
+        pairs = replace_several(data.pairs, k)
+        data = data if k == 1 else replace(data, pairs=pairs, reason=pairs.how)
     groups = own if data is None or target.alone else (data, *own)
     return tuple(as_asked(target, group) for group in groups)
 
@@ -97,15 +100,6 @@ def as_asked(target: AuditTarget, group: Group) -> Group:
     if target.mechanism.one_query:
         return replace(group, queries=group.queries[:1], asked=False)
     return group
-
-
-def _as_wide(data: Group, relations: set[str]) -> Group:
-    """Make pairs as wide as relations of records allow."""
-    if any(answers_moved(relation) is not None for relation in relations):
-        return data
-    k = min(map(records_replaced, relations))
-    pairs = replace_several(data.pairs, k)
-    return data if k == 1 else replace(data, pairs=pairs, reason=pairs.how)
 
 
 def searched(groups: tuple[Group, ...]) -> dict[str, object]:

@@ -80,7 +80,11 @@ def resolve(
     found = load_object(_address(target), "target")
     if isinstance(found, type):
         mechanism = _build(target, found, given)
-        _check_class(target, mechanism)
+        if not is_mechanism(mechanism) and not hasattr(mechanism, "distribution"):
+            raise InvalidInput(
+                f"target = '{target}': has no method sample; must be a class with sample(state, "
+                f"queries, size, rng), or a function {CALLED}"
+            )
         given = parameters_of(mechanism)
     elif given and given != parameters_of(found):
         name = next(iter(given))
@@ -148,15 +152,6 @@ def of_events(claims: tuple[Claim, ...], target: str) -> tuple[Claim, ...]:
 
 CLAIMED = ("epsilon", "delta", "mu", "gamma")
 """Numbers that a claim may have."""
-
-
-def _check_class(target: str, mechanism: Any) -> None:
-    """Raise `InvalidInput` if an object has no answers that could be audited."""
-    if not is_mechanism(mechanism) and not hasattr(mechanism, "distribution"):
-        raise InvalidInput(
-            f"target = '{target}': has no method sample; must be a class with sample(state, "
-            f"queries, size, rng), or a function {CALLED}"
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,23 +231,17 @@ def _descendants() -> list[int]:
         return []
     parents: dict[int, list[int]] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
-        with suppress(OSError):
-            state, parent = _stat(name)
-            if state != "Z":
-                parents.setdefault(parent, []).append(int(name))
+        with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+            # the name of a process may hold anything, brackets too
+            state, parent = file.read().rpartition(b")")[2].split()[:2]
+            if state != b"Z":
+                parents.setdefault(int(parent), []).append(int(name))
     found, left = [], [os.getpid()]
     while left:
         more = parents.get(left.pop(), [])
         found += more
         left += more
     return found
-
-
-def _stat(process: str) -> tuple[str, int]:
-    """Return the state of a process and its parent; its name may hold anything, brackets too."""
-    with open(f"/proc/{process}/stat", "rb") as file:  # noqa: PTH123
-        fields = file.read().rpartition(b")")[2].split()
-    return fields[0].decode(), int(fields[1])
 
 
 def _tell(control: int, facts: dict[str, Any]) -> None:

@@ -170,7 +170,11 @@ def attacks_table(subject: SubjectView) -> Table:
                     at(each, 1),
                     share(each["advantage"]),
                     MISSING if each["beyond"] is None else share(each["beyond"]),
-                    *((MISSING,) * 4 if run is None else _guessed(run)),
+                    *(
+                        (MISSING,) * 4
+                        if run is None
+                        else (*ran(run), f"{count(run['v'])} of {count(run['r'])}")
+                    ),
                 )
             )
     return Table(
@@ -234,7 +238,3 @@ def repeated_table(found: Sequence[TranscriptTests]) -> Table | None:
         numeric=(False, *(True,) * 9, False),
         rows=tuple(rows),
     )
-
-
-def _guessed(run: Raw) -> tuple[str, ...]:
-    return (*ran(run), f"{count(run['v'])} of {count(run['r'])}")
