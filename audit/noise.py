@@ -146,13 +146,11 @@ class Noise:
             1 + s
         )
 
-    def _top(self, s: Array, delta: Array | float) -> Array:
-        """Return an epsilon at which even Phi(s/2 - epsilon/s) is at most delta."""
-        return np.maximum(0.0, s * (s / 2 - ndtri(delta)))
-
     def _root(self, s: Array, delta: Array) -> Array:
         """Return where the decreasing hockey stick meets delta."""
-        low, high = np.zeros_like(s), self._top(s, np.minimum(delta, 0.5))
+        # at that epsilon even Phi(s/2 - epsilon/s) is at most delta
+        top = s * (s / 2 - ndtri(np.minimum(delta, 0.5)))
+        low, high = np.zeros_like(s), np.maximum(0.0, top)
         high[self.hockey_stick(s, low) <= delta] = 0.0
         while True:
             middle = (low + high) / 2

@@ -87,7 +87,9 @@ def reach_of(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if certified(middle) > claimed else (middle, high)
-    return Reach(cap=cap, detectable=leak(_hit(high, trials)))
+    # the smallest chance of a right guess with which at least so many are right, at power 0.9
+    hit = float(betaincinv(high, trials - high + 1, POWER))
+    return Reach(cap=cap, detectable=leak(hit))
 
 
 @lru_cache(maxsize=1024)
@@ -183,11 +185,6 @@ def _check(claimed: float, delta: float, alpha: float) -> None:
     require(is_real(claimed) and claimed >= 0, "claimed", claimed, "a number >= 0")
     require(is_real(delta) and 0 <= delta < 1, "delta", delta, "a number in [0, 1)")
     require(is_real(alpha) and 0 < alpha < 1, "alpha", alpha, "a number in (0, 1)")
-
-
-def _hit(right: int, trials: int) -> float:
-    """Smallest chance of a right guess with which at least so many are right, at power 0.9."""
-    return float(betaincinv(right, trials - right + 1, POWER))
 
 
 def _leak(q: float, delta: float) -> float:

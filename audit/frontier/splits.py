@@ -50,13 +50,9 @@ def split_of(name: str, data: Labelled, k: int, *, seed: int = 0) -> Split:
         chosen = data.take(rows)
         return Labelled(scaler.transform(chosen.X) / math.sqrt(data.X.shape[1]), chosen.y)
 
+    covariance = scaler.transform(public.X).T @ (public.y - public.y.mean())
     return Split(
         train=made(rest[test:][:TRAIN]),
         test=made(rest[:test]),
-        feature=_best(scaler.transform(public.X), public.y),
+        feature=int(np.abs(covariance).argmax()),
     )
-
-
-def _best(X: NDArray[np.float64], y: NDArray[np.int64]) -> int:
-    """Return the column with the largest covariance with the label; columns are standardised."""
-    return int(np.abs(X.T @ (y - y.mean())).argmax())

@@ -114,7 +114,7 @@ def counted_again(old: Raw, new: Raw, tolerance: float, alpha: float) -> Counted
     return Counted(
         numbers=tuple(numbers),
         of=len(mine) + len(counted_rungs(old["repeated"])),
-        elsewhere=_elsewhere(mine, new["subject"], both, sampled),
+        elsewhere=next(_larger(mine, new["subject"], both, sampled), ""),
     )
 
 
@@ -225,16 +225,6 @@ def _loss(q: float, delta: float) -> float:
     if q >= 1:
         return math.inf
     return max(0.0, float(Ratio(delta).between(q, 1 - q))) if q > 0 else 0.0
-
-
-def _elsewhere(
-    mine: Sequence[_Guesses],
-    subject: Raw | None,
-    both: Sequence[tuple[Raw, Raw]],
-    sampled: Sequence[tuple[Raw, Raw]],
-) -> str:
-    """Say which number is larger than all the old ones of its kind, but of something else."""
-    return next(_larger(mine, subject, both, sampled), "")
 
 
 def _larger(

@@ -205,13 +205,11 @@ def _cell(cell: Cell, evidence: Evidence, target: AuditTarget, claimed: float) -
         "alpha": number(cell.lower.alpha),
         "counts": None if cell.lower.counts is None else asdict(cell.lower.counts),
         "histograms": None if cell.lower.histograms is None else asdict(cell.lower.histograms),
-        "profile": None if cell.profile is None else _needed(cell.profile),
+        # what tells whether a profile is kept: few are, and all of one takes long
+        "profile": None
+        if cell.profile is None
+        else {"lower": [rounded(each, CURVE_DIGITS, DOWN) for each in cell.profile.lower]},
     }
-
-
-def _needed(profile: Profile) -> dict[str, Any]:
-    """Write down what tells whether a profile is kept: few are, and all of one takes long."""
-    return {"lower": [rounded(each, CURVE_DIGITS, DOWN) for each in profile.lower]}
 
 
 def _in_file(change: Change) -> dict[str, Any]:

@@ -51,7 +51,8 @@ def fault(document: object, name: str) -> str:
     if error is None:
         return ""
     error = _innermost(error)
-    place = _place(error.absolute_path)
+    path = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
+    place = "".join(path).removeprefix(".")
     if error.validator == "required":
         missing = next(name for name in error.validator_value if name not in error.instance)
         return f"{place or 'it'} has no field '{missing}', which it must have"
@@ -120,11 +121,6 @@ def _innermost(error: ValidationError) -> ValidationError:
     """Return the fault in the schema, of several, that the value was meant for, if that shows."""
     inside = [each for each in error.context or () if each.path or each.validator == "required"]
     return _innermost(max(inside, key=lambda each: len(each.path))) if inside else error
-
-
-def _place(path: Iterable[str | int]) -> str:
-    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-    return "".join(parts).removeprefix(".")
 
 
 def _shown(value: object) -> str:

@@ -176,7 +176,9 @@ class Numbers:
     def first_change(self) -> Array:
         """See `View`."""
         values = self._table()
-        return first_hit(_differ(values, values[:, :1]), self.lengths())
+        first = values[:, :1]
+        both_nan = np.isnan(values) & np.isnan(first)
+        return first_hit((values != first) & ~both_nan, self.lengths())
 
     def tally(self, place: Place | None) -> Tally:
         """See `View`."""
@@ -235,11 +237,4 @@ def _equal(column: NDArray[Any], key: Key) -> Mask:
         found = column.view(np.uint8) == int(number)
     else:
         found = column == int(number)
-    return found
-
-
-def _differ(values: NDArray[Any], first: NDArray[Any]) -> Mask:
-    """Return whether values are not the same; NaN is the same as NaN."""
-    both_nan = np.isnan(values) & np.isnan(first)
-    found: Mask = (values != first) & ~both_nan
     return found

@@ -62,16 +62,16 @@ def frontier(points: Sequence[Point]) -> tuple[Point, ...]:
     What loses more than the ε that was asked for, and what was only sampled, is on no frontier: a
     lower bound does not say how little is lost.
     """
-    known = [(each.loss, -each.accuracy[0], k) for k, each in enumerate(points) if _counts(each)]
+    known = [
+        (each.loss, -each.accuracy[0], k)
+        for k, each in enumerate(points)
+        if each.loss is not None and each.exact and not each.refuted
+    ]
     best: list[Point] = []
     for _, accuracy, k in sorted(known):
         if not best or -accuracy > best[-1].accuracy[0]:
             best.append(points[k])
     return tuple(best)
-
-
-def _counts(point: Point) -> bool:
-    return point.loss is not None and point.exact and not point.refuted
 
 
 def headlines(document: Raw) -> tuple[str, ...]:

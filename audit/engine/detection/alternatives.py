@@ -145,7 +145,8 @@ def through_event(
         base[: len(first)] = first
         inside = np.arange(answers.labels) < len(first)
     else:
-        base = _bins()
+        # the probabilities of the bins of a pilot, on the base that it was drawn from
+        base = np.diff(_levels(), prepend=0.0, append=1.0)
         above = np.cumsum(base[::-1])[::-1]
         inside = above <= max(frequency, above[-1]) * (1 + 1e-9)
     p1 = float(base[inside].sum())
@@ -248,9 +249,3 @@ def _levels() -> Array:
     levels = np.concatenate([LEVELS, 1 - LEVELS[-2::-1]])
     clipped: Array = np.clip(levels, BEYOND, 1 - BEYOND)
     return clipped
-
-
-def _bins() -> Array:
-    """Return the probabilities of the bins of a pilot, on the base that it was drawn from."""
-    bins: Array = np.diff(_levels(), prepend=0.0, append=1.0)
-    return bins

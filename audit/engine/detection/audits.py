@@ -119,13 +119,18 @@ class Audits:
         shares, other = self._chosen(leak)
         found = 0.0
         for face in np.flatnonzero(shares >= RARE):
-            found += float(shares[face]) * self._power(*self._face(int(face), other))
+            p1, p0 = self._face(int(face), other)
+            # the weakest test that may be chosen
+            power = min(power_by(self.design, method, p1, p0) for method in self.methods)
+            found += float(shares[face]) * power
         return found >= POWER
 
     def _chosen(self, leak: float) -> tuple[Array, Array]:
         """Return how often each face (direction, event) is chosen, and the neighbour's law."""
         other = self.family.other(leak)
-        ranks = self._ranks(self.base, self._drawn(1, other, self.runs))
+        base, drawn = self.base, self._drawn(1, other, self.runs)
+        both = np.concatenate([base, drawn], axis=-1), np.concatenate([drawn, base], axis=-1)
+        ranks = self.ranking.of_rare(*both, self.cells)
         found = ranks.max(axis=1) > self.needed
         shares = np.bincount(ranks.argmax(axis=1)[found], minlength=ranks.shape[1]) / self.runs
         return shares, other
@@ -135,10 +140,6 @@ class Audits:
         backward, event = divmod(face, len(self.masks))
         one, two = (min(1.0, float(law @ self.masks[event])) for law in (self.family.base, other))
         return (two, one) if backward else (one, two)
-
-    def _power(self, p1: float, p0: float) -> float:
-        """Probability that the certification refutes, by the weakest test that may be chosen."""
-        return min(power_by(self.design, method, p1, p0) for method in self.methods)
 
     def _methods(self) -> set[Method]:
         """Tests that are chosen at about the leak that is seen."""
@@ -163,8 +164,3 @@ class Audits:
             return np.rint(symbols.astype(float) @ self.masks.T).astype(np.int64)
         below = np.cumsum(symbols, axis=-1)[..., :-1]
         return np.concatenate([below, self.design.screening.draws - below], axis=-1)
-
-    def _ranks(self, base: Counts, other: Counts) -> Array:
-        """Return ranks (..., 2E) at each event, forward and backward, as the screening does."""
-        both = np.concatenate([base, other], axis=-1), np.concatenate([other, base], axis=-1)
-        return self.ranking.of_rare(*both, self.cells)

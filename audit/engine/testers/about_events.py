@@ -91,7 +91,11 @@ class AboutEvents(Kind):
         counts, scale, highest = _counted(cell)[1], self.scale, floor
         if scale.by_accuracy:
             return max(floor, accuracy_upper(counts.x, counts.y, counts.n1, alpha=alpha))
-        for x, n1, y, n0 in _faces(counts):
+        # an event and its complement, in both directions
+        one, other = (counts.x, counts.n1), (counts.y, counts.n0)
+        rest, other_rest = (counts.n1 - counts.x, counts.n1), (counts.n0 - counts.y, counts.n0)
+        faces = (*one, *other), (*other, *one), (*rest, *other_rest), (*other_rest, *rest)
+        for x, n1, y, n0 in faces:
             plain = float(leak_upper(x, n1, y, n0, scale=scale, alpha=alpha / 2))
             if plain > highest:
                 sharp = combined_upper(
@@ -118,13 +122,6 @@ class AboutEvents(Kind):
             alpha=effort.alpha,
             screening=effort.screening,
         )
-
-
-def _faces(counts: Counts) -> tuple[tuple[int, int, int, int], ...]:
-    """Return the counts of an event and of its complement, in both directions."""
-    one, other = (counts.x, counts.n1), (counts.y, counts.n0)
-    rest, other_rest = (counts.n1 - counts.x, counts.n1), (counts.n0 - counts.y, counts.n0)
-    return (*one, *other), (*other, *one), (*rest, *other_rest), (*other_rest, *rest)
 
 
 def _counted(cell: Recorded) -> tuple[Method, Counts]:

@@ -137,7 +137,7 @@ class Host:
 
         `Lost` says that it never will.
         """
-        dead = self._ended()
+        dead = not self._control.facts(0).keys().isdisjoint(ENDED)
         self.said.read(self._pipe)
         closed = self._read()
         for message in self._message():
@@ -212,10 +212,6 @@ class Host:
             if len(found) < CHUNK:
                 return False
         return False
-
-    def _ended(self) -> bool:
-        """Return whether its process has ended, as its supervisor says."""
-        return not self._control.facts(0).keys().isdisjoint(ENDED)
 
     def _late(self) -> NoReturn:
         self.close()
