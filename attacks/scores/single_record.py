@@ -35,7 +35,10 @@ class SingleRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FittedSingleRecord:
-    """Ascending own-label shares in reference models, -inf with the record, and counts without."""
+    """The own label's shares in reference models, ascending, and how many are without the record.
+
+    A share is -inf where the record was in.
+    """
 
     own: Array
     outside: Array

@@ -46,7 +46,10 @@ def batch_cost(room: int) -> tuple[int, int]:
 def batch_defects(
     probe: ProbePoints, points: Sequence[Array], alpha: float, untold: list[str]
 ) -> list[Defect]:
-    """Return batches of answers on one side, on opposite ones, or come again: alpha / 3 each."""
+    """Return the defects of batches, by three tests with alpha / 3 each.
+
+    The answers of a batch are on the same side or on opposite ones, or batches come again.
+    """
     x, service = points[0], probe.service
     batch = np.array([x, probe.beside(x, HAIR)])
     if probe.room < 2 * SIZE:

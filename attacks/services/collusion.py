@@ -262,7 +262,10 @@ def _compared(
     alpha: float,
     progress: Progress,
 ) -> Repeated:
-    """Compare games with a deployment each: the victim's data are S or S', tenants have both."""
+    """Compare games, each with a deployment of its own.
+
+    The victim's data are S or S', the attacker's tenants have both.
+    """
     drawn = []
     for done, (side, data) in enumerate(_sides(pair), start=1):
         games = []

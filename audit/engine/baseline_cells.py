@@ -42,7 +42,7 @@ IDENTITY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a recorded cell lies in the plan of this run."""
+    """The place of a recorded cell in the plan of this run."""
 
     group: int
     pair: int

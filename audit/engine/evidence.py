@@ -110,7 +110,10 @@ class Evidence:
 
     @property
     def detectable(self) -> float:
-        """Return the smallest leak through the stated event, refutable with probability 0.9."""
+        """Return the smallest true leak that would have been refuted with probability 0.9.
+
+        It is one through an event of the stated frequency.
+        """
         return self.sight.detectable
 
     @property

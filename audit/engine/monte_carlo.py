@@ -237,7 +237,7 @@ def _largest(
     tester: Tester,
     spending: Spending,
 ) -> Bound:
-    """Bound the largest leak of all certified cells by one test over them, at undivided alpha."""
+    """Bound the largest leak of all certified cells from above, by one test at undivided alpha."""
     found = 0.0
     for finalist, cell in sorted(
         zip(finalists, cells, strict=True), key=lambda both: -both[1].upper.value

@@ -96,7 +96,10 @@ def cost(
 
 
 def ladder(target: AuditTarget, claim: Claim) -> tuple[float, ...]:
-    """Return the leaks to plan for by default: those of the ladder that can be, or half-way."""
+    """Return the leaks to plan for where none is asked for.
+
+    They are those of the ladder that can be, or else one half-way there.
+    """
     most = target.most(claim)
     leaks = tuple(leak for factor in LADDER if (leak := factor * claim.promised) < most)
     return leaks or ((claim.promised + most) / 2,)

@@ -81,7 +81,10 @@ def exceeds(bound: Mapping[str, Any], allowed: float) -> bool:
 
 
 def could_see(bound: Mapping[str, Any], allowed: float) -> bool:
-    """Return whether a certified number, with its cap recorded, could have exceeded the claim."""
+    """Return whether a certified number, or its Rényi loss, could have exceeded the claim.
+
+    It is false where nothing is recorded of its cap.
+    """
     renyi = bound.get("renyi")
     return float(bound.get("cap", 0.0)) > allowed or (
         renyi is not None and float(renyi["cap"]) > float(renyi["allowed"])
@@ -117,7 +120,10 @@ def outspent(repeated: Mapping[str, Any]) -> bool:
 
 
 def blind_to(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return why nothing is known of a service's claim unless it is broken, empty if it is."""
+    """Return why nothing is known of a service's claim unless it is broken.
+
+    It is empty where the claim can be judged.
+    """
     found: Sequence[str] = record["run"].get("probe", {}).get("blind", ())
     return tuple(UNLOOKED[each] for each in found)
 

@@ -46,7 +46,10 @@ class Judged:
         }
 
     def _remedies(self) -> dict[str, str]:
-        """Return commands by the id of a change that looks like a new name; only baselines move."""
+        """Return the command that is due, by the id of a change that looks like a new name.
+
+        Only a baseline can be moved.
+        """
         if self.baseline is None:
             return {}
         return {

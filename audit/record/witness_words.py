@@ -130,7 +130,10 @@ def answer_names(target: AuditTarget, event: Event, query: NDArray[np.float64]) 
 
 
 def _bad_strings(evidence: Evidence) -> str:
-    """Return how many random strings, which are the leak, are bad at the worst cell."""
+    """Return how many random strings are bad at the worst cell.
+
+    That is its leak, whichever of good and bad is its event.
+    """
     cell, moves = evidence.worst, "with it on both sides the score moves by more than is claimed"
     if (counts := cell.lower.counts) is not None:
         # the event is 'bad' on one side, or 'good' on the other, less often

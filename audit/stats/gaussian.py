@@ -58,7 +58,10 @@ def gaussian_shift(log_p: Array, log_q: Array, law_error: float = 0.0) -> Loss:
 
 
 def _quantiles(log_p: Array) -> tuple[Array, Array]:
-    """Return Phi^-1 of the first 1, ..., K - 1 sums by the smaller tail; scales of rounding."""
+    """Return Phi^-1 of the sums of the first 1, ..., K - 1 probabilities, from the smaller tail.
+
+    With them comes what roundings scale with.
+    """
     below = np.logaddexp.accumulate(log_p, axis=-1)[..., :-1]
     above = np.logaddexp.accumulate(log_p[..., ::-1], axis=-1)[..., ::-1][..., 1:]
     low = below <= above

@@ -167,7 +167,10 @@ def given(mechanism: Any) -> Any:
 
 
 def is_mechanism(thing: Any) -> bool:
-    """Return whether it is an object to audit, with `sample` or a trainer, and no function."""
+    """Return whether it is an object to audit, not a plain function.
+
+    It has `sample`, or is a trainer.
+    """
     return isinstance(thing, Mechanism) or hasattr(thing, "sample") or is_trainer(thing)
 
 

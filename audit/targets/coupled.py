@@ -133,7 +133,10 @@ def coupled(target: AuditTarget, claim: ScoreStability) -> AuditTarget:
 
 
 def coupled_group(group: Group) -> Group:
-    """Return pairs that share a random string: each change alone, and any after the string."""
+    """Return pairs whose sides share a random string.
+
+    They are each change alone, and all of them, any of which may be chosen after the string.
+    """
     single: list[Change] = [AnyOf((change,)) for change in group.pairs.changes]
     every = [AnyOf(group.pairs.changes)] if 1 < len(single) <= MOST_TOGETHER else []
     given = group.pairs

@@ -133,12 +133,18 @@ class AuditTarget:
         return offers(self.mechanism, "reachable")
 
     def looked_at(self, claim: Claim) -> str:
-        """Return in words the part of a claim that is answered, empty if all of it or unknown."""
+        """Return in words what is answered of what a claim is about.
+
+        It is empty where that is all of it, or nobody says otherwise.
+        """
         return str(self.mechanism.looked_at) if claim.of_answers else ""
 
     @property
     def derived(self) -> dict[str, int | float | str]:
-        """Return values of parameters left out, where the mechanism says them without fail."""
+        """Return the values of parameters that were left out, where the mechanism says them.
+
+        It is empty where the mechanism fails over it.
+        """
         try:
             told = dict(self.mechanism.derived_parameters)
         except Exception:  # noqa: BLE001  (words about a result: none is better than no result)

@@ -294,7 +294,7 @@ def _known(entry: Entry, claim: Claim, given: Mapping[str, Any], made: Any) -> C
 
 
 def _has_parameters(expected: Refuted, given: Mapping[str, Any], made: Any, entry: Entry) -> bool:
-    """Return whether a mechanism has its entry's parameters, but for those of no matter."""
+    """Return whether a mechanism has its entry's parameters, but for those that do not matter."""
     if given.get("n") is not None and given["n"] < expected.least_n:
         return False
     if expected.free is None:

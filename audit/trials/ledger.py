@@ -182,7 +182,10 @@ class Ledger:
         return self._connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Make the table in a new file or check it in an older one; readers do not block."""
+        """Make the table in a new file, or check it in an older one.
+
+        Readers and one writer then work side by side.
+        """
         connection.execute("BEGIN IMMEDIATE")
         found = tuple(
             connection.execute(f"PRAGMA {name}").fetchone()[0]

@@ -184,7 +184,10 @@ class SubjectView:
 
     @property
     def hardest(self) -> Look:
-        """Return the view with the largest share of what is allowed, of those that could exceed."""
+        """Return the view with the largest bound as a share of what is allowed.
+
+        If there are any, it is one of those that could exceed it.
+        """
 
         def rank(look: Look) -> tuple[bool, float]:
             return look.status in (BROKEN, INSIDE), look.times

@@ -107,7 +107,10 @@ class Audits:
                 )
 
     def _some_thresholds(self) -> tuple[Counts, Counts]:
-        """Return the events, every third of numbers, that crowds are looked at through; bins."""
+        """Return the events that a crowd is looked at through, and the first bins that they need.
+
+        Of numbers it is every third.
+        """
         symbols = self.masks.shape[1]
         if self.design.answers.labels:
             return np.arange(len(self.masks)), np.arange(symbols)

@@ -32,7 +32,10 @@ class Numbering:
 
     @classmethod
     def of(cls, kinds: int, most: int) -> Numbering:
-        """Return the numbering of multisets of up to `most` records of some kinds, below 2^62."""
+        """Return the numbering of multisets of up to `most` records of so many kinds, >= 1.
+
+        There are fewer than 2^62 of these.
+        """
         rows = [
             [0, *(multisets(kinds - kind, left - 1) for left in range(1, most + 1))]
             for kind in range(kinds)

@@ -127,7 +127,10 @@ class Kind(Protocol):
         raise InvalidInput(NOT_SAMPLED)
 
     def detectable(self, cell: Recorded, limit: float, effort: Effort, *, through: bool) -> float:
-        """Return the smallest leak through an event, as frequent as seen, shown above a limit."""
+        """Return the smallest leak that so many trials show to be above a limit.
+
+        It is `through` its event, at the frequency that was seen.
+        """
         raise InvalidInput(NOT_SAMPLED)
 
 

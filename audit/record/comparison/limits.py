@@ -15,7 +15,10 @@ Raw = Mapping[str, Any]
 
 
 def is_watched(result: Raw) -> bool:
-    """Return whether a rise could be seen in a result's trials, if it is not known to be wrong."""
+    """Return whether a result has trials that a rise could be seen in.
+
+    A claim that is known to be wrong is not watched.
+    """
     return bool(
         result["verdict"] != "error" and result["exact"] is None and result["expected"] != "refuted"
     )

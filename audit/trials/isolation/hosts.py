@@ -15,7 +15,10 @@ from dpassay.workers.namespaces import lineage
 
 
 class Hosts:
-    """Hosts of one user's code, opened when needed (see `Host`); their prints come at the end."""
+    """Hosts of one user's code, opened when they are needed; see `Host` for the arguments.
+
+    What they print is told when they are closed.
+    """
 
     def __init__(
         self,

@@ -121,7 +121,7 @@ class Isolated(AuditTarget):
         return np.asarray(told.draws)
 
     def see(self, subject: Any, data: Any, points: Any, rng: np.random.Generator) -> Any:
-        """Return what an attack's subject, sent once without its target, sees over there."""
+        """Return what the subject of an attack, sent once without its target, sees there."""
         where = "a target's training set"
         return self._ask(where, "see", subject, data, points, rng, known=(subject, points))
 
