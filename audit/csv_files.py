@@ -64,7 +64,7 @@ def text_of_cell(cell: str) -> str:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is a file at a path; a path that cannot be looked at holds none."""
+    """Return whether there is a file at a path; a path that cannot be looked at holds none."""
     try:
         return path.is_file()
     except (OSError, ValueError):  # a name too long, or with a null byte
@@ -72,24 +72,11 @@ def is_file(path: Path) -> bool:
 
 
 def read_csv(path: Path, *, missing: bool | str = False) -> pd.DataFrame:
-    """Read a CSV file with a header line.
+    """Read a CSV file, UTF-8 and separated by commas, with a header line and at least one record.
 
-    Parameters
-    ----------
-    path : Path
-        An existing file, UTF-8, separated by commas.
-    missing : bool or str
-        Whether values may be missing; a name: in this column alone.
-
-    Returns
-    -------
-    DataFrame
-        At least one record; no value is infinite.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no such file; the message says in which line, and what would mend it.
+    No value is infinite. Values may be missing anywhere, or in the one column that `missing` names.
+    Raise InvalidInput if it is no such file; the message says in which line, and what would mend
+    it.
     """
     import pandas as pd
 
@@ -169,7 +156,7 @@ def shown(names: list[str]) -> str:
 
 
 def nameless(names: list[str]) -> bool:
-    """Whether a header looks like a record: one of its names is a number."""
+    """Return whether a header looks like a record: one of its names is a number."""
     return any(re.fullmatch(r"-?\d+(\.\d+)?", name.strip()) for name in names)
 
 
@@ -219,18 +206,8 @@ def _check_finite(path: Path, frame: pd.DataFrame) -> None:
 def record_lines(path: Path, records: int) -> NDArray[np.int64] | None:
     """Return the line in which each record of a file begins, the first line being 1.
 
-    Parameters
-    ----------
-    path : Path
-        A file that `read_csv` has read.
-    records : int
-        How many records that found.
-
-    Returns
-    -------
-    array (records,) or None
-        None where that cannot be told: the file is packed by something else than gzip, bzip2 or
-        xz, or does not show as many records when it is read line by line.
+    Return None where that cannot be told: the file is packed by something else than gzip, bzip2 or
+    xz, or does not show as many records as `read_csv` found when it is read line by line.
     """
     import numpy as np
 

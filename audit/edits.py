@@ -22,23 +22,11 @@ SHOWN = 3
 class Edit:
     """Replace some rows, take others away, and add new ones at the end.
 
-    Parameters
-    ----------
-    replaced : tuple of (int, row)
-        Places, counted from 0 and ascending, and the codes of the rows that come there.
-    removed : tuple of int
-        Places of rows that are taken away, ascending, none of them replaced.
-    added : tuple of row
-    relation : str
-        The narrowest relation under which it makes a neighbour; by default what the numbers of rows
-        say: `replace-k`, `add-remove` for one row more or less, else `own`.
-    form : Form, optional
-        What the codes stand for; only words depend on it.
-
-    Raises
-    ------
-    InvalidInput
-        If nothing changes, or places are out of order.
+    `replaced` has places, counted from 0 and ascending, and the codes of the rows that come there;
+    the places `removed` ascend too, none of them replaced. `relation` is the narrowest under which
+    it makes a neighbour; by default what the numbers of rows say: `replace-k`, `add-remove` for one
+    row more or less, else `own`. `form` is what the codes stand for; only words depend on it. Raise
+    InvalidInput if nothing changes, or places are out of order.
     """
 
     replaced: tuple[tuple[int, Row], ...] = ()
@@ -78,7 +66,7 @@ class Edit:
         )
 
     def fits(self, base: Any) -> bool:
-        """Whether it can be made to a dataset: of rows, with these places and columns."""
+        """Return whether it can be made to a dataset: of rows, with these places and columns."""
         if not isinstance(base, Rows):
             return False
         last = max((*(place for place, _ in self.replaced), *self.removed), default=-1)
@@ -131,13 +119,7 @@ def _more(count: int) -> list[str]:
 
 
 def edit_from_json(told: Mapping[str, Any]) -> Edit:
-    """Read back what `Edit.as_json` wrote.
-
-    Raises
-    ------
-    InvalidInput
-        If it is anything else.
-    """
+    """Read back what `Edit.as_json` wrote; raise InvalidInput for anything else."""
     check_relation(told["relation"])
     return Edit(
         replaced=tuple((place, _row(row)) for place, row in told["replaced"]),

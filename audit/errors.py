@@ -45,14 +45,11 @@ class InvalidInput(DpassayError, ValueError):
 
 
 class LedgerError(DpassayError, RuntimeError):
-    """The ledger of a run cannot be read or written (exit code 3).
-
-    The run ends, what was finished stays in it.
-    """
+    """The ledger cannot be read or written (exit code 3); what was finished stays in it."""
 
 
 class ClusterError(DpassayError, RuntimeError):
-    """A Dask cluster is lost, or its workers cannot do the work (exit code 3).
+    """A Dask cluster is lost or its workers cannot do the work (exit code 3).
 
     The run ends, what was finished stays in its ledger.
     """
@@ -90,7 +87,7 @@ class TargetError(DpassayError, RuntimeError):
 
     @property
     def fatal(self) -> bool:
-        """Whether no search passes over it.
+        """Return whether no search passes over it.
 
         It returned something else than the user declared, or what cannot be read, or passed a limit
         on a reply, which would be waited for again and again.
@@ -100,7 +97,7 @@ class TargetError(DpassayError, RuntimeError):
 
     @property
     def unforeseen(self) -> bool:
-        """Whether a run raised an exception where no pilot had shown one: a search begins anew."""
+        """Return whether a run raised what no pilot had shown: a search begins anew."""
         return self.cause.startswith(UNFORESEEN)
 
 
@@ -114,12 +111,8 @@ LIMITS = ("it gave no whole reply within", "its reply is longer than")
 class Failed:
     """What stands for the answer of a run that raised an exception: that is an answer too.
 
-    Parameters
-    ----------
-    kind : str
-        The name of the exception's type.
-    detail : str
-        What it said and where; not part of the answer.
+    `kind` is the name of the exception's type; `detail`, what it said and where, is not part of the
+    answer.
     """
 
     kind: str
@@ -132,9 +125,9 @@ class Failed:
 
 
 def printable(text: str, *, line: bool = True) -> str:
-    """Return a text without what a terminal or a CI log would obey; in one line, or in several.
+    """Return a text without what a terminal or a CI log would obey, in one line or several.
 
-    No longer than a message of `dpassay.trials.wire` allows.
+    It is no longer than a message of `dpassay.trials.wire` allows.
     """
     found = COMMAND.sub("\\g<1>\ufffd", OBEYED.sub("\ufffd", text))
     found = re.sub("[\t\n]", "\ufffd", found) if line else found
@@ -147,13 +140,10 @@ def first_line(text: str) -> str:
 
 
 def told(error: BaseException) -> str:
-    """Say what an exception of foreign code said, its type and the place; below that its traceback.
+    """Describe an exception of foreign code in a line, with its traceback below.
 
-    Returns
-    -------
-    str
-        'message (Type at file:line in function)' on the first line. The place is the innermost one
-        that is neither ours nor of an installed library, where there is one.
+    The line is 'message (Type at file:line in function)'. The place is the innermost one that is
+    neither ours nor of an installed library, where there is one.
     """
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if not _inside(frame.filename, OURS)]
@@ -162,14 +152,11 @@ def told(error: BaseException) -> str:
         for frame in theirs
         if not any(_inside(frame.filename, folder) for folder in LIBRARIES)
     ]
-    place = next(
-        (
-            f" at {_near(few[-1].filename)}:{few[-1].lineno} in {few[-1].name}"
-            for few in (own, theirs, frames)
-            if few
-        ),
-        "",
-    )
+    place = ""
+    if few := own or theirs or frames:
+        file, here = few[-1].filename, os.getcwd()  # noqa: PTH109  (texts, not always of files)
+        file = os.path.relpath(file, here) if _inside(file, here) else file
+        place = f" at {file}:{few[-1].lineno} in {few[-1].name}"
     said = _text(error)
     line = f"{said} ({type(error).__name__}{place})" if said else f"{type(error).__name__}{place}"
     try:
@@ -184,14 +171,8 @@ def _inside(file: str, folder: str) -> bool:
     return file.startswith(folder + os.sep)
 
 
-def _near(file: str) -> str:
-    """Name a file from the working directory where it lies below that."""
-    here = os.getcwd()  # noqa: PTH109  (file names of a traceback are texts, not always of files)
-    return os.path.relpath(file, here) if _inside(file, here) else file
-
-
 def _text(error: BaseException) -> str:
-    """What an exception says, on one line and not too long; it may fail to say anything."""
+    """Return what an exception says, on one line and not too long; it may fail to say anything."""
     try:
         line = " ".join(str(error).split())
     except Exception:  # noqa: BLE001  (what is not ours may do anything)
@@ -200,9 +181,9 @@ def _text(error: BaseException) -> str:
 
 
 def is_real(value: object) -> bool:
-    """Whether a value is a real number, NumPy's included (and no truth value).
+    """Return whether a value is a real number, NumPy's included, that a float can hold.
 
-    Not if it is too large for a float, such as 10**400.
+    A truth value is none.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
@@ -214,34 +195,19 @@ def is_real(value: object) -> bool:
 
 
 def as_real(value: object) -> float:
-    """Return a real number of any type, NumPy's and fractions included, as a float.
-
-    NaN for all else and where none is near.
-    """
+    """Return a real number, NumPy's and fractions included, as a float; NaN for all else."""
     return float(value) if is_real(value) else math.nan  # type: ignore[arg-type]
 
 
 def is_count(value: object, least: int = 1) -> bool:
-    """Whether a value is an integer, NumPy's included, and at least `least`."""
+    """Return whether a value is an integer, NumPy's included, and at least `least`."""
     return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
 
 
 def require(condition: bool, argument: str, value: Any, allowed: str) -> None:
     """Raise `InvalidInput` with argument, value and what is allowed, unless `condition` holds.
 
-    Parameters
-    ----------
-    condition : bool
-        What must be true.
-    argument, allowed : str
-        The argument's name, and what it may be, to complete 'must be ...'.
-    value : object
-        The offending value; echoed, cut at 80 characters.
-
-    Raises
-    ------
-    InvalidInput
-        When `condition` is false.
+    `allowed` completes 'must be ...'; the value is cut at 80 characters.
     """
     if not condition:
         shown = repr(value)

@@ -68,7 +68,7 @@ class FiniteLaw:
 
     @property
     def table(self) -> NDArray[np.float64]:
-        """What leaks are computed from: `log_p`, shape (q, K)."""
+        """Return what leaks are computed from: `log_p`, shape (q, K)."""
         return self.log_p
 
 
@@ -104,7 +104,7 @@ class PointLaw:
 
     @property
     def table(self) -> NDArray[np.float64]:
-        """What leaks are computed from, shape (q, 1)."""
+        """Return what leaks are computed from, shape (q, 1)."""
         return self.values[:, None]
 
 
@@ -156,12 +156,12 @@ class NoiseLaw:
 
     @property
     def limited(self) -> bool:
-        """Whether the answer is projected."""
+        """Return whether the answer is projected."""
         return self.low > -np.inf or self.high < np.inf
 
     @property
     def table(self) -> NDArray[np.float64]:
-        """What leaks are computed from, shape (q, 1)."""
+        """Return what leaks are computed from, shape (q, 1)."""
         return self.values[:, None]
 
     def binned(self, edges: NDArray[np.float64]) -> FiniteLaw:
@@ -217,19 +217,9 @@ def bernoulli_law(logit: ArrayLike) -> FiniteLaw:
 
 
 def mixture_law(laws: list[FiniteLaw]) -> FiniteLaw:
-    """Equal-weight mixture of laws over the same queries.
+    """Return the law when a uniform coin picks one of several laws of one shape and queries.
 
-    The law when a uniform coin picks one of them.
-
-    Parameters
-    ----------
-    laws : list of FiniteLaw
-        At least one, all of one shape.
-
-    Returns
-    -------
-    FiniteLaw
-        Summing m positive terms costs at most m units of relative rounding.
+    Summing m positive terms costs at most m units of relative rounding.
     """
     stacked = np.stack([law.log_p for law in laws])
     log_p = np.logaddexp.reduce(stacked, axis=0) - np.log(len(laws))

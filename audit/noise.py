@@ -74,9 +74,9 @@ class Noise:
         return self.scale * np.asarray(z)
 
     def log_ratio(self, z: Array, s: Array) -> Array:
-        """Return the log-likelihood ratio of value s against value 0 at answer z, all in scales.
+        """Return the log-likelihood ratio of value s against 0 at answer z, all in scales.
 
-        Not decreasing in z.
+        It does not decrease in z.
         """
         return np.clip(2 * z - s, -s, s) if self.kind == "laplace" else s * z - s * s / 2
 
@@ -96,10 +96,7 @@ class Noise:
         return np.where(s > 0, np.maximum(0.0, delta), 0.0)
 
     def doubt(self, s: Array, epsilon: Array) -> Array:
-        """Return a bound on the numerical error of `hockey_stick`.
-
-        Gaussian terms may be almost equal.
-        """
+        """Return a bound on the error of `hockey_stick`, where Gaussian terms may almost agree."""
         if self.kind == "laplace":
             return 4 * UNIT_ROUNDOFF * (1 + s) * np.ones_like(epsilon)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -149,13 +146,11 @@ class Noise:
             1 + s
         )
 
-    def _top(self, s: Array, delta: Array | float) -> Array:
-        """Return an epsilon at which even Phi(s/2 - epsilon/s) is at most delta."""
-        return np.maximum(0.0, s * (s / 2 - ndtri(delta)))
-
     def _root(self, s: Array, delta: Array) -> Array:
         """Return where the decreasing hockey stick meets delta."""
-        low, high = np.zeros_like(s), self._top(s, np.minimum(delta, 0.5))
+        # at that epsilon even Phi(s/2 - epsilon/s) is at most delta
+        top = s * (s / 2 - ndtri(np.minimum(delta, 0.5)))
+        low, high = np.zeros_like(s), np.maximum(0.0, top)
         high[self.hockey_stick(s, low) <= delta] = 0.0
         while True:
             middle = (low + high) / 2
@@ -169,7 +164,7 @@ class Noise:
             )
 
     def threshold(self, v0: float, v1: float, epsilon: float) -> float:
-        """Return the answer at which the log-likelihood ratio of value v1 against v0 is epsilon.
+        """Return the answer at which the log-likelihood ratio of v1 against v0 is epsilon.
 
         v0 and v1 differ.
         """
@@ -179,18 +174,12 @@ class Noise:
         return middle + epsilon * self.scale**2 / apart
 
     def tests(self, s: float) -> Array:
-        """Return the tests (false positives, true positives) of half-lines, for a shift of s.
-
-        In scales.
-        """
+        """Return tests (false positives, true positives) of half-lines, for a shift of s scales."""
         z = s / 2 + POINTS * max(1.0, s / 2)
         return np.exp(np.stack([self.log_below(-z), self.log_below(s - z)], axis=1))
 
     def limits(self, s: float) -> Array:
-        """Return corners of a polygon that no test is above, for a shift of s scales.
-
-        Tangents at `tests` meet there.
-        """
+        """Return corners of a polygon that no test is above, where tangents at `tests` meet."""
         z = s / 2 + POINTS * max(1.0, s / 2)
         x, y = self.tests(s).T
         slope = np.exp(np.clip(self.log_ratio(z, np.asarray(s)), -700, 700))

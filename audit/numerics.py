@@ -30,21 +30,10 @@ the claim."""
 
 
 def rounded(value: float, digits: int, way: str) -> float:
-    """Return a number with fewer significant digits.
+    """Return a number with fewer significant digits, 1 to 15; infinite values stay as they are.
 
-    Parameters
-    ----------
-    value : float
-        Infinite values stay as they are.
-    digits : int
-        Significant decimal digits, 1 to 15.
-    way : {DOWN, NEAREST, UP}
-
-    Returns
-    -------
-    float
-        Never above `value` with DOWN, never below it with UP; and so are the decimal numbers that
-        the two are written as.
+    It is never above `value` with DOWN, never below it with UP; and so are the decimal numbers that
+    the two are written as.
     """
     if not math.isfinite(value):
         return value
@@ -59,11 +48,8 @@ def written(value: float, digits: int = 6, way: str = NEAREST) -> str:
 def computed(value: float, error: float, digits: int) -> tuple[float, float]:
     """Return a computed number with fewer digits, and the error that it then has.
 
-    Returns
-    -------
-    tuple of float
-        v and e such that [v - e, v + e] contains [value - error, value + error], whether v is read
-        as the decimal number that it is written as or as the float next to it.
+    These are v and e such that [v - e, v + e] contains [value - error, value + error], whether v is
+    read as the decimal number that it is written as or as the float next to it.
     """
     if not (math.isfinite(value) and math.isfinite(error)):
         return value, error
@@ -76,14 +62,9 @@ def computed(value: float, error: float, digits: int) -> tuple[float, float]:
 
 
 def loss(number: float | None, way: str = NEAREST) -> str:
-    """Write a loss in nats with six decimals, so that columns align.
+    """Write a loss in nats with six decimals, so that columns align; None is shown as a dash.
 
-    Parameters
-    ----------
-    number : float or None
-        The loss; None is shown as a dash.
-    way : {DOWN, NEAREST, UP}
-        Which way it goes: a lower bound down, an upper bound up.
+    A lower bound goes DOWN, an upper bound UP.
     """
     if number is None:
         return MISSING
@@ -111,14 +92,7 @@ def above(number: float | None) -> str:
 def exact(number: float | None, claimed: float, *, exceeds: bool) -> str:
     """Write a computed number beside a claim: above it if that is certain, and only then.
 
-    Parameters
-    ----------
-    number : float or None
-    claimed : float
-        What it is held against.
-    exceeds : bool
-        Whether it is above the claim for certain, as the record says: numbers that are rounded
-        cannot tell.
+    `exceeds` says whether it is certain, as the record says: numbers that are rounded cannot tell.
     """
     text = loss(number)
     if number is None:
@@ -136,16 +110,10 @@ def exact(number: float | None, claimed: float, *, exceeds: bool) -> str:
 
 
 def promise(claimed: float, found: float | None = None) -> str:
-    """Write a claimed number.
+    """Write a claimed number: up, so that no more is promised than is.
 
-    Up, so that no more is promised than is, and with the digits that what is found beside it has.
-
-    Parameters
-    ----------
-    claimed : float
-    found : float, optional
-        A leak that is above the claim for certain: the claim gets so many digits that it is seen to
-        be below.
+    A leak `found` that is above the claim for certain gives the claim so many digits that it is
+    seen to be below.
     """
     text = plain(claimed)
     if not _same(_read(text), claimed):
@@ -166,10 +134,7 @@ def promise(claimed: float, found: float | None = None) -> str:
 
 
 def allowance(claimed: float) -> str:
-    """Write a number of a claim with up to six significant digits.
-
-    Up, unless it is one of so few digits but for rounding.
-    """
+    """Write a claim's number with up to six digits: up, unless it has so few but for rounding."""
     text = plain(claimed)
     return text if _same(_read(text), claimed) else written(claimed, 6, UP)
 
@@ -219,40 +184,26 @@ bytes."""
 
 
 def number(value: float) -> float | str:
-    """Return a number that is no bound as it is recorded.
-
-    12 significant digits, infinities as text.
-    """
+    """Return a number that is no bound as recorded: 12 significant digits, infinities as text."""
     return _recorded(rounded(value, DIGITS, NEAREST))
 
 
 def lower_number(value: float, claimed: float = math.inf) -> float | str:
     """Return a lower bound as it is recorded: 12 significant digits, never more than it is.
 
-    Parameters
-    ----------
-    value : float
-    claimed : float, optional
-        What it is held against. A bound above the claim stays above it, and keeps the digits that
-        takes.
+    A bound above the claim stays above it, and keeps the digits that takes.
     """
     short = rounded(value, DIGITS, DOWN)
     return _recorded(float(value) if value > claimed >= short else short)
 
 
 def upper_number(value: float) -> float | str:
-    """Return an upper bound, or an error, as it is recorded.
-
-    12 significant digits, never less than it is.
-    """
+    """Return an upper bound or error as recorded: 12 significant digits, never less than it is."""
     return _recorded(rounded(value, DIGITS, UP))
 
 
 def computed_number(value: float, error: float) -> tuple[float | str, float | str]:
-    """Return a computed number and its error as they are recorded.
-
-    Together they still contain what they contained.
-    """
+    """Return a computed number and its error as recorded; they contain what they contained."""
     short, wide = computed(value, error, DIGITS)
     return _recorded(short), _recorded(wide)
 
@@ -264,9 +215,6 @@ def _recorded(value: float) -> float | str:
 
 
 def percent(share: float) -> str:
-    """Write a share as a percentage, with as many digits as it needs, ten at most.
-
-    Rounded down, so that 100 % is all of it.
-    """
+    """Write a share as a percentage with ten digits at most, down, so that 100 % is all of it."""
     with localcontext(prec=DIGITS - 2, rounding=ROUND_FLOOR):
         return f"{(100 * Decimal(repr(float(share)))).normalize():f} %"

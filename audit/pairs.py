@@ -187,10 +187,7 @@ def _is_change(change: object) -> bool:
 
 
 def _kind(found: object) -> str:
-    """Name the type of what was given in place of a dataset.
-
-    Its values may be anybody's records.
-    """
+    """Name the type given in place of a dataset, not its values: they may be anybody's records."""
     inside = (
         {type(each).__name__ for each in found}
         if isinstance(found, (tuple, list)) and len(found) <= 100
@@ -291,21 +288,10 @@ def replace_one(
 
 
 def replace_several(pairs: Pairs, k: int) -> Pairs:
-    """Make neighbours under replace-k of neighbours under replace-one.
+    """Make neighbours under replace-k, as many, of neighbours under replace-one.
 
-    Each change, and the next ones of other records.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        Changes of one record each.
-    k : int
-        Records that are changed at a time, >= 1; fewer where the changes are of fewer records.
-
-    Returns
-    -------
-    Pairs
-        As many as there were.
+    Each is a change with the next ones of other records, k in all; fewer where the changes are of
+    fewer records.
     """
     changes = tuple(_with_others(pairs.changes, place, k) for place in range(len(pairs)))
     how = pairs.how if k == 1 else f"{pairs.how}; {k} of these changes at a time"

@@ -41,12 +41,7 @@ GRID, HALVINGS = 500, 60
 class ZeroConcentrated:
     """rho-zCDP: the Renyi divergence of every order alpha > 1 is at most rho alpha.
 
-    Bun and Steinke, 'Concentrated differential privacy' (2016), Definition 1.1.
-
-    Parameters
-    ----------
-    rho : float
-        In (0, 300].
+    Bun and Steinke, 'Concentrated differential privacy' (2016), Definition 1.1; rho is in (0, 300].
     """
 
     kind: ClassVar[str] = "zCDP"
@@ -73,7 +68,7 @@ class ZeroConcentrated:
         return ZeroConcentrated(m * self.rho).points() if m * self.rho <= LARGEST_RHO else ()
 
     def as_json(self) -> dict[str, Any]:
-        """What `curve_from_json` reads."""
+        """Return what `curve_from_json` reads."""
         return {"kind": self.kind, "rho": self.rho}
 
 
@@ -81,12 +76,8 @@ class ZeroConcentrated:
 class Renyi:
     """Renyi differential privacy: the divergence of each order alpha is at most its epsilon.
 
-    Mironov, 'Renyi differential privacy' (2017), Definition 4.
-
-    Parameters
-    ----------
-    orders : tuple of (float, float)
-        Pairs of alpha > 1, finite, and epsilon > 0 in nats.
+    Mironov, 'Renyi differential privacy' (2017), Definition 4. `orders` are pairs of alpha > 1,
+    finite, and epsilon > 0 in nats.
     """
 
     kind: ClassVar[str] = "RDP"
@@ -120,19 +111,13 @@ class Renyi:
         return _points(tuple((alpha, m * epsilon) for alpha, epsilon in self.orders))
 
     def as_json(self) -> dict[str, Any]:
-        """What `curve_from_json` reads."""
+        """Return what `curve_from_json` reads."""
         return {"kind": self.kind, "orders": [list(each) for each in self.orders]}
 
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """A privacy profile: (epsilon, delta)-differential privacy at each of some points.
-
-    Parameters
-    ----------
-    known : tuple of (float, float)
-        Pairs of epsilon and delta; see `dpassay.claims.DP`.
-    """
+    """A privacy profile: (epsilon, delta)-differential privacy at each of some points, `known`."""
 
     kind: ClassVar[str] = "Profile"
 
@@ -156,7 +141,7 @@ class Points:
         return tuple((m * epsilon, m * delta) for epsilon, delta in self.known if m * delta < 1)
 
     def as_json(self) -> dict[str, Any]:
-        """What `curve_from_json` reads."""
+        """Return what `curve_from_json` reads."""
         return {"kind": self.kind, "points": [list(each) for each in self.known]}
 
 
@@ -165,13 +150,7 @@ Curve = ZeroConcentrated | Renyi | Points
 
 
 def curve_from_json(facts: Mapping[str, Any]) -> Curve:
-    """Read back what `as_json` wrote.
-
-    Raises
-    ------
-    InvalidInput
-        If the kind is unknown or a number is out of range.
-    """
+    """Read back what `as_json` wrote; raise InvalidInput if a kind or number is not allowed."""
     kind = facts.get("kind")
     known = (ZeroConcentrated.kind, Renyi.kind, Points.kind)
     require(kind in known, "curve", kind, f"of kind {', '.join(known)}")
@@ -237,19 +216,9 @@ def _points(orders: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float
 
 
 def most(log_q: Array, orders: tuple[tuple[float, float], ...]) -> Array:
-    """Return the largest p that the divergences allow beside each q, in both directions.
+    """Return the largest p (k,) that the divergences allow beside each q in (0, 1), both ways.
 
-    Parameters
-    ----------
-    log_q : array (k,)
-        Logarithms of probabilities in (0, 1).
-    orders : tuple of (float, float)
-        See `Renyi`.
-
-    Returns
-    -------
-    array (k,)
-        By halving, rounded up.
+    It is found by halving, and rounded up.
     """
     import numpy as np
 

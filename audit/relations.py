@@ -38,14 +38,9 @@ _ANSWERS = r"answers-((?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e[+-][0-9]+)?)(?:-in-([1-
 
 
 def records_replaced(relation: str) -> int:
-    """Return in how many records neighbours may differ at most.
+    """Return in how many records neighbours may differ at most: 1 for `replace-one`, or k.
 
-    1 for `replace-one`, k for `replace-k`.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no relation of records: true answers, say, are none.
+    Raise InvalidInput if it is no relation of records: true answers, say, are none.
     """
     number = _number(_RECORDS, relation)
     allowed = f"about records here: '{REPLACE_ONE}', or 'replace-k' with an integer k >= 2"
@@ -59,20 +54,14 @@ def replace_relation(k: int) -> str:
 
 
 def answers_moved(relation: str) -> float | None:
-    """Return by how much each true answer may differ at most, D of `answers-D`.
-
-    None for a relation of records.
-    """
+    """Return D of `answers-D`, the most that a true answer may differ; None for records."""
     number = _number(_ANSWERS, relation)
     moved = 0.0 if number is None else float(number)
     return moved if 0 < moved < math.inf else None
 
 
 def answers_among(relation: str) -> int | None:
-    """Return how many true answers may differ at most, m of `answers-D-in-m`.
-
-    None where all of them may, and for a relation of records.
-    """
+    """Return m of `answers-D-in-m`, the most true answers that differ; None without a limit."""
     number = _number(_ANSWERS, relation, 2)
     return None if number is None else int(number)
 
@@ -80,12 +69,7 @@ def answers_among(relation: str) -> int | None:
 def answers_relation(sensitivity: float, among: int | None = None) -> str:
     """Return the relation of vectors of true answers that differ by at most so much in each.
 
-    Parameters
-    ----------
-    sensitivity : float
-        Finite and > 0.
-    among : int, optional
-        In how many answers they differ at most, >= 1; all of them by default.
+    They differ in at most `among` answers; all of them by default.
     """
     relation = f"answers-{float(sensitivity)!r}".removesuffix(".0")
     return relation if among is None else f"{relation}-in-{among}"
@@ -99,7 +83,7 @@ def check_relation(relation: str) -> None:
 
 
 def within(narrow: str, wide: str) -> bool:
-    """Whether all neighbours under one relation are neighbours under another too."""
+    """Return whether all neighbours under one relation are neighbours under another too."""
     if narrow in OF_ROWS or wide in OF_ROWS:
         return wide in (narrow, OWN)
     moved, most = answers_moved(narrow), answers_moved(wide)

@@ -27,21 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assayed:
-    """A result with an assertion.
+    """A result of `dpassay.audit` with an assertion.
 
-    Parameters
-    ----------
-    result : Result
-        What `dpassay.audit` found.
-    confidence : float
-        Of its bounds.
-    path : Path
-        Where the witness of a refuted claim is written.
-    rerun : str
-        Command that runs the test again, seed apart.
-    asked : list of str
-        What of the verdict was asked for: a refutation that nobody asked for must not pass in
-        silence.
+    `confidence` is that of its bounds, `path` where the witness of a refuted claim is written,
+    `rerun` the command that runs the test again, seed apart. `asked` is what of the verdict was
+    asked for: a refutation that nobody asked for must not pass in silence.
     """
 
     result: Result
@@ -83,18 +73,11 @@ class Assayed:
     def assert_not_refuted(self, *, detectable: float | None = None) -> None:
         """Fail unless the audit ran, could see enough, and did not refute the claim.
 
-        Parameters
-        ----------
-        detectable : float, optional
-            A leak, in the units of the claim, that the audit must have been able to see, through an
-            answer of the probability that it states (`Result.seen`); by default what it was asked
-            for with `detect`, or what `Settings` asks for. An audit that saw nothing move fails
-            whatever it could have seen.
-
-        Raises
-        ------
-        AssertionError
-            With claim, bound, confidence, witness, and the command that replays it.
+        `detectable` is a leak, in the units of the claim, that the audit must have been able to
+        see, through an answer of the probability that it states (`Result.seen`); by default what it
+        was asked for with `detect`, or what `Settings` asks for. An audit that saw nothing move
+        fails whatever it could have seen. The AssertionError has claim, bound, confidence, witness,
+        and the command that replays it.
         """
         __tracebackhide__ = True
         if detectable is not None:
@@ -122,7 +105,7 @@ class Assayed:
         return f"raise the budget, or call assert_not_refuted(detectable={enough:g})"
 
     def facts(self) -> dict[str, Any]:
-        """What a summary or a JUnit file shows."""
+        """Return what a summary or a JUnit file shows."""
         evidence = self.result.evidence
         return {
             "mechanism": self.result.target.name,
@@ -139,10 +122,7 @@ class Assayed:
         }
 
     def unasked(self) -> str:
-        """Return what must be said of a refutation or an error whose verdict nobody asked for.
-
-        Else nothing.
-        """
+        """Return the warning for a refutation or an error that no assertion asked about."""
         if self.asked or self.result.verdict not in ("error", "refuted"):
             return ""
         return (

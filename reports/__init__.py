@@ -88,11 +88,7 @@ def write(
     before any of them is written, and every file appears complete or not at all; pages of an
     earlier run are removed. What held the audited code back on this machine (`protections`, None
     where it is not known) stands on the pages only: the record is the same wherever it is made.
-
-    Raises
-    ------
-    InvalidInput
-        If a format is unknown or the directory cannot be written.
+    Raise InvalidInput if a format is unknown or the directory cannot be written.
     """
     from dpassay.record.files import writable, write_text
     from dpassay.reports.run.page.folder import remove_stale

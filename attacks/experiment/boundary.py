@@ -33,7 +33,7 @@ MOST = 10_000_000
 
 @lru_cache(maxsize=256)
 def guesses_for(epsilon: float, *, delta: float = 0.0, alpha: float, share: float = SHARE) -> int:
-    """Return the targets at which a single record's median bound reaches a share of its loss.
+    """Return the targets at which a record's median bound reaches a share of its loss.
 
     The result is 0 if ten million targets are too few.
     """

@@ -36,7 +36,7 @@ class Rule:
     expected: float  # share of right guesses on the reference models: an estimate, biased upwards
 
     def calls(self, shares: Array, near: float = 0.0) -> Flags:
-        """Whether each share of the record's own label, shape (n,), is called a member's.
+        """Return whether each share of the record's own label, shape (n,), is called a member's.
 
         Shares so little below the threshold reach it, where it was rounded.
         """

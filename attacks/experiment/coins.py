@@ -26,7 +26,7 @@ class Coins:
 
     @property
     def membership(self) -> Flags:
-        """Whether a record is in the training set of a model, shape (models, e)."""
+        """Return whether a record is in the training set of a model, shape (models, e)."""
         members: Flags = np.stack([self.heads, ~self.heads], axis=2).reshape(len(self.heads), -1)
         return members
 
@@ -39,7 +39,7 @@ class Coins:
         return records.take(self.rows(model))
 
     def guesses(self, scores: Array) -> Array:
-        """How much more the first of each pair looks like a member, shape (models, e / 2)."""
+        """Return how much more the first of each pair looks like a member (models, e / 2)."""
         first, second = scores[:, 0::2], scores[:, 1::2]
         # equal infinities differ by 0
         return np.subtract(first, second, out=np.zeros(first.shape), where=first != second)

@@ -68,7 +68,7 @@ class Hosted:
 
     @property
     def numeric(self) -> bool:
-        """Whether shares are of 'close' and 'far', not of labels."""
+        """Return whether shares are of 'close' and 'far', not of labels."""
         return self.facts.numeric
 
     @property
@@ -116,10 +116,7 @@ def close_hosts(target: Target) -> None:
 
 
 def hosted(name: str, build: Callable[[], Target], limits: Limits, *, bare: bool = True) -> Target:
-    """Return an unprotected target, which is made, trained and looked at in another process only.
-
-    `build` runs in that process.
-    """
+    """Return an unprotected target that `build` makes, and that is seen, in another process."""
     remote = Remote(name, lambda: _There(build), limits, bare=bare)
     try:
         facts = remote.ask(_Facts, f"importing {name}", "facts")

@@ -87,10 +87,7 @@ def auc(members: ArrayLike, non_members: ArrayLike) -> float:
 
 
 def advantage(curve: Roc) -> float:
-    """Return the largest TPR - FPR (Yeom et al. 2018), in [0, 1].
-
-    The total variation between the two kinds of scores.
-    """
+    """Return the largest TPR - FPR (Yeom et al. 2018): the scores' total variation, in [0, 1]."""
     return float((curve.tpr - curve.fpr).max())
 
 
@@ -201,10 +198,7 @@ def delong(members: ArrayLike, non_members: ArrayLike) -> tuple[float, float]:
 
 
 def _wins(scores: Array, chosen: Flags, others: Array) -> Array:
-    """How many of some ascending scores the chosen ones of each model exceed, ties counted half.
-
-    Shape (models,).
-    """
+    """Return how many ascending scores each model's (models,) chosen ones exceed, ties half."""
     places = np.searchsorted(others, scores, side="left") + np.searchsorted(
         others, scores, side="right"
     )

@@ -68,7 +68,7 @@ class ExperimentData:
 
     @property
     def digest(self) -> list[str]:
-        """What a trained model depends on besides subject and coins."""
+        """Return what a trained model depends on besides subject and coins."""
         behind = [] if self.background is None else [self.background.digest]
         return [self.records.digest, self.test.digest, *behind]
 
@@ -179,10 +179,7 @@ def look(
 
 
 def key_of(facts: Any) -> Key:
-    """Return the key of a trained model in a ledger.
-
-    All that its answers depend on, and one block of one trial.
-    """
+    """Return the ledger key of a trained model: all that answers depend on, block and trial."""
     digest = hashlib.sha256(json.dumps([VERSION, facts], sort_keys=True).encode()).digest()
     return digest, 0, 1, 1
 

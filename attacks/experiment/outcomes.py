@@ -132,7 +132,7 @@ def measured(
 def beyond(curve: Roc, allowed: tuple[float, float], members: int, non_members: int) -> float:
     """Return the largest TPR above what (epsilon, delta) allows, at least 0.
 
-    Only where both kinds of error are frequent enough.
+    Only rates at which both kinds of error are frequent enough count.
     """
     told = (curve.fpr * non_members >= ENOUGH) & ((1 - curve.tpr) * members >= ENOUGH)
     excess = curve.tpr[told] - allowed_tpr(curve.fpr[told], *allowed)

@@ -87,15 +87,14 @@ def reach_of(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if certified(middle) > claimed else (middle, high)
-    return Reach(cap=cap, detectable=leak(_hit(high, trials)))
+    # the smallest chance of a right guess with which at least so many are right, at power 0.9
+    hit = float(betaincinv(high, trials - high + 1, POWER))
+    return Reach(cap=cap, detectable=leak(hit))
 
 
 @lru_cache(maxsize=1024)
 def of_one_run(r: int, m: int, *, delta: float, alpha: float) -> Reach:
-    """Return the reach of `dpassay.attacks.experiment.one_run` with r guesses at m coins.
-
-    Held against no loss at all.
-    """
+    """Return the reach of `one_run` with r guesses at m coins, held against no loss at all."""
     return reach_of(
         r,
         lambda v: largest_rejected(v, r, delta=delta, m=m, alpha=alpha),
@@ -106,10 +105,7 @@ def of_one_run(r: int, m: int, *, delta: float, alpha: float) -> Reach:
 
 @lru_cache(maxsize=1024)
 def of_counts(n: int, *, claimed: float, delta: float, alpha: float) -> Reach:
-    """Return the reach of a rung of repeated queries.
-
-    An event among n transcripts a side, by the test that is chosen for it.
-    """
+    """Return the reach of n transcripts a side, by the test that is chosen for an event."""
     scale = Ratio(delta)
 
     def test(x: int, y: int) -> Method:
@@ -169,9 +165,9 @@ def targets_to_see(
 
 
 def smallest(enough: Callable[[int], bool], most: int, tolerance: float) -> int:
-    """Smallest number that is enough, up to the tolerance, by doubling and halving.
+    """Return the smallest number that is enough, up to the tolerance; 0 where `most` is not.
 
-    0 where `most` is not.
+    It is found by doubling and halving.
     """
     high = 1
     while not enough(high):
@@ -191,13 +187,8 @@ def _check(claimed: float, delta: float, alpha: float) -> None:
     require(is_real(alpha) and 0 < alpha < 1, "alpha", alpha, "a number in (0, 1)")
 
 
-def _hit(right: int, trials: int) -> float:
-    """Smallest chance of a right guess with which at least so many are right, at power 0.9."""
-    return float(betaincinv(right, trials - right + 1, POWER))
-
-
 def _leak(q: float, delta: float) -> float:
-    """Loss at which guesses are right with chance q.
+    """Return the loss at which guesses are right with chance q.
 
     The q of (epsilon, delta) is (e^epsilon + delta) / (1 + e^epsilon).
     """

@@ -114,7 +114,7 @@ def _accuracy(shares: Array) -> dict[str, Any] | None:
 
 
 def _claim(attacked: Attacked) -> dict[str, Any] | None:
-    """What one answer may lose; a curve is named in `source`, and `allowed` is read from it."""
+    """Return one answer's allowed loss; a curve is named in `source`, `allowed` read off it."""
     return None if attacked.claim is None else replace(attacked.claim, curve=None).as_json()
 
 

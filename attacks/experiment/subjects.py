@@ -56,10 +56,7 @@ class Points:
 
 
 def shares(seen: Any, subject: Subject, points: Points, name: str) -> Array:
-    """Return what another process has seen of a subject, an array (views, q, K) of shares.
-
-    Anything else raises `TargetError`.
-    """
+    """Return shares (views, q, K) that another process saw of a subject, or raise TargetError."""
     known = isinstance(seen, np.ndarray) and seen.dtype == np.float64 and seen.ndim == 3
     least = 2 if getattr(subject, "numeric", False) else points.K
     q = len(points.X)
@@ -86,10 +83,7 @@ class Subject(Protocol):
 
     @property
     def code(self) -> list[str]:
-        """What tells its answers from those that other code would give.
-
-        Kept answers of other code are not used.
-        """
+        """Return what tells its answers from other code's, whose kept answers are not used."""
         ...
 
     def without_copies(self) -> Subject:

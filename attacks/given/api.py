@@ -216,7 +216,7 @@ def coded(given: Tabular, codes: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _is_free(target: Any) -> bool:
-    """Whether a target gets records in the user's form, and may answer anything."""
+    """Return whether a target gets records in the user's form, and may answer anything."""
     if isinstance(target, str) or is_estimator(target):
         return False
     return bool(getattr(target, "free", False)) or not is_mechanism(target)
@@ -283,7 +283,7 @@ def _target(
 
 
 def takes_frames(estimator: Any, X: Any) -> bool:
-    """Whether an estimator gets features as they are.
+    """Return whether an estimator gets features as they are.
 
     Where all are numbers and none is missing, where it has a `ColumnTransformer` of its own, or
     where it is none of scikit-learn's.

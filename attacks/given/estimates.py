@@ -122,10 +122,7 @@ def lacking(name: str, given: Given) -> str:
 
 
 def shift_of(reference: Observed, inside: Flags, membership: Flags) -> Shift | None:
-    """Return how well reference models without a record tell whether a target was trained on it.
-
-    None where too few records have such models.
-    """
+    """Return how well reference models without it tell a record's membership, None if too few."""
     outside = ~inside
     told: Flags = np.asarray(outside.any(axis=0))
     if not ((membership & told).any() and (~membership & told).any()):

@@ -53,7 +53,7 @@ class AttackResult:
 
     @property
     def claims(self) -> dict[str, str]:
-        """What became of each claim: broken, not broken, or could not have seen it."""
+        """Return what became of each claim: broken, not broken, or could not have seen it."""
         return told_of_claims(self.record)
 
     @property
@@ -67,7 +67,7 @@ class AttackResult:
 
     @property
     def broken(self) -> bool:
-        """Whether a certified bound exceeds its claim."""
+        """Return whether a certified bound exceeds its claim."""
         return any(any(broken(subject)) for subject in self.record["subjects"])
 
     def save(self, directory: str | Path) -> Path:

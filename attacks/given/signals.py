@@ -55,12 +55,12 @@ class Signals:
 
     @property
     def reference(self) -> tuple[Observed, Flags]:
-        """What the attacker's own models showed, and who was in; there may be no such model."""
+        """Return what the attacker's own models, if any, showed, and who was in."""
         return self._part(slice(None, len(self.scores) - self._last))
 
     @property
     def attacked(self) -> tuple[Observed, Flags]:
-        """What the attacked models showed, and who was in."""
+        """Return what the attacked models showed, and who was in."""
         return self._part(slice(len(self.scores) - self._last, None))
 
     @property

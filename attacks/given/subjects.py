@@ -44,7 +44,7 @@ class Estimator:
 
     @property
     def numeric(self) -> bool:
-        """Whether shares are of 'close' and 'far', not of labels."""
+        """Return whether shares are of 'close' and 'far', not of labels."""
         return self.task.kind == "numbers"
 
     @property
@@ -172,11 +172,15 @@ class Answering:
         return Rows(values[places], form), values[asked][:, list(form.features)]
 
     def _close(self, answers: NDArray[Any]) -> Array:
-        """How close each answer comes, shape (m, q); what cannot be compared is not close."""
+        """Return how close each answer comes (m, q); what cannot be compared is not close."""
         known = self.numbers or (self.rows is not None and self.values.dtype.kind in "iufb")
         own = self.values[self.truth].astype(float) if known else self.truth
+        kinds = (int, float, np.integer, np.floating)
         numbers = np.array(
-            [float(each) if _is_number(each) else np.nan for each in answers.ravel().tolist()]
+            [
+                float(each) if isinstance(each, kinds) else np.nan
+                for each in answers.ravel().tolist()
+            ]
         ).reshape(answers.shape)
         spread = own.std() or 1.0
         with np.errstate(invalid="ignore", over="ignore"):
@@ -187,7 +191,3 @@ class Answering:
             near = np.where(np.isnan(numbers), same.astype(float), near)
         found: Array = np.nan_to_num(near)
         return found
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating))

@@ -174,7 +174,7 @@ def fitted(train: Trained, X: Any, y: Any, rng: np.random.Generator, k: int) -> 
 
 
 def _seen(models: Sequence[Any], doing: Task, records: Tabular, views: int) -> list[Array]:
-    """What models show, an array (models, n, K) for each view; the last views of a model count."""
+    """Return what models show, (models, n, K) for each view; a model's last views count."""
     found = [doing.shown(one, records.X, doing.codes)[-views:] for one in models]
     empty = np.zeros((0, len(records), doing.K))
     return [np.stack([one[k] for one in found]) if found else empty for k in range(views)]

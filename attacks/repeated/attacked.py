@@ -30,7 +30,7 @@ repeatedly."""
 
 
 def can_be_repeated(target: Target) -> bool:
-    """Whether repeated answers can be held against a claim: of labels, with an epsilon > 0."""
+    """Return whether repeated answers can test a claim: labels, with an epsilon > 0."""
     protected = isinstance(target.subject, Protected)
     return protected and target.claim is not None and target.claim.epsilon > 0
 
@@ -82,10 +82,7 @@ def attack_repeatedly(
 
 
 def few_pairs(records: Labelled, test: Labelled, seed: int) -> Group:
-    """A few records of one half replaced by test records, or their labels flipped.
-
-    Asked at these and at test records.
-    """
+    """Replace a few records of a half by test records, or flip labels; ask at both kinds."""
     S = records.take(slice(0, len(records) // 2))
     pairs = replace_one(
         S.X,

@@ -150,7 +150,7 @@ STICKY = "sticky: the answers of a transcript never change, so that m of them te
 
 
 def is_sticky(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
-    """Whether all transcripts are constant, on both sides, and not all the same.
+    """Return whether all transcripts are constant, on both sides, but not all the same.
 
     By chance this is next to impossible.
     """

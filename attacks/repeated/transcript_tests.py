@@ -94,7 +94,7 @@ class TranscriptTest:
 
     @property
     def broken(self) -> bool:
-        """Whether the composed claim is certainly exceeded, at the bound's error probability."""
+        """Return whether the composed claim is exceeded, at the bound's error probability."""
         return self.lower.value > self.basic
 
 
@@ -193,10 +193,7 @@ def run_tests(
 
 
 def likelihood_scores(log_p: Array, log_q: Array) -> Array:
-    """Log-likelihood ratio of each label.
-
-    Of one that a side never gives, as large as nothing else adds up to.
-    """
+    """Return log-likelihood ratios of labels, beyond all sums for one that a side never gives."""
     with np.errstate(invalid="ignore"):
         ratio = np.where(np.isneginf(log_p) & np.isneginf(log_q), 0.0, log_p - log_q)
     most = float(np.abs(ratio[np.isfinite(ratio)]).sum() + 1) * 1e6
@@ -227,7 +224,7 @@ def _choose(
 
 
 def _count(event: Event, one: Array, other: Array) -> tuple[int, int]:
-    """How often it is seen on the side that makes it likelier, and on the other."""
+    """Return how often it is seen on the side that makes it likelier, and on the other."""
     x, y = int((one >= event.threshold).sum()), int((other >= event.threshold).sum())
     return (x, y) if event.from_base else (len(other) - y, len(one) - x)
 
@@ -240,10 +237,7 @@ def _advantage(one: Array, other: Array, half: int) -> float:
 
 
 def limits(cells: Sequence[Cell], reachable: Reachable | None, m: int, claim: DP) -> Limits | None:
-    """Return what no attacker can exceed.
-
-    None where a pair has no law, or the answers are too many to table.
-    """
+    """Return what no attacker can exceed, None without a law or with too many answers to table."""
     pairs = list({id(cell.laws): cell.laws for cell in cells if cell.laws is not None}.values())
     if any(cell.laws is None for cell in cells):
         return None

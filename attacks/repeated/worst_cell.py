@@ -70,10 +70,7 @@ class Cell:
     def draw(
         self, target: AuditTarget, transcripts: int, m: int, *, phase: str, seed: int
     ) -> tuple[NDArray[np.int64], ...]:
-        """Draw transcripts of m answers at the query on S and on S', as places of the labels.
-
-        Shape (transcripts, m) each.
-        """
+        """Draw transcripts (n, m) of the query on S and on S', as places of the labels."""
         found = []
         for state, change in zip(self.states, (None, self.change), strict=True):
             rng = stream(
@@ -221,10 +218,7 @@ def _known(cell: Cell) -> tuple[Array, Array]:
 
 
 def promise(cell: Cell, m: int, trials: int, delta: float) -> float:
-    """Return the bound to be expected of the best event on m answers.
-
-    By the counts that the exact laws make expected.
-    """
+    """Return the best event's bound on m answers at the counts that exact laws make expected."""
     one, other = at_most(_known(cell), m)
     value = -np.inf
     for p, q in ((one, other), (other, one)):
@@ -253,10 +247,7 @@ def at_most(rows: tuple[Array, Array], m: int) -> tuple[Array, Array]:
 
 
 def _screened(target: AuditTarget, cell: Cell, delta: float, seed: int) -> tuple[float, float]:
-    """Largest bound and advantage of a single label, of a few answers.
-
-    Neither is more than a rank.
-    """
+    """Return the largest bound and advantage of a single label, of few answers: only ranks."""
     one, other = cell.draw(target, SCREENED, 1, phase="screen repeated", seed=seed)
     x, y = (np.bincount(each[:, 0], minlength=len(target.labels)) for each in (one, other))
     known = {"scale": Ratio(delta), "alpha": ALPHA}

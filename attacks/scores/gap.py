@@ -12,10 +12,7 @@ from dpassay.attacks.observed import Array, Flags, Observed
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Score: 1 if the label with the largest share, the first of them, is the record's own.
-
-    Else 0.
-    """
+    """Score: 1 if the first label with the largest share is the record's own, else 0."""
 
     def fit(self, reference: Observed, membership: Flags) -> Gap:  # noqa: ARG002
         """Return itself: it needs no reference models."""

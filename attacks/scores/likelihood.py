@@ -62,10 +62,7 @@ class FittedLikelihoodRatio:
 
 
 def _mean(each: Array, chosen: Flags) -> Array:
-    """Logarithm of the mean over the chosen models of each record.
-
-    Where there are none, over all.
-    """
+    """Return the logarithm of each record's mean over the chosen models, or all if none is."""
     chosen = chosen | ~chosen.any(axis=0)
     found: Array = logsumexp(np.where(chosen, each, -np.inf), axis=0) - np.log(chosen.sum(axis=0))
     return found

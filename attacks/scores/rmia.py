@@ -73,10 +73,7 @@ class FittedRmia:
 
 
 def _own(observed: Observed) -> Array:
-    """Share of the own label among m answers, with half an answer added to both sides.
-
-    So no ratio is 0 / 0.
-    """
+    """Return the own label's share among m answers, half an answer added to avoid 0 / 0."""
     if observed.m is None:
         return np.maximum(observed.own, np.finfo(float).tiny)
     shares: Array = (observed.own * observed.m + 0.5) / (observed.m + 1)

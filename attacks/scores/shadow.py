@@ -54,10 +54,7 @@ class FittedShadow:
     classifiers: dict[int, Any]
 
     def score(self, target: Observed) -> Array:
-        """Probability of membership, shape (models, e).
-
-        1/2 for a label that no reference record has.
-        """
+        """Return membership probabilities (models, e), 1/2 for labels without reference records."""
         scores = np.full(target.seen.shape[:2], 0.5)
         for label, classifier in self.classifiers.items():
             here = target.y == label

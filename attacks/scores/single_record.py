@@ -35,9 +35,9 @@ class SingleRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FittedSingleRecord:
-    """Shares of the own label in reference models, ascending, -inf where the record was in.
+    """The own label's shares in reference models, ascending, and how many are without the record.
 
-    And how many are without it.
+    A share is -inf where the record was in.
     """
 
     own: Array

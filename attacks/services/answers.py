@@ -19,7 +19,7 @@ def middle(answers: tuple[Any, ...]) -> Any:
 
 
 def _real(answer: Any) -> bool:
-    """Whether it is a real number or a vector of such."""
+    """Return whether it is a real number or a vector of such."""
     return isinstance(answer, float) or (
         isinstance(answer, tuple) and all(isinstance(each, int | float) for each in answer)
     )

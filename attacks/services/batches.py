@@ -46,9 +46,9 @@ def batch_cost(room: int) -> tuple[int, int]:
 def batch_defects(
     probe: ProbePoints, points: Sequence[Array], alpha: float, untold: list[str]
 ) -> list[Defect]:
-    """Answers of a batch on the same side or on opposite ones, and batches that come again.
+    """Return the defects of batches, by three tests with alpha / 3 each.
 
-    Three tests, with alpha / 3 each.
+    The answers of a batch are on the same side or on opposite ones, or batches come again.
     """
     x, service = points[0], probe.service
     batch = np.array([x, probe.beside(x, HAIR)])

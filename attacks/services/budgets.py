@@ -217,10 +217,7 @@ def _telling(service: Service, data: Labelled, room: int) -> list[Defect]:
 def _refusals(
     service: Service, data: Labelled, seed: int, queries: list[Array], room: int
 ) -> tuple[int, list[str]]:
-    """How many answers a new user gets, and what is then said at each query.
-
-    An answer is said as it is.
-    """
+    """Return how many answers a new user gets, and what is then said, answers as they are."""
     session = service.open(data, seed, service.user())
     given = len(session.transcript([data.X[0]] * (room + EXTRA)))
     return given, [_said(session, x) for x in queries]

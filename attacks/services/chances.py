@@ -27,9 +27,9 @@ def block_probability(blocks: Iterable[Hashable], size: int) -> float:
 
 
 def apart_probability(still: int, moved: int, different: int) -> float:
-    """Return the chance that all values that differ from the commonest are among the moved.
+    """Return the probability that every value other than the mode was moved.
 
-    Of still + moved exchangeable values.
+    The values, still + moved, are exchangeable.
     """
     if different == 0:
         return 1.0

@@ -192,7 +192,7 @@ def _transcript(
 
 
 def counted(answer: Any) -> Any:
-    """A label as it is; of probabilities the tenth in which the last of them is, 0 to 9.
+    """Return a label as it is; of probabilities the tenth in which the last of them is, 0 to 9.
 
     What an attacker makes of an answer loses no more than the answer does.
     """
@@ -262,7 +262,7 @@ def _compared(
     alpha: float,
     progress: Progress,
 ) -> Repeated:
-    """Every game has a deployment of its own.
+    """Compare games, each with a deployment of its own.
 
     The victim's data are S or S', the attacker's tenants have both.
     """

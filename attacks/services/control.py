@@ -113,10 +113,7 @@ def control_cost(room: int) -> tuple[int, int]:
 
 
 def _moved(sides: list[list[list[Any]]], points: int) -> float:
-    """Smallest p-value of all points and answers, times their number.
-
-    Fisher's exact test, two-sided.
-    """
+    """Return the smallest two-sided Fisher p-value of points and answers, times their number."""
     found, n = [], len(sides[0])
     for k in range(points):
         one, other = map(

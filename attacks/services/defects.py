@@ -92,7 +92,7 @@ class Probe:
     queries: int
 
     def has(self, name: str) -> bool:
-        """Whether a defect of this name was found."""
+        """Return whether a defect of this name was found."""
         return any(defect.name == name for defect in self.defects)
 
     @property
@@ -271,7 +271,7 @@ def _of_records(
     names: set[str],
     untold: list[str],
 ) -> list[Defect]:
-    """What depends on records: deletion and clipping."""
+    """Return what depends on records: deletion and clipping."""
     found: list[Defect] = []
     service = probe.service
     if service.says("live"):

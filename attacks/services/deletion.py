@@ -115,9 +115,9 @@ def left_defects(probe: ProbePoints, alpha: float, untold: list[str]) -> list[De
 
 
 def _groups(probe: ProbePoints) -> list[list[int]]:
-    """Groups of neighbours with one label, the last first: no deletion moves a later one's place.
+    """Return groups of neighbours with one label, the last first; none with too few records.
 
-    None where there are too few records.
+    So no deletion moves a later one's place.
     """
     data, found = probe.data, []
     for centre in probe.rng.permutation(len(data))[:CANDIDATES].tolist():

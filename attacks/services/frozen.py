@@ -106,7 +106,7 @@ def _block(probe: ProbePoints, p: int, x: Array, t: int, r: int, moved: int) -> 
 def _kind(
     probe: ProbePoints, p: int, x: Array, blocks: list[tuple[Any, ...]], r: int
 ) -> tuple[str, float, str]:
-    """What it may be where no session changed its answer at a point, and the chance of that."""
+    """Return what it may be if no session changed an answer at a point, and that chance."""
     firsts = [block[0] for block in blocks]
     deployed = [firsts[t : t + USERS] for t in range(0, len(firsts), USERS)]
     if len(set(firsts)) == 1:
@@ -120,7 +120,7 @@ def _kind(
 
 
 def _kept(probe: ProbePoints, found: Found, remarks: list[str]) -> bool:
-    """Whether answers are kept as a correct service may keep them."""
+    """Return whether answers are kept as a correct service may keep them."""
     one_for_all = len(found["eternal"]) >= 2
     if probe.service.says("live") and one_for_all:  # all its deployments are one
         remarks.append(ONE_DRAW)
@@ -152,7 +152,7 @@ def _eternal(probe: ProbePoints, p: int, x: Array, known: Any, moved: int) -> fl
 
 
 def _comes_back(probe: ProbePoints, x: Array) -> bool:
-    """Whether users get the answer they had when they come back, and ask something else before."""
+    """Return whether users who come back get the old answer though they first ask another."""
     before = probe.room >= 3
     other = probe.beside(x, HAIR)
     for t in range(RETURNS):
@@ -166,7 +166,7 @@ def _comes_back(probe: ProbePoints, x: Array) -> bool:
 
 
 def _together(probe: ProbePoints, points: Sequence[Array]) -> bool:
-    """Whether the answers of a session at points far apart depend on each other, mostly."""
+    """Return whether the answers of a session at points far apart depend on each other, mostly."""
     asked = points[: probe.room]
     rows = [
         probe.service.open(

@@ -105,11 +105,11 @@ class HostedService(Service):
         raise NotImplementedError
 
     def says(self, word: str) -> bool:
-        """Whether it says a word of itself."""
+        """Return whether it says a word of itself."""
         return bool(self._facts.says.get(word, False))
 
     def can(self, name: str) -> bool:
-        """Whether it has `restart` or `delete`."""
+        """Return whether it has `restart` or `delete`."""
         return name in self._facts.can
 
     def restart(self, seed: int) -> None:
@@ -147,7 +147,7 @@ class _HostedSession(Session):
         return self._facts.budget
 
     def has(self, name: str) -> bool:
-        """Whether it can be asked in this way."""
+        """Return whether it can be asked in this way."""
         return name in self._facts.has
 
     def asked(self, way: str, X: Array, seconds: float = BATCH) -> list[Any]:  # noqa: ARG002
@@ -175,10 +175,7 @@ def _value(answer: _Answer) -> Any:
 
 
 def service_of(address: str, *, seed: int, limits: Limits = UNLIMITED) -> Service:
-    """Reach a service by `http://host:port`, or start `module:factory` in a process of its own.
-
-    The working directory is looked in too.
-    """
+    """Reach a service by `http://host:port`, or start `module:factory`, also of this folder."""
     if address.startswith(("http://", "https://")):
         return Service(HttpFactory(address), address, seed=seed)
     return HostedService(address, limits, seed=seed)

@@ -116,7 +116,11 @@ class HttpSession:
         if "probabilities" in can:
             self.probabilities = lambda x: self._answer("probabilities", x)
         if "batches" in can:
-            self.ask_many = self._batch
+            self.ask_many = lambda points: _held(
+                factory.post("ask_many", {"session": key, "X": np.asarray(points).tolist()}),
+                "answers",
+                "ask_many",
+            )
 
     def ask(self, x: Array) -> Any:
         """Return the answer at a point (d,)."""
@@ -125,10 +129,6 @@ class HttpSession:
     def _answer(self, name: str, x: Array) -> Any:
         message = {"session": self._key, "x": np.asarray(x).tolist()}
         return _held(self._factory.post(name, message), "answer", name)
-
-    def _batch(self, points: Array) -> Any:
-        message = {"session": self._key, "X": np.asarray(points).tolist()}
-        return _held(self._factory.post("ask_many", message), "answers", "ask_many")
 
 
 def _held(reply: dict[str, Any], name: str, message: str) -> Any:

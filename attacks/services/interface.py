@@ -80,7 +80,7 @@ class Refusal:
 
     @property
     def rate(self) -> bool:
-        """Whether it says that there is a rate limit."""
+        """Return whether it says that there is a rate limit."""
         return self.passing and bool(RATE.search(self.text))
 
 
@@ -102,14 +102,11 @@ class Session:
         return int(found) if found is not None and is_count(found, 0) else None
 
     def has(self, name: str) -> bool:
-        """Whether it can be asked in this way: `ask`, `ask_many` or `probabilities`."""
+        """Return whether it can be asked in this way: `ask`, `ask_many` or `probabilities`."""
         return callable(getattr(self._session, name, None))
 
     def ask(self, x: Array) -> Any:
-        """Return the answer at a point (d,), or a `Refusal`.
-
-        What is refused for a moment only is asked again.
-        """
+        """Return the answer at a point (d,), or a `Refusal`, asked again if only for a moment."""
         return self.asked("ask", x[None])[0]
 
     def probabilities(self, x: Array) -> Any:
@@ -247,17 +244,17 @@ class Service:
 
     @property
     def shares_seed(self) -> bool:
-        """Whether it says that deployments on different data draw from one seed."""
+        """Return whether it says that deployments on different data draw from one seed."""
         return self.says("shared_seed")
 
     def says(self, word: str) -> bool:
-        """Whether it says a word of itself: `shared_seed`, `one_model`, `memoised` or `live`."""
+        """Return whether it calls itself `shared_seed`, `one_model`, `memoised` or `live`."""
         said = getattr(self.factory, word, False)
         require(isinstance(said, bool), f"{self.name}.{word}", said, "True or False")
         return bool(said)
 
     def can(self, name: str) -> bool:
-        """Whether it has `restart` or `delete`."""
+        """Return whether it has `restart` or `delete`."""
         return callable(getattr(self.factory, name, None))
 
     def restart(self, seed: int) -> None:
@@ -346,7 +343,7 @@ def _refusal(error: BaseException) -> Refusal | None:
 
 
 def _arguments(call: Any) -> int:
-    """How many values something takes."""
+    """Return how many values something takes."""
     try:
         return len(inspect.signature(call).parameters)
     except (TypeError, ValueError):
@@ -354,7 +351,7 @@ def _arguments(call: Any) -> int:
 
 
 def _text(error: BaseException) -> str:
-    """What an exception says, on one line and not too long."""
+    """Return what an exception says, on one line and not too long."""
     try:
         return " ".join(str(error).split())[:MOST_TEXT]
     except Exception:  # noqa: BLE001  (what is not ours may do anything)

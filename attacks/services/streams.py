@@ -94,7 +94,7 @@ def _shared_size(room: int) -> tuple[int, int]:
 
 
 def _varied(streams: Iterable[Sequence[Any]]) -> bool:
-    """Whether any of the streams changes."""
+    """Return whether any of the streams changes."""
     return any(len(set(stream)) > 1 for stream in streams)
 
 
@@ -167,9 +167,9 @@ def _ticks(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
 
 
 def replay_defects(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
-    """Coins that begin anew whenever the same user opens a session.
+    """Find coins that begin anew whenever the same user opens a session, in one deployment.
 
-    In one deployment, so that what was trained is the same for all of them.
+    What was trained is then the same for all of them.
     """
     length = min(probe.room // 2, 16)
     seed = probe.service.deployment("replay")
@@ -241,7 +241,7 @@ def shared_defects(
 def few_bits_defects(
     probe: ProbePoints, points: Sequence[Array], alpha: float, openings: int, untold: list[str]
 ) -> list[Defect]:
-    """Streams that come again among many: of users of one deployment, then of deployments.
+    """Find streams that come again among many: of users of one deployment, then of deployments.
 
     Each half has alpha / 2, spent in equal parts on the stages.
     """
@@ -258,7 +258,9 @@ def few_bits_defects(
         found = _birthday(probe, x, length, alpha / 2, openings, who, whose, untold)
         if found:
             return found
-    visible = _visible(length * bits, openings)
+    # pairs must stand out from those that come by chance by six standard deviations, and eight
+    pairs = openings * (openings - 1) / 2
+    visible = math.log2(max(1.0, pairs / (8 + 6 * math.sqrt(pairs / 2 ** (length * bits)))))
     if visible < SOUGHT:
         untold.append(
             f"seeds of few bits: {length} answers of a session would show seeds of about "
@@ -319,10 +321,7 @@ def _birthday(
 
 
 def _told(probe: ProbePoints, x: Array) -> float:
-    """Return the bits of an answer by which streams differ, at least 0.1: an estimate.
-
-    By how often answers of different sessions are equal.
-    """
+    """Estimate the bits by which an answer tells streams apart, at least 0.1, by equal answers."""
     length, seed = min(probe.room, LONGEST), probe.service.deployment("birthday")
     counts = Counter(
         answer
@@ -332,15 +331,6 @@ def _told(probe: ProbePoints, x: Array) -> float:
         )
     )
     return max(0.1, _bits(counts))
-
-
-def _visible(bits: float, openings: int) -> float:
-    """Bits of a seed that would be seen by streams of so many bits: an estimate.
-
-    Its pairs must stand out from those that come by chance by six standard deviations, and eight.
-    """
-    pairs = openings * (openings - 1) / 2
-    return math.log2(max(1.0, pairs / (8 + 6 * math.sqrt(pairs / 2**bits))))
 
 
 def _bits(counts: Counter[Any]) -> float:

@@ -22,28 +22,14 @@ RELATIONS = {
 
 
 def claim(accounted: Any, *, deltas: Sequence[float] = DELTAS, relation: str = ADD_REMOVE) -> DP:
-    """Return what an accountant has found, as a privacy profile.
+    """Return what an accountant has found, as a privacy profile with its relation.
 
-    Parameters
-    ----------
-    accounted : dp_accounting.PrivacyAccountant or dp_accounting.DpEvent
-        An accountant that has composed what is released; or an event, which the accountant of
-        privacy loss distributions composes, or else the one of Renyi divergences.
-    deltas : sequence of float
-        In (0, 1); where the profile is read, at most 64 of them.
-    relation : str
-        'add-remove', 'replace-one' or 'zero-out': what the event is accounted for. An accountant
-        says its own.
-
-    Returns
-    -------
-    DP
-        A `Profile`, with the relation.
-
-    Raises
-    ------
-    InvalidInput
-        If it is neither, no accountant takes the event, or it claims nothing at these deltas.
+    `accounted` is a PrivacyAccountant that has composed what is released, or a DpEvent, which the
+    accountant of privacy loss distributions composes, or else the one of Renyi divergences. The
+    profile is read at `deltas` in (0, 1), at most 64 of them. `relation` ('add-remove',
+    'replace-one' or 'zero-out') is what an event is accounted for; an accountant says its own.
+    Raise InvalidInput if it is neither, no accountant takes the event, or it claims nothing at
+    these deltas.
     """
     package = library("dp_accounting", EXTRA)
     for delta in deltas:

@@ -22,22 +22,10 @@ ALLOWED = "a model or function with a parameter epsilon, or a BudgetAccountant t
 def claim(spent: Any) -> DP:
     """Return what a model, a tool or an accountant claims.
 
-    Parameters
-    ----------
-    spent : model, callable or BudgetAccountant
-        A model: its `epsilon`. A function, `functools.partial` included: its parameter `epsilon`,
-        or the default of that. A BudgetAccountant: what it has spent in all.
-
-    Returns
-    -------
-    DP
-        The neighbour relation is that of the data it is audited on. diffprivlib means that one
-        record is replaced.
-
-    Raises
-    ------
-    InvalidInput
-        If it has no epsilon, or one that is no claim.
+    That is the `epsilon` of a model; the parameter `epsilon` of a function or `functools.partial`,
+    or the default of that; or what a BudgetAccountant has spent in all. The neighbour relation is
+    that of the data it is audited on; diffprivlib means that one record is replaced. Raise
+    InvalidInput if it has no epsilon, or one that is no claim.
     """
     if callable(getattr(spent, "total", None)):
         total = spent.total()
@@ -55,19 +43,9 @@ def claim(spent: Any) -> DP:
 def model(estimator: Any, outputs: tuple[str, ...] = ("predict",)) -> Observed:
     """Return a model of which other things are seen than its predictions.
 
-    Parameters
-    ----------
-    estimator : object
-        With `fit` and `predict`: `GaussianNB(epsilon=1.0)` say.
-    outputs : tuple of str
-        What somebody sees of the fitted model: attributes such as 'theta_', 'var_', 'class_prior_',
-        'coef_', 'intercept_', and 'predict' for the predictions at queries. All of it together is
-        one answer.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no estimator, or there is no output.
+    `estimator` has `fit` and `predict`: `GaussianNB(epsilon=1.0)` say. `outputs` are what somebody
+    sees of the fitted model, all of it together one answer: attributes such as 'theta_', 'var_',
+    'class_prior_', 'coef_', 'intercept_', and 'predict' for the predictions at queries.
     """
     return Observed(estimator, tuple(outputs))
 

@@ -71,7 +71,7 @@ ALLOWED = (
 
 
 def is_measurement(thing: Any) -> bool:
-    """Whether it is a measurement of OpenDP; imports nothing."""
+    """Return whether it is a measurement of OpenDP; imports nothing."""
     module = sys.modules.get("opendp.mod")
     return module is not None and isinstance(thing, module.Measurement)
 
@@ -79,23 +79,11 @@ def is_measurement(thing: Any) -> bool:
 def claim(measurement: Any, d_in: float) -> DP:
     """Return what a measurement claims, by its privacy map.
 
-    Parameters
-    ----------
-    measurement : opendp.Measurement
-    d_in : number
-        Distance of neighbouring datasets, in the measurement's input metric.
-
-    Returns
-    -------
-    DP
-        Of a max divergence epsilon; of a zero-concentrated one `zCDP`; of an approximate one
-        epsilon and delta; of a smoothed one a `Profile` of points; of Renyi divergences `RDP` at
-        some orders. The neighbour relation is that of the data it is audited on.
-
-    Raises
-    ------
-    InvalidInput
-        If the map refuses d_in, what it says is no claim, or the measure is another one.
+    `d_in` is the distance of neighbouring datasets in the measurement's input metric. A max
+    divergence claims epsilon; a zero-concentrated one `zCDP`; an approximate one epsilon and delta;
+    a smoothed one a `Profile` of points; Renyi divergences claim `RDP` at some orders. The
+    neighbour relation is that of the data it is audited on. Raise InvalidInput if the map refuses
+    d_in, what it says is no claim, or the measure is another one.
     """
     _check(measurement)
     try:
@@ -139,34 +127,16 @@ def neighbours(
 ) -> Space:
     """Return what the datasets of a measurement look like, and which of them are neighbours.
 
-    Parameters
-    ----------
-    measurement : opendp.Measurement
-    d_in : number
-        Distance of neighbouring datasets, in the measurement's input metric; the one that `claim`
-        was given.
-    size : int, optional
-        Number of records or numbers of a dataset, >= 1; by default what the domain says, else 10
-        records or 5 numbers. Smaller datasets of records are searched too unless the domain says
-        the size.
-    data : sequence, optional
-        Records of your own; made up by default. Not for vectors under a norm.
-    limits : (float, float), optional
-        Least and greatest number; by default the bounds of the domain, else those of its type.
-    values : sequence, optional
-        Texts that records may be; by default a few short ones.
-    relation : str, optional
-        'add-remove', 'replace-one' or 'replace-k', for records; what d_in says by default. Under
-        the symmetric distance d_in = 2 k has `replace-k` and `add-remove`: both are right, and
-        each is a part of it.
-    moved : int, optional
-        How many numbers of a vector move between neighbours, >= 1, each by as much as the norm
-        allows to all of them; by default one, or all under L-infinity.
+    `d_in` is the one that `claim` was given. A dataset has `size` records or numbers; by default
+    what the domain says, else 10 records or 5 numbers. Smaller datasets of records are searched too
+    unless the domain says the size. `data` are records of your own, made up by default; not for
+    vectors under a norm. `limits` are the least and greatest number, by default the bounds of the
+    domain, else those of its type; `values` are texts that records may be.
 
-    Raises
-    ------
-    InvalidInput
-        If domain and metric cannot be described, or an argument does not go with them.
+    `relation` is 'add-remove', 'replace-one' or 'replace-k', for records; what d_in says by
+    default. Under the symmetric distance d_in = 2 k has `replace-k` and `add-remove`: both are
+    right, and each is a part of it. So many numbers of a vector as `moved` move between neighbours,
+    each by as much as the norm allows to all of them; by default one, or all under L-infinity.
     """
     _check(measurement)
     domain, metric = measurement.input_domain, measurement.input_metric
@@ -233,11 +203,8 @@ class Release(OwnCoins):
     def __call__(self, data: Any) -> Any:
         """Release once.
 
-        Parameters
-        ----------
-        data : list or array (n,)
-            Missing numbers, None, are passed as NaN. To integers numbers are rounded down: two that
-            are an integer apart stay so. A measurement of one value takes the first.
+        Missing numbers of `data` (n,), None, are passed as NaN. To integers numbers are rounded
+        down: two that are an integer apart stay so. A measurement of one value takes the first.
         """
         if not (self._atom and isinstance(data, (list, np.ndarray))):
             return self.measurement(data)
@@ -250,13 +217,7 @@ class Release(OwnCoins):
 
 
 def mechanism(measurement: Any) -> Release:
-    """Return a measurement as a function that `audit` takes; `audit(measurement)` does the same.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no measurement of OpenDP.
-    """
+    """Return a measurement as a function that `audit` takes; `audit(measurement)` does the same."""
     _check(measurement)
     return Release(measurement)
 

@@ -9,20 +9,7 @@ from dpassay.errors import InvalidInput
 
 
 def library(module: str, extra: str) -> Any:
-    """Import a module of another library.
-
-    Parameters
-    ----------
-    module : str
-        Its name, as in an import statement.
-    extra : str
-        The extra of dpassay that installs it.
-
-    Raises
-    ------
-    InvalidInput
-        If it cannot be imported.
-    """
+    """Import a module of another library; an error names the extra of dpassay that installs it."""
     try:
         return import_module(module)
     except ImportError as error:

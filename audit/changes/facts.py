@@ -28,10 +28,7 @@ def change_key(change: Change, pool: Labelled | None) -> str:
 
 
 def narrowest(change: Change, *, among: bool = False) -> str:
-    """Return the narrowest relation under which a change makes a neighbour.
-
-    With `among` the number of answers that it moves is told too.
-    """
+    """Return the narrowest relation of neighbours for a change, `among` so many answers."""
     if isinstance(change, Shift):
         return answers_relation(change.largest, change.moved if among else None)
     if isinstance(change, Edit):
@@ -40,7 +37,7 @@ def narrowest(change: Change, *, among: bool = False) -> str:
 
 
 def fits(change: Change, base: Dataset) -> bool:
-    """Whether a change can be made to a dataset: of its kind, and of a record that is there."""
+    """Return whether a change can be made to a dataset: of its kind, with its record there."""
     if isinstance(change, (Several, AnyOf)):
         return all(fits(each, base) for each in change.changes)
     if isinstance(change, Shift):

@@ -13,12 +13,7 @@ from dpassay.data import Lines
 def in_file(change: Change, lines: Lines | None) -> Change:
     """Return the same change, told by the lines of a file instead of the places of records.
 
-    Parameters
-    ----------
-    change : Change
-        One of a class of the user's own stays as it is.
-    lines : Lines or None
-        Where the records begin; None to tell it by places again.
+    Without lines it is told by places again. A change of a user's own class stays as it is.
     """
     if isinstance(change, (Several, AnyOf)):
         return type(change)(tuple(in_file(each, lines) for each in change.changes))

@@ -18,20 +18,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class ReplaceValue:
-    """Replace number `index` of a list of numbers, one for each record.
-
-    Parameters
-    ----------
-    index : int
-        Place of the number, counted from 0.
-    value : float
-        The new number; finite.
-
-    Raises
-    ------
-    InvalidInput
-        If the new number is none, or not finite.
-    """
+    """Replace number `index`, counted from 0, of a list of numbers by a finite one."""
 
     index: int
     value: float
@@ -62,17 +49,9 @@ class ReplaceValue:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """Move each of the true answers of some queries: what one record can do to all of them.
+    """Add to each of the true answers of some queries: what one record can do to all of them.
 
-    Parameters
-    ----------
-    by : tuple of float
-        What is added to each answer, in their order; finite, and not all 0.
-
-    Raises
-    ------
-    InvalidInput
-        If one of these is no finite number, or nothing is moved.
+    `by` is finite, in the order of the answers, and not all 0.
     """
 
     by: tuple[float, ...]
@@ -94,7 +73,7 @@ class Shift:
 
     @property
     def moved(self) -> int:
-        """How many answers it moves."""
+        """Return how many answers it moves."""
         return sum(map(bool, self.by))
 
     def at(self, index: int) -> Shift:  # noqa: ARG002

@@ -18,11 +18,8 @@ from dpassay.errors import InvalidInput, is_count, require
 def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
     """Read back what `Change.as_json` wrote.
 
-    Raises
-    ------
-    InvalidInput
-        If the kind is unknown, a field is missing, or it names a record of a pool that is not
-        there.
+    Raise InvalidInput if the kind is unknown, a field is missing, or it names a record of a pool
+    that is not there.
     """
     try:
         kind = change["kind"]

@@ -14,22 +14,11 @@ from dpassay.data import Labelled
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replace:
-    """Replace record `index` of a labelled dataset by (x, y).
+    """Replace record `index`, counted from 0, of a labelled dataset by (x, y).
 
-    Parameters
-    ----------
-    index : int
-        Place of the record, counted from 0.
-    x : array (d,)
-        Features of the new record.
-    y : int
-        Its label.
-    pool : int, optional
-        Where the new record stands in the pool it was drawn from; a witness on real data names it
-        instead of the values.
-    line, new_line : int, optional
-        Where the record, and the new one, begin in the file that they were read from; only words
-        depend on these.
+    `pool` is the place of the new record in the pool it was drawn from; a witness on real data
+    names it instead of the values. `line` and `new_line` are where the record, and the new one,
+    begin in the file that they were read from; only words depend on these.
     """
 
     index: int

@@ -46,18 +46,7 @@ class _Together:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Several(_Together):
-    """Several records changed, each once.
-
-    Parameters
-    ----------
-    changes : tuple of Change
-        At least two, of one record each and of different records.
-
-    Raises
-    ------
-    InvalidInput
-        If there are fewer, or two of them change the same record.
-    """
+    """At least two changes, of one record each and of different records, all made."""
 
     kind: ClassVar[str] = "several"
     between: ClassVar[str] = ", "
@@ -79,16 +68,9 @@ class Several(_Together):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Compared:
-    """A dataset and some of its neighbours, compared under one random string.
+    """A dataset S and some neighbours, one record changed in each, under one random string.
 
     See `dpassay.targets.coupled`.
-
-    Parameters
-    ----------
-    base : Labelled
-        The dataset S.
-    changes : tuple of Change
-        Of one record each.
     """
 
     base: Any
@@ -97,18 +79,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnyOf(_Together):
-    """One of several changes, whichever is worst once the random string is known.
-
-    Parameters
-    ----------
-    changes : tuple of Change
-        At least one, of one record each.
-
-    Raises
-    ------
-    InvalidInput
-        If there is none, or one of them changes several records.
-    """
+    """One of several changes of one record, whichever is worst once the random string is known."""
 
     kind: ClassVar[str] = "any-of"
     between: ClassVar[str] = " or "

@@ -36,10 +36,7 @@ SPELLED = "epsilon=E, or epsilon=E,delta=D, or mu=M, or rho=R, or alpha=A,epsilo
 
 
 def spelled(numbers: Mapping[str, float], source: str, *, labels: bool) -> Claim:
-    """Return the claim of one of the `SPELLINGS`.
-
-    gamma is about labels, or about real predictions.
-    """
+    """Return the claim of one of the `SPELLINGS`; gamma is of labels or real predictions."""
     if "rho" in numbers:
         return zCDP(numbers["rho"], source=source)
     if "alpha" in numbers:
@@ -54,10 +51,8 @@ def spelled(numbers: Mapping[str, float], source: str, *, labels: bool) -> Claim
 def claim_from_json(facts: dict[str, Any], expected: Any = None) -> Claim:
     """Read back what `as_json` wrote.
 
-    Raises
-    ------
-    InvalidInput
-        If the kind is unknown, a number is out of range, or one belongs to another kind.
+    Raise InvalidInput if the kind is unknown, a number is out of range, or one belongs to another
+    kind.
     """
     require(facts.get("kind") in KINDS, "claim", facts.get("kind"), f"of kind {', '.join(KINDS)}")
     kind = KINDS[facts["kind"]]

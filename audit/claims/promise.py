@@ -23,25 +23,17 @@ Status = Literal["printed", "corrected", "own", "measured"]
 class Promise:
     """What every kind of claim says besides its number.
 
-    Parameters
-    ----------
-    relation : str
-        The neighbour relation: `replace-one`, which is the one the papers use, or `replace-k` with
-        k = 2, 3, ...: datasets that differ in at most k records; or `answers-D` with a number D:
-        vectors of true answers, each of which differs by at most D; or `answers-D-in-m`, where at
-        most m of them differ.
-    unit : str
-        What is released: `single prediction`, a transcript, a value.
-    coins : str
-        Which coins are fresh in every trial, and which are frozen.
-    source : str
-        Paper and theorem, or where the promise was made.
-    status : {"printed", "corrected", "own", "measured"}
-        As printed in the source; corrected by a derivation in docs/findings.md; the user's own; or
-        no promise at all, but a notion that is measured beside what is promised, see `beside`.
-    expected : {"refuted"}, optional
-        Declared for catalogue claims that are known to be wrong: the refutation is then a finding,
-        not an alarm.
+    `relation` is the neighbour relation: `replace-one`, which is the one the papers use, or
+    `replace-k` with k = 2, 3, ...: datasets that differ in at most k records; or `answers-D` with a
+    number D: vectors of true answers, each of which differs by at most D; or `answers-D-in-m`,
+    where at most m of them differ. `unit` is what is released: `single prediction`, a transcript, a
+    value. `coins` says which coins are fresh in every trial, and which are frozen; `source` names
+    paper and theorem, or where the promise was made.
+
+    `status` is 'printed' in the source; 'corrected' by a derivation in docs/findings.md; the user's
+    'own'; or 'measured': no promise at all, but a notion that is measured beside what is promised,
+    see `beside`. Catalogue claims that are known to be wrong are `expected` to be 'refuted': that
+    is then a finding, not an alarm.
     """
 
     kind: ClassVar[str]
@@ -75,7 +67,7 @@ class Promise:
 
     @property
     def quantity(self) -> str:
-        """What is bounded, in words."""
+        """Return what is bounded, in words."""
         return self.named
 
     @property
@@ -85,17 +77,17 @@ class Promise:
 
     @property
     def of_answers(self) -> bool:
-        """Whether it is about the probabilities of answers."""
+        """Return whether it is about the probabilities of answers."""
         return not (self.means or self.computed or self.coupled)
 
     @property
     def stops_early(self) -> bool:
-        """Whether an e-process may refute it before all trials are drawn."""
+        """Return whether an e-process may refute it before all trials are drawn."""
         return not (self.means or self.computed)
 
     @property
     def amount(self) -> str:
-        """What is measured, in words, with what it depends on."""
+        """Return what is measured, in words, with what it depends on."""
         return self.quantity
 
     @property
@@ -105,25 +97,22 @@ class Promise:
 
     @property
     def decided(self) -> bool:
-        """Whether `points` are all that is claimed."""
+        """Return whether `points` are all that is claimed."""
         return True
 
     def most(self, numbers: tuple[float, float] | None) -> float:  # noqa: ARG002
-        """Largest leak that there can be, in the units of the claim.
-
-        `numbers` are the limits of real answers.
-        """
+        """Return the largest leak in the claim's units; `numbers` are limits of real answers."""
         return 1.0 if self.share else math.inf
 
     @property
     def of_events(self) -> bool:
-        """Whether it is about events, so that a search can be held against it."""
+        """Return whether it is about events, so that a search can be held against it."""
         return not (self.computed or self.means or self.coupled)
 
     def misfit(self, numbers: tuple[float, float] | None, name: str) -> str:  # noqa: ARG002
-        """Why it cannot be about what `name` answers, numbers in such limits or labels (None).
+        """Return why it cannot be about what `name` answers, or the empty text.
 
-        Empty where it can.
+        Those are numbers in such limits, or labels (None).
         """
         return ""
 
@@ -154,20 +143,8 @@ class Promise:
 def keep_number(claim: Promise, name: str, holds: Callable[[float], bool], allowed: str) -> None:
     """Keep a number of a claim as a float, when the claim is made.
 
-    Parameters
-    ----------
-    claim : Promise
-    name : str
-        Of the field.
-    holds : callable
-        Whether a number is in the range; NaN, which stands for what is no number, never is.
-    allowed : str
-        The range, in words.
-
-    Raises
-    ------
-    InvalidInput
-        If it is out of the range.
+    `holds` says whether a number is in the range that `allowed` names; NaN, which stands for what
+    is no number, never is. Raise InvalidInput if it is out of the range.
     """
     given = getattr(claim, name)
     value = as_real(given)

@@ -61,7 +61,7 @@ class Labelled:
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """What it is made of."""
+        """Return what it is made of."""
         return self.X, self.y
 
     @property
@@ -75,18 +75,7 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Values:
-    """A dataset of numbers: one for each record, or true answers of queries; frozen, read-only.
-
-    Parameters
-    ----------
-    values : array (n,)
-        Finite; at least one.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no one-dimensional array of finite numbers with at least one of them.
-    """
+    """A frozen dataset of finite numbers, one or more: one a record, or true answers of queries."""
 
     values: NDArray[np.float64]
 
@@ -98,7 +87,7 @@ class Values:
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """What it is made of."""
+        """Return what it is made of."""
         return (self.values,)
 
     @property
@@ -121,13 +110,7 @@ def digest(*arrays: NDArray[Any]) -> str:
 
 
 def numbers(values: ArrayLike, argument: str) -> NDArray[np.float64]:
-    """Check a list of numbers, shape (n,), and return it as read-only float64.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no one-dimensional array of finite numbers with at least one of them.
-    """
+    """Check a list of at least one finite number, shape (n,); return it as read-only float64."""
     try:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError):
@@ -145,13 +128,7 @@ def numbers(values: ArrayLike, argument: str) -> NDArray[np.float64]:
 
 
 def points(values: ArrayLike, argument: str) -> NDArray[np.float64]:
-    """Check an array of points, shape (n, d), and return it as read-only float64.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no two-dimensional array of finite numbers with at least one row and one column.
-    """
+    """Check an array of finite points, shape (n, d), n, d >= 1; return it as read-only float64."""
     try:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError):

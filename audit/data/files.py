@@ -79,7 +79,7 @@ def _label_column(target: str | None, names: list[str], path: Path) -> str:
 
 
 def _is_real(label: pd.Series[Any], target: str, *, said: bool | None) -> bool:
-    """Whether a label is a real number: as said, else where some of its values are not whole."""
+    """Return whether a label is a real number: as said, or if some values are not whole."""
     if said is None:
         return label.dtype.kind == "f" and bool((label % 1 != 0).any())
     if said and label.dtype.kind not in "iuf":
@@ -123,7 +123,7 @@ def _which(target: str, names: list[str]) -> str:
 
 
 def _columns(features: pd.DataFrame) -> dict[str, tuple[int, ...]]:
-    """Where `pd.get_dummies` puts each column.
+    """Return where `pd.get_dummies` puts each column.
 
     Those that it leaves as they are first, then the others, each in its order.
     """

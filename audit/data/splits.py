@@ -16,13 +16,7 @@ from dpassay.seeds import stream
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Lines:
-    """Lines of a file in which the records of a split begin, the first line being 1.
-
-    Parameters
-    ----------
-    train, pool : array (n,), array (m,)
-        In the order of the records.
-    """
+    """Lines of a file, counted from 1, in which the records of a split begin, in their order."""
 
     train: NDArray[np.int64]
     pool: NDArray[np.int64]
@@ -30,21 +24,11 @@ class Lines:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Split:
-    """A table cut into training records, a pool of replacements and held-out query points.
+    """A table cut into training records S, a pool of replacements and held-out query points (q, d).
 
-    The three do not overlap.
-
-    Parameters
-    ----------
-    train, pool : Labelled
-        The base dataset S, and the records that may replace one of its own.
-    queries : array (q, d)
-        Points at which predictions are asked: held-out ones, and those of the first training
-        records where that was wanted.
-    source : dict
-        The table's source with the sizes and the seed that make this split again.
-    lines : Lines, optional
-        Where the records stand in the file; None where they come from none.
+    The three do not overlap, but for the first training records where they were wanted as queries.
+    `source` is the table's with the sizes and the seed that make this split again; `lines` is None
+    where the records come from no file.
     """
 
     train: Labelled
@@ -55,19 +39,11 @@ class Split:
 
 
 def split(table: Table, *, train: int, queries: int, seed: int, train_queries: int = 0) -> Split:
-    """Cut a table at random, by a permutation that depends on the seed alone.
+    """Cut a table of at least 3 records at random, by a permutation that depends on the seed alone.
 
-    Parameters
-    ----------
-    table : Table
-        At least 3 records.
-    train, queries : int
-        At most so many training records and query points, >= 1; of a small table at most 70 % and
-        10 % are used. Up to `train` of the remaining records make the pool.
-    seed : int
-        Root seed of the run.
-    train_queries : int
-        At most so many training records, the first ones, whose points are asked at besides, >= 0.
+    At most so many records train and at most so many points are asked at; of a small table at most
+    70 % and 10 % are used. Up to `train` of the remaining records make the pool. The points of the
+    first `train_queries` training records are asked at besides.
     """
     n = len(table.data)
     _check(table, train, queries, train_queries)

@@ -16,20 +16,12 @@ from dpassay.data.datasets import Labelled
 class Table:
     """A whole labelled data set with the facts a witness needs to find it again.
 
-    Parameters
-    ----------
-    data : Labelled
-        All records, labels coded 0, 1, ... in sorted order of their names.
-    source : dict
-        JSON description: kind, name, target, label names, number of records and columns, SHA-256.
-    columns : mapping of tuples of int
-        By the name of a column of the file, the columns of `data.X` that hold it: of a text, one
-        for each category.
-    lines : array (n,), optional
-        Lines of the file in which the records begin, the first line being 1; None where there is
-        no file.
-    numbers : array (K,), optional
-        Where the label is a real number, what its codes stand for; None where it is a class.
+    Labels of `data` are coded 0, 1, ... in sorted order of their names. `source` is a JSON
+    description: kind, name, target, label names, number of records and columns, SHA-256. `columns`
+    are those of `data.X` that hold a column of the file: of a text, one for each category. `lines`
+    are those in which the records begin, the first line being 1; None where there is no file.
+    `numbers` are what the codes stand for where the label is a real number; None where it is a
+    class.
     """
 
     data: Labelled

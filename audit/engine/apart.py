@@ -55,10 +55,7 @@ def apart(target: AuditTarget, data: Group | None, settings: Settings) -> Iterat
 
 @contextmanager
 def undone(data: Group | None = None) -> Iterator[None]:
-    """Undo what is done to this process, as far as that can be done.
-
-    `os._exit` raises instead of ending it.
-    """
+    """Undo what is done to this process, as far as possible; `os._exit` raises instead."""
     base = None if data is None or not isinstance(data.pairs.base, Dataset) else data.pairs.base
     held = () if base is None else tuple(array.copy() for array in base.arrays)
     leave, own, modules = os._exit, os.getpid(), dict(sys.modules)

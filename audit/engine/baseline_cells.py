@@ -42,7 +42,7 @@ IDENTITY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a recorded cell lies in the plan of this run."""
+    """The place of a recorded cell in the plan of this run."""
 
     group: int
     pair: int
@@ -57,24 +57,11 @@ def certified_again(
     open_executor: Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor],
     draws: int,
 ) -> tuple[dict[str, Any], ...]:
-    """Count the events of recorded cells on fresh trials.
+    """Count the events of recorded cells on fresh trials, `draws` per side.
 
-    Parameters
-    ----------
-    cells : sequence of mapping
-        Entries of `per_query` of an older record of the same mechanism and claim, sampled.
-    groups, codings, labels
-        The plan of this run, how its answers are counted, and what labels there are.
-    open_executor : callable
-        Opens an executor for groups and codings.
-    draws : int
-        Trials per side.
-
-    Returns
-    -------
-    tuple of dict
-        Of each cell that this run's plan still holds: what identifies it, with new counts or
-        histograms.
+    `cells` are sampled entries of `per_query` of an older record of the same mechanism and claim;
+    the other arguments are the plan of this run and how its answers are counted. Each cell that the
+    plan still holds comes back with what identifies it and new counts or histograms.
     """
     found = [
         (cell, place) for cell in cells if (place := _place(cell, groups, codings)) is not None
@@ -121,13 +108,13 @@ def _place(cell: Raw, groups: tuple[Group, ...], codings: tuple[Coding, ...]) ->
 
 
 def _same_pair(cell: Raw, group: Group) -> bool:
-    """Whether the pair at a recorded cell's place is the cell's."""
+    """Return whether the pair at a recorded cell's place is the cell's."""
     change = group.pairs.changes[cell["pair"]]
     return bool(change_key(change, group.pairs.pool) == cell["pair_key"])
 
 
 def _alike(cell: Raw, coding: Coding) -> bool:
-    """Whether a recorded cell is about answers of the kind that this run counts."""
+    """Return whether a recorded cell is about answers of the kind that this run counts."""
     if isinstance(coding, Rounded):
         return cell["histograms"] is not None and tuple(cell["histograms"]["limits"]) == (
             coding.low,
@@ -146,10 +133,7 @@ def _threshold(cell: Raw) -> float:
 def _at_thresholds(
     found: Sequence[tuple[Raw, Place]], g: int, group: Group, coding: Coding
 ) -> Coding:
-    """Cut numbers at the thresholds of the recorded half-lines.
-
-    Count anything else as this run does.
-    """
+    """Cut numbers at the recorded half-lines' thresholds; count anything else as this run does."""
     if not isinstance(coding, Bins):
         return coding
     at: list[list[float]] = [[] for _ in group.queries]

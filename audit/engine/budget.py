@@ -29,19 +29,10 @@ more queries."""
 class Budget:
     """How much is spent on one result.
 
-    Parameters
-    ----------
-    draws : int
-        Certification trials per side and finalist; the screening of all pairs together costs as
-        much again at most, and a tenth of it where there is next to nothing to choose.
-    alpha : float
-        Error probability of the result.
-    alarm : float
-        Probability that the guards of the result fail by chance, at most.
-    stop_early : bool
-        Whether a claim may be refuted before all certification trials are drawn.
-    events : int
-        About so many events that err independently are looked at in a pair.
+    `draws` are certification trials per side and finalist; the screening of all pairs together
+    costs as much again at most, and a tenth of it where there is next to nothing to choose. `alpha`
+    is the error probability of the result, `alarm` bounds the probability that its guards fail by
+    chance. About `events` events that err independently are looked at in a pair.
     """
 
     draws: int
@@ -94,9 +85,9 @@ class Budget:
         return max(min(LEAST_SCREENING, self.draws), int(self.draws * min(part, most)))
 
     def screening_of(self, groups: tuple[Group, ...]) -> tuple[int, ...]:
-        """Screening trials per dataset of each group.
+        """Return the screening trials per dataset of each group.
 
-        More where a direction was learned, since all it has is one pair.
+        There are more where a direction was learned, since all it has is one pair.
         """
         least = self.screening(groups)
         return tuple(
@@ -118,7 +109,7 @@ class Budget:
         return first, tuple(most - n for n, most in zip(first, whole, strict=True))
 
     def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
-        """Where alpha goes."""
+        """Return where alpha goes."""
         each = self.finalists(groups)
         cells = sum(min(each, len(group.pairs)) * len(group.queries) for group in groups)
         return Spending(

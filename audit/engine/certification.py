@@ -52,21 +52,11 @@ class Finalist:
 class Screened:
     """Counts of the screening trials of every group, which no claim has been held against yet.
 
-    Parameters
-    ----------
-    sizes : tuple of int
-        Trials per dataset, group by group.
-    left : tuple of int
-        How many more there will be unless the first ones are enough.
-    counts : tuple of int array (2, P, q, K)
-        Per group: side (base, neighbour), pair, query, symbol.
-    lots : dict
-        Certification trials call by call, by lot and dataset; filled as claims ask for them, the
-        same for all.
-    fresh : dict
-        What the guards have drawn besides.
-    whole : list of Screened
-        The screening with the trials that were left, once they are drawn.
+    `sizes` are the trials per dataset, group by group, and `left` how many more there will be
+    unless the first ones are enough; `whole` holds the screening with these, once they are drawn.
+    `counts` are arrays (2, P, q, K) per group: side (base, neighbour), pair, query, symbol. `lots`
+    holds certification trials call by call, by lot and dataset, and is filled as claims ask for
+    them, the same for all; `fresh` is what the guards have drawn besides.
     """
 
     sizes: tuple[int, ...]
@@ -97,15 +87,8 @@ class Screened:
 class Certification:
     """Trials that the bounds of one claim are made of.
 
-    Parameters
-    ----------
-    counts : dict
-        Counts (q, K) of every dataset.
-    lots : tuple of Lot
-        What they are of.
-    before : tuple of Lot
-        What was drawn before an e-process refuted the claim; nothing of it is in `counts`.
-    stopped : Stopped or None
+    `counts` has an array (q, K) for every dataset. Nothing of the lots in `before`, drawn before an
+    e-process refuted the claim, is in it.
     """
 
     counts: dict[Place, NDArray[np.int64]]
@@ -159,9 +142,9 @@ def stopped_within(
     spending: Spending,
     progress: Progress,
 ) -> Certification | None:
-    """Draw the first lots, up to so many looks, and return what came if one of them refutes.
+    """Draw the first lots, up to so many looks; return what came if a look refutes, else None.
 
-    The other arguments are those of `certify`. None where no look refutes.
+    The other arguments are those of `certify`.
     """
     places, every = _places(finalists), _lots(sizes)
     pairs = np.zeros((len(finalists), 4), dtype=np.int64)
@@ -192,10 +175,7 @@ def _draw(
     screened: Screened,
     progress: Progress,
 ) -> None:
-    """Draw a lot of every pair that has none of it yet.
-
-    States are made anew, whatever the screening did to them.
-    """
+    """Draw a lot of every pair that has none of it yet, from states that are made anew."""
     phase, size, number = lot
     found = screened.lots.setdefault(lot, {})
     wanted = [place for place in places if place not in found]

@@ -74,26 +74,12 @@ def learned(
     open_executor: Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor],
     progress: Progress,
 ) -> tuple[Group, ...]:
-    """Return groups of one pair and one query each.
+    """Return groups of one pair and one query each: a direction in which its sides are far apart.
 
-    The direction in which its two sides are farthest apart.
-
-    Parameters
-    ----------
-    target : AuditTarget
-        Nothing is learned unless it releases a vector of at least two coordinates; see
-        `dpassay.mechanism.Mechanism`.
-    groups : tuple of Group
-        Whose pairs are looked at.
-    draws : (int, int)
-        Trials per dataset to find the few pairs of a group that look farthest apart, of one block
-        at most; and trials per side that the directions of those are learned from, of whole blocks.
-    open_executor, progress : callable
-
-    Returns
-    -------
-    tuple of Group
-        Of each group the few pairs that are farthest apart, the farthest first.
+    Of each group these are the few pairs that are farthest apart, the farthest first. Nothing is
+    learned unless the target releases a vector of at least two coordinates; see
+    `dpassay.mechanism.Mechanism`. `draws` are the trials per dataset that find these pairs, one
+    block at most, and the trials per side, whole blocks, that their directions are learned from.
     """
     d, first, rounds = target.dimension, min(BLOCK, draws[0]), max(1, draws[1] // BLOCK)
     if d < 2:

@@ -41,9 +41,9 @@ def parts(drawn: Sequence[Lot]) -> tuple[tuple[str, int], ...]:
 
 
 def lots(draws: int, *, early: bool = True) -> tuple[int, ...]:
-    """Return into what lots so many trials per side are cut; a look follows each but the last.
+    """Return the lots that so many trials per side are cut into; a look follows each but the last.
 
-    One lot where there is nothing to look at in between, or not `early`.
+    There is one lot where there is nothing to look at in between, or not `early`.
     """
     looks = [draws]
     while early and -(-looks[0] // FACTOR) >= LEAST:
@@ -53,14 +53,9 @@ def lots(draws: int, *, early: bool = True) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Gamble:
-    """What an e-process is about.
+    """What an e-process is about: an event (K,), 1 for its symbols.
 
-    Parameters
-    ----------
-    event : int array (K,)
-        1 for the symbols of the event.
-    allowed : Region
-        What the claim allows for the event and, the sides exchanged, for its complement.
+    `allowed` is what the claim allows for the event and, the sides exchanged, for its complement.
     """
 
     event: NDArray[np.int64]
@@ -69,22 +64,12 @@ class Gamble:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stopped:
-    """How an e-process refuted a claim.
+    """How an e-process refuted a claim, after `trials` of `of` per side.
 
-    Parameters
-    ----------
-    trials : int
-        Per side, at the look that refuted.
-    of : int
-        Per side, had it refuted nothing.
-    log_e, log_threshold : float
-        What E reached at the worst cell, and what refutes, as natural logarithms.
-    pairs : tuple of int
-        How often each pair of `dpassay.stats.eprocess.PAIRS` came at that cell.
-    group, pair, query : int
-        That cell; see `dpassay.engine.evidence.Cell`.
-    parts : tuple of (str, int)
-        Phase and number of the trials of each lot.
+    `log_e` is the natural logarithm of E at the worst cell (group, pair, query; see
+    `dpassay.engine.evidence.Cell`), `log_threshold` that of what refutes. `pairs` count each pair
+    of `dpassay.stats.eprocess.PAIRS` at that cell; `parts` are phase and number of the trials of
+    each lot.
     """
 
     trials: int
@@ -104,7 +89,7 @@ class Stopped:
 
     @property
     def numbers(self) -> tuple[int, int, float, float]:
-        """What a sentence about it tells: see `dpassay.engine.wording.stopped_words`."""
+        """Return what a sentence about it tells: see `dpassay.engine.wording.stopped_words`."""
         return self.trials, self.of, self.e_value, self.threshold
 
     @property
@@ -114,5 +99,5 @@ class Stopped:
 
     @property
     def threshold(self) -> float:
-        """What refutes: the number of cells over the e-process's share of alpha."""
+        """Return what refutes: the number of cells over the e-process's share of alpha."""
         return math.exp(self.log_threshold)

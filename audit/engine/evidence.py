@@ -38,10 +38,7 @@ Event = tuple[int, ...] | HalfLine | Pattern
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cell:
-    """The worst cell of one query point.
-
-    Which pair, direction and event leak most there, and how much.
-    """
+    """The worst cell of one query point: the pair, direction and event that leak most, how much."""
 
     group: int  # its place in the plan
     pair: int  # the place of the change in the group's pairs
@@ -68,19 +65,13 @@ class AnySize:
     of: str = ""  # where that is not quite what is released
 
     def exceeds(self, claimed: float) -> bool:
-        """Whether the worst leak is above a claim for certain, numerical error taken off.
-
-        Unrounded numbers decide.
-        """
+        """Return whether the unrounded worst leak, less its numerical error, is above a claim."""
         return self.loss - self.error > claimed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """Goodness of fit of `sample` to the declared law.
-
-    It can only find differences, never show that there are none.
-    """
+    """Goodness of fit of `sample` to the declared law: it shows differences, never that none is."""
 
     draws: int  # trials per side and query
     tests: int  # one per side, query and label
@@ -119,22 +110,19 @@ class Evidence:
 
     @property
     def detectable(self) -> float:
-        """Smallest true leak that the audit would have refuted with probability 0.9.
+        """Return the smallest true leak that would have been refuted with probability 0.9.
 
-        Through an event of the stated frequency.
+        It is one through an event of the stated frequency.
         """
         return self.sight.detectable
 
     @property
     def still(self) -> bool:
-        """Whether this was sampled, and nothing moved.
-
-        The lower bound of every certified cell is 0.
-        """
+        """Return whether this was sampled and the lower bound of every certified cell is 0."""
         return self.mode == "monte-carlo" and self.lower.value <= 0 and self.stopped is None
 
     def open_beyond(self, leak: float) -> bool:
-        """Whether a certified cell at which labels moved may leak more than that.
+        """Return whether a certified cell at which labels moved may leak more than that.
 
         Of numbers nothing is ever known.
         """

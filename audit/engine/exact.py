@@ -41,17 +41,10 @@ FIT_LEVELS = np.array([0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99])
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Laws:
-    """Laws of one group: the base dataset and each of its P neighbours, at q queries.
+    """Laws of one group: the base dataset (q, K) and its P neighbours (P, q, K), at q queries.
 
-    Parameters
-    ----------
-    base : array (q, K)
-    neighbours : array (P, q, K)
-        Log-probabilities of labels; values (K = 1) of numbers.
-    error : float
-        Bound on the numerical error of each of them.
-    law : Law
-        That of the base dataset: what the tables mean.
+    The entries are log-probabilities of labels, or values (K = 1) of numbers, each within `error`;
+    `law`, that of the base dataset, says what they mean.
     """
 
     base: NDArray[np.float64]
@@ -63,11 +56,8 @@ class Laws:
 def group_laws(target: AuditTarget, group: Group, progress: Progress) -> Laws | None:
     """Compute the law of every dataset of a group, retraining only what each change touches.
 
-    Returns
-    -------
-    Laws or None
-        None where the mechanism has no exact law for these data, or none that all of its claims can
-        be read off.
+    Return None where the mechanism has no exact law for these data, or none that all of its claims
+    can be read off.
     """
     base, changes = group.pairs.base, group.pairs.changes
     state = target.prepare(base)
@@ -128,14 +118,9 @@ def exact_evidence(
 ) -> Evidence:
     """Hold the exact laws of all groups against a claim.
 
-    `target`, `claim`: what is audited, and against what. `groups`, `laws`: the plan, and
-    `group_laws` of each of its groups. `fit`: outcome of `goodness_of_fit`.
-
-    Returns
-    -------
-    Evidence
-        `lower` and `upper` are the worst loss minus and plus its numerical error; no probability is
-        above 1.
+    `laws` are `group_laws` of each of the groups; `fit` is the outcome of `goodness_of_fit`.
+    `lower` and `upper` are the worst loss minus and plus its numerical error; no probability is
+    above 1.
     """
     cells: list[Cell] = []
     highest, most = -np.inf, target.most(claim) if claim.share else np.inf
@@ -153,7 +138,8 @@ def exact_evidence(
         ):
             columns[name].append(column.ravel())
         columns["group"].append(np.full(loss.value.size, g, np.int32))
-        upper = _no_more_than(most, loss.value, loss.error)
+        # none above the largest possible leak, but for the rounding of the leak itself
+        upper = np.minimum(loss.value + loss.error, np.maximum(loss.value, most))
         bounds = {
             "loss": loss.value,
             "lower": np.maximum(certain, leaks.least),
@@ -285,24 +271,11 @@ def coded(target: AuditTarget, law: FiniteLaw | NoiseLaw) -> tuple[Coding, Finit
 
 
 def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.float64]:
-    """P-value of each label's count, shape (q, K).
-
-    Twice the smaller exact binomial tail, at most 1.
-    """
+    """Return p-values (q, K) of label counts: twice the smaller exact binomial tail, at most 1."""
     p = law.p
     tails = np.minimum(at_most(counts, n, p), more_than(counts - 1, n, p))
     p_values: NDArray[np.float64] = np.minimum(1.0, 2 * tails)
     return p_values
-
-
-def _no_more_than(
-    most: float, value: NDArray[np.float64], error: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return upper bounds on leaks, none above the largest possible one.
-
-    But for the rounding of the leak itself.
-    """
-    return np.minimum(value + error, np.maximum(value, most))
 
 
 def _cell(

@@ -41,13 +41,9 @@ def all_laws(
 ) -> DomainLaws | OrbitLaws:
     """Compute the law of every dataset of the domain, or of every representative.
 
-    `seed`: of the datasets on which symmetries are checked. `laws_of`: computes the laws of many
-    datasets elsewhere; they are computed here by default.
-
-    Raises
-    ------
-    TargetError
-        If there is no exact law, or what the mechanism declares is found to be false.
+    The seed is that of the datasets on which symmetries are checked; `laws_of` may compute the laws
+    of many datasets elsewhere. Raise TargetError if there is no exact law, or what the mechanism
+    declares is found to be false.
     """
     group = domain.group(target)
     if group is None:
@@ -60,13 +56,7 @@ def exhaustive_evidence(
 ) -> Evidence:
     """Find the true worst case of a domain, per query point and over all.
 
-    `target`, `claim`: what is audited, and against what. `domain`, `laws`: the domain and its laws,
-    from `laws_of`.
-
-    Returns
-    -------
-    Evidence
-        With one group, of one pair, for every query: its worst.
+    The evidence has one group, of one pair, for every query: its worst. `laws` are from `laws_of`.
     """
     leaks = readable(target, claim, laws.law)
     k = min(records_replaced(claim.relation), domain.n)

@@ -87,21 +87,11 @@ KEPT = (
 class Guards:
     """What has been drawn of each dataset, and the guards over it.
 
-    Parameters
-    ----------
-    groups : tuple of Group
-    executor : Executor
-    lots : tuple of Lot
-        What was drawn of every dataset after the screening, in the order of `certified`.
-    alarm : float
-        Probability that a guard fails by chance in the trials of one claim, at most.
-    screened : dict
-        Counts (q, K) of the screening trials of each dataset that is certified.
-    certified : dict
-        Counts of its trials since, lot by lot.
-    fresh : dict
-        Lots of fresh trials of the sides of a pair, by phase and size; filled as they are asked
-        for, the same for all claims.
+    `lots` were drawn of every dataset after the screening, in the order of `certified`, the counts
+    of these trials lot by lot. `screened` are the counts (q, K) of the screening trials of each
+    dataset that is certified. `fresh` holds trials of the sides of a pair, by phase and size, and
+    is filled as they are asked for, the same for all claims. `alarm` bounds the probability that a
+    guard fails by chance in the trials of one claim.
     """
 
     groups: tuple[Group, ...]
@@ -147,10 +137,7 @@ class Guards:
         self._judge(copied, COPIED)
 
     def asked_again(self, group: int, pair: int) -> None:
-        """Raise `TargetError` unless the trials of a pair come out again.
-
-        Single rows in new processes must be like them too.
-        """
+        """Raise `TargetError` unless a pair's trials come out again and single rows are alike."""
         sides, last = ((group, None), (group, pair)), self.lots[-1]
         places = sum(len(blocks(size)) for _, size, _ in self.lots)
         ends = {0: (self.lots[0], 0), places - 1: (last, blocks(last[1])[-1])}
@@ -248,10 +235,7 @@ class Guards:
         return Task(group=place[0], pair=place[1], phase=phase, size=size, lot=lot)
 
     def _judge(self, found: dict[Place, Array], cause: str) -> None:
-        """Raise if the average over all datasets that could have been looked at is too large.
-
-        Name the worst one.
-        """
+        """Raise, with the worst dataset, if the average over all that may be looked at is large."""
         datasets = sum(1 + len(group.pairs) for group in self.groups)
         if log_average(found.values(), datasets) >= math.log(STATISTICS / self.alarm) + ROUNDING:
             worst = max(found, key=lambda place: float(found[place].max()))

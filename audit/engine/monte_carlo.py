@@ -63,7 +63,7 @@ def monte_carlo_evidence(
     badness = _badness(stopped)
     cells = tuple(
         _with_profile(max(cells, key=badness), trials, tester, spending)
-        for cells in _by_query(certified)
+        for _, cells in itertools.groupby(certified, key=attrgetter("group", "query"))
     )
     worst = max(cells, key=badness)
     guards.asked_again(worst.group, worst.pair)
@@ -74,7 +74,13 @@ def monte_carlo_evidence(
         refutes = partial(_refutes, found, tester, budget.alpha / len(LOOKS))
         guards.confirmed(*found.place, refutes)
     looked = [finalist.looked for finalist in finalists]
-    screening = _screening_of(groups, budget)
+    screening = Screening(
+        draws=min(budget.screening_of(groups)),
+        pairs=max(len(group.pairs) for group in groups),
+        finalists=budget.finalists(groups),
+    )
+    sizes = zip(groups, screened.sizes, strict=True)
+    screening_trials = sum((1 + len(group.pairs)) * n for group, n in sizes)
     return Evidence(
         mode="monte-carlo",
         lower=worst.lower,
@@ -83,7 +89,7 @@ def monte_carlo_evidence(
         worst=worst,
         groups=groups,
         sight=tester.sight(looked, budget.draws, planned.each_lower, screening),
-        trials=_screening_trials(groups, screened) + screened.certification_trials,
+        trials=screening_trials + screened.certification_trials,
         alpha=budget.alpha,
         spending=spending,
         searched=searched(groups)
@@ -129,26 +135,6 @@ def _certified(
         screened = screen_whole(executor, groups, screened, progress)
         finalists = choose(screened)
     return screened, finalists, certify(executor, finalists, screened, sizes, spending, progress)
-
-
-def _by_query(cells: list[Cell]) -> list[list[Cell]]:
-    place = attrgetter("group", "query")
-    return [list(each) for _, each in itertools.groupby(cells, key=place)]
-
-
-def _screening_trials(groups: tuple[Group, ...], screened: Screened) -> int:
-    """How many trials were drawn to choose, on all datasets."""
-    sizes = zip(groups, screened.sizes, strict=True)
-    return sum((1 + len(group.pairs)) * n for group, n in sizes)
-
-
-def _screening_of(groups: tuple[Group, ...], budget: Budget) -> Screening:
-    """What the power of an audit needs to know of its screening."""
-    return Screening(
-        draws=min(budget.screening_of(groups)),
-        pairs=max(len(group.pairs) for group in groups),
-        finalists=budget.finalists(groups),
-    )
 
 
 def _bounded(finalists: list[Finalist]) -> dict[Place, set[int]]:
@@ -238,7 +224,7 @@ def _cells(
 def _refutes(
     finalist: Finalist, tester: Tester, alpha: float, counts: Mapping[Place, NDArray[np.int64]]
 ) -> bool:
-    """Whether counts of both sides of a finalist refute the claim by themselves."""
+    """Return whether counts of both sides of a finalist refute the claim by themselves."""
     sides = Certification(counts=dict(counts), lots=()).of(finalist)
     (found,) = tester.certify([Drawn(finalist.event, finalist.method, *sides)], (alpha, alpha))
     return found.lower.value > tester.promised
@@ -251,10 +237,7 @@ def _largest(
     tester: Tester,
     spending: Spending,
 ) -> Bound:
-    """Bound the largest leak of all certified cells from above.
-
-    By one test over all of them, at an undivided alpha.
-    """
+    """Bound the largest leak of all certified cells from above, by one test at undivided alpha."""
     found = 0.0
     for finalist, cell in sorted(
         zip(finalists, cells, strict=True), key=lambda both: -both[1].upper.value

@@ -29,25 +29,11 @@ LADDER = (2.0, 1.5, 1.2, 1.1, 1.05)
 class Cost:
     """What a sampled audit of one mechanism against one claim would do.
 
-    Parameters
-    ----------
-    pairs, queries, cells : int
-        What is looked at; cells count both directions.
-    screening : int
-        Screening trials per dataset.
-    certified : int
-        Cells that are certified.
-    draws : int
-        Certification trials per side: the `--budget`.
-    trials : int
-        Runs of the mechanism at most; finalists that are the same pair share theirs.
-    sight : DetectionCurve
-        What would be refuted with probability 0.9, screening included, at the frequency that is
-        assumed before anything is drawn.
-    spending : Spending
-        Where the result's error probability would go.
-    seconds : float
-        An estimate of the time on one core, from one timed block; it is no part of any record.
+    `cells` count both directions. `screening` is the trials per dataset, `draws` the certification
+    trials per side (the `--budget`), and `trials` the runs of the mechanism at most; finalists that
+    are the same pair share theirs. `sight` is what would be refuted with probability 0.9, screening
+    included, at the frequency that is assumed before anything is drawn. `seconds` estimates the
+    time on one core, from one timed block; it is no part of any record.
     """
 
     pairs: int
@@ -110,9 +96,9 @@ def cost(
 
 
 def ladder(target: AuditTarget, claim: Claim) -> tuple[float, ...]:
-    """Return the leaks that are planned for where none is asked for.
+    """Return the leaks to plan for where none is asked for.
 
-    Those of the ladder that can be, else half-way there.
+    They are those of the ladder that can be, or else one half-way there.
     """
     most = target.most(claim)
     leaks = tuple(leak for factor in LADDER if (leak := factor * claim.promised) < most)
@@ -128,29 +114,10 @@ def draws_needed(
     *,
     stop_early: bool = False,
 ) -> int:
-    """Smallest number of certification trials per side, within 1 %, at which a leak is detectable.
+    """Return the least certification trials per side, within 1 %, at which a leak is detectable.
 
-    Parameters
-    ----------
-    target, claim, groups
-        What would be audited.
-    detect : float
-        The leak to be seen; above the promised one, and below the largest there can be.
-    alpha : float
-        Error probability of the result.
-    stop_early : bool
-        See `dpassay.engine.settings.Settings`.
-
-    Returns
-    -------
-    int
-        At least 100.
-
-    Raises
-    ------
-    InvalidInput
-        If the leak is not above the claim, is as large as any can be, or takes more than 100
-        million trials.
+    They are at least 100. Raise InvalidInput if the leak `detect` is not above the claim, is as
+    large as any can be, or takes more than 100 million trials.
     """
     target.check_detect(claim, detect)
 
@@ -191,13 +158,13 @@ def _guess(target: AuditTarget, claim: Claim, detect: float, alpha: float) -> in
 def _spending(
     target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget
 ) -> Spending:
-    """Where alpha would go."""
+    """Return where alpha would go."""
     spending = budget.spending(groups, profiled=claim.profiled)
     return replace(spending, bounded=kind_of(claim).bounded(target))
 
 
 def _effort(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> Effort:
-    """What is spent on each cell."""
+    """Return what is spent on each cell."""
     pairs = max(len(group.pairs) for group in groups)
     return Effort(
         n=budget.draws,

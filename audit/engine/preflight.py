@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from dpassay.claims import Claim
 from dpassay.engine.apart import apart
-from dpassay.engine.domains.domain import Domain
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.relations import within
@@ -21,10 +21,7 @@ from dpassay.targets.guard import AuditTarget
 
 
 def check(targets: Sequence[AuditTarget], data: Group | Space | None, settings: Settings) -> None:
-    """Raise `InvalidInput` if mechanism, data and settings can never go together.
-
-    Nothing is trained or drawn.
-    """
+    """Raise `InvalidInput` if mechanism, data and settings can never match; nothing is drawn."""
     sampled = [each for each in targets if settings.mode == "monte-carlo" or not each.has_law]
     claims = [claim for target in sampled for claim in target.claims]
     if settings.stop_early and claims and not any(claim.stops_early for claim in claims):
@@ -53,7 +50,8 @@ def _check_pairs(target: AuditTarget, data: Group | None, settings: Settings) ->
     for claim in target.claims:
         _check_claim(target, claim, settings)
         if settings.mode == "exhaustive" and settings.domain is not None:
-            _check_domain(target, claim, settings.domain)
+            with suppress(TargetError):  # the mechanism's fault, which ends its result only
+                settings.domain.check(target, claim)
         elif data is not None and not within(data.pairs.relation, claim.relation):
             raise InvalidInput(
                 f"pairs: are neighbours under '{data.pairs.relation}'; must be under "
@@ -73,14 +71,6 @@ def _check_data(target: AuditTarget, data: Any, settings: Settings) -> None:
     """Raise `InvalidInput` if the mechanism says, where it is called, that it cannot take them."""
     with apart(target, None, settings) as there:
         there.check(data)
-
-
-def _check_domain(target: AuditTarget, claim: Claim, domain: Domain) -> None:
-    """Raise `InvalidInput` if a domain is too large for a mechanism and its claim."""
-    try:
-        domain.check(target, claim)
-    except TargetError:  # the mechanism's fault, which ends its result only
-        return
 
 
 def _check_search(target: AuditTarget, space: Space, settings: Settings) -> None:

@@ -24,10 +24,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """The worst event of a cell, and its probability on the two sides.
-
-    Predictions where a claim is about those.
-    """
+    """The worst event of a cell with its probability on the two sides, or their predictions."""
 
     event: Event
     p1: float
@@ -96,10 +93,7 @@ class ValueLeaks(Leaks):
 
 @dataclass(frozen=True, slots=True)
 class ErrorLeaks(Leaks):
-    """Errors of one dataset, the first of the two.
-
-    The other is looked at in the other direction.
-    """
+    """Errors of one dataset, the first of the two; the other's are in the other direction."""
 
     least: ClassVar[float] = -np.inf
 
@@ -112,19 +106,13 @@ class ErrorLeaks(Leaks):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseLeaks(Leaks):
-    """Events of a number that is a value plus noise.
-
-    The values are the table, half-lines the worst events.
-    """
+    """Events of a value, from the table, plus noise; half-lines are the worst events."""
 
     claim: Claim
     noise: Noise
 
     def loss(self, one: Array, other: Array, error: float) -> Loss:
-        """What a shift leaks on the claim's scale: at its delta, say.
-
-        The same in both directions.
-        """
+        """Return the leak of a shift on the claim's scale, the same in both directions."""
         shift = np.abs(one - other)[..., 0] / self.noise.scale
         wide = 2 * error / self.noise.scale + 2 * UNIT_ROUNDOFF * float(shift.max(initial=0.0))
         value, doubt = scale_of(self.claim).of_noise(self.noise, shift, wide)
@@ -146,7 +134,7 @@ class NoiseLeaks(Leaks):
         return Seen(event=HalfLine(threshold=at, above=v1 > v0), p1=p1, p0=p0)
 
     def profile(self, one: Array, other: Array, error: float) -> Profile | None:
-        """delta(epsilon) in closed form.
+        """Return delta(epsilon) in closed form.
 
         The trade-off function lies between inscribed and circumscribed polygons.
         """

@@ -30,24 +30,11 @@ WIDTH = 80
 class Result:
     """Verdict and evidence on one claim; printed as lines that hold no record of the user's.
 
-    Three lines; where a search found what refutes the claim, the pair and the event besides.
-
-    Parameters
-    ----------
-    id : str
-        Unique in a run: mechanism, status of the claim, mode.
-    target, claim
-        What was held against what.
-    mode : {"exact", "exhaustive", "monte-carlo"} or None
-        How it was found out; None if the mechanism failed before that was settled.
-    outcome : Verdict
-        The word and the reason.
-    evidence : Evidence or None
-        None for an `error` before there was any.
-    seed : int
-        Root seed of the trials.
-    draws : int
-        Certification trials per side; 0 where the law was computed.
+    It prints three lines; where a search found what refutes the claim, the pair and the event
+    besides. `id` is unique in a run: mechanism, status of the claim, mode. `mode` is 'exact',
+    'exhaustive' or 'monte-carlo'; it and `evidence` are None if the mechanism failed before. `seed`
+    is the root seed of the trials, `draws` the certification trials per side, 0 where the law was
+    computed.
     """
 
     id: str
@@ -70,21 +57,12 @@ class Result:
         return str(_shown_by("card", self))
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw what is known of the leak at every query point, the worst first, with the claim.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to; the current axes by default.
-        """
+        """Draw the leak at every query point on `ax`, the worst first, with the claim."""
         drawn: Axes = _shown_by("plot", self, ax)
         return drawn
 
     def _lines(self) -> tuple[str, str, str]:
-        """Verdict, numbers, and the reason or what to read.
-
-        A record that a change names by its values is left out.
-        """
+        """Return verdict, numbers and reason, but no record that a change names by its values."""
         how = "" if self.mode is None else f" ({self.mode})"
         reason = re.sub(VALUES, "", " ".join(self.outcome.reason.split()))
         if self.evidence is None:
@@ -125,7 +103,7 @@ class Result:
 
     @property
     def as_expected(self) -> bool:
-        """Whether a claim that is declared wrong was refuted, or any other was not."""
+        """Return whether a claim that is declared wrong was refuted, or any other was not."""
         return (self.verdict == "refuted") == (self.claim.expected == "refuted")
 
     @property
@@ -141,10 +119,7 @@ class Result:
 
     @property
     def lower(self) -> float:
-        """Certified lower bound on the leak, in the units of the claim (nats for DP).
-
-        0 if nothing was found out.
-        """
+        """Return the certified lower bound on the leak in the claim's units, 0 if there is none."""
         return 0.0 if self.evidence is None else self.evidence.lower.value
 
     @property
@@ -174,10 +149,7 @@ class Result:
 
     @property
     def sight(self) -> DetectionCurve:
-        """What would have been refuted with probability 0.9, by how frequent the answer is.
-
-        The answer that leaks; see `DetectionCurve`.
-        """
+        """Return what would be refuted with probability 0.9, by how frequent the answer is."""
         return (
             DetectionCurve(detectable=float("inf"))
             if self.evidence is None
@@ -186,7 +158,7 @@ class Result:
 
     @property
     def stopped_early(self) -> Stopped | None:
-        """How an e-process refuted the claim before all trials were drawn; None if none did."""
+        """Return how an e-process refuted the claim before all trials were drawn, or None."""
         return None if self.evidence is None else self.evidence.stopped
 
     @property
@@ -196,22 +168,19 @@ class Result:
 
     @property
     def still(self) -> bool:
-        """Whether nothing moved.
-
-        The answers were sampled, and no certified cell shows that a change of a record moves them.
-        """
+        """Return whether answers were sampled and no certified cell shows that they move."""
         return self.evidence is not None and self.evidence.still and self.verdict == "inconclusive"
 
     @property
     def certain(self) -> str:
-        """How a pair is told apart for certain, where that refutes the claim; empty elsewhere."""
+        """Return how a pair is told apart for certain, if that refutes the claim; else empty."""
         refuted = self.evidence is not None and self.verdict == "refuted"
         events = refuted and not self.claim.coupled
         return told_apart(self.evidence) if self.evidence is not None and events else ""
 
     @property
     def findings(self) -> tuple[Result, ...]:
-        """What refutes the claim: this result, and what else a search found beyond a certainty.
+        """Return what refutes the claim: this, and what a search found beyond a certainty.
 
         Each has a witness of its own, and their bounds hold all together.
         """

@@ -59,32 +59,15 @@ def assay(
 ) -> Iterator[Result]:
     """Audit each mechanism against each of its claims and yield the results one by one.
 
-    Parameters
-    ----------
-    targets : sequence of AuditTarget
-        What to audit.
-    data : Group, Space or None
-        The user's pairs and queries; every mechanism adds its own worst cases. Not used in
-        exhaustive mode. A space instead of pairs: they are searched for.
-    settings : Settings
-    progress : callable
-        Called with what is being done, how much of it is done, and how much there is.
-    ledger : Ledger, optional
-        Where finished trials are kept, and taken from if it holds them.
-    baseline : callable, optional
-        Says which cells of which result are counted again, see `dpassay.engine.baseline_cells`.
-    cluster : Cluster, optional
-        Runs the trials where the settings want a cluster; by default one is opened for this run.
+    A mechanism that fails ends as `error`, the others go on. Raise InvalidInput, before anything is
+    run, if data and parameters can never go together.
 
-    Yields
-    ------
-    Result
-        A mechanism that fails ends as `error`, the others go on.
-
-    Raises
-    ------
-    InvalidInput
-        Before anything is run, if data and parameters can never go together.
+    `data` are the user's pairs and queries, to which every mechanism adds its own worst cases, or a
+    space in which pairs are searched for; exhaustive mode does not use them. `progress` is called
+    with what is being done, how much of it is done, and how much there is. `ledger` keeps finished
+    trials, and they are taken from it; `baseline` says which cells of which result are counted
+    again, see `dpassay.engine.baseline_cells`. `cluster` runs the trials where the settings want
+    one; by default one is opened for this run.
     """
     if cluster is None and settings.kind == "dask":
         with opened_cluster(settings) as own:
@@ -249,10 +232,7 @@ def _exhaustive(
     own_laws = _all_laws(target, own, progress)
 
     def hold(claim: Claim) -> Evidence:
-        """Hold the domain against the claim; the mechanism's worst case if only that fails.
-
-        If only that one breaks it.
-        """
+        """Hold the domain against the claim, or the mechanism's worst case if only that fails."""
         found = exhaustive_evidence(target, claim, domain, laws)
         if not own_laws or found.lower.value > claim.promised:
             return found

@@ -45,17 +45,7 @@ class Trials:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """The sampled way to know about one mechanism.
-
-    Parameters
-    ----------
-    target, groups, budget
-        What is audited, where, and for how much.
-    open_executor : callable
-    progress : callable
-    accepted : callable
-        Whose cells are counted again.
-    """
+    """The sampled way to know about one mechanism; the `accepted` cells are counted again."""
 
     target: AuditTarget
     groups: tuple[Group, ...]
@@ -68,10 +58,7 @@ class Sampling:
     def hold(self, claim: Claim) -> Evidence:
         """Hold the trials against a claim; those that need the same counts share them.
 
-        Raises
-        ------
-        TargetError
-            If the mechanism fails; the same for every claim that needs these counts.
+        Raise TargetError if the mechanism fails; the same for every claim that needs these counts.
         """
         if claim.computed:
             raise TargetError(
@@ -128,7 +115,7 @@ class Sampling:
         return Trials(runner=runner, groups=groups, codings=codings, screened=screened)
 
     def _codings(self, groups: tuple[Group, ...], *, means: bool) -> tuple[Coding, ...]:
-        """What is counted; numbers audited by events need a pilot first, for the thresholds."""
+        """Return what is counted; numbers audited by events need a pilot for the thresholds."""
         if self.target.numbers is None:
             return (Labels(self.target.labels),) * len(groups)
         if means:

@@ -33,48 +33,34 @@ SHARE = 0.01
 class Settings:
     """How a run finds out.
 
-    Parameters
-    ----------
-    mode : {"auto", "exact", "exhaustive", "monte-carlo"}
-        `auto` is exact where the mechanism has a law for the data, else Monte Carlo.
-    seed : int
-        Root of all random streams; >= 0.
-    confidence : float
-        Of the whole run, in [0.5, 1): all its sampled bounds hold together with this probability.
-        At least 0.5, so that no bound has an error probability above
-        `dpassay.stats.lower_bounds.MOST_ALPHA`.
-    budget : int
-        Certification trials per side and finalist, from 100 to ten thousand million.
-    detect : float, optional
-        Leak, in the units of the claim, that a Monte Carlo audit must be able to see; above the
-        claim. By default 1.5 times the claim, or half-way to the largest leak there can be (1 for
-        `Stability`), if that is less.
-    stop_early : bool
-        Whether a Monte Carlo audit ends its trials as soon as an e-process refutes the claim. The
-        e-process and the bounds of a claim that it refutes take a quarter of alpha from the other
-        bounds. Claims about means run on: nothing proven stops them early.
-    search_seconds : float, optional
-        Seconds, > 0, after which a search for pairs ends and what it has found is certified; no
-        limit by default. What it finds then depends on the machine.
-    domain : Domain, optional
-        What `exhaustive` enumerates.
-    jobs : int
-        Processes that run trials, >= 1; no number depends on it.
-    executor : {"inline", "local", "dask"}, optional
-        By default your own code runs in processes of its own, so that whatever it does ends no run
-        but its own, and mechanisms of this package run in this process, their trials in others
-        where `jobs` is above 1. `local`: all trials in others. `inline`: everything in this
-        process, to debug; what hangs there hangs, what ends the process ends it, and nothing keeps
-        it from the verdict (on the command line your own code keeps its process). `dask`: trials
-        and the laws of `exhaustive` on a Dask cluster, see docs/scale.md.
-    scheduler : str, optional
-        Address of the cluster's scheduler, as tcp://HOST:PORT; by default `dask` starts `jobs`
-        workers on this machine.
-    shard_timeout : float
-        Seconds, > 0, that your code may take over one step (its import, one `prepare`, a portion of
-        trials) before its process is killed.
-    memory : float
-        GiB, > 0, that such a process may take besides what it begins with; on Linux.
+    `mode` is 'exact', 'exhaustive', 'monte-carlo' or 'auto': exact where the mechanism has a law
+    for the data, else Monte Carlo. `seed` is the root of all random streams. `domain` is what
+    exhaustive mode enumerates.
+
+    All sampled bounds of the run hold together with probability `confidence`. It is at least 0.5,
+    so that no bound has an error probability above `dpassay.stats.lower_bounds.MOST_ALPHA`.
+
+    `budget` is the certification trials per side and finalist, from 100 to ten thousand million.
+    `detect` is the leak, in the units of the claim and above it, that a Monte Carlo audit must be
+    able to see: by default 1.5 times the claim, or half-way to the largest leak there can be (1 for
+    `Stability`), if that is less.
+
+    `stop_early` ends the trials of a Monte Carlo audit as soon as an e-process refutes the claim.
+    The e-process and the bounds of a claim that it refutes take a quarter of alpha from the other
+    bounds. Claims about means run on: nothing proven stops them early. `search_seconds` ends a
+    search for pairs, and what it has found is certified; that then depends on the machine.
+
+    No number depends on `jobs`, the processes that run trials. By default (`executor` is None) your
+    own code runs in processes of its own, so that whatever it does ends no run but its own, and
+    mechanisms of this package run in this process, their trials in others where `jobs` is above 1.
+    'local': all trials in others. 'inline': everything in this process, to debug; what hangs there
+    hangs, what ends the process ends it, and nothing keeps it from the verdict (on the command line
+    your own code keeps its process). 'dask': trials and the laws of exhaustive mode on a Dask
+    cluster, see docs/scale.md; `scheduler` is its address, as tcp://HOST:PORT, by default `jobs`
+    workers on this machine.
+
+    Your code may take `shard_timeout` seconds over one step (its import, one `prepare`, a portion
+    of trials) before its process is killed; on Linux also `memory` GiB besides what it begins with.
     """
 
     mode: ModeWanted = "auto"
@@ -177,12 +163,12 @@ class Settings:
 
     @property
     def kind(self) -> Kind:
-        """Where trials of mechanisms of this package run."""
+        """Return where trials of mechanisms of this package run."""
         return self.executor or ("inline" if self.jobs == 1 else "local")
 
     @property
     def limits(self) -> Limits:
-        """What a process with a user's code may take."""
+        """Return what a process with a user's code may take."""
         return Limits(seconds=self.shard_timeout, memory=self.memory)
 
     def wanted(self, claim: Claim, most: float) -> float:

@@ -23,9 +23,9 @@ def an_exception(encoder: Encoder) -> Pattern:
 
 
 def told_apart(evidence: Evidence) -> str:
-    """Say how the worst pair is told apart for certain: in every run, or by an exception.
+    """Describe how the worst pair is told apart for certain: in every run, or by an exception.
 
-    Empty where the event came on both sides, or not in every run of the one.
+    It is empty where the event came on both sides, or not in every run of the one.
     """
     cell = evidence.worst
     counts, event = cell.lower.counts, cell.event

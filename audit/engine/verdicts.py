@@ -48,16 +48,12 @@ class Verdict:
 def decide(
     claim: Claim, evidence: Evidence, detect: float, most: float = math.inf, looked_at: str = ""
 ) -> Verdict:
-    """Say what the evidence makes of the claim.
+    """Return the verdict of the evidence on the claim.
 
     A sampled audit that nothing refutes is `inconclusive` where it could not see the leak `detect`,
     or saw nothing move; not where no leak above `most`, the claim, is possible. `looked_at` says in
-    words what was answered of the release, where that is not all of it.
-
-    Raises
-    ------
-    TypeError
-        If the evidence carries an estimate where a certified bound belongs.
+    words what was answered of the release, where that is not all of it. Raise TypeError if the
+    evidence carries an estimate where a certified bound belongs.
     """
     lower, upper = evidence.lower, evidence.upper
     for bound in (lower, upper):
@@ -120,10 +116,7 @@ def _beside(promised: float, lower: float) -> str:
 
 
 def apart(found: float, claimed: float, way: str = NEAREST) -> tuple[str, str]:
-    """Write a number, a lower bound down (way), and the claim.
-
-    A number above the claim with digits that tell the two apart.
-    """
+    """Write a number (a lower bound down) and the claim, with digits that tell an excess apart."""
     digits = 6
     while (
         found > claimed
@@ -135,10 +128,7 @@ def apart(found: float, claimed: float, way: str = NEAREST) -> tuple[str, str]:
 
 
 def _of_part(looked_at: str) -> tuple[str, str]:
-    """Say which part of the release a number is of, where not all of it was looked at.
-
-    And what a lower bound on the part says about all of it.
-    """
+    """Describe the part that was looked at, if not all, and what its lower bound says of all."""
     if not looked_at:
         return "", ""
     return (

@@ -35,10 +35,7 @@ def query_words(label: str) -> str:
 
 
 def seen_words(quantity: str, leak: float, frequency: float | None) -> str:
-    """Name what would have been seen.
-
-    'a loss of 1.2 or more, through an answer of probability 0.1 or more'.
-    """
+    """Name what would be seen, such as 'a loss of 1.2 or more, through an answer of ...'."""
     size = "a size that is not promised" if math.isinf(leak) else f"{written(leak, 4, UP)} or more"
     return f"a {quantity} of {size} {through_words(frequency)}".rstrip()
 

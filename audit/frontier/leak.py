@@ -62,10 +62,7 @@ def leak_of(target: AuditTarget, split: Split, *, computed: bool, settings: Sett
 
 
 def group_of(split: Split, pairs: int, queries: int, seed: int) -> Group:
-    """Return so many training records, each replaced by a test record, and test points to ask at.
-
-    The replaced records are drawn at random.
-    """
+    """Return random training records, each replaced by a test record, and test points to ask at."""
     every = replace_one(split.train.X, split.train.y, pool=split.test, neighbours="one", seed=seed)
     size = len(every.changes)
     drawn = stream(seed, "frontier", every.base.digest).permutation(size)[:pairs]

@@ -71,23 +71,17 @@ def compared(
     splits = [split_of(name, table.data, k, seed=seed) for k in range(wanted.splits)]
     ground = ground_of(splits[0], labels, seed=seed)
     without = [baselines(split) for split in splits]
-    yield from _unprotected(without, ground, wanted)
+    for baseline in BASELINES:
+        values = np.array([each[baseline] for each in without])
+        told: dict[str, Any] = {"name": baseline, "accuracy": _told(values)}
+        if baseline == "non-private" and wanted.attack:
+            told["membership"] = _membership(of_learner(LEARNER, ground, wanted.settings.jobs))
+        yield told, {}
     best = np.array([each["non-private"] for each in without])
     private = wanted.rows[len(BASELINES) :]
     for place, row in enumerate(private):
         yield _row(row, splits, best, ground, wanted)
         progress("mechanisms", place + 1, len(private))
-
-
-def _unprotected(
-    without: Sequence[dict[str, float]], ground: Ground, wanted: Wanted
-) -> Iterator[tuple[dict[str, Any], dict[str, float]]]:
-    for name in BASELINES:
-        values = np.array([each[name] for each in without])
-        row: dict[str, Any] = {"name": name, "accuracy": _told(values)}
-        if name == "non-private" and wanted.attack:
-            row["membership"] = _membership(of_learner(LEARNER, ground, wanted.settings.jobs))
-        yield row, {}
 
 
 def _row(

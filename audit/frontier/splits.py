@@ -35,10 +35,7 @@ class Split:
 
 
 def split_of(name: str, data: Labelled, k: int, *, seed: int = 0) -> Split:
-    """Cut a data set of at least 300 records at random, for the k-th time.
-
-    The cut depends on the name, on k and on the seed alone.
-    """
+    """Cut at least 300 records at random, for the k-th time, by name, k and seed alone."""
     if len(data) < LEAST:
         raise InvalidInput(f"--data: has {len(data)} records; must have at least {LEAST}")
     largest = float(np.abs(data.X).max(initial=0.0))
@@ -53,13 +50,9 @@ def split_of(name: str, data: Labelled, k: int, *, seed: int = 0) -> Split:
         chosen = data.take(rows)
         return Labelled(scaler.transform(chosen.X) / math.sqrt(data.X.shape[1]), chosen.y)
 
+    covariance = scaler.transform(public.X).T @ (public.y - public.y.mean())
     return Split(
         train=made(rest[test:][:TRAIN]),
         test=made(rest[:test]),
-        feature=_best(scaler.transform(public.X), public.y),
+        feature=int(np.abs(covariance).argmax()),
     )
-
-
-def _best(X: NDArray[np.float64], y: NDArray[np.int64]) -> int:
-    """Return the column with the largest covariance with the label; columns are standardised."""
-    return int(np.abs(X.T @ (y - y.mean())).argmax())

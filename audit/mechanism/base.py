@@ -202,10 +202,7 @@ class Mechanism:
 
 
 def offers(mechanism: Mechanism, method: str) -> bool:
-    """Whether a mechanism has a method of its own.
-
-    Where `Mechanism` has a default that says there is none.
-    """
+    """Return whether a mechanism has a method that `Mechanism` lacks by default."""
     found = getattr(mechanism, method)
     return found is not None and getattr(found, "__func__", found) is not getattr(Mechanism, method)
 

@@ -36,37 +36,19 @@ class OwnCoins:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionMechanism(Mechanism):
-    """A plain function as a mechanism.
+    """A plain function as a mechanism; all coins are drawn inside the call, nothing is prepared.
 
-    All its coins are drawn inside the call, nothing is prepared.
+    `function(data, queries, size, rng)` returns answers of shape (size, q): `size` independent runs
+    at q queries, with randomness from `rng` alone. It `takes` those of `ORDER`, the `named` ones by
+    name, as they are keyword-only. One without `size` is run once a call; one without `queries`
+    releases the same whatever is asked.
 
-    Parameters
-    ----------
-    function : callable
-        `function(data, queries, size, rng)` returns answers of shape (size, q): `size` independent
-        runs at q queries, with randomness from `rng` alone.
-    claims : tuple of Claim
-        What it promises.
-    labels : tuple of int
-        What it may answer; empty if it answers real numbers.
-    numbers : tuple of float, optional
-        Least and greatest real number that it may answer, infinite where there is no limit.
-    takes : tuple of str
-        Which of `ORDER` it is called with. One without `size` is run once a call; one without
-        `queries` releases the same whatever is asked.
-    named : tuple of str
-        Which of these are passed by name, as they are keyword-only.
-    free : bool
-        See `Mechanism`.
-    together : int
-        Coordinates of a query point where the answers at several of them are one output: a row of
-        `queries` then holds these points one after the other. 0 where every answer is its own.
-    bits : bool
-        Whether events of the low bits of its numbers are looked for too (Mironov 2012).
-    output : Output, optional
-        What one run returns, see `dpassay.search.declared`; a pilot shows it by default.
-    seeded : bool
-        See `Mechanism`.
+    It may answer `labels`, or real numbers within `numbers`, infinite where there is no limit.
+    `together` is the number of coordinates of a query point where the answers at several of them
+    are one output: a row of `queries` then holds these points one after the other; 0 where every
+    answer is its own. With `bits`, events of the low bits of its numbers are looked for too
+    (Mironov 2012). `output` is what one run returns, see `dpassay.search.declared`; a pilot shows
+    it by default. For `free` and `seeded` see `Mechanism`.
     """
 
     function: Callable[..., Any]
@@ -83,7 +65,7 @@ class FunctionMechanism(Mechanism):
 
     @property
     def without_query(self) -> bool:
-        """Whether the function is asked nothing."""
+        """Return whether the function is asked nothing."""
         return "queries" not in self.takes
 
     def prepare(self, data: Any) -> Any:

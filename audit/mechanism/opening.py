@@ -30,15 +30,10 @@ SIMPLE = frozenset({str, int, float, bool, type(None)})
 class Special:
     """A value that JSON or equality does not know, or a class of values.
 
-    Parameters
-    ----------
-    kind : str
-        What it is: 'NaN', 'no answer', 'number' (any that has no code of its own), 'text' (a long
-        one), 'integer' (a very large one), 'object', 'sequence', 'exception', 'form' (what an
-        answer is besides its values), 'rest' (what is too deep or too far back to have a place),
-        'cycle' (what holds itself, so many levels above).
-    text : str
-        Which one of them, where that is told apart.
+    `kind` is 'NaN', 'no answer', 'number' (any that has no code of its own), 'text' (a long one),
+    'integer' (a very large one), 'object', 'sequence', 'exception', 'form' (what an answer is
+    besides its values), 'rest' (what is too deep or too far back to have a place), 'cycle' (what
+    holds itself, so many levels above); `text` says which one of them, where that is told apart.
     """
 
     kind: str
@@ -80,7 +75,7 @@ def name_of(kind: type) -> str:
 
 
 def is_numeric(array: Any) -> bool:
-    """Whether an array holds numbers of up to eight bytes."""
+    """Return whether an array holds numbers of up to eight bytes."""
     return array.dtype.kind in "biuf" and array.dtype.itemsize <= 8 and array.dtype.isnative
 
 
@@ -197,7 +192,7 @@ def _class(value: type) -> Parts:
 
 
 def _found(value: Any) -> bool:
-    """Whether a module has this function or class under its name."""
+    """Return whether a module has this function or class under its name."""
     there: Any = sys.modules.get(value.__module__)
     for name in value.__qualname__.split("."):
         there = getattr(there, name, None)

@@ -31,7 +31,7 @@ TEXT = {str}
 
 
 def is_plain(values: Sequence[Any]) -> bool:
-    """Whether answers are made of Python's own numbers, texts and containers, not too deep."""
+    """Return whether answers are Python's own numbers, texts and shallow containers."""
     most, level = MOST_LEAVES * len(values), values
     for _ in range(DEEPEST + 2):
         kinds = set(map(type, level))

@@ -15,14 +15,8 @@ from dpassay.pairs import Compared
 class Trainer(Mechanism):
     """A training procedure T = (G, F) with a validation score q.
 
-    As in sections 2 and 3 of Chaudhuri and Vinterbo (2013).
-
-    It needs no `sample`: a claim `ScoreStability` is about its scores.
-
-    Attributes
-    ----------
-    thetas : tuple of float
-        The parameters Theta that are tried, at least one.
+    It is that of sections 2 and 3 of Chaudhuri and Vinterbo (2013), for the parameters Theta,
+    `thetas`, that are tried. It needs no `sample`: a claim `ScoreStability` is about its scores.
     """
 
     __slots__ = ()
@@ -49,10 +43,7 @@ class Trainer(Mechanism):
         raise NotImplementedError
 
     def score(self, trained: Any, data: Any) -> tuple[NDArray[np.float64], float]:
-        """Return q(h, V) for each h that `apply` returned, shape (size,), and error bounds.
-
-        Bounds on the numerical error of each.
-        """
+        """Return q(h, V), shape (size,), for each h that `apply` returned, and error bounds."""
         raise NotImplementedError
 
     def bad_share(

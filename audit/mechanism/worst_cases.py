@@ -14,16 +14,9 @@ from dpassay.pairs import Change, Pairs
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WorstCase:
-    """Pairs and queries that the author of a mechanism knows to be bad.
+    """Pairs and queries (q, d) that the author of a mechanism knows to be bad, and why.
 
-    Parameters
-    ----------
-    pairs : Pairs
-        A dataset of their own, not the user's.
-    queries : array (q, d)
-        Where to ask.
-    reason : str
-        Why this is bad, in one sentence.
+    The pairs have a dataset of their own, not the user's; `reason` is one sentence.
     """
 
     pairs: Pairs
@@ -40,20 +33,9 @@ class WorstCase:
         reason: str,
         query: ArrayLike | None = None,
     ) -> WorstCase:
-        """Return the worst case with one change of a dataset, asked at one point.
+        """Return the worst case with one change of a dataset S, asked at one point (1, d).
 
-        Parameters
-        ----------
-        data : Labelled
-            The dataset S.
-        change : Change
-            Makes the neighbour S'.
-        how : str
-            Dataset and change in words.
-        reason : str
-            Why this is bad.
-        query : array (1, d), optional
-            Where to ask; at the first record by default.
+        `how` says dataset and change in words; the first record is asked at by default.
         """
         asked = points(data.X[:1] if query is None else query, "queries")
         return cls(pairs=Pairs(base=data, changes=(change,), how=how), queries=asked, reason=reason)
@@ -61,27 +43,14 @@ class WorstCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reachable:
-    """All states in which datasets of any size can leave the mechanism at a query.
+    """All states in which datasets of any size can leave the mechanism at a query, and their moves.
 
-    And which of them can be neighbours.
-
-    Parameters
-    ----------
-    states : tuple of str
-        Names of the s states.
-    law : FiniteLaw or NoiseLaw
-        The law of the answer in each state; its rows are the states.
-    moves : int array (m, 2)
-        Pairs of states that one change can turn into each other, each once; both directions are
-        meant.
-    argument : str
-        Why there are no other states and no other moves, and why each of these occurs.
-    several : str
-        Why k changed records make just the moves of up to k steps; empty if that is not known.
-        Claims about `replace-k` need it.
-    of : str
-        What the states are of, in words that go on 'of all datasets, of', where that is not quite
-        what is released: exact minimisers, where a solver comes near them. Empty where it is.
+    The rows of `law` are the s states; `moves` (m, 2) are pairs of states that one change can turn
+    into each other, each once; both directions are meant. `argument` says why there are no other
+    states and no other moves, and why each of these occurs. `several` says why k changed records
+    make just the moves of up to k steps, which claims about `replace-k` need; it is empty if that
+    is not known. `of` says what the states are of where that is not quite what is released (exact
+    minimisers, where a solver comes near them), in words that go on 'of all datasets, of'.
     """
 
     states: tuple[str, ...]

@@ -8,7 +8,7 @@ merely estimated is news, unless it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpassay.errors import is_real, require
@@ -115,14 +115,17 @@ def _gone(entry: Raw) -> Change:
 
 
 def _own(entry: Raw) -> Iterator[Change]:
-    """What is to be said whatever was before: a broken claim, a failure."""
+    """Return what is to be said whatever was before: a broken claim, a failure."""
     name = entry["name"]
     if entry["told"] == BROKEN:
         subject, repeated = entry["subject"], entry["repeated"]
         bounds = [] if subject is None or subject["error"] is not None else list(broken(subject))
         largest = max((float(each["lower"]) for each in bounds), default=None)
         how = f"guesses certify a loss of at least {_down(largest)}" if bounds else ""
-        how += _renyi_words(bounds)
+        if renyi := [each["renyi"] for each in bounds if "renyi" in each]:
+            worst = max(renyi, key=lambda each: float(each["lower"]) / float(each["allowed"]))
+            least, claimed = _down(float(worst["lower"])), worst["allowed"]
+            how += f", and {renyi_name(worst)} of {least} where {claimed:g} is claimed"
         if not bounds and repeated is not None and outspent(repeated):
             rung = next(each for each in rungs_of(repeated) if each.get("broken"))
             largest = float(rung["lower"])
@@ -134,18 +137,8 @@ def _own(entry: Raw) -> Iterator[Change]:
             return
 
 
-def _renyi_words(bounds: Sequence[Raw]) -> str:
-    """Say how far guesses exceed a claim of RDP or zCDP; empty where there is none."""
-    renyi = [each["renyi"] for each in bounds if "renyi" in each]
-    if not renyi:
-        return ""
-    worst = max(renyi, key=lambda each: float(each["lower"]) / float(each["allowed"]))
-    least, claimed = _down(float(worst["lower"])), worst["allowed"]
-    return f", and {renyi_name(worst)} of {least} where {claimed:g} is claimed"
-
-
 def _standing(name: str, old: Raw, new: Raw) -> Iterator[Change]:
-    """What became of the claim, and of what could be seen of it."""
+    """Return what became of the claim, and of what could be seen of it."""
     before, after = _claim(old), _claim(new)
     if before != after:
         weaker = after is None or (
@@ -161,14 +154,9 @@ def _standing(name: str, old: Raw, new: Raw) -> Iterator[Change]:
         )
         yield _change(name, "blinder", words)
     gone = [each for each in limits_of(old) if each not in limits_of(new)]
-    if gone and _sound(new):
+    failed = any(new[part] and new[part].get("error") for part in ("subject", "repeated"))
+    if gone and not failed:
         yield _change(name, "blinder", f"is not attacked any more: {', '.join(gone)}")
-
-
-def _sound(entry: Raw) -> bool:
-    return all(
-        entry[part] is None or not entry[part].get("error") for part in ("subject", "repeated")
-    )
 
 
 def _risen(name: str, counted: Counted, alpha: float) -> Iterator[Change]:

@@ -52,7 +52,7 @@ class Counted:
 
     @property
     def could(self) -> int:
-        """How many could have shown a rise at all."""
+        """Return how many could have shown a rise at all."""
         return sum(each.least < math.inf for each in self.numbers)
 
     @property
@@ -114,12 +114,12 @@ def counted_again(old: Raw, new: Raw, tolerance: float, alpha: float) -> Counted
     return Counted(
         numbers=tuple(numbers),
         of=len(mine) + len(counted_rungs(old["repeated"])),
-        elsewhere=_elsewhere(mine, new["subject"], both, sampled),
+        elsewhere=next(_larger(mine, new["subject"], both, sampled), ""),
     )
 
 
 def _delta(repeated: Raw | None) -> float:
-    """Of a single answer: losses at different ones are different numbers."""
+    """Return delta of a single answer: losses at different ones are different numbers."""
     return 0.0 if repeated is None else float(repeated.get("delta", 0.0))
 
 
@@ -225,16 +225,6 @@ def _loss(q: float, delta: float) -> float:
     if q >= 1:
         return math.inf
     return max(0.0, float(Ratio(delta).between(q, 1 - q))) if q > 0 else 0.0
-
-
-def _elsewhere(
-    mine: Sequence[_Guesses],
-    subject: Raw | None,
-    both: Sequence[tuple[Raw, Raw]],
-    sampled: Sequence[tuple[Raw, Raw]],
-) -> str:
-    """Say which number is larger than all the old ones of its kind, but of something else."""
-    return next(_larger(mine, subject, both, sampled), "")
 
 
 def _larger(

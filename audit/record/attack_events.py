@@ -40,12 +40,12 @@ def counted_rungs(repeated: Raw | None) -> Sequence[Raw]:
 
 
 def both_exact(old: Raw, new: Raw) -> bool:
-    """Whether both records know the exact loss, at the same examined pairs or more."""
+    """Return whether both records know the exact loss, at the same examined pairs or more."""
     return all("epsilon" in (rung.get("limits") or ()) for rung in (old, new))
 
 
 def same_event(old: Raw, new: Raw) -> bool:
-    """Whether two rungs count the same event at the same pair."""
+    """Return whether two rungs count the same event at the same pair."""
     if old["pair"] != new["pair"] or not (old.get("counts") and new.get("counts")):
         return False
     one, other = old.get("event"), new.get("event")

@@ -23,22 +23,22 @@ class Number:
 
     @property
     def rose(self) -> bool:
-        """Whether it rose by more than the slack, beyond chance."""
+        """Return whether it rose by more than the slack, beyond chance."""
         return self.after[0] > self.before[1] + self.slack
 
     @property
     def fell(self) -> bool:
-        """Whether it fell by more than the slack, beyond chance."""
+        """Return whether it fell by more than the slack, beyond chance."""
         return self.before[0] > self.after[1] + self.slack
 
     @property
     def apart(self) -> float:
-        """How far the limits are apart, in nats."""
+        """Return how far the limits are apart, in nats."""
         return max(self.after[0] - self.before[1], self.before[0] - self.after[1])
 
     @property
     def words(self) -> str:
-        """What is compared, and how it stands."""
+        """Return what is compared, and how it stands."""
         loss = f"the loss is {_two(self.after)}, and was {_two(self.before)}"
         return f"{self.name}: {self.counts}{'' if self.exact else '; '}{loss}"
 

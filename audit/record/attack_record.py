@@ -51,7 +51,7 @@ def attack_schema() -> dict[str, Any]:
 
 
 def is_attack_record(path: Path) -> bool:
-    """Whether a file is a record of attacks, of this schema."""
+    """Return whether a file is a record of attacks, of this schema."""
     return schema_at(path) == SCHEMA
 
 
@@ -68,15 +68,12 @@ def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
 
 
 def broken(subject: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield a subject's certified bounds above what the answers of their view may lose together.
-
-    In nats, or as Rényi losses where the claim is about these.
-    """
+    """Yield certified bounds above the composed claim of their view, in nats or as Rényi losses."""
     yield from (bound for bound, allowed in _held(subject) if exceeds(bound, allowed))
 
 
 def exceeds(bound: Mapping[str, Any], allowed: float) -> bool:
-    """Whether a certified number, or its Rényi loss, is above what is allowed."""
+    """Return whether a certified number, or its Rényi loss, is above what is allowed."""
     renyi = bound.get("renyi")
     return float(bound["lower"]) > allowed or (
         renyi is not None and float(renyi["lower"]) > float(renyi["allowed"])
@@ -84,9 +81,9 @@ def exceeds(bound: Mapping[str, Any], allowed: float) -> bool:
 
 
 def could_see(bound: Mapping[str, Any], allowed: float) -> bool:
-    """Whether a certified number, or its Rényi loss, could have exceeded what is allowed.
+    """Return whether a certified number, or its Rényi loss, could have exceeded the claim.
 
-    Not where nothing is recorded of its cap.
+    It is false where nothing is recorded of its cap.
     """
     renyi = bound.get("renyi")
     return float(bound.get("cap", 0.0)) > allowed or (
@@ -118,27 +115,21 @@ def rungs_of(repeated: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 
 
 def outspent(repeated: Mapping[str, Any]) -> bool:
-    """Whether repeated answers to one query certainly lose more than the composed claim.
-
-    At some number of answers.
-    """
+    """Return whether some number of repeated answers certainly loses more than is allowed."""
     return any(rung.get("broken", False) for rung in rungs_of(repeated))
 
 
 def blind_to(record: Mapping[str, Any]) -> tuple[str, ...]:
     """Return why nothing is known of a service's claim unless it is broken.
 
-    Empty where that can be judged.
+    It is empty where the claim can be judged.
     """
     found: Sequence[str] = record["run"].get("probe", {}).get("blind", ())
     return tuple(UNLOOKED[each] for each in found)
 
 
 def told_of_repeated(repeated: Mapping[str, Any]) -> str:
-    """Say what became of the claim that repeated answers were held against.
-
-    Broken, not broken, or could not have seen it.
-    """
+    """Return what became of a claim under repeated answers: broken, not broken, or unseen."""
     seen = any(
         could_see(rung, float(rung.get("basic", rung.get("epsilon_claimed", "inf"))))
         for rung in rungs_of(repeated)

@@ -46,7 +46,7 @@ class Judged:
         }
 
     def _remedies(self) -> dict[str, str]:
-        """Return, by the id of a change that looks like a new name, the command that is then due.
+        """Return the command that is due, by the id of a change that looks like a new name.
 
         Only a baseline can be moved.
         """
@@ -115,10 +115,7 @@ def _named(each: Suppression) -> str:
 
 
 def _differing(old: Raw, new: Raw) -> str:
-    """Say how the data of a record differ from those of an older one.
-
-    The empty text if they do not.
-    """
+    """Describe how a record's data differ from an older one's; empty if they do not."""
     before, after = old["run"].get("data"), new["run"].get("data")
     return "" if before == after else _differs(before, after)
 
@@ -131,10 +128,7 @@ def require_comparable(old: Raw, new: Raw, old_path: Path, new_path: Path) -> No
 
 
 def cells_of(baseline: Raw) -> Callable[[AuditTarget, Claim], Sequence[Raw]]:
-    """Return what says which cells a baseline lists for a mechanism and a claim.
-
-    None where the law was computed.
-    """
+    """Return what says which cells a baseline lists; None where the law was computed."""
     sampled = [
         result
         for result in baseline["results"]
@@ -160,10 +154,7 @@ def without_curves(record: Raw) -> dict[str, Any]:
 
 
 def require_current(baseline: Raw, record: Raw, path: Path) -> None:
-    """Make sure that a record can be held against a baseline.
-
-    A stale one is of other data, or of other mechanisms altogether.
-    """
+    """Raise InvalidInput for a stale baseline: of other data, or other mechanisms altogether."""
     again = (
         "look at the new record, then run `dpassay baseline accept --baseline "
         f"{shlex.quote(str(path))}`"

@@ -47,31 +47,13 @@ def read_cells(
     direction: int | None = None,
     above: float | None = None,
 ) -> pd.DataFrame:
-    """Read cells of a run: all, or those that are asked for.
+    """Read cells of a run from its folder: all, or those that are asked for.
 
-    No more than a part of the file is held besides what is returned.
-
-    Parameters
-    ----------
-    directory : str or Path
-        The folder that the run was written to.
-    result : str, optional
-        Id of a result, as in the record.
-    group, pair, query, direction : int, optional
-        Place of the cells, from 0; direction 0 is from S to S'.
-    above : float, optional
-        Only cells whose lower bound is above this, in the units of their claims.
-
-    Returns
-    -------
-    DataFrame
-        Columns `result`, `group`, `pair`, `direction`, `query`, `lower`, `upper`, in the order of
-        the file; bounds have six digits, see docs/files.md.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no file of cells, or it is none.
+    Places count from 0, and direction 0 is from S to S'; `above` asks for cells whose lower bound
+    is above this, in the units of their claims. The columns are `result`, `group`, `pair`,
+    `direction`, `query`, `lower`, `upper`, in the order of the file; bounds have six digits, see
+    docs/files.md. No more than a part of the file is held besides what is returned. Raise
+    InvalidInput if there is no file of cells, or it is none.
     """
     import numpy as np
     import pandas as pd
@@ -96,19 +78,14 @@ def read_cells(
             found = pd.concat(_read_parts(path, wanted, above), ignore_index=True)
     except (OSError, ValueError, EOFError, ArithmeticError, zlib.error):
         raise InvalidInput(f"directory = '{directory}': {FILE} cannot be read") from None
-    wrong = found[_impossible(found)]
+    named = found["result"].notna() & (found["result"] != "")
+    placed = (found[list(INTEGERS)] >= 0).all(axis=1) & (found["direction"] <= 1)
+    ordered = (found["lower"] > -math.inf) & (found["lower"] <= found["upper"])
+    wrong = found[~(named & placed & ordered)]
     if len(wrong):
         told = ", ".join(f"{name} = {value}" for name, value in wrong.iloc[0].items())
         raise InvalidInput(f"directory = '{directory}': {FILE} has no possible cell: {told}")
     return found
-
-
-def _impossible(cells: pd.DataFrame) -> pd.Series[bool]:
-    """Tell of each cell whether it has no result, place or bounds that there can be."""
-    named = cells["result"].notna() & (cells["result"] != "")
-    placed = (cells[list(INTEGERS)] >= 0).all(axis=1) & (cells["direction"] <= 1)
-    ordered = (cells["lower"] > -math.inf) & (cells["lower"] <= cells["upper"])
-    return ~(named & placed & ordered)
 
 
 def _read_parts(

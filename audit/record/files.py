@@ -69,10 +69,7 @@ def read_document(path: Path, argument: str, schema: str) -> dict[str, Any]:
 
 
 def schema_at(path: Path) -> str:
-    """Return what a JSON file says its schema is.
-
-    Empty where it says nothing, or is no such file.
-    """
+    """Return what a JSON file says its schema is; empty if it says nothing or is no such file."""
     try:
         document = read_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -92,7 +89,15 @@ def dumps(document: Mapping[str, Any]) -> str:
 
 def _laid_out(value: object, level: int) -> Iterator[str]:
     """Write a value, from the column on at which its first line stands."""
-    if not isinstance(value, dict | list | tuple) or not value or _on_one_line(value, level):
+    if (
+        not isinstance(value, dict | list | tuple)
+        or level >= LAID_OUT
+        or (
+            not isinstance(value, dict)
+            and all(isinstance(each, int | float) or each is None for each in value)
+        )
+        or not value
+    ):
         yield json.dumps(value, sort_keys=True, allow_nan=False, ensure_ascii=False)
         return
     inner = "\n" + INDENT * (level + 1)
@@ -107,18 +112,8 @@ def _laid_out(value: object, level: int) -> Iterator[str]:
     yield f"\n{INDENT * level}{closing}"
 
 
-def _on_one_line(value: dict[str, Any] | list[Any] | tuple[Any, ...], level: int) -> bool:
-    numbers = not isinstance(value, dict) and all(
-        isinstance(each, int | float) or each is None for each in value
-    )
-    return level >= LAID_OUT or numbers
-
-
 def witness_file(result_id: str) -> str:
-    """Return the path of a result's witness below the folder of its run.
-
-    Different ids never share one.
-    """
+    """Return the path of a result's witness below its run's folder, for each id another."""
     return f"witnesses/{quote(result_id, safe='', errors='surrogatepass')}.json"
 
 
@@ -165,7 +160,7 @@ def unpacked(path: Path) -> str:
 
 
 def exists(path: Path) -> bool:
-    """Whether there is something at a path; a path that cannot be looked at holds nothing."""
+    """Return whether there is something at a path, as far as it can be looked at."""
     try:
         return path.exists()
     except (OSError, ValueError):  # a name too long, or with a null byte
@@ -173,10 +168,7 @@ def exists(path: Path) -> bool:
 
 
 def writable(directory: Path) -> None:
-    """Make sure that files can be written into a directory, before any work is done for them.
-
-    The directory is made if need be.
-    """
+    """Make sure that a directory, made if need be, can be written into before any work is done."""
     if directory.suffix in PAGES and not exists(directory):
         raise InvalidInput(
             f"--out = '{directory}': must be a folder; did you mean '{directory.with_suffix('')}'?"

@@ -30,30 +30,15 @@ def replay(
     group: Group | None = None,
     trusted: bool = False,
 ) -> Replay:
-    """Run one witness again, alone.
+    """Run one witness from `make_witness` again, alone.
 
-    Parameters
-    ----------
-    witness : mapping
-        From `make_witness`.
-    file : str, optional
-        Where the witness's CSV file lies now; its contents are compared by their SHA-256.
-    target : AuditTarget, optional
-        What to run, if the witness cannot name it.
-    group : Group, optional
-        The pairs and queries, if the witness neither carries nor names them.
-    trusted : bool
-        Whether the witness may run the code, and read the file, that it names: one from somebody
-        else could name any. What does not come with dpassay runs in a process of its own.
+    `file` is where the witness's CSV file lies now; its contents are compared by their SHA-256.
+    `target` and `group` are what to run, and on what, if the witness cannot name or carry it. A
+    `trusted` witness may run the code, and read the file, that it names: one from somebody else
+    could name any. What does not come with dpassay runs in a process of its own.
 
-    Returns
-    -------
-    Replay
-
-    Raises
-    ------
-    InvalidInput
-        If the witness is damaged, or the data are missing or are not the ones it was made from.
+    Raise InvalidInput if the witness is damaged, or the data are missing or are not the ones it was
+    made from.
     """
     wrong = witness_fault(witness)
     if wrong:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
@@ -119,7 +119,14 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
         | ({"clearest": make_witness(result, cell)} if (cell := clearest(result)) else {})
         | ({"looked_at": part} if (part := result.target.looked_at(result.claim)) else {})
     )
-    return found | {"per_query": list(_with_profiles(found["per_query"], evidence.cells))}
+    # the profiles that are kept are written in full
+    per_query = [
+        told
+        if told["profile"] is None or cell.profile is None
+        else {**told, "profile": _profile(cell.profile)}
+        for told, cell in zip(found["per_query"], evidence.cells, strict=True)
+    ]
+    return found | {"per_query": per_query}
 
 
 def _findings(result: Result) -> list[dict[str, Any]]:
@@ -143,7 +150,7 @@ def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
 
 
 def _derived(result: Result) -> dict[str, Any]:
-    """What is in force for parameters that were left out, where the mechanism says it."""
+    """Return what is in force for parameters that were left out, where the mechanism says it."""
     told = {
         name: number(value) if isinstance(value, float) else value
         for name, value in result.target.derived.items()
@@ -152,7 +159,7 @@ def _derived(result: Result) -> dict[str, Any]:
 
 
 def is_record(path: Path) -> bool:
-    """Whether a file is a record, of whichever schema."""
+    """Return whether a file is a record, of whichever schema."""
     return schema_at(path).startswith("dpassay/record/")
 
 
@@ -162,10 +169,7 @@ def record_schema() -> dict[str, Any]:
 
 
 def _computed(exact: Computed | None) -> dict[str, Any]:
-    """Write a computed leak with its error, which then holds the rounding too.
-
-    Nothing of either where it was sampled.
-    """
+    """Write a computed leak with its error, rounding included; nothing where it was sampled."""
     value, error = (None, None) if exact is None else computed_number(exact.value, exact.error)
     return {"exact": value, "error": error}
 
@@ -201,24 +205,11 @@ def _cell(cell: Cell, evidence: Evidence, target: AuditTarget, claimed: float) -
         "alpha": number(cell.lower.alpha),
         "counts": None if cell.lower.counts is None else asdict(cell.lower.counts),
         "histograms": None if cell.lower.histograms is None else asdict(cell.lower.histograms),
-        "profile": None if cell.profile is None else _needed(cell.profile),
+        # what tells whether a profile is kept: few are, and all of one takes long
+        "profile": None
+        if cell.profile is None
+        else {"lower": [rounded(each, CURVE_DIGITS, DOWN) for each in cell.profile.lower]},
     }
-
-
-def _needed(profile: Profile) -> dict[str, Any]:
-    """Write down what tells whether a profile is kept: few are, and all of one takes long."""
-    return {"lower": [rounded(each, CURVE_DIGITS, DOWN) for each in profile.lower]}
-
-
-def _with_profiles(
-    listed: Iterable[dict[str, Any]], cells: Iterable[Cell]
-) -> Iterator[dict[str, Any]]:
-    """Write the profiles that are kept, in full."""
-    for told, cell in zip(listed, cells, strict=True):
-        if told["profile"] is not None and cell.profile is not None:
-            yield {**told, "profile": _profile(cell.profile)}
-        else:
-            yield told
 
 
 def _in_file(change: Change) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def shown(value: object, quote: str = "'") -> str:
 
 
 def _plain(value: object) -> bool:
-    """Whether a parameter names no code outside the catalogue."""
+    """Return whether a parameter names no code outside the catalogue."""
     try:
         return all(text in OURS or PLAIN.fullmatch(text) for text in _words(value))
     except (InvalidInput, RecursionError):  # no value of TOML, or one that nobody wrote by hand

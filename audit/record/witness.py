@@ -111,13 +111,13 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
 
 
 def _free(target: AuditTarget) -> dict[str, Any]:
-    """What is known of answers that may be anything."""
+    """Return what is known of answers that may be anything."""
     declared = {} if target.output is None else {"output": target.output.as_json()}
     return {"together": int(getattr(target.mechanism, "together", 0))} | declared
 
 
 def _can_be_written(base: Dataset) -> bool:
-    """Whether JSON holds a dataset: not records of the user's own types."""
+    """Return whether JSON holds a dataset: not records of the user's own types."""
     try:
         _dataset_json(base)
     except InvalidInput:
@@ -134,10 +134,7 @@ def _dataset_json(base: Dataset) -> dict[str, Any]:
 
 
 def event_json(event: Event) -> list[int] | dict[str, Any]:
-    """Write an event down: its labels, the threshold of a half-line, or a pattern and its words.
-
-    No labels where a claim is about means.
-    """
+    """Write an event's labels, the threshold of a half-line, or a pattern; none for means."""
     if isinstance(event, Pattern):
         return {"pattern": event.as_json(), "words": event.words}
     if isinstance(event, HalfLine):
@@ -193,9 +190,9 @@ def _stopped(evidence: Evidence, cell: Cell) -> dict[str, Any]:
 
 
 def witness_fault(witness: Mapping[str, Any]) -> str:
-    """Say what of a witness cannot be so; empty where everything can.
+    """Return the first inconsistency of a witness, or an empty string.
 
-    By its schema, or because two fields contradict each other.
+    It breaks its schema, or two of its fields contradict each other.
     """
     wrong = fault(witness, "witness")
     if wrong:
@@ -230,5 +227,5 @@ def read_witness(path: Path) -> dict[str, Any]:
 
 
 def is_witness(path: Path) -> bool:
-    """Whether a file is a witness."""
+    """Return whether a file is a witness."""
     return schema_at(path) == SCHEMA

@@ -13,7 +13,6 @@ from dpassay.numerics import DOWN, VISIBLE, above, allowance, loss
 from dpassay.relations import answers_moved
 from dpassay.rows.rows import Rows
 from dpassay.search.patterns import Pattern
-from dpassay.stats.bounds import Counts
 from dpassay.targets.groups import DIRECTIONS
 from dpassay.targets.guard import AuditTarget
 
@@ -124,23 +123,22 @@ def event_words(result: Result, event: Event, query: NDArray[np.float64]) -> str
 
 
 def answer_names(target: AuditTarget, event: Event, query: NDArray[np.float64]) -> str:
-    """Say what the answers of an event stand for.
-
-    Empty where there are too many, or the mechanism does not say it.
-    """
+    """Return what the answers of an event stand for; empty if too many or unknown."""
     if not isinstance(event, tuple) or len(event) > MOST_NAMED:
         return ""
     return " or ".join(filter(None, (target.answer_words(label, query) for label in event)))
 
 
 def _bad_strings(evidence: Evidence) -> str:
-    """Say how many random strings are bad at the worst cell.
+    """Return how many random strings are bad at the worst cell.
 
-    Its leak, whichever of good and bad is its event.
+    That is its leak, whichever of good and bad is its event.
     """
     cell, moves = evidence.worst, "with it on both sides the score moves by more than is claimed"
-    if cell.lower.counts is not None:
-        bad, runs = _bad_of(cell.event, cell.lower.counts)
+    if (counts := cell.lower.counts) is not None:
+        # the event is 'bad' on one side, or 'good' on the other, less often
+        other = (counts.n0 - counts.y, counts.n0)
+        bad, runs = (counts.x, counts.n1) if cell.event == (1,) else other
         return f"The random string is bad in {bad} of {runs} runs: {moves}"
     share = 0.0 if cell.exact is None else cell.exact.value
     if share > 0:
@@ -151,11 +149,3 @@ def _bad_strings(evidence: Evidence) -> str:
     if most <= 0:
         return f"No random string is bad: {few}"
     return f"A random string is bad with probability at most {above(most)}: with all others {few}"
-
-
-def _bad_of(event: Event, counts: Counts) -> tuple[int, int]:
-    """Return the number of bad random strings and of all.
-
-    The event is 'bad' on one side, or 'good' on the other, less often.
-    """
-    return (counts.x, counts.n1) if event == (1,) else (counts.n0 - counts.y, counts.n0)

@@ -31,25 +31,11 @@ SHOWN = 40
 class Column:
     """What the cells of a column may be.
 
-    Parameters
-    ----------
-    name : str
-    kind : {"number", "integer", "date", "value"}
-    low, high : float
-        Limits of numbers and, in microseconds since 1970, of dates; finite, not in the wrong order.
-    values : tuple
-        The values that a cell may have otherwise, each once; at least one.
-    missing : bool
-        Whether cells may have no value.
-    special : tuple of str
-        Names of `SPECIAL`: what else cells may be.
-    dtype : str
-        The dtype of a DataFrame or array; empty elsewhere.
-
-    Raises
-    ------
-    InvalidInput
-        If limits or values are missing or out of order.
+    `kind` is 'number', 'integer', 'date' or 'value'. `low` and `high` are finite limits of numbers
+    and, in microseconds since 1970, of dates; otherwise a cell has one of the `values`, each once.
+    Cells may have no value where `missing`, and the values of `SPECIAL` that `special` names.
+    `dtype` is that of a DataFrame or array. Raise InvalidInput if limits or values are missing or
+    out of order.
     """
 
     name: str
@@ -80,7 +66,7 @@ class Column:
         return (*([MISSING] if self.missing else []), *map(SPECIAL.__getitem__, self.special))
 
     def holds(self, cell: float) -> bool:
-        """Whether a code stands for a cell that there may be."""
+        """Return whether a code stands for a cell that there may be."""
         if cell <= LAST:
             return cell in self.gaps
         if self.kind == "value":
@@ -124,10 +110,7 @@ class Column:
 def value_to_json(value: Any, where: str) -> Any:
     """Write a value of a column.
 
-    Raises
-    ------
-    InvalidInput
-        If it is no text, number, truth value, None or tuple of such.
+    Raise InvalidInput if it is no text, number, truth value, None or tuple of such.
     """
     if isinstance(value, tuple):
         return {"tuple": [value_to_json(each, where) for each in value]}
@@ -142,13 +125,7 @@ def value_to_json(value: Any, where: str) -> Any:
 
 
 def value_from_json(told: Any) -> Any:
-    """Read back what `value_to_json` wrote.
-
-    Raises
-    ------
-    InvalidInput
-        If it is anything else.
-    """
+    """Read back what `value_to_json` wrote; raise InvalidInput for anything else."""
     if isinstance(told, dict) and set(told) == {"tuple"} and isinstance(told["tuple"], list):
         return tuple(map(value_from_json, told["tuple"]))
     if isinstance(told, dict) and set(told) == {"float"} and type(told["float"]) is float:
@@ -159,7 +136,7 @@ def value_from_json(told: Any) -> Any:
 
 
 def is_hashable(value: Any) -> bool:
-    """Whether a value can be one of a column's."""
+    """Return whether a value can be one of a column's."""
     try:
         hash(value)
     except Exception:  # noqa: BLE001  (what is not ours may do anything)

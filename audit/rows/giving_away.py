@@ -16,19 +16,11 @@ average."""
 
 
 def giving_away(rows: Rows) -> list[str]:
-    """Return the columns from which the label of every record can be told.
+    """Return the columns from which the label, of two values or more, of every record can be told.
 
-    Parameters
-    ----------
-    rows : Rows
-        With a label of two values or more, else there is nothing to give away.
-
-    Returns
-    -------
-    list of str
-        Columns each of whose values goes with one label, and comes `OFTEN` times on average; and
-        numbers that one threshold for every further label divides by it. None of fewer than
-        `LEAST` records.
+    These are columns each of whose values goes with one label, and comes `OFTEN` times on average;
+    and numbers that one threshold for every further label divides by it. Fewer than `LEAST` records
+    have none.
     """
     place = rows.form.place(rows.form.label)
     if place is None or len(rows) < LEAST:

@@ -25,14 +25,7 @@ class Features:
 
 
 class Handed:
-    """Rows that are handed out again and again, each time as a new object.
-
-    Parameters
-    ----------
-    form : Form
-    values : array (n, d)
-        Codes.
-    """
+    """Coded rows (n, d) that are handed out again and again, each time as a new object."""
 
     def __init__(self, form: Form, values: Coded) -> None:
         self.form, self._made = form, handed(form, values)

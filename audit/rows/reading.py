@@ -31,24 +31,13 @@ def rows_of(
     limits: Mapping[str, tuple[float, float]] | None = None,
     values: Mapping[str, Sequence[Any]] | None = None,
 ) -> Rows:
-    """Code data as rows.
+    """Code a DataFrame, a list, an array or a pair (X, y) as rows.
 
-    Parameters
-    ----------
-    data : DataFrame, list, array, or pair (X, y)
-        Records. A list holds values of any hashable kind, tuples of equal length, or dicts of equal
-        keys.
-    label, group : str, optional
-        The columns of a DataFrame that hold the label, and whose record it is.
-    limits : mapping, optional
-        Least and greatest value of columns; by default those of the data.
-    values : mapping, optional
-        More values that cells of a column may have. None among them: a cell may be missing.
-
-    Raises
-    ------
-    InvalidInput
-        If the data are nothing of the kind, a column is not there, or a cell cannot be coded.
+    A list holds values of any hashable kind, tuples of equal length, or dicts of equal keys.
+    `label` and `group` are the columns that hold the label, and whose record it is. `limits` are
+    the least and greatest value of columns, by default those of the data; `values` are more values
+    that cells of a column may have. None among them: a cell may be missing. Raise InvalidInput if
+    the data are nothing of the kind, a column is not there, or a cell cannot be coded.
     """
     given = _columns_of(data)
     shape, columns = given
@@ -74,10 +63,7 @@ def rows_of(
 def code(form: Form, data: Any) -> Coded:
     """Code records that have the columns of a form already.
 
-    Raises
-    ------
-    InvalidInput
-        If they have other columns, or a cell that these cannot have.
+    Raise InvalidInput if they have other columns, or a cell that these cannot have.
     """
     shape, columns = _columns_of(data, empty=form)
     if (shape, [name for name, _ in columns]) != (form.shape, form.names):
@@ -182,7 +168,8 @@ def _coded(
     special = tuple(name for name in SPECIAL if name in named)
     dtype = _with_gaps(dtype) if missing or special else dtype
     present = [c for c in (*plain, *extra) if c is not None and not _special(c)]
-    if _all_numbers(present) and dtype != "category" and (present or limits or special):
+    numeric = all(type(cell) in (int, float) for cell in present)
+    if numeric and dtype != "category" and (present or limits or special):
         column = _numbers(name, present, limits, dtype, missing=missing, special=special)
     else:
         if limits is not None:
@@ -199,10 +186,6 @@ def _with_gaps(dtype: str) -> str:
     if dtype.startswith(("int", "uint")):
         return "float64"
     return "object" if dtype == "bool" or dtype.startswith(("<U", "|S")) else dtype
-
-
-def _all_numbers(cells: list[Any]) -> bool:
-    return all(type(cell) in (int, float) for cell in cells)
 
 
 def _numbers(

@@ -30,21 +30,10 @@ LABELLED: tuple[Shape, ...] = ("labelled", "labelled frame")
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """The columns of rows, and how they are handed out.
+    """The columns of rows, each of another name, and how they are handed out.
 
-    Parameters
-    ----------
-    shape : str
-        One of `Shape`.
-    columns : tuple of Column
-        At least one, of different names.
-    label, group : str, optional
-        The columns that hold the label and whose record it is.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no column, a name comes twice, or there is no such column.
+    `label` and `group` are the columns that hold the label and whose record it is. Raise
+    InvalidInput if there is no column, a name comes twice, or there is no such column.
     """
 
     shape: Shape
@@ -77,7 +66,7 @@ class Form:
         return None if name is None else self.names.index(name)
 
     def holds(self, values: Coded) -> bool:
-        """Whether codes (n, d) stand for rows that there may be."""
+        """Return whether codes (n, d) stand for rows that there may be."""
         return all(
             column.holds(cell)
             for column, cells in zip(self.columns, values.T.tolist(), strict=True)
@@ -106,12 +95,9 @@ class Form:
         return cells[0] if len(cells) == 1 else f"({', '.join(cells)})"
 
     def as_json(self) -> dict[str, Any]:
-        """Shape, columns, and which of them hold label and group.
+        """Return shape, columns, and which of them hold label and group.
 
-        Raises
-        ------
-        InvalidInput
-            If a value is of a kind that JSON cannot hold.
+        Raise InvalidInput if a value is of a kind that JSON cannot hold.
         """
         columns = [column.as_json() for column in self.columns]
         return {
@@ -135,19 +121,9 @@ class Form:
 class Rows:
     """A dataset of records of any kind; frozen, its array is read-only.
 
-    Parameters
-    ----------
-    values : array (n, d)
-        Codes; n may be 0.
-    form : Form
-        What they stand for.
-    known : bool
-        Whether the codes are known to stand for something: then nobody looks.
-
-    Raises
-    ------
-    InvalidInput
-        If the shape does not fit, or a code stands for nothing.
+    `values` (n, d) are codes, what they stand for is in `form`; n may be 0. Nobody looks at codes
+    that are `known` to stand for something. Raise InvalidInput if the shape does not fit, or a code
+    stands for nothing.
     """
 
     values: Coded
@@ -170,7 +146,7 @@ class Rows:
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """What it is made of."""
+        """Return what it is made of."""
         return (self.values,)
 
     @property
@@ -191,24 +167,12 @@ class Rows:
         return f"{{{', '.join(map(self.form.words, self.values.tolist()))}}}"
 
     def as_json(self) -> dict[str, Any]:
-        """Form and codes.
-
-        Raises
-        ------
-        InvalidInput
-            See `Form.as_json`.
-        """
+        """Return form and codes; see `Form.as_json`."""
         return {"form": self.form.as_json(), "values": self.values.tolist()}
 
 
 def form_from_json(told: Mapping[str, Any]) -> Form:
-    """Read back what `Form.as_json` wrote.
-
-    Raises
-    ------
-    InvalidInput
-        If it is anything else.
-    """
+    """Read back what `Form.as_json` wrote; raise InvalidInput for anything else."""
     try:
         columns = tuple(
             Column(**(dict(each) | {"values": tuple(map(value_from_json, each.get("values", ())))}))
@@ -220,13 +184,7 @@ def form_from_json(told: Mapping[str, Any]) -> Form:
 
 
 def rows_from_json(told: Mapping[str, Any]) -> Rows:
-    """Read back what `Rows.as_json` wrote.
-
-    Raises
-    ------
-    InvalidInput
-        If it is anything else.
-    """
+    """Read back what `Rows.as_json` wrote; raise InvalidInput for anything else."""
     try:
         return Rows(np.array(told["values"], dtype=float), form_from_json(told["form"]))
     except (KeyError, TypeError, ValueError) as error:

@@ -176,7 +176,9 @@ class Numbers:
     def first_change(self) -> Array:
         """See `View`."""
         values = self._table()
-        return first_hit(_differ(values, values[:, :1]), self.lengths())
+        first = values[:, :1]
+        both_nan = np.isnan(values) & np.isnan(first)
+        return first_hit((values != first) & ~both_nan, self.lengths())
 
     def tally(self, place: Place | None) -> Tally:
         """See `View`."""
@@ -206,10 +208,7 @@ class Numbers:
 def _listed(
     column: NDArray[Any], table: tuple[Key, ...], plain: list[int], rest: int
 ) -> Codes | None:
-    """Return the codes of whole numbers from a list of all between the least and the largest.
-
-    None where the list would be long.
-    """
+    """Return codes of whole numbers from a list of least to largest, None if that is long."""
     if column.dtype.kind not in "iu":
         return None
     values = {int(number): k for k in plain if (number := number_of(table[k])).is_integer()}
@@ -227,7 +226,7 @@ def _listed(
 
 
 def _equal(column: NDArray[Any], key: Key) -> Mask:
-    """Whether each number is this one; whole numbers are compared as such."""
+    """Return whether each number is this one; whole numbers are compared as such."""
     number = number_of(key)
     found: Mask
     if column.dtype.kind == "f":
@@ -238,11 +237,4 @@ def _equal(column: NDArray[Any], key: Key) -> Mask:
         found = column.view(np.uint8) == int(number)
     else:
         found = column == int(number)
-    return found
-
-
-def _differ(values: NDArray[Any], first: NDArray[Any]) -> Mask:
-    """Whether values are not the same; NaN is the same as NaN."""
-    both_nan = np.isnan(values) & np.isnan(first)
-    found: Mask = (values != first) & ~both_nan
     return found

@@ -36,14 +36,14 @@ class Candidate:
 
     @property
     def effort(self) -> int:
-        """How hard it is to read: 0 for one condition, 1 for two or many values, 2 for a score."""
+        """Return how hard it is to read: 0 for one condition, 1 for several, 2 for a score."""
         if isinstance(self.rule, Score):
             return 2
         wide = any(isinstance(each, OneOf) and len(each.codes) > FEW_VALUES for each in self.rule)
         return int(len(self.rule) > 1 or wide)
 
     def holds(self, columns: Array) -> Mask:
-        """Whether it holds, from features by rows."""
+        """Return whether it holds, from features by rows."""
         if isinstance(self.rule, Score):
             return self.rule.passes(self._total(self.rule, columns))
         found = self.rule[0].of(columns[self.rule[0].feature])
@@ -52,7 +52,7 @@ class Candidate:
         return found
 
     def roundabout(self, looks: Sequence[Feature]) -> bool:
-        """Whether a condition is about a distance, which takes a second number to read."""
+        """Return whether a condition is about a distance, which takes a second number to read."""
         if isinstance(self.rule, Score):
             return False
         return any(looks[each.feature].kind == "distance" for each in self.rule)
@@ -115,7 +115,7 @@ def _pairs(
 
 
 def _adds(looks: Sequence[Feature], one: Condition, other: Condition) -> bool:
-    """Whether two conditions are about different things, or the two ends of a range."""
+    """Return whether two conditions are about different things, or the two ends of a range."""
     if one.feature == other.feature:
         return (
             isinstance(one, Threshold) and isinstance(other, Threshold) and one.side != other.side

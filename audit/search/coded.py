@@ -22,14 +22,7 @@ SMOOTHED = 2.0
 
 
 class Base:
-    """What was drawn of a first dataset, as codes; candidates that share it share this.
-
-    Parameters
-    ----------
-    looks : sequence of Feature
-    outputs : array (m, F)
-        Their features.
-    """
+    """Features (m, F) of what was drawn of a first dataset; candidates that share it share this."""
 
     def __init__(self, looks: Sequence[Feature], outputs: Array) -> None:
         numbers = [j for j, look in enumerate(looks) if not look.coded]

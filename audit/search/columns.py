@@ -25,12 +25,7 @@ from dpassay.search.views import Array, Codes, Mask, Place, Tally, tally_of
 class Column:
     """Values of any kind, each different one looked at once: a view of a single place.
 
-    Parameters
-    ----------
-    ids : array (n,)
-        Which of the different values each of n is.
-    values : list
-        These values, all of them hashable.
+    `ids` says which of the different hashable `values` each output is.
     """
 
     def __init__(self, ids: Codes, values: list[Any]) -> None:
@@ -88,7 +83,7 @@ class Column:
         return tally_of(self.keys, np.bincount(self.ids, minlength=len(self.keys)).tolist())
 
     def differs(self, other: Column) -> Mask:
-        """Whether each value differs from that of another column."""
+        """Return whether each value differs from that of another column."""
         names = {key: k for k, key in enumerate(dict.fromkeys(self.keys + other.keys))}
         one = np.array([names[key] for key in self.keys], dtype=np.intp)[self.ids]
         two = np.array([names[key] for key in other.keys], dtype=np.intp)[other.ids]

@@ -49,13 +49,9 @@ SHOWN = 80
 class Output:
     """What one run returns, as it was declared.
 
-    Parameters
-    ----------
-    kind : str
-        'label' (compared whole, never as a number), 'number', 'vector' (numbers, place by place),
-        'sequence' (parts of any kind and their number), 'text', or 'values' (one of a list).
-    values : tuple of Key
-        Those of 'values', 2 to `MOST_VALUES`; else empty.
+    `kind` is 'label' (compared whole, never as a number), 'number', 'vector' (numbers, place by
+    place), 'sequence' (parts of any kind and their number), 'text', or 'values' (one of 2 to
+    `MOST_VALUES` values, which are empty elsewhere).
     """
 
     kind: str
@@ -63,35 +59,29 @@ class Output:
 
     @property
     def parts(self) -> bool:
-        """Whether the parts of an output are looked at place by place."""
+        """Return whether the parts of an output are looked at place by place."""
         return self.kind in {"vector", "sequence"}
 
     @property
     def whole(self) -> bool:
-        """Whether outputs are only ever compared as a whole."""
+        """Return whether outputs are only ever compared as a whole."""
         return self.kind in {"label", VALUES}
 
     @property
     def said(self) -> str:
-        """What was declared, as in Python."""
+        """Return what was declared, as in Python."""
         return f"[{', '.join(map(key_words, self.values))}]" if self.values else f"'{self.kind}'"
 
     @property
     def words(self) -> str:
-        """What a run must return."""
+        """Return what a run must return."""
         return f"one of {_listed(self.values)}" if self.values else KINDS[self.kind]
 
     def check(self, draws: NDArray[Any], where: str, *, by_query: bool) -> None:
         """Raise `TargetError` at the first run that returned something else.
 
-        Parameters
-        ----------
-        draws : array (n,) or (n, d)
-            See `dpassay.targets.draws.as_draws`.
-        where : str
-            The dataset, in words.
-        by_query : bool
-            Whether each column holds the outputs at one query.
+        `draws` (n,) or (n, d) are as in `dpassay.targets.draws.as_draws`; with `by_query` each
+        column holds the outputs at one query. `where` is the dataset, in words.
         """
         columns = list(draws.T) if by_query else [draws]
         for query, column in enumerate(columns):
@@ -120,24 +110,15 @@ class Output:
         return _first_unfit(draws.tolist(), FITS[self.kind])
 
     def as_json(self) -> Any:
-        """What `output_from_json` reads: the kind, or the list of values."""
+        """Return what `output_from_json` reads: the kind, or the list of values."""
         return list(map(key_to_json, self.values)) if self.values else self.kind
 
 
 def output_of(given: Any, argument: str = "output") -> Output | None:
-    """Read a declaration; None declares nothing.
+    """Read a declaration, one of `KINDS` or a collection of the values; None declares nothing.
 
-    Parameters
-    ----------
-    given : str, list, tuple, range, set, array (n,) or None
-        One of `KINDS`, or the values.
-    argument : str
-        What it is called in the message.
-
-    Raises
-    ------
-    InvalidInput
-        If it is anything else, or the values are fewer than two or more than `MOST_VALUES`.
+    Raise InvalidInput if it is anything else, or the values are fewer than two or more than
+    `MOST_VALUES`.
     """
     if given is None or isinstance(given, Output):
         return given
@@ -161,12 +142,9 @@ def output_of(given: Any, argument: str = "output") -> Output | None:
 
 
 def output_from_json(facts: Any) -> Output | None:
-    """Read back what `Output.as_json` wrote; None where nothing was declared.
+    """Read back what `Output.as_json` wrote, None where nothing was declared.
 
-    Raises
-    ------
-    InvalidInput
-        If it is anything else.
+    Raise InvalidInput for anything else.
     """
     if isinstance(facts, list) and 2 <= len(facts) <= MOST_VALUES:
         keys = tuple(map(key_from_json, facts))
@@ -208,7 +186,7 @@ def _first_unfit(values: Sequence[Any], fits: Callable[[Key], bool]) -> int | No
 
 
 def fails(draws: NDArray[Any]) -> bool:
-    """Whether a run raised an exception."""
+    """Return whether a run raised an exception."""
     return draws.dtype.kind == "O" and bool(_failures(draws).any())
 
 

@@ -45,16 +45,13 @@ SELECTING = 30_000
 
 @dataclass(frozen=True, slots=True)
 class Choice(Outlook):
-    """An event and what is to be expected of it.
-
-    `direction` is 0 where it is likelier on the first dataset.
-    """
+    """An event and its expected worth; `direction` is 0 where it is likelier on the first side."""
 
     pattern: Pattern
     direction: int
 
     def moves(self, rare: float) -> bool:
-        """Whether it has a threshold, and was seen more rarely than that on one of the sides."""
+        """Return whether it has a threshold and was seen more rarely on one of the sides."""
         rule = self.pattern.rule
         threshold = not isinstance(rule, Score) and isinstance(rule[-1], Threshold)
         return threshold and min(self.p1, self.p0) < rare
@@ -82,23 +79,22 @@ def choose_pattern(
     require(fewest >= 4, "pilot", fewest, "at least 4 outputs on each side")
     goal = Goal(scale, promised, n, alpha)
     learn, select, untaught = _parted(one, other, rng)
-    seen = _proposed(encoder, learn, select, goal)
+    candidates = propose(learn, encoder.looks, goal)
+    if not candidates:
+        candidates = [Candidate((Threshold(0, AT_LEAST, 0.0),), 0, -math.inf)]
+    seen = sorted(looked(candidates, select, goal), key=lambda each: -each.worth)
     simple = [each for each in seen if each.candidate.effort == 0][:SMOOTHED]
     others = [each for each in seen if each.candidate.effort > 0][:SMOOTHED]
     best = _simplest(
         [smoothed(each, select, goal) for each in simple + others], encoder.looks, goal
     )
-    best = _settled(best, untaught() if best.learned else _rows(one, other), select, goal)
+    # the last threshold is set by smoothed counts of many rows
+    rows = untaught() if best.learned else _rows(one, other)
+    set_anew = moved(best.candidate, rows, goal, curve_of(best.candidate, rows))
+    if set_anew is not None:
+        best = smoothed(look(set_anew, select, goal), select, goal)
     best = _simplest([best, *_alone(best, select, goal)], encoder.looks, goal)
     return _choice(_pattern(encoder, best.candidate.rule), best, goal)
-
-
-def _proposed(encoder: Encoder, learn: Rows, select: Rows, goal: Goal) -> list[Seen]:
-    """Return what one part proposes as the other sees it, the best first."""
-    candidates = propose(learn, encoder.looks, goal)
-    if not candidates:
-        candidates = [Candidate((Threshold(0, AT_LEAST, 0.0),), 0, -math.inf)]
-    return sorted(looked(candidates, select, goal), key=lambda seen: -seen.worth)
 
 
 def _choice(pattern: Pattern, best: Seen, goal: Goal) -> Choice:
@@ -170,12 +166,6 @@ def _simplest(seen: Sequence[Seen], looks: Sequence[Feature], goal: Goal) -> See
     ]
     good = direct or good
     return max(good, key=lambda each: each.worth + SAME * abs(most) * each.named)
-
-
-def _settled(seen: Seen, rows: Rows, select: Rows, goal: Goal) -> Seen:
-    """Set the last threshold by smoothed counts of many rows."""
-    set_anew = moved(seen.candidate, rows, goal, curve_of(seen.candidate, rows))
-    return seen if set_anew is None else smoothed(look(set_anew, select, goal), select, goal)
 
 
 def settled(choice: Choice, one: Array, other: Array, goal: Goal) -> Choice:

@@ -37,25 +37,19 @@ CODED = frozenset({"value", "whole", "outcome", "digit", "form"})
 class Feature:
     """One number for each output.
 
-    Parameters
-    ----------
-    kind : str
-        One of `KINDS`: 'number' (the number in a place), 'value' (code of the value in a place),
-        'whole' (code of the whole output), 'outcome' (whether it is an exception), 'length',
-        'change' (first place that differs from the first part), 'count' and 'first' (how often a
-        value occurs, and where first), 'sum', 'largest', 'smallest', 'top' (place of the largest),
-        'distance' (of the number in a place from a centre), 'bit' (exponent of the lowest bit that
-        is set in it), 'digit' (code of the last digit of the number, or of that in the text, in a
-        place), 'difference' (of the numbers in two places), 'spelled' (a number in the text in a
-        place), 'letters' (how long that is), 'form' (what an output is besides its values).
-    place : int or str
-        See `Place`; `SINGLE` for outputs without parts.
-    table : tuple of Key
-        The values with a code of their own, or the one value of 'count' and 'first'.
-    centre : float
-        That of 'distance'; what the last digit counts of 'digit'.
-    less : int or str
-        The place of the number that 'difference' takes off; which number of a text 'spelled' is.
+    `kind`, one of `KINDS`, is 'number' (the number in a place), 'value' (code of the value in a
+    place), 'whole' (code of the whole output), 'outcome' (whether it is an exception), 'length',
+    'change' (first place that differs from the first part), 'count' and 'first' (how often a value
+    occurs, and where first), 'sum', 'largest', 'smallest', 'top' (place of the largest), 'distance'
+    (of the number in a place from a centre), 'bit' (exponent of the lowest bit that is set in it),
+    'digit' (code of the last digit of the number, or of that in the text, in a place), 'difference'
+    (of the numbers in two places), 'spelled' (a number in the text in a place), 'letters' (how long
+    that is), 'form' (what an output is besides its values).
+
+    `place` is a `Place`, `SINGLE` for outputs without parts. `table` has the values with a code of
+    their own, or the one value of 'count' and 'first'. `centre` is that of 'distance', or what the
+    last digit counts of 'digit'. `less` is the place of the number that 'difference' takes off, or
+    which number of a text 'spelled' is.
     """
 
     kind: str
@@ -66,7 +60,7 @@ class Feature:
 
     @property
     def coded(self) -> bool:
-        """Whether its numbers are codes without an order."""
+        """Return whether its numbers are codes without an order."""
         return self.kind in CODED
 
     @property
@@ -76,7 +70,7 @@ class Feature:
 
     @property
     def where(self) -> str:
-        """What is looked at, in words."""
+        """Return what is looked at, in words."""
         return "the answer" if self.place == SINGLE else place_words(self.place)
 
     @property
@@ -86,7 +80,7 @@ class Feature:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Return what it is called."""
         if self.kind in {"number", "value"}:
             return self.where
         if self.kind == "distance":
@@ -132,13 +126,7 @@ def place_words(place: Place) -> str:
 
 
 def feature_from_json(facts: Any) -> Feature:
-    """Read back what `Feature.as_json` wrote.
-
-    Raises
-    ------
-    InvalidInput
-        If it is anything else.
-    """
+    """Read back what `Feature.as_json` wrote; raise InvalidInput for anything else."""
     require(isinstance(facts, dict), "feature", facts, "an object")
     kind = facts.get("kind")
     known = isinstance(kind, str) and kind in KINDS
@@ -166,7 +154,7 @@ def feature_from_json(facts: Any) -> Feature:
 
 
 def finite(number: Any) -> bool:
-    """Whether what was read is a finite number."""
+    """Return whether what was read is a finite number."""
     return is_real(number) and math.isfinite(number)
 
 

@@ -36,12 +36,7 @@ class Grid:
     """Finds between which edges numbers lie: by a fine grid, which is faster than to search.
 
     An edge counts as the next point of the grid. Where that would make one of several edges, they
-    are searched.
-
-    Parameters
-    ----------
-    edges : array (F, E)
-        Ascending.
+    are searched. The edges (F, E) ascend.
     """
 
     def __init__(self, edges: Array) -> None:

@@ -198,7 +198,7 @@ class Objects:
 
 
 def _differ(one: Numbers | Column, other: Numbers | Column) -> Mask:
-    """Whether values in two places are not the same; NaN is the same as NaN."""
+    """Return whether values in two places are not the same; NaN is the same as NaN."""
     if isinstance(one, Column) and isinstance(other, Column):
         return one.differs(other)
     numbers = one.number(0), other.number(0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -54,14 +54,9 @@ OUTCOME = Feature("outcome", 0, (FAILED,))
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """What is looked at in an output.
+    """At most `MOST_FEATURES` features that are looked at in an output.
 
-    Parameters
-    ----------
-    looks : tuple of Feature
-        What is looked at, at most `MOST_FEATURES`.
-    parts : bool
-        Whether an output is a sequence whose parts are looked at place by place.
+    With `parts` an output is a sequence whose parts are looked at place by place.
     """
 
     looks: tuple[Feature, ...]
@@ -69,12 +64,12 @@ class Encoder:
 
     @property
     def foresees_failures(self) -> bool:
-        """Whether it tells an exception from all other outputs."""
+        """Return whether it tells an exception from all other outputs."""
         return OUTCOME in self.looks
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each feature is called."""
+        """Return what each feature is called."""
         return tuple(look.name for look in self.looks)
 
     def view(self, draws: Any) -> View:
@@ -84,10 +79,7 @@ class Encoder:
     def features(self, draws: Any) -> Array:
         """Return all features (n, F); NaN where an output has no such number.
 
-        Parameters
-        ----------
-        draws
-            As for `view`; outputs that the pilot did not show make nothing fail.
+        Outputs that the pilot did not show make nothing fail.
         """
         view = self.view(draws)
         found = np.empty((view.n, len(self.looks)), order="F")
@@ -100,7 +92,7 @@ class Encoder:
         return Encoder(tuple(looks), self.parts)
 
     def as_json(self) -> dict[str, Any]:
-        """What `encoder_from_json` reads."""
+        """Return what `encoder_from_json` reads."""
         return {
             "parts": self.parts,
             "features": [look.as_json() for look in self.looks],
@@ -108,13 +100,7 @@ class Encoder:
 
 
 def encoder_from_json(facts: Any) -> Encoder:
-    """Read back what `Encoder.as_json` wrote.
-
-    Raises
-    ------
-    InvalidInput
-        If it is anything else.
-    """
+    """Read back what `Encoder.as_json` wrote; raise InvalidInput for anything else."""
     require(isinstance(facts, dict), "encoder", facts, "an object")
     parts, features = facts.get("parts"), facts.get("features")
     require(isinstance(parts, bool), "encoder: parts", parts, "true or false")
@@ -130,29 +116,12 @@ def fit_encoder(
     output: Output | None = None,
     failures: bool = False,
 ) -> Encoder:
-    """Find out what can be told apart in outputs.
+    """Find out what can be told apart in outputs, always the same for the same pilot.
 
-    Parameters
-    ----------
-    pilot : sequence of draws
-        Some outputs on each of several datasets, as for `Encoder.view`. The first of each are
-        looked at, `MOST_PILOT` in all.
-    bits : bool
-        Whether the bit patterns of floats are looked at too (Mironov 2012).
-    output : Output, optional
-        What an output was declared to be; the pilot does not change that.
-    failures : bool
-        Whether an output may be an exception.
-
-    Returns
-    -------
-    Encoder
-        The same for the same pilot.
-
-    Raises
-    ------
-    InvalidInput
-        If the pilot is empty.
+    `pilot` has some outputs on each of several datasets, as for `Encoder.view`; the first of each
+    are looked at, `MOST_PILOT` in all. With `bits` the bit patterns of floats are looked at too
+    (Mironov 2012); with `failures` an output may be an exception. The pilot does not change what an
+    `output` was declared to be.
     """
     each = -(-MOST_PILOT // max(len(pilot), 1))
     few = [draws[:each] for draws in pilot]
@@ -198,7 +167,7 @@ def _declared(output: Output, views: Sequence[View]) -> list[Feature]:
 
 
 def _has_parts(draws: Any) -> bool:
-    """Whether some outputs have parts."""
+    """Return whether some outputs have parts."""
     if isinstance(draws, np.ndarray) and draws.dtype.kind in "biuf":
         return draws.ndim > 1 and int(np.prod(draws.shape[1:])) != 1
     return not set(map(type, draws)) <= LEAVES | WRAPPED
@@ -219,7 +188,11 @@ def _of_parts(views: Sequence[View], bits: bool) -> list[Feature]:
     if numeric > 1:
         found += [Feature(kind) for kind in ("sum", "largest", "smallest", "top")]
         at = [at for at, each in tallies.items() if each.numbers > CONTINUOUS and not each.others]
-        found += _differences(sorted(at, key=order.index))
+        at.sort(key=order.index)
+        # all differences where they are few, else those of neighbours
+        few = len(at) <= MOST_PAIRED
+        pairs = combinations(at, 2) if few else islice(pairwise(at), 2 * MOST_PAIRED)
+        found += [Feature("difference", place, less=less) for less, place in pairs]
     varied = [each for each in tallies.values() if each.numbers + each.others > 1]
     if len(varied) > 2 and any(each.numbers <= CONTINUOUS or each.others for each in varied):
         found += [Feature("change")]
@@ -228,15 +201,6 @@ def _of_parts(views: Sequence[View], bits: bool) -> list[Feature]:
     for place, tally in tallies.items():
         found += _of_place(whole, place, bits, numeric, tally)
     return found
-
-
-def _differences(places: Sequence[Place]) -> list[Feature]:
-    """Differences of two numbers: all where they are few, else those of neighbours."""
-    if len(places) <= MOST_PAIRED:
-        pairs = list(combinations(places, 2))
-    else:
-        pairs = list(pairwise(places))[: 2 * MOST_PAIRED]
-    return [Feature("difference", place, less=less) for less, place in pairs]
 
 
 def _alphabet(tallies: Iterable[Tally]) -> list[Key]:
@@ -264,7 +228,7 @@ def _places(views: Sequence[View], places: list[Place]) -> list[Place]:
 
 
 def _apart(views: Sequence[View], place: Place) -> float:
-    """How far the values in a place lie apart on several datasets, in standard deviations."""
+    """Return how far values in a place lie apart on datasets, in standard deviations."""
     numbers = [view.number(place) for view in views]
     if not np.isnan(numbers[0]).all():
         return _far([np.nan_to_num(each, posinf=0.0, neginf=0.0) for each in numbers])

@@ -41,10 +41,7 @@ class Pattern:
     rule: tuple[Condition, ...] | Score
 
     def holds(self, draws: Any) -> NDArray[np.bool_]:
-        """Return in which outputs it holds (n,).
-
-        Only what the rule needs is looked at.
-        """
+        """Return in which outputs (n,) it holds, by looking at what the rule needs only."""
         view, looks = self.encoder.view(draws), self.encoder.looks
         if isinstance(self.rule, Score):
             columns = [looks[curve.feature].compute(view) for curve in self.rule.curves]
@@ -56,7 +53,7 @@ class Pattern:
 
     @property
     def words(self) -> str:
-        """What it says, as half a sentence: 'answer 1 is ⊤ and answer 3 is below 3.2'."""
+        """Return what it says, as half a sentence: 'answer 1 is ⊤ and answer 3 is below 3.2'."""
         looks = self.encoder.looks
         if isinstance(self.rule, Score):
             names = [looks[curve.feature].name for curve in self.rule.curves]
@@ -67,7 +64,7 @@ class Pattern:
         return _joined([(condition, looks[condition.feature]) for condition in self.rule])
 
     def as_json(self) -> dict[str, Any]:
-        """What `pattern_from_json` reads."""
+        """Return what `pattern_from_json` reads."""
         rule: dict[str, Any] = (
             {"score": self.rule.as_json()}
             if isinstance(self.rule, Score)
@@ -77,13 +74,7 @@ class Pattern:
 
 
 def pattern_from_json(facts: Any) -> Pattern:
-    """Read back what `Pattern.as_json` wrote.
-
-    Raises
-    ------
-    InvalidInput
-        If it is anything else.
-    """
+    """Read back what `Pattern.as_json` wrote; raise InvalidInput for anything else."""
     require(isinstance(facts, dict), "pattern", facts, "an object")
     encoder = encoder_from_json(facts.get("encoder"))
     conditions, score = facts.get("all"), facts.get("score")
@@ -179,7 +170,7 @@ def _joined(conditions: Sequence[tuple[Condition, Feature]]) -> str:
 
 
 def _first_same(ordered: Sequence[tuple[Condition, Feature]]) -> int:
-    """How many of the first answers have the same single value by these conditions."""
+    """Return how many of the first answers have the same single value by these conditions."""
     values: list[Key] = []
     for place, (condition, look) in enumerate(ordered):
         keys = condition.keys(look) if isinstance(condition, OneOf) else []

@@ -15,14 +15,10 @@ from dpassay.search.views import TAGS, View
 
 
 def view_of(draws: Any, *, parts: bool) -> View:
-    """Return outputs as what features ask for.
+    """Return outputs as what features ask for; for `parts` see `Objects`.
 
-    Parameters
-    ----------
-    draws : array or sequence
-        First axis: trials. An array of objects holds plain ones: see `dpassay.targets.draws`.
-    parts
-        See `Objects`.
+    The first axis of `draws` is trials. An array of objects holds plain ones: see
+    `dpassay.targets.draws`.
     """
     if isinstance(draws, np.ndarray):
         array: NDArray[Any] = draws.reshape(1) if draws.ndim == 0 else draws

@@ -28,14 +28,14 @@ class Threshold:
     at: float
 
     def of(self, column: Array) -> Mask:
-        """Whether it holds, from the feature's numbers."""
+        """Return whether it holds, from the feature's numbers."""
         found: Mask = (
             column >= np.float64(self.at) if self.side == AT_LEAST else column < np.float64(self.at)
         )
         return found
 
     def holds(self, feature: Feature, view: View) -> Mask:
-        """Whether it holds, from outputs."""
+        """Return whether it holds, from outputs."""
         if feature.kind == "number":
             return view.beyond(feature.at, self.at, below=self.side == BELOW)
         return self.of(feature.compute(view))
@@ -45,7 +45,7 @@ class Threshold:
         return f"{feature.name} is {self.side} {plain_number(self.at)}"
 
     def as_json(self) -> dict[str, Any]:
-        """What `_condition_from_json` reads."""
+        """Return what `_condition_from_json` reads."""
         return {"feature": self.feature, "side": self.side, "threshold": self.at}
 
 
@@ -60,13 +60,13 @@ class OneOf:
     codes: tuple[int, ...]
 
     def of(self, column: Array) -> Mask:
-        """Whether it holds, from the feature's codes."""
+        """Return whether it holds, from the feature's codes."""
         chosen = np.zeros(LARGEST_TABLE + 1, dtype=bool)
         chosen[list(self.codes)] = True
         return np.asarray(chosen[column.astype(np.intp)])
 
     def holds(self, feature: Feature, view: View) -> Mask:
-        """Whether it holds, from outputs."""
+        """Return whether it holds, from outputs."""
         if (
             feature.kind == "value"
             and NUMBER not in feature.table
@@ -90,7 +90,7 @@ class OneOf:
         return f"{feature.name} is {_any_of(keys, 'either', 'or', '')}"
 
     def as_json(self) -> dict[str, Any]:
-        """What `_condition_from_json` reads."""
+        """Return what `_condition_from_json` reads."""
         return {"feature": self.feature, "codes": list(self.codes)}
 
 
@@ -118,7 +118,7 @@ class Curve:
         return np.where(np.isnan(found), MISSING_SCORE, found)
 
     def as_json(self) -> dict[str, Any]:
-        """What `_curve_from_json` reads."""
+        """Return what `_curve_from_json` reads."""
         return {
             "feature": self.feature,
             "knots": list(self.knots),
@@ -146,11 +146,11 @@ class Score:
         return found
 
     def passes(self, total: Array) -> Mask:
-        """Whether a score is on its side of the threshold."""
+        """Return whether a score is on its side of the threshold."""
         return Threshold(0, self.side, self.at).of(total)
 
     def as_json(self) -> dict[str, Any]:
-        """What `pattern_from_json` reads."""
+        """Return what `pattern_from_json` reads."""
         return {
             "curves": [curve.as_json() for curve in self.curves],
             "side": self.side,

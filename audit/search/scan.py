@@ -134,7 +134,7 @@ def _thresholds(numbers: Sequence[int], rows: Rows) -> list[_Thresholds]:
 
 
 def _valid(ordered: Array) -> int:
-    """How many numbers there are; NaN are sorted to the end."""
+    """Return how many numbers there are; NaN are sorted to the end."""
     n = len(ordered)
     return n if not n or ordered[-1] == ordered[-1] else int(ordered.searchsorted(np.nan))
 

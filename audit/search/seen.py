@@ -46,12 +46,12 @@ class Seen:
 
     @property
     def learned(self) -> bool:
-        """Whether it is a score, which knows the outputs that taught it."""
+        """Return whether it is a score, which knows the outputs that taught it."""
         return isinstance(self.candidate.rule, Score)
 
     @property
     def named(self) -> bool:
-        """Whether it names values rather than a threshold."""
+        """Return whether it names values rather than a threshold."""
         rule = self.candidate.rule
         return not isinstance(rule, Score) and isinstance(rule[0], OneOf)
 

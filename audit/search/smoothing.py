@@ -90,7 +90,7 @@ def smooth(one: Array, other: Array, *, fine: bool = False) -> Smooth | None:
 
 
 def credible(count: float, smoothed: float, trials: int) -> bool:
-    """Whether a count is what its smoothed value makes likely, out of so many trials."""
+    """Return whether a count is what its smoothed value makes likely, out of so many trials."""
     share = min(max((smoothed + 0.5) / (trials + 1), 0.5 / (trials + 1)), 1 - 0.5 / (trials + 1))
     return (count - smoothed) ** 2 <= APART * (trials * share * (1 - share) + 0.25)
 
@@ -103,7 +103,9 @@ def _fit(x: Array, total: Array, at: Array, *, fine: bool) -> Array:
     `x` and `total` are counts of the one side and of both in each bin; the bins lie at ascending
     `at`.
     """
-    knots = _knots(len(at))
+    bins = len(at)
+    ends = np.concatenate([[0], np.linspace(1, bins - 2, KNOTS), [bins - 1]])
+    knots = np.unique(ends.astype(int))  # where ramps may begin and end
     low, high = np.triu_indices(len(knots), 1)
     ramps = _ramps(at, knots[low], knots[high])
     price = BENT * ((low > 0).astype(float) + (high < len(knots) - 1))
@@ -160,11 +162,6 @@ def _refined(ends: Bins, weights: Array, x: Array, total: Array, at: Array) -> A
                     best, weights, share, ends, moved = likely, found, shares, tried, True
         step = step if moved else step // 2
     return share
-
-
-def _knots(bins: int) -> Bins:
-    """Return the bins at which ramps may begin and end."""
-    return np.unique(np.concatenate([[0], np.linspace(1, bins - 2, KNOTS), [bins - 1]]).astype(int))
 
 
 def _ramps(at: Array, low: Bins, high: Bins) -> Array:

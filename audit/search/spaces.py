@@ -178,7 +178,7 @@ class Scalars(Space):
 
     @property
     def words(self) -> str:
-        """How many numbers, and between which limits."""
+        """Return how many numbers, and between which limits."""
         some = f"{self.size}" if self.fixed or self.size == 1 else f"1 to {self.size}"
         what = "number" if self.size == 1 else "numbers"
         return f"{some} {what} in [{self.low:g}, {self.high:g}], one of which a change replaces"
@@ -208,20 +208,9 @@ class Scalars(Space):
 class Records(Space):
     """Labelled records; neighbours replace one of them, its label alone or all of it.
 
-    Parameters
-    ----------
-    data : Labelled
-        The user's records. They are searched, and so are others within the range of each feature,
-        with the labels that these have: a claim is about all datasets.
-    fixed : bool
-        Whether every dataset has as many records. By default smaller ones are searched too.
-    asked : int
-        Queries of a proposal at most, >= 1.
-
-    Raises
-    ------
-    InvalidInput
-        If the data are no Labelled, or the number of queries is below 1.
+    The user's records are searched, and so are others within the range of each feature, with the
+    labels that these have: a claim is about all datasets. Smaller datasets are searched too unless
+    the number of records is `fixed`. A proposal asks at most `asked` queries, >= 1.
     """
 
     data: Labelled
@@ -269,7 +258,7 @@ class Records(Space):
 
     @property
     def words(self) -> str:
-        """How many records, features and labels."""
+        """Return how many records, features and labels."""
         count, columns = self.data.X.shape
         some = f"{count} record{'s' if count > 1 else ''}" if self.fixed else "records"
         what = f"of {columns} feature{'s' if columns > 1 else ''}"
@@ -321,18 +310,9 @@ def space_of(
 ) -> Space:
     """Return the space that a user means by some data.
 
-    Parameters
-    ----------
-    data : Space, Labelled, (X, y), array, list or DataFrame
-        A space itself; labelled records; a list or column of numbers, of which the ends are
-        the limits; or records of any kind, see `Tables`.
-    label, relation, group : str, optional
-        See `Tables`.
-
-    Raises
-    ------
-    InvalidInput
-        If it is none of these.
+    That is a space itself; labelled records or (X, y); a list or column of numbers, of which the
+    ends are the limits; or records of any kind, for which, and for `label`, `relation` and `group`,
+    see `Tables`. Raise InvalidInput if it is none of these.
     """
     if hasattr(data, "iloc") and not hasattr(data, "columns"):  # a column of pandas
         data = data.to_numpy()
@@ -360,7 +340,7 @@ def space_of(
 
 
 def _plain_labelled(data: Any) -> bool:
-    """Whether data are features and labels that are numbers of classes."""
+    """Return whether data are features and labels that are numbers of classes."""
     if not (isinstance(data, tuple) and len(data) == 2 and np.ndim(data[0]) == 2):
         return False
     if hasattr(data[0], "iloc"):
@@ -373,7 +353,7 @@ def _plain_labelled(data: Any) -> bool:
 
 
 def _plain_numbers(data: Any) -> bool:
-    """Whether data are a list or array of numbers, none of them missing."""
+    """Return whether data are a list or array of numbers, none of them missing."""
     if hasattr(data, "iloc") or isinstance(data, (str, bytes, dict)):
         return False
     try:

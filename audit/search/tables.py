@@ -153,7 +153,7 @@ class Tables(Space):
 
     @property
     def words(self) -> str:
-        """How many columns, what is in them, and what neighbours are."""
+        """Return how many columns, what is in them, and what neighbours are."""
         columns = self.rows.form.columns
         names = ", ".join(column.name for column in columns[:SHOWN])
         more = f" and {len(columns) - SHOWN} more" if len(columns) > SHOWN else ""

@@ -138,12 +138,12 @@ def letters(value: Any) -> float:
 
 
 def is_failure(key: Key) -> bool:
-    """Whether a value is an exception."""
+    """Return whether a value is an exception."""
     return isinstance(key, Special) and key.kind == FAILED.kind
 
 
 def is_number(key: Key) -> bool:
-    """Whether a value is a number; NaN is one."""
+    """Return whether a value is a number; NaN is one."""
     return isinstance(key, (bool, int, float)) or (
         isinstance(key, Special) and key.kind in {"NaN", "integer"}
     )
@@ -161,13 +161,7 @@ def key_to_json(key: Key) -> Any:
 
 
 def key_from_json(facts: Any) -> Key:
-    """Read back what `key_to_json` wrote.
-
-    Raises
-    ------
-    InvalidInput
-        If it is anything else.
-    """
+    """Read back what `key_to_json` wrote; raise InvalidInput for anything else."""
     if isinstance(facts, dict) and set(facts) == {"special", "text"}:
         kind, text = facts["special"], facts["text"]
         if isinstance(kind, str) and isinstance(text, str):
@@ -186,7 +180,7 @@ def key_from_json(facts: Any) -> Key:
 
 
 def _shown(facts: Any) -> str:
-    """What was found instead, in short."""
+    """Return what was found instead, in short."""
     try:
         return repr(facts)[:80]
     except (RecursionError, ValueError):

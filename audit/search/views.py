@@ -46,21 +46,12 @@ OFF = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What values there are.
+    """What values there are among `total` outputs.
 
-    Parameters
-    ----------
-    common : tuple of (Key, int)
-        Values that are seen more than once or are no numbers, and how often; the most frequent
-        first, ties in a fixed order.
-    numbers, others : int
-        How many different numbers and other values there are.
-    middle : float
-        About the median of the different finite numbers, with few digits; 0 without.
-    fractions : bool
-        Whether some finite number is not whole.
-    total : int
-        How many outputs there are.
+    `common` are values that are seen more than once or are no numbers, and how often; the most
+    frequent first, ties in a fixed order. `numbers` and `others` say how many different numbers and
+    other values there are. `middle` is about the median of the different finite numbers, with few
+    digits; 0 without. `fractions` says whether some finite number is not whole.
     """
 
     common: tuple[tuple[Key, int], ...]
@@ -89,7 +80,7 @@ class View(Protocol):
         ...
 
     def beyond(self, place: Place, at: float, *, below: bool) -> Mask:
-        """Whether the number in each output's place is at least, or below, a threshold."""
+        """Return whether the number in each output's place is at least, or below, a threshold."""
         ...
 
     def codes(self, place: Place, table: tuple[Key, ...]) -> Codes:
@@ -100,11 +91,11 @@ class View(Protocol):
         ...
 
     def member(self, place: Place, keys: tuple[Key, ...]) -> Mask:
-        """Whether the value in each output's place is one of these."""
+        """Return whether the value in each output's place is one of these."""
         ...
 
     def hits(self, key: Key) -> Mask:
-        """Whether the value in each place is this one (n, places); any number for `NUMBER`."""
+        """Return whether each place (n, places) has this value; any number for `NUMBER`."""
         ...
 
     def spelled(self, place: Place, which: int = 0) -> Array:
@@ -128,9 +119,9 @@ class View(Protocol):
         ...
 
     def first_change(self) -> Array:
-        """Return the first place, counted from 1, that differs from the first part.
+        """Return the first place, from 1, that differs from the first part.
 
-        One more than there are parts where none does.
+        It is one more than there are parts where none does.
         """
         ...
 
@@ -172,13 +163,8 @@ def first_hit(hit: Mask, lengths: Array) -> Array:
 def follow_tree(view: View, rows: dict[int, tuple[Key, ...]], other: int) -> Codes:
     """Return which of the rows each output is, place by place along the tree of their beginnings.
 
-    Parameters
-    ----------
-    view : View
-    rows : dict
-        Values of all places, by code.
-    other : int
-        The code of all other outputs.
+    `rows` are values of all places, by code; all outputs that are none of them have the code
+    `other`.
     """
     state = np.ones(view.n, dtype=np.intp)  # 0 is the state of no return
     states = dict.fromkeys(rows, 1)

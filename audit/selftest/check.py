@@ -23,10 +23,7 @@ seeds."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One thing that must be so if the harness is right.
-
-    A value that is not a number fails.
-    """
+    """One thing that must be so if the harness is right; a value that is no number fails."""
 
     group: Group  # what kind of trust it gives
     name: str  # unique; short enough for a row of a table
@@ -38,14 +35,11 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """Whether value and limit stand in that relation."""
+        """Return whether value and limit stand in that relation."""
         return self.value <= self.limit if self.relation == "at most" else self.value >= self.limit
 
     def as_json(self) -> dict[str, Any]:
-        """Every field, `passed` too.
-
-        Numbers with 12 significant digits, none where there is no number.
-        """
+        """Return every field, `passed` too; numbers with 12 digits, or none without a number."""
         points = [{key: _json(value) for key, value in point.items()} for point in self.points]
         return asdict(self) | {
             "value": _json(self.value),

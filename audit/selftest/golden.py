@@ -94,10 +94,7 @@ def golden_checks(draws: int, seed: int, progress: Progress = silent) -> Iterato
 
 
 def gaussian_checks(seed: int) -> Iterator[Check]:
-    """Hold a release with normal noise against the mu that it has, and against half of it.
-
-    The half must be refuted.
-    """
+    """Check a release with normal noise against its mu, and against half of it: refuted."""
     pair = replace_one([[1.0]], [0], neighbours="flip")
     results = {
         (claimed, mode): audit(
@@ -130,10 +127,7 @@ def gaussian_checks(seed: int) -> Iterator[Check]:
 
 
 def exact_check(target: AuditTarget, known: float) -> Check:
-    """Hold the worst loss over all datasets of two records against one worked out by hand.
-
-    The records lie at one point.
-    """
+    """Check the worst loss over two records at one point against one worked out by hand."""
     result = next(assay([target], None, Settings(mode="exhaustive", domain=Domain(n=2, points=1))))
     return _exact_check(f"{target.name}, exhaustive", result.exact, known)
 

@@ -117,7 +117,7 @@ class GaussianRelease(Mechanism):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What it says of itself."""
+        """Return what it says of itself."""
         return (GDP(mu=self.claimed),)
 
     def prepare(self, data: Labelled) -> float:

@@ -71,10 +71,7 @@ def selftest(
 
 
 def error_checks(size: Size, progress: Progress = silent) -> Iterator[Check]:
-    """Exact worst-case error of every certified test.
-
-    And whether the printed bounds keep to what was enumerated.
-    """
+    """Return the exact worst-case error of every certified test, held to the printed bounds."""
     todo: list[tuple[int, Method, tuple[float, float]]] = [
         (n, method, claim) for n in size.n for method in NAMES for claim in CLAIMS
     ]

@@ -40,7 +40,7 @@ the largest must be refuted as often as it says."""
 def sight_checks(
     runs: int, factor_runs: int, seed: int, progress: Progress = silent
 ) -> Iterator[Check]:
-    """Whether leaks are seen as often as the power says; at `detectable` nine times in ten.
+    """Return whether leaks are seen as often as the power says; at `detectable` nine times in ten.
 
     `runs` are audits at the detectable loss, `factor_runs` at each factor of the power curve.
     """

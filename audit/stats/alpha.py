@@ -10,32 +10,16 @@ from typing import Any
 class Spending:
     """The parts of a result's alpha.
 
-    Bonferroni over the parts and over the certified cells, which no dependence can break.
-    Direction, event and test of a cell are chosen on separate trials and analysed once, so none of
-    them needs a correction. The looks of an e-process need none either.
+    Bonferroni over the parts and over the certified cells (`cells`: queries times finalists), which
+    no dependence can break. Direction, event and test of a cell are chosen on separate trials and
+    analysed once, so none of them needs a correction. The looks of an e-process need none either.
 
-    Parameters
-    ----------
-    alpha : float
-        The result's share of the run's error probability.
-    cells : int
-        Cells that are certified: queries times finalists.
-    queries : int
-        Query points.
-    profiled : bool
-        Whether the claim has privacy profiles.
-    bounded : bool
-        Whether anything is bounded from above; else nothing is spent on that, and the lower bounds
-        have it.
-    looks : int
-        How often the trials are looked at. More than once only where they may end early: then an
-        e-process has a share of alpha for all its looks, and the bounds have two: one where no look
-        refutes, and one where one does and they are made of fresh trials. Which of the two it will
-        be is not known beforehand, so both are paid.
-    rounds : int
-        How often cells are chosen for the e-processes: those of each round are others.
-    stopped : bool
-        Whether a look refuted.
+    Unless something is `bounded` from above, the lower bounds have its share. With more than one of
+    `looks` the trials may end early: then an e-process has a share of alpha for all its looks, and
+    the bounds have two: one where no look refutes, and one where one does (`stopped`) and they are
+    made of fresh trials. Which of the two it will be is not known beforehand, so both are paid.
+    `rounds` counts how often cells are chosen for the e-processes; the cells of each round are
+    others.
     """
 
     alpha: float
@@ -64,15 +48,15 @@ class Spending:
 
     @property
     def bounds(self) -> float:
-        """What is left for the bounds: all of alpha, or the part for trials that ended early."""
+        """Return what is left for bounds: all of alpha, or the part for an early end."""
         return self.fresh if self.stopped else self.alpha - self.sequential - self.fresh
 
     @property
     def lower(self) -> float:
-        """What the others leave of `bounds`, for all lower bounds together.
+        """Return what the others leave of `bounds`, for all lower bounds together.
 
-        Half of it, three quarters where nothing is bounded from above, and all of it where there
-        are no profiles either.
+        That is half of it, three quarters where nothing is bounded from above, and all of it where
+        there are no profiles either.
         """
         return self.bounds - self.upper - self.profile
 
@@ -90,9 +74,9 @@ class Spending:
 
     @property
     def largest_upper(self) -> float:
-        """Half of `upper`, for the bound on the largest leak.
+        """Return half of `upper`, for the bound on the largest leak.
 
-        Undivided, an intersection-union test over everything certified.
+        It is undivided: an intersection-union test over everything certified.
         """
         return self.upper / 2
 
@@ -116,7 +100,7 @@ class Spending:
         return self.profile / self.cells
 
     def as_json(self) -> dict[str, Any]:
-        """What went where."""
+        """Return what went where."""
         parts = {
             name: getattr(self, name)
             for name in (

@@ -48,13 +48,7 @@ bets."""
 
 
 def to_grid(unit: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Round numbers in [0, 1] to neighbours on the grid at random, so that the mean is kept.
-
-    Returns
-    -------
-    int array
-        Of the same shape: k stands for k / GRID.
-    """
+    """Round numbers in [0, 1] to grid points k / GRID at random, keeping the mean; return k."""
     scaled = unit * GRID
     below = np.floor(scaled)
     symbols: NDArray[np.int64] = (below + (rng.random(unit.shape) < scaled - below)).astype(
@@ -66,17 +60,11 @@ def to_grid(unit: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.i
 def difference_rejects(
     x: NDArray[np.int64], y: NDArray[np.int64], *, gamma: float, alpha: float, spreads: Spreads
 ) -> bool:
-    """Whether mu1 - mu0 <= gamma is rejected at level alpha.
+    """Return whether mu1 - mu0 <= gamma is rejected at level alpha.
 
-    `x`, `y` (GRID + 1,): how often each point of the grid came on the two sides. `gamma`, `alpha`:
-    the hypothesis, in [-1, 1), and the error probability. `spreads`: see `Spreads`; a bad guess
-    costs power, never validity.
-
-    Returns
-    -------
-    bool
-        False whenever the envelope cannot show that the minimum over the nuisance m reaches
-        1 / alpha.
+    `x` and `y`, of shape (GRID + 1,), count how often each point of the grid came on the two sides;
+    gamma is in [-1, 1). A bad guess of the spreads costs power, never validity. Nothing is rejected
+    if the envelope cannot show that the minimum over the nuisance m reaches 1 / alpha.
     """
     if gamma >= 1:
         return False
@@ -96,13 +84,10 @@ def difference_rejects(
 def difference_lower(
     x: NDArray[np.int64], y: NDArray[np.int64], *, alpha: float, spreads: Spreads
 ) -> float:
-    """Lower confidence bound on mu1 - mu0.
+    """Return a lower confidence bound on mu1 - mu0, in [-1, 1].
 
-    Returns
-    -------
-    float
-        In [-1, 1]; below the smallest gamma that is not rejected by less than 1 % of its distance
-        to the observed difference.
+    It is below the smallest gamma that is not rejected by less than 1 % of its distance to the
+    observed difference.
     """
     observed = _mean(x) - _mean(y)
     needed, stakes = -math.log(alpha), _stakes(x, y, alpha, spreads)
@@ -133,14 +118,9 @@ def difference_lower(
 def difference_upper(
     x: NDArray[np.int64], y: NDArray[np.int64], *, alpha: float, spreads: Spreads
 ) -> float:
-    """Upper confidence bound on |mu1 - mu0|.
+    """Return an upper confidence bound on |mu1 - mu0|, in [0, 1].
 
-    An intersection-union test over the two signs, each at full alpha.
-
-    Returns
-    -------
-    float
-        In [0, 1].
+    It is an intersection-union test over the two signs, each at full alpha.
     """
     one, other = (
         difference_lower(*sides, alpha=alpha, spreads=each)
@@ -180,10 +160,7 @@ def _second(
 def _side(
     x: NDArray[np.int64], m: NDArray[np.float64], bets: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Logarithm of prod (1 + bet (v - m)) over the answers counted in x, shape (bets, ...).
-
-    Bets are capped at CAP / m.
-    """
+    """Return log prod (1 + bet (v - m)) over answers counted in x (bets, ...), bets <= CAP / m."""
     seen = np.flatnonzero(x)
     m = np.clip(m, 0.0, 1.0)[None, ..., None]
     with np.errstate(divide="ignore"):
@@ -199,10 +176,7 @@ def _evidence(
     gamma: float,
     stakes: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the evidence per bet at each point of the rows, and a floor of it on each cell.
-
-    A cell lies between two neighbours of a row.
-    """
+    """Return the evidence per bet at each point of the rows, and its floor between neighbours."""
     first, second = _first(x, rows + gamma, stakes), _second(y, rows, stakes)
     both, left, right = first + second, (..., slice(None, -1)), (..., slice(1, None))
     bets1, bets0 = stakes[:, 0, None, None] / x.sum(), stakes[:, 1, None, None] / y.sum()

@@ -15,18 +15,11 @@ from dpassay.stats.scales import Scale
 def leak_lower(
     x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, scale: Scale, alpha: float
 ) -> NDArray[np.float64]:
-    """Lower confidence bound on the leak for x ~ Bin(n1, p1) and y ~ Bin(n0, p0) independent.
+    """Return a lower confidence bound on the leak for x ~ Bin(n1, p1), y ~ Bin(n0, p0) independent.
 
-    `x`, `y`: counts of one event on the two datasets; broadcast. The event must be chosen before
-    these draws. `n1`, `n0`: trials on the two datasets. `scale`: how the leak is measured: the loss
-    in nats, or a difference of probabilities. `alpha`: error probability in (0, 1); each of the two
-    Clopper-Pearson limits takes half of it.
-
-    Returns
-    -------
-    array
-        At least 0 (a leak is never negative). y = 0 gives a finite number: the leak is at least
-        that.
+    `x` and `y` count one event, chosen before these draws, on the two datasets; they broadcast.
+    Each of the two Clopper-Pearson limits takes half of `alpha`. The bound is at least 0, since a
+    leak is never negative, and stays finite where y = 0.
     """
     return np.maximum(0.0, ranking_bound(x, n1, y, n0, scale=scale, alpha=alpha))
 
@@ -34,12 +27,9 @@ def leak_lower(
 def ranking_bound(
     x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, scale: Scale, alpha: float
 ) -> NDArray[np.float64]:
-    """Return `leak_lower` before it is cut off at 0, which ranks cells that show nothing yet.
+    """Return `leak_lower` before it is cut off at 0, to rank cells that show nothing yet.
 
-    Returns
-    -------
-    array
-        On the scale; -inf where p1 may be no larger than delta.
+    It is -inf where p1 may be no larger than delta.
     """
     return scale.between(
         clopper_pearson_lower(x, n1, alpha / 2), clopper_pearson_upper(y, n0, alpha / 2)
@@ -49,16 +39,11 @@ def ranking_bound(
 def leak_upper(
     x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, scale: Scale, alpha: float
 ) -> NDArray[np.float64]:
-    """Upper confidence bound on the leak of one event; see `leak_lower`.
+    """Return an upper confidence bound on the leak of one event; see `leak_lower`.
 
     The largest of these over all events, both directions and all audited cells bounds the largest
     leak among them at the same `alpha`, without a correction: it is an intersection-union test
-    (Berger 1982).
-
-    Returns
-    -------
-    array
-        At least 0; on the scale of losses inf where y = 0 and the event may exceed delta.
+    (Berger 1982). On the scale of losses it is inf where y = 0 and the event may exceed delta.
     """
     return np.maximum(
         0.0,
@@ -69,9 +54,6 @@ def leak_upper(
 
 
 def plug_in(counts: Counts, scale: Scale) -> Estimate:
-    """Leak of the event if the observed frequencies were the probabilities.
-
-    An estimate, biased upwards by every choice made.
-    """
+    """Return the leak at the observed frequencies: an estimate, biased up by every choice made."""
     value = scale.between(counts.x / counts.n1, counts.y / counts.n0)
     return Estimate(value=max(0.0, float(value)), method="plug-in")

@@ -29,18 +29,10 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histograms:
-    """How often the answers on both sides came to each grid point of their range.
+    """Counts of the answers of both sides at each grid point of their range, `limits`.
 
-    Parameters
-    ----------
-    one, other : tuple of int
-        Counts; the answers were rounded to the grid at random, so that their means stayed what they
-        are.
-    spreads : tuple of float
-        Standard deviations that were expected on the two sides, in units of the range; they sized
-        the bets.
-    limits : tuple of float
-        Least and greatest answer.
+    Answers were rounded to the grid at random, which keeps their means. `spreads` are the standard
+    deviations that were expected on the two sides, in units of the range; they sized the bets.
     """
 
     one: tuple[int, ...]
@@ -53,18 +45,8 @@ class Histograms:
 class Bound:
     """A number that is wrong with probability at most `alpha`, proven for finite samples.
 
-    Parameters
-    ----------
-    value : float
-        The bound, in the units of the claim; may be inf for an upper bound.
-    alpha : float
-        Its error probability; 0 for a number that was computed instead of sampled.
-    method : str
-        How it was made: a key of `dpassay.stats.methods.METHODS`.
-    counts : Counts or None
-        What it was made from; None for a computed number.
-    histograms : Histograms or None
-        The same for a bound on the difference of two means.
+    `alpha` is 0 for a number that was computed instead of sampled; then it has no counts. `method`
+    is a key of `dpassay.stats.methods.METHODS`. An upper bound may be inf.
     """
 
     value: float
@@ -78,15 +60,9 @@ class Bound:
 class Computed:
     """A number that was computed from an exact law, with a bound on its numerical error.
 
-    Parameters
-    ----------
-    value : float
-        In the units of the claim; may be inf.
-    error : float
-        The true number is within this of `value`; inf where nothing is known (a probability that
-        equals delta up to rounding), 0 where `value` is inf for certain.
-    least : float
-        No number of its kind is below this: 0 for a leak, -inf for an error that may be an excess.
+    `error` is inf where nothing is known (a probability that equals delta up to rounding), and 0
+    where `value` is inf for certain. `least` is the smallest number of its kind: 0 for a leak, -inf
+    for an error that may be an excess.
     """
 
     value: float
@@ -113,30 +89,17 @@ class Estimate:
 
 
 def clopper_pearson_lower(x: ArrayLike, n: ArrayLike, alpha: float) -> NDArray[np.float64]:
-    """Exact lower confidence limit of a binomial proportion (Clopper and Pearson 1934), one-sided.
+    """Return the exact one-sided lower limit of a proportion (Clopper and Pearson 1934).
 
-    `x`, `n`: successes and trials, 0 <= x <= n; broadcast. `alpha`: error probability in (0, 1):
-    the largest p0 with P[Bin(n, p) >= x] <= alpha for all p < p0.
-
-    Returns
-    -------
-    array
-        0 where x = 0.
+    That is the largest p0 with P[Bin(n, p) >= x] <= alpha for all p < p0; 0 where x = 0. Successes
+    `x` and trials `n` broadcast.
     """
     x, n = np.asarray(x, dtype=float), np.asarray(n, dtype=float)
     return np.where(x == 0, 0.0, betaincinv(np.maximum(x, 1), n - np.maximum(x, 1) + 1, alpha))
 
 
 def clopper_pearson_upper(x: ArrayLike, n: ArrayLike, alpha: float) -> NDArray[np.float64]:
-    """Exact upper confidence limit of a binomial proportion, one-sided.
-
-    The mirror image of the lower one.
-
-    Returns
-    -------
-    array
-        1 where x = n.
-    """
+    """Return the exact upper confidence limit of a proportion, one-sided; 1 where x = n."""
     x, n = np.asarray(x, dtype=float), np.asarray(n, dtype=float)
     # the complemented inverse keeps the digits that 1 - alpha would lose
     inside = np.minimum(x, n - 1)

@@ -93,15 +93,10 @@ class Nulls:
 class Combination:
     """A way of combining the two tails.
 
-    Parameters
-    ----------
-    statistic : callable
-        Of null points p0, shape (..., m) in ascending rows, and a `Null`: its value at each point,
-        and what computes a floor of it on each cell between two neighbours of a row, shape
-        (..., m - 1).
-    critical : callable
-        Of alpha: the value that the statistic reaches with probability at most alpha at every null
-        point.
+    `statistic` takes null points p0, shape (..., m) in ascending rows, and a `Null`; it returns its
+    value at each point, and a function that computes a floor of it on each cell between two
+    neighbours of a row, shape (..., m - 1). `critical` returns the value that the statistic reaches
+    with probability at most alpha at every null point.
     """
 
     statistic: Callable[[Array, Null | Nulls], tuple[Array, Callable[[], Array]]]
@@ -109,13 +104,10 @@ class Combination:
 
 
 def rejects(test: Combination, null: Null, alpha: float) -> bool:
-    """Whether a null hypothesis is rejected at level alpha.
+    """Return whether a null hypothesis is rejected at level alpha.
 
-    Returns
-    -------
-    bool
-        False whenever the envelope cannot show that the minimum over the nuisance reaches the
-        critical value.
+    It is not if the envelope cannot show that the minimum over the nuisance reaches the critical
+    value.
     """
     if null.x == 0 or null.x <= null.allowed.slack * null.n1:
         return False
@@ -137,10 +129,7 @@ def rejects(test: Combination, null: Null, alpha: float) -> bool:
 
 
 def _margin(test: Combination, null: Null, alpha: float, critical: float) -> float:
-    """Minimum of the statistic over a grid of the nuisance, less the critical value.
-
-    And a finer grid around the minimum.
-    """
+    """Return the statistic's minimum over a grid, finer around it, less the critical value."""
     low, high = null.interval(alpha * BETA_SHARE)
     if low > high:
         return LARGE
@@ -153,7 +142,7 @@ def _margin(test: Combination, null: Null, alpha: float, critical: float) -> flo
 
 
 def rejections(test: Combination, nulls: Sequence[Null], alpha: float) -> list[bool]:
-    """Whether each of many nulls is rejected, as `rejects` says it."""
+    """Return whether each of many nulls is rejected, as `rejects` says it."""
     lines = _lines(nulls)
     if lines is None:
         return [rejects(test, null, alpha) for null in nulls]
@@ -178,7 +167,7 @@ def rejections(test: Combination, nulls: Sequence[Null], alpha: float) -> list[b
 
 
 def _rejected(test: Combination, nulls: Nulls, edges: list[Array], critical: float) -> list[bool]:
-    """Whether the envelope shows that the minimum over the nuisance reaches the critical value."""
+    """Return whether the envelope shows that the minimum reaches the critical value."""
     rows, real = _rectangle(edges)
     which = np.arange(len(edges))
     kept, cell_is_real = np.ones(len(edges), dtype=bool), real[:, 1:]
@@ -254,8 +243,12 @@ def nuisance_interval(y: int, n0: int, beta: float) -> tuple[float, float]:
 
 
 def _edges(low: float, high: float, null: Null) -> Array:
-    """Ends of the cells that the nuisance interval is cut into."""
-    corners = _corners(low, high, null)
+    """Return the ends of the cells that the nuisance interval is cut into.
+
+    No cell has a corner inside, where weights jump or p1 reaches 1.
+    """
+    corners = np.concatenate([[SILENT / null.n0], null.allowed.corners(null.n1)])
+    corners = corners[(corners > low) & (corners < high)]
     return np.union1d(_grid(low, high), corners) if len(corners) else _grid(low, high)
 
 
@@ -268,12 +261,3 @@ def _grid(low: float, high: float) -> Array:
     found = np.unique(edges)
     found.flags.writeable = False
     return found
-
-
-def _corners(low: float, high: float, null: Null) -> Array:
-    """Points inside the interval where weights jump or p1 reaches 1.
-
-    No cell may hold one of them inside.
-    """
-    corners = np.concatenate([[SILENT / null.n0], null.allowed.corners(null.n1)])
-    return corners[(corners > low) & (corners < high)]

@@ -15,19 +15,12 @@ from dpassay.numerics import UNIT_ROUNDOFF
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Loss:
-    """Leak of every cell of a batch.
+    """Leak of each cell (dataset pair, query) of a batch, by the worst event in one direction.
 
-    For each leading index (dataset pair, query) the worst event in one direction.
-
-    Parameters
-    ----------
-    value : array (...)
-        max over events E of ln((P[E] - delta) / Q[E]), in nats, 0 where no event exceeds delta's
-        allowance; or the largest difference of a label's probability, or of a prediction.
-    event : array (..., K) of bool
-        The labels of the event that attains it.
-    error : array (...)
-        Bound on the numerical error of `value`.
+    `value` (...) is the max over events E of ln((P[E] - delta) / Q[E]) in nats, 0 where no event
+    exceeds delta's allowance; or the largest difference of a label's probability, or of a
+    prediction. `event` (..., K) marks the labels that attain it; `error` (...) bounds the numerical
+    error of `value`.
     """
 
     value: NDArray[np.float64]
@@ -36,7 +29,7 @@ class Loss:
 
     @property
     def certain(self) -> NDArray[np.float64]:
-        """What the loss is at least, numerical error taken off.
+        """Return the loss less its numerical error.
 
         Cells are ranked by it, so that doubt hides no violation.
         """
@@ -49,20 +42,15 @@ def privacy_loss(
     delta: float = 0.0,
     law_error: float = 0.0,
 ) -> Loss:
-    """Smallest epsilon for which P[E] <= e^epsilon Q[E] + delta holds for all events E.
+    """Return the smallest epsilon with P[E] <= e^epsilon Q[E] + delta for all events E.
 
     This is the delta-approximate max-divergence of Dwork and Feldman (2018), section 3. By the
     Neyman-Pearson lemma the worst event collects the labels with the largest ratios P/Q, so K
-    nested events suffice; for delta = 0 it is one label.
+    nested events suffice; for delta = 0 it is one label. It is never negative, and inf where P
+    gives an event, beyond delta, that Q never produces.
 
-    `log_p`, `log_q` (..., K): log-probabilities of the K labels under the two datasets; broadcast
-    against each other. `delta`: in [0, 1). `law_error`: bound on the error of each entry of `log_p`
-    and `log_q`.
-
-    Returns
-    -------
-    Loss
-        Never negative; inf where P gives an event, beyond delta, that Q never produces.
+    `log_p` and `log_q` (..., K) are log-probabilities of the labels under the two datasets and
+    broadcast; `law_error` bounds the error of each entry.
     """
     log_p, log_q = np.broadcast_arrays(log_p, log_q)
     with np.errstate(invalid="ignore"):
@@ -97,16 +85,9 @@ def privacy_loss(
 def label_difference(
     log_p: NDArray[np.float64], log_q: NDArray[np.float64], law_error: float = 0.0
 ) -> Loss:
-    """Largest P[y] - Q[y] over the labels y, the smallest gamma that holds.
+    """Return the largest P[y] - Q[y] over the labels y, the smallest gamma that holds.
 
-    Source: Dagan and Feldman (2020), section 2.
-
-    `log_p`, `log_q`, `law_error`: as for `privacy_loss`.
-
-    Returns
-    -------
-    Loss
-        Never negative.
+    Dagan and Feldman (2020), section 2. Arguments are as for `privacy_loss`.
     """
     log_p, log_q = np.broadcast_arrays(log_p, log_q)
     p, q = np.exp(log_p), np.exp(log_q)
@@ -123,14 +104,10 @@ def label_difference(
 def prediction_difference(
     p: NDArray[np.float64], q: NDArray[np.float64], law_error: float = 0.0
 ) -> Loss:
-    """Amount by which the (mean) prediction on the first dataset exceeds that on the second.
+    """Return by how much the (mean) prediction on the first dataset exceeds that on the second.
 
-    `p`, `q` (..., 1): predictions. `law_error`: bound on the absolute error of each of them.
-
-    Returns
-    -------
-    Loss
-        Never negative; its events are empty.
+    Predictions are of shape (..., 1), each with an absolute error of at most `law_error`. The
+    difference is never negative, and its events are empty.
     """
     p, q = np.broadcast_arrays(p, q)
     difference = (p - q)[..., 0]

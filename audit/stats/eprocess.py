@@ -97,12 +97,10 @@ def threshold(alpha: float, cells: int = 1) -> float:
 
 
 def lines(region: Region) -> tuple[Line, ...]:
-    """Return claims (epsilon, delta) that a region implies, both numbers >= 0.
+    """Return claims (epsilon, delta), both numbers >= 0, that a region implies.
 
-    Raises
-    ------
-    InvalidInput
-        If it is the reverse of a claim: that something is at least so large is not tested here.
+    Raise InvalidInput for the reverse of a claim: that something is at least so large is not tested
+    here.
     """
     if isinstance(region, Line):
         if region.epsilon < 0 or region.delta < 0:
@@ -127,19 +125,14 @@ def log_e_of(counts: ArrayLike, region: Region) -> NDArray[np.float64]:
 
 
 def deal(x: ArrayLike, y: ArrayLike, n: ArrayLike, rng: np.random.Generator) -> PairCounts:
-    """Deal n trials of each side into pairs, from the counts of the event on either side.
+    """Return how often each of `PAIRS` comes when the trials of both sides are paired at random.
 
     Independent trials of one law come in any order with equal probability. So to pair those of one
     side with those of the other at random, after they were counted, is as good as to have noted
     their order.
 
-    `x`, `y` (...): how often the event came on the two sides. `n` (...): trials per side, below
-    10^9. `rng`: of a stream of its own.
-
-    Returns
-    -------
-    int array (..., 4)
-        How often each of `PAIRS` came.
+    `x` and `y` (...) count the event in `n` (...) trials of either side, below 10^9; `rng` needs a
+    stream of its own. The result has the shape (..., 4).
     """
     one, other, of = (np.asarray(each, dtype=np.int64) for each in np.broadcast_arrays(x, y, n))
     both = np.asarray(rng.hypergeometric(one, of - one, other), dtype=np.int64)

@@ -26,16 +26,9 @@ the points falls short."""
 class WorstError:
     """Largest probability of refuting a claim that holds, over all pairs (p1, p0) that keep it.
 
-    Parameters
-    ----------
-    attained : float
-        The largest at a point of the grid.
-    at_most : float
-        What it cannot exceed anywhere: on a cell of the grid the probability is at most that of p1
-        at the upper end with p0 at the lower end, because the test rejects more for larger x and
-        for smaller y.
-    p1, p0 : float
-        Where it is attained.
+    `attained` is the largest at a point (p1, p0) of the grid, `at_most` what it cannot exceed
+    anywhere: on a cell of the grid the probability is at most that of p1 at the upper end with p0
+    at the lower end, because the test rejects more for larger x and for smaller y.
     """
 
     attained: float
@@ -83,7 +76,9 @@ def worst_error(
     claim allows. `alpha`: the error probability that the test promises.
     """
     for size in GRIDS:
-        p0 = _grid(size, allowed)
+        # evenly spaced in standard errors of either side's count
+        even = np.sin(np.linspace(0, np.pi / 2, size)) ** 2
+        p0 = np.unique(np.concatenate([even, np.clip(allowed.inverse(even), 0.0, 1.0)]))
         p1 = most_allowed(method, p0, allowed)
         error = probability(largest, p1, p0)
         at_most = float(probability(largest, p1[1:], p0[:-1]).max())
@@ -126,9 +121,3 @@ def bolder_than_enumerated(
                 lower_bounds.lower_bound(method, counts, scale=scale, alpha=alpha).value > promised
             )
     return found
-
-
-def _grid(size: int, allowed: Region) -> NDArray[np.float64]:
-    """Values of p0 from 0 to 1, evenly spaced in standard errors of either side's count."""
-    even = np.sin(np.linspace(0, np.pi / 2, size)) ** 2
-    return np.unique(np.concatenate([even, np.clip(allowed.inverse(even), 0.0, 1.0)]))

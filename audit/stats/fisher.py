@@ -26,10 +26,7 @@ TINY = 1e-300
 def fisher_rejects(
     x: int, n1: int, y: int, n0: int, *, epsilon: float, delta: float, alpha: float
 ) -> bool:
-    """Whether p1 <= e^epsilon p0 + delta is rejected at level alpha.
-
-    Arguments as for `stouffer_rejects`.
-    """
+    """Return whether p1 <= e^epsilon p0 + delta is rejected; arguments of `stouffer_rejects`."""
     return rejects(FISHER, Null(x=x, n1=n1, y=y, n0=n0, allowed=Line(epsilon, delta)), alpha)
 
 
@@ -39,7 +36,7 @@ def fisher_lower(x: int, n1: int, y: int, n0: int, *, scale: Scale, alpha: float
 
 
 def _statistic(p0: Array, null: Null | Nulls) -> tuple[Array, Callable[[], Array]]:
-    """-ln P1 - ln P0, with a floor on each cell from its ends.
+    """Return -ln P1 - ln P0, with a floor on each cell from its ends.
 
     As p0 grows the first term falls and the second rises.
     """

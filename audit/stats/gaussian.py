@@ -20,7 +20,7 @@ ln(1 - p) beyond."""
 
 
 def gaussian_shift(log_p: Array, log_q: Array, law_error: float = 0.0) -> Loss:
-    """Smallest mu >= 0 for which P[E] <= Phi(Phi^-1(Q[E]) + mu) holds for all events E.
+    """Return the smallest mu >= 0 with P[E] <= Phi(Phi^-1(Q[E]) + mu) for all events E.
 
     It then holds for all tests that toss coins, too.
 
@@ -32,15 +32,10 @@ def gaussian_shift(log_p: Array, log_q: Array, law_error: float = 0.0) -> Loss:
     corners. (Dong, Roth and Su 2022, section 2; by the complements the other direction has the same
     mu.)
 
-    `log_p`, `log_q` (..., K): log-probabilities of the K labels under the two datasets; broadcast
-    against each other. `law_error`: bound on the error of each entry of `log_p` and `log_q`.
-
-    Returns
-    -------
-    Loss
-        Never negative; inf where one dataset gives an answer that the other never gives, and that
-        for certain. A probability and its complement are each known up to a factor, of which
-        `STEEPNESS` makes the error.
+    `log_p` and `log_q` (..., K) are log-probabilities and broadcast; `law_error` bounds the error
+    of each entry. mu is inf where one dataset gives an answer that the other never gives, and that
+    for certain. A probability and its complement are each known up to a factor, of which
+    `STEEPNESS` makes the error.
     """
     log_p, log_q = np.broadcast_arrays(log_p, log_q)
     labels = log_p.shape[-1]
@@ -63,9 +58,9 @@ def gaussian_shift(log_p: Array, log_q: Array, law_error: float = 0.0) -> Loss:
 
 
 def _quantiles(log_p: Array) -> tuple[Array, Array]:
-    """Phi^-1 of the sums of the first 1, ..., K - 1 probabilities, from the smaller tail.
+    """Return Phi^-1 of the sums of the first 1, ..., K - 1 probabilities, from the smaller tail.
 
-    And what roundings scale with.
+    With them comes what roundings scale with.
     """
     below = np.logaddexp.accumulate(log_p, axis=-1)[..., :-1]
     above = np.logaddexp.accumulate(log_p[..., ::-1], axis=-1)[..., ::-1][..., 1:]

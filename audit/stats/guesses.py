@@ -19,15 +19,7 @@ ORDERS: Array = 1 + np.geomspace(1e-3, 1e3, 241)
 def p_value(v: int, r: int, *, epsilon: float, delta: float = 0.0, m: int) -> float:
     """Bound the probability of v or more right guesses of r under DP (Theorem 5.2).
 
-    Under (epsilon, delta)-differential privacy.
-
-    `v`, `r`: 0 <= v <= r; r is declared before the guesses are made. `epsilon`: >= 0. `delta`: in
-    [0, 1]. `m`: coins, >= r.
-
-    Returns
-    -------
-    float
-        In [0, 1].
+    r is declared before the guesses are made; 0 <= v <= r <= m, where m is the number of coins.
     """
     require(is_count(r) and is_count(v, 0) and v <= r, "v", v, f"an integer in 0..{r}")
     require(is_count(m) and m >= r, "m", m, f"an integer >= r = {r}")

@@ -34,15 +34,11 @@ COMPARED = 50
 
 
 def log_uneven(stretches: Calls) -> Array:
-    """Return ln E against stretches of trials with a law of their own each, per query.
+    """Return ln E (q,) against stretches of trials with a law of their own each, per query.
 
-    `stretches` (b, q, K): how often each symbol came, stretch by stretch.
-
-    Returns
-    -------
-    array (q,)
-        Q is a Polya urn per stretch that begins with the shares of the symbols in all trials, times
-        a concentration; it is averaged over `CONCENTRATIONS`.
+    `stretches` (b, q, K) count each symbol, stretch by stretch. Q is a Polya urn per stretch that
+    begins with the shares of the symbols in all trials, times a concentration; it is averaged over
+    `CONCENTRATIONS`.
     """
     symbols = _by_symbol(stretches)
     totals, lengths = symbols.sum(axis=1), symbols.sum(axis=0)

@@ -32,25 +32,14 @@ LARGEST_LOSS = 50.0
 def lower(
     test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, alpha: float
 ) -> float:
-    """Lower confidence bound on the leak: below the smallest one that is not rejected.
+    """Return a lower confidence bound on the leak, on the scale and >= 0.
 
-    The root of the minimum over a plain grid is found first; from there it steps down until the
-    envelope confirms it.
+    It is below the smallest leak that is not rejected by less than 1e-3 of its distance to the
+    plug-in leak, which costs nothing in validity: the root of the minimum over a plain grid is
+    found first; from there it steps down until the envelope confirms it.
 
-    `x`, `n1`, `y`, `n0`: counts of one event, fixed beforehand, on the two sides; x ~ Bin(n1, p1),
-    y ~ Bin(n0, p0) independent. `scale`: how the leak is measured. `alpha`: error probability in
-    (0, 0.5).
-
-    Returns
-    -------
-    float
-        On the scale, >= 0; below the smallest leak that is not rejected by less than 1e-3 of its
-        distance to the plug-in leak, which costs nothing in validity.
-
-    Raises
-    ------
-    InvalidInput
-        If alpha is out of range.
+    `x` of `n1` and `y` of `n0` count one event, fixed beforehand, on the two sides; x ~ Bin(n1,
+    p1), y ~ Bin(n0, p0) independent. Raise InvalidInput unless alpha is in (0, 0.5).
     """
     return solved(test, [lower_search(test, x, n1, y, n0, scale=scale, alpha=alpha)], alpha)[0]
 
@@ -92,22 +81,11 @@ def upper(
     alpha: float,
     floor: float = 0.0,
 ) -> float:
-    """Upper confidence bound on the leak of one event: above the largest one that is not rejected.
+    """Return an upper confidence bound on the leak of one event, at least `floor`; see `lower`.
 
-    See `lower`.
-
-    `floor`: what the bound need not go below: another event's, say.
-
-    Returns
-    -------
-    float
-        At least `floor`; above the smallest leak that is rejected by about 1 % of its distance to
-        the plug-in leak; the largest leak there is on the scale where nothing is rejected.
-
-    Raises
-    ------
-    InvalidInput
-        If alpha is out of range.
+    It is above the smallest leak that is rejected by about 1 % of its distance to the plug-in leak;
+    where nothing is rejected it is the largest leak there is on the scale. `floor` is what the
+    bound need not go below: another event's, say.
     """
     search = upper_search(test, x, n1, y, n0, scale=scale, alpha=alpha, floor=floor)
     return solved(test, [search], alpha)[0]
@@ -164,13 +142,7 @@ rejected."""
 
 @dataclass(frozen=True, slots=True)
 class Margins:
-    """The margin as a function of the leak, which is asked for once at each.
-
-    Parameters
-    ----------
-    null : callable
-        Returns the null of a leak.
-    """
+    """The margin as a function of the leak, computed once for each leak from its `null`."""
 
     null: Callable[[float], Null]
     _known: dict[float, float] = field(default_factory=dict)
@@ -200,10 +172,7 @@ class Margins:
 def solved(test: Combination, searches: Sequence[Search], alpha: float) -> list[float]:
     """Run searches to their ends, in step: what they ask is computed for all of them at once.
 
-    Raises
-    ------
-    InvalidInput
-        If alpha is not in (0, 0.5).
+    Raise InvalidInput unless alpha is in (0, 0.5).
     """
     require(0 < alpha < 0.5, "alpha", alpha, "in (0, 0.5)")
     critical = test.critical(alpha * (1 - BETA_SHARE))

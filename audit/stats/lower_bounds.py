@@ -47,20 +47,15 @@ above 1/4 (Greenberg and Mohri 2014)."""
 
 
 def accuracy_lower(x: int, y: int, n: int, *, scale: Scale, alpha: float) -> float:
-    """Lower confidence bound on the leak of a binary pair: the larger of those of its two labels.
+    """Return a lower confidence bound on the leak of a binary pair: the larger of its two labels'.
 
     x + n - y correct guesses in 2n: under a claim their mean is at most 2n times the `accuracy` of
     its region, under (epsilon, delta) 2n (e^epsilon + delta)/(1 + e^epsilon), and Hoeffding (1956)
-    lets the binomial tail with that mean dominate.
+    lets the binomial tail with that mean dominate. The bound is the leak of the symmetric pair p1 =
+    q, p0 = 1 - q with q the Clopper-Pearson lower limit of x + n - y in 2n, which is ln((q -
+    delta)/(1 - q)), 2q - 1 or 2 Phi^-1(q); at least 0.
 
-    `x`, `y`: counts of one of the two labels on the two sides, n trials each. `n`: trials per side.
-    `scale`, `alpha`: as for `leak_lower`.
-
-    Returns
-    -------
-    float
-        Leak of the symmetric pair p1 = q, p0 = 1 - q with q the Clopper-Pearson lower limit of
-        x + n - y in 2n, which is ln((q - delta)/(1 - q)), 2q - 1 or 2 Phi^-1(q); at least 0.
+    `x` and `y` count one of the two labels in n trials of each side.
     """
     q = float(clopper_pearson_lower(x + n - y, 2 * n, alpha))
     return max(0.0, float(scale.between(q, 1 - q)))
@@ -103,16 +98,11 @@ def lower_bounds(
 def choose(
     x: int, y: int, pilot: int, n: int, *, labels: int, scale: Scale, alpha: float
 ) -> Method:
-    """Choose the test that is to be expected to give the highest bound, from a pilot's counts.
+    """Choose the test with the highest expected bound, from the counts of a pilot.
 
-    `x`, `y`: counts of the event in `pilot` trials on each side; they are not used again. `pilot`,
-    `n`: trials per side of the pilot and of the certification. `labels`: number of labels; the
-    accuracy test is open to two only. `scale`, `alpha`: those of the bound to come.
-
-    Returns
-    -------
-    {"stouffer", "fisher", "clopper-pearson", "accuracy"}
-        The first of them where they tie.
+    `x` and `y` count the event in `pilot` trials of each side, which are not used again; `n` is the
+    trials per side of the certification. The accuracy test is open to two labels only. The first in
+    the order of preference is chosen where several tie.
     """
     p1, p0 = (x + 0.5) / (pilot + 1), (y + 0.5) / (pilot + 1)
     values = expected_bounds(p1, p0, n, labels=labels, scale=scale, alpha=alpha)
@@ -122,24 +112,19 @@ def choose(
 def expected_bounds(
     p1: float, p0: float, n: int, *, labels: int, scale: Scale, alpha: float
 ) -> dict[Method, float]:
-    """Return the bound that each test would give if the counts were what is to be expected.
+    """Return the bound of each test at the expected counts, in the order of preference.
 
-    `p1`, `p0`: probabilities of the event on the two sides. `n`: certification trials per side.
-    `labels`, `scale`, `alpha`: as for `choose`.
-
-    Returns
-    -------
-    dict
-        In the order of preference; where both counts are frequent Stouffer's alone (and the
-        accuracy test's), by its asymptotic form.
+    `p1` and `p0` are the event's probabilities on the two sides. Where both counts are frequent it
+    has Stouffer's test alone (and the accuracy test), by its asymptotic form.
     """
     expected = Counts(x=round(n * p1), n1=n, y=round(n * p0), n0=n)
     frequent = all(FREQUENT <= count <= n - FREQUENT for count in (expected.x, expected.y))
     values: dict[Method, float] = {}
     if frequent:
-        values["stouffer"] = _asymptotic(
-            (expected.x - 0.5) / n, (expected.y + 0.5) / n, n, scale, alpha
-        )
+        # half a count is lost on either side
+        p1, p0 = (expected.x - 0.5) / n, (expected.y + 0.5) / n
+        lost = float(ndtri(alpha * (1 - BETA_SHARE))) * scale.spread(p1, p0) / math.sqrt(n)
+        values["stouffer"] = max(0.0, float(scale.between(p1, p0)) + lost)
     else:
         for method in ("stouffer", "fisher", "clopper-pearson"):
             values[method] = lower_bound(method, expected, scale=scale, alpha=alpha).value
@@ -148,24 +133,12 @@ def expected_bounds(
     return values
 
 
-def _asymptotic(p1: float, p0: float, n: int, scale: Scale, alpha: float) -> float:
-    """What Stouffer's bound comes to at these frequencies, half a count lost on either side."""
-    quantile = float(ndtri(alpha * (1 - BETA_SHARE)))
-    return max(0.0, float(scale.between(p1, p0)) + quantile * scale.spread(p1, p0) / math.sqrt(n))
-
-
 def largest_rejecting(
     method: Method, x: NDArray[np.int64], n: int, *, allowed: Region, alpha: float
 ) -> NDArray[np.int64]:
-    """For each count x, the largest y that still refutes what is allowed; -1 where none does.
+    """Return for each count x the largest y that still refutes what is allowed, -1 where none does.
 
-    `method`: one of `NAMES`. `x`: counts of the event out of n, ascending. `n`: trials per side.
-    `allowed`: the null hypothesis. `alpha`: error probability.
-
-    Returns
-    -------
-    int array
-        Rising with x.
+    `x` are counts of the event in n trials, ascending; the result rises with x.
     """
     if method == "accuracy":
         # the smallest K with P[Bin(2n, accuracy) >= K] <= alpha

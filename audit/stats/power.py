@@ -33,14 +33,8 @@ SCREEN_ALPHA = 0.01
 class Screening:
     """What stands between a leaking pair and its certification at one query.
 
-    Parameters
-    ----------
-    draws : int
-        Screening trials per dataset.
-    pairs : int
-        Pairs among which the leaking one must be seen.
-    finalists : int
-        How many of them are certified.
+    The leaking pair must be among the `finalists` of `pairs` after `draws` screening trials per
+    dataset.
     """
 
     draws: int
@@ -67,19 +61,10 @@ def power(
     alpha: float,
     method: Method = "clopper-pearson",
 ) -> float:
-    """Probability that p1 <= e^epsilon p0 + delta is refuted, from the binomial laws.
+    """Return the probability that p1 <= e^epsilon p0 + delta is refuted, from the binomial laws.
 
-    Nothing is simulated.
-
-    `p1`, `p0`: true probabilities of the event on the two sides. `epsilon`, `delta`: the claim.
-    `n`: trials on each side. `alpha`: error probability of the bound. `method`: the test behind the
-    bound.
-
-    Returns
-    -------
-    float
-        Sum over x of b(x; n, p1) P[Bin(n, p0) <= y*(x)], y*(x) being the largest y that still
-        rejects.
+    Nothing is simulated. It is the sum over x of b(x; n, p1) P[Bin(n, p0) <= y*(x)], y*(x) being
+    the largest y that still rejects; n is the number of trials on each side.
     """
     x = counts_near(p1, n)
     return power_of(
@@ -97,23 +82,15 @@ def detectable(
     method: Method = "clopper-pearson",
     frequency: float = 1.0,
 ) -> float:
-    """Smallest leak of a cell above the promise that is refuted with probability 0.9.
+    """Return the smallest leak of a cell above the promise that is refuted with probability 0.9.
 
-    By the cell's certification.
+    Only the certification of the cell counts, nothing is screened. The alternative is the `tight`
+    pair, the claim's own worst face, or an event that is rarer: `frequency` is its probability on
+    the likelier side, where that is less than the worst face's. What a whole audit would see, and
+    through what events, is `dpassay.engine.detection.design.smallest_seen`.
 
-    The alternative is the `tight` pair, the claim's own worst face, or an event that is rarer;
-    nothing is screened. What a whole audit would see, and through what events, is
-    `dpassay.engine.detection.design.smallest_seen`.
-
-    `scale`: how the leak is measured. `promised`: the claimed leak. `n`: certification trials on
-    each side. `alpha`: error probability of the cell's bound. `method`: the test. `frequency`:
-    probability of the event on its likelier side, where it is less than that of the worst face.
-
-    Returns
-    -------
-    float
-        Within 1e-6 for the two closed forms, 1e-3 of its distance to the claim for the others; inf
-        where not even the largest leak (a loss of 50, a difference of 1) would be seen.
+    The result is within 1e-6 for the two closed forms, within 1e-3 of its distance to the claim for
+    the others; inf where not even the largest leak (a loss of 50, a difference of 1) would be seen.
     """
     most = min(LARGEST, scale.most)
     if promised >= most:

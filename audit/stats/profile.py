@@ -69,25 +69,17 @@ class Profile:
 
 
 def grid_for(claimed: float) -> Array:
-    """Return epsilons to show a profile at.
-
-    34, evenly from 0 to three times the claim, which is the twelfth, exactly.
-    """
+    """Return 34 epsilons, evenly from 0 to three times the claim, which is exactly the twelfth."""
     return claimed * (np.arange(34) / 11)
 
 
 def exact_profile(log_p: Array, log_q: Array, epsilon: Array, law_error: float) -> Profile:
     """Compute the profile from the exact laws of the label on the two datasets.
 
-    `log_p`, `log_q` (K,): log-probabilities; -inf where a label is impossible. `epsilon` (m,): in
-    nats, >= 0. `law_error`: bound on the error of each finite entry of `log_p` and `log_q`.
-
-    Returns
-    -------
-    Profile
-        `alpha` is 0; `lower` and `upper` enclose the value within its numerical error, which stays
-        relative to the value down to the smallest numbers there are: p - e^epsilon q is computed as
-        -p (e^(epsilon + ln q - ln p) - 1).
+    `log_p` and `log_q` (K,) are -inf where a label is impossible; `law_error` bounds the error of
+    each finite entry. `lower` and `upper` enclose the value within its numerical error, with alpha
+    0; that error stays relative to the value down to the smallest numbers there are: p - e^epsilon
+    q is computed as -p (e^(epsilon + ln q - ln p) - 1).
     """
     log_p, log_q, epsilon = (np.asarray(each, dtype=float) for each in (log_p, log_q, epsilon))
     directions = ((log_p, log_q), (log_q, log_p))
@@ -123,11 +115,11 @@ def profile_band(
 
     * Lower: delta(epsilon) >= L_P(E) - e^epsilon U_Q(E) for each event E of the family, and for all
       other events with sums over their labels (or over all others, from 1) in the place of L and U;
-      the best of those is among the K nested ones that collect labels in falling order of
-      L_P(k) / U_Q(k).
+      the best of those is among the K nested ones that collect labels in falling order of L_P(k) /
+      U_Q(k).
     * Upper: sum_k (U_P(k) - e^epsilon L_Q(k))_+. A complete family (every union of labels, the
-      default up to K = 10) has the maximising event in it, so there also max over E of
-      U_P(E) - e^epsilon L_Q(E); the lesser of the two counts.
+      default up to K = 10) has the maximising event in it, so there also max over E of U_P(E) -
+      e^epsilon L_Q(E); the lesser of the two counts.
 
     Unions are worth it, though they are many: to share alpha among 2^(K-1) - 1 events instead of K
     widens intervals by the root of a ratio of logarithms only, while a sum adds up K / 2 widths
@@ -136,18 +128,14 @@ def profile_band(
     decide, at large epsilon, sums are better, and half of alpha costs them next to nothing. With
     two labels all this is a rectangle for (p1, p0), alpha / 4 per limit.
 
-    `x`, `y` (K,): how often each label came on S and on S' (independent trials; their sums are the
-    numbers of trials, >= 1). `epsilon` (m,): where to evaluate, in nats, >= 0. `alpha`: error
-    probability of the whole band, in (0, 1). `events` (e, K): chosen before the trials: the lower
-    side looks at these and their complements (half-lines, where labels are bins of a number) beside
-    single labels, instead of at all unions, and the upper side at single labels. The upper side
-    speaks of the labels as they are: for bins it says nothing about what happens within them.
+    `x` and `y` (K,) count each label on S and on S' in independent trials, `alpha` is of the whole
+    band. `events` (e, K) are chosen before the trials: the lower side looks at these and their
+    complements (half-lines, where labels are bins of a number) beside single labels, instead of at
+    all unions, and the upper side at single labels. The upper side speaks of the labels as they
+    are: for bins it says nothing about what happens within them.
 
-    Returns
-    -------
-    Profile
-        Clopper and Pearson (1934); the union bound over all events is that of Weissman et al.
-        (2003) with exact tails.
+    Clopper and Pearson (1934); the union bound over all events is that of Weissman et al. (2003)
+    with exact tails.
     """
     x, y, epsilon = np.asarray(x), np.asarray(y), np.asarray(epsilon, dtype=float)
     sizes, hits = _family(np.stack([x, y]), events)
@@ -174,15 +162,15 @@ def profile_band(
 
 
 def trade_off(profile: Profile, false_positive: Array) -> tuple[Array, Array]:
-    """Bound the largest symmetric convex function below the trade-off functions of both directions.
+    """Bound the largest symmetric convex function below both directions' trade-off functions.
 
     A trade-off function is the least false negative rate at a level, of tests of S against S' or
     the other way round. No test of either direction is below f; at some levels there may be none
     that reaches it, where the two functions differ.
 
-    f(a) = sup over epsilon >= 0 of max(0, 1 - delta(epsilon) - e^epsilon a, e^-epsilon
-    (1 - delta(epsilon) - a)): the duality of Dong, Roth and Su (2022), with delta the larger of
-    both directions.
+    f(a) = sup over epsilon >= 0 of max(0, 1 - delta(epsilon) - e^epsilon a, e^-epsilon (1 -
+    delta(epsilon) - a)): the duality of Dong, Roth and Su (2022), with delta the larger of both
+    directions.
 
     No grid of epsilon enters. These lines are the support lines, of slope -e^epsilon and
     -e^-epsilon, of the points (false positives, false negatives) of all events in both directions,
@@ -191,12 +179,8 @@ def trade_off(profile: Profile, false_positive: Array) -> tuple[Array, Array]:
     bound on f, and each of `allowed` and of its mirror image a lower one, at every level at once,
     wherever the band of delta holds too.
 
-    `false_positive` (m,): levels a in [0, 1].
-
-    Returns
-    -------
-    lower, upper : array (m,)
-        In [0, 1], convex and not increasing in a; 1 - a where nothing can be told apart.
+    `false_positive` (m,) are levels a in [0, 1]. The lower and the upper bound (m,) are convex and
+    not increasing in a; 1 - a where nothing can be told apart.
     """
     rounding = 8 * UNIT_ROUNDOFF
     a = np.asarray(false_positive, dtype=float)
@@ -233,10 +217,7 @@ def _family(
 def _limits(
     counts: NDArray[np.int64], hits: NDArray[np.int64], sizes: NDArray[np.int64], alpha: float
 ) -> tuple[Array, Array]:
-    """Return Clopper-Pearson limits of every event.
-
-    Those of both datasets hold together with probability 1 - alpha.
-    """
+    """Return Clopper-Pearson limits of every event, which hold on both datasets with 1 - alpha."""
     n = counts.sum()
     single = (sizes == 1) | (sizes == len(counts) - 1)
     shares = 1 if single.all() else 2
@@ -258,10 +239,7 @@ def _nested(points: Array) -> Array:
 
 
 def _mirror(points: Array) -> Array:
-    """Return the same tests with S and S' exchanged.
-
-    The complementary events in the other direction.
-    """
+    """Return the tests with S and S' exchanged: complementary events, the other direction."""
     return np.subtract(1, points[:, ::-1])
 
 
@@ -289,7 +267,7 @@ def _hull(points: Array, a: Array) -> Array:
 def _turns_down(
     first: tuple[float, float], middle: tuple[float, float], last: tuple[float, float]
 ) -> bool:
-    """Whether the middle point lies on or above the line between the two others."""
+    """Return whether the middle point lies on or above the line between the two others."""
     return (middle[1] - first[1]) * (last[0] - first[0]) >= (last[1] - first[1]) * (
         middle[0] - first[0]
     )
@@ -300,20 +278,14 @@ def _points(log_p: Array, log_q: Array, law_error: float, sign: int) -> Array:
 
 
 def _exp(log_p: Array, law_error: float, sign: int) -> Array:
-    """Return the most (sign 1) or least (sign -1) of probabilities and their sums.
-
-    All roundings are included.
-    """
+    """Return the most (sign 1) or least (sign -1) of probabilities and sums, with roundings."""
     p = np.exp(log_p + sign * (law_error + 4 * (len(log_p) + 2) * UNIT_ROUNDOFF * _scale(log_p)))
     underflow = _TINY if sign > 0 else 0.0
     return np.where(np.isneginf(log_p), 0.0, np.where(p < _TINY, underflow, p))
 
 
 def _hockey_stick(log_p: Array, log_q: Array, epsilon: Array, law_error: float, sign: int) -> Array:
-    """Return the most (sign 1) or least (sign -1) of sum_k (p_k - e^epsilon q_k)_+.
-
-    In one direction.
-    """
+    """Return the most (sign 1) or least (-1) of sum_k (p_k - e^epsilon q_k)_+ in one direction."""
     possible = ~np.isneginf(log_p)
     log_p, log_q = log_p[possible], log_q[possible]
     slack = 2 * law_error + 4 * UNIT_ROUNDOFF * (_scale(log_p) + _scale(log_q) + epsilon[:, None])

@@ -26,9 +26,9 @@ there are fewer."""
 
 
 def ranked(above: Array, bound: Array, cells: int) -> Array:
-    """Rank cells: by power, where it tells anything.
+    """Return ranks of cells in [-3, 7], the larger the sooner: by power, where it tells anything.
 
-    Three kinds of cells, the first ones first:
+    There are three kinds of cells, the first ones first:
 
     * those that will be refuted next to surely, `CERTAIN` standard errors above the claim or more,
       by the bound to be expected: the largest leak is what the claim is worst wrong about;
@@ -37,14 +37,8 @@ def ranked(above: Array, bound: Array, cells: int) -> Array:
     * all others, by the bound to be expected. What lifts them is chance, which lifts rare events
       most, and a bound on those is worth nothing.
 
-    `above`: by how many standard errors a cell is above the claim. `bound`: what is to be expected
-    of it, chance in the screening taken off; of the same shape. `cells`: among so many it is
-    ranked.
-
-    Returns
-    -------
-    array
-        The larger, the sooner; within [-3, 7].
+    `above` counts the standard errors of a cell above the claim; `bound`, of the same shape, is the
+    bound to be expected, with chance in the screening taken off.
     """
     squashed = bound / (1 + np.abs(bound))
     unclear = above < max(0.0, float(ndtri(1 - 1 / max(2, cells))))
@@ -53,19 +47,10 @@ def ranked(above: Array, bound: Array, cells: int) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """How events are ranked by their counts in a screening.
+    """How events are ranked by their counts in a screening of `draws` trials on each dataset.
 
-    Parameters
-    ----------
-    scale : Scale
-        How a leak is measured.
-    promised : float
-        The claimed leak.
-    draws : int
-        Screening trials on each dataset.
-    up, down : callable
-        From counts to an interval of what they add to a leak, and of what they take off: what is
-        seen, and the end that is less.
+    `up` and `down` make of counts an interval of what they add to a leak, and of what they take
+    off: what is seen, and the end that is less.
     """
 
     scale: Scale
@@ -98,17 +83,10 @@ class Ranking:
         return ranked(above, np.where(np.isfinite(bound), bound, -FARTHEST), cells)
 
     def highest(self, x: Counts, y: Counts, cells: int) -> Array:
-        """Rank pairs by whichever of their events, and of the two directions, ranks highest.
+        """Return ranks (R, M) of pairs by their highest event in either direction.
 
-        Where the counts of an event are few different ones, each is ranked once.
-
-        `x` (R, 1, E): counts of E events on R datasets. `y` (R, M, E): those on M neighbours of
-        each. `cells`: among so many they are ranked.
-
-        Returns
-        -------
-        array (R, M)
-            The largest of `scores(x, y)` and `scores(y, x)` over the events.
+        `x` (R, 1, E) counts E events on R datasets, `y` (R, M, E) on M neighbours of each. Where
+        the counts of an event are few different ones, each is ranked once.
         """
         found = np.full(y.shape[:2], -np.inf)
         for event in range(y.shape[2]):

@@ -34,10 +34,8 @@ STEEPEST = 50.0
 class Line:
     """p1 <= e^epsilon p0 + delta.
 
-    Parameters
-    ----------
-    epsilon, delta : float
-        Both >= 0, delta < 1; or both <= 0: then p0 >= -delta e^-epsilon, since p1 >= 0.
+    Both numbers are >= 0 and delta < 1; or both are <= 0: then p0 >= -delta e^-epsilon, since p1 >=
+    0.
     """
 
     epsilon: float
@@ -45,7 +43,7 @@ class Line:
 
     @property
     def slack(self) -> float:
-        """What p1 may be beside p0 = 0."""
+        """Return what p1 may be beside p0 = 0."""
         return self.delta
 
     @property
@@ -55,7 +53,7 @@ class Line:
 
     @property
     def least(self) -> float:
-        """Where p0 begins."""
+        """Return where p0 begins."""
         return -self.delta * math.exp(-self.epsilon)
 
     @property
@@ -65,10 +63,7 @@ class Line:
 
     @property
     def tight(self) -> tuple[float, float]:
-        """Probabilities of one event of a binary pair on the edge in both directions.
-
-        That is, p1 + p0 = 1.
-        """
+        """Return the probabilities of an event on the edge in both directions, with p1 + p0 = 1."""
         p0 = (1 - self.delta) * float(expit(-self.epsilon))
         return 1 - p0, p0
 
@@ -81,30 +76,24 @@ class Line:
         return np.maximum(0.0, np.asarray(p1, dtype=float) - self.delta) * math.exp(-self.epsilon)
 
     def around(self, p: float) -> tuple[float, float]:
-        """Least and largest probability of an event that has probability p on the other side.
-
-        In both directions.
-        """
+        """Return the least and largest probability allowed beside p, in both directions."""
         down, up, delta = math.exp(-self.epsilon), math.exp(min(self.epsilon, STEEPEST)), self.delta
         low = max(0.0, (p - delta) * down, 1 - up * (1 - p) - delta)
         high = min(1.0, 1 - (1 - p - delta) * down, up * p + delta)
         return min(low, p), max(high, p)
 
     def edge(self, p0: Array, *, both: bool) -> Array:
-        """Largest p1 that the claim allows beside p0, unrounded.
-
-        Held to it in `both` directions, or in one.
-        """
+        """Return the largest p1 allowed beside p0, unrounded, in `both` directions or in one."""
         p1 = math.exp(self.epsilon) * p0 + self.delta
         other = 1 - (1 - p0 - self.delta) * math.exp(-self.epsilon) if both else p1
         return np.clip(np.minimum(p1, other), 0.0, 1.0)
 
     def steepness(self, p0: Array) -> Array:
-        """How fast the edge rises at each p0."""
+        """Return how fast the edge rises at each p0."""
         return np.full_like(p0, math.exp(self.epsilon))
 
     def corners(self, n1: int) -> Array:
-        """Values of p0 at which weights jump or p1 reaches 1.
+        """Return values of p0 at which weights jump or p1 reaches 1.
 
         No cell of a grid may hold one of them inside.
         """
@@ -136,13 +125,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Many lines, one a row; where one line has a number, they have a column.
-
-    Parameters
-    ----------
-    factor, delta : array (M, 1)
-        e^epsilon and delta of each.
-    """
+    """Many lines, one a row: their `factor` e^epsilon and delta are columns (M, 1)."""
 
     factor: Array
     delta: Array
@@ -201,12 +184,8 @@ def _line_near_certain(
 class Curve:
     """p1 <= Phi(Phi^-1(p0) + mu).
 
-    The trade-off function G_mu of Dong, Roth and Su (2022), section 2.
-
-    Parameters
-    ----------
-    mu : float
-        Of any sign; negative ones are reverses.
+    This is the trade-off function G_mu of Dong, Roth and Su (2022), section 2; a negative mu is a
+    reverse.
     """
 
     mu: float
@@ -254,7 +233,7 @@ class Curve:
         return np.asarray(ndtr(ndtri(p0) + self.mu))
 
     def steepness(self, p0: Array) -> Array:
-        """How fast the edge rises at each p0 in (0, 1): phi(z + mu) / phi(z) at z = Phi^-1(p0)."""
+        """Return the edge's slope at p0 in (0, 1): phi(z + mu) / phi(z), z = Phi^-1(p0)."""
         return np.exp(np.clip(-self.mu * (ndtri(p0) + self.mu / 2), -STEEPEST, STEEPEST))
 
     def corners(self, n1: int) -> Array:  # noqa: ARG002
@@ -289,6 +268,6 @@ Region = Line | Curve
 def log_noise(z: Array) -> Array:
     """Return ln(Phi(z) Phi(-z) / phi(z)^2).
 
-    Twice the log of the standard error of Phi^-1 of a share, at one trial.
+    It is twice the log of the standard error of Phi^-1 of a share, at one trial.
     """
     return np.asarray(log_ndtr(z) + log_ndtr(-z) + z * z + math.log(2 * math.pi))

@@ -30,13 +30,7 @@ LARGEST = 700.0
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """The privacy loss in nats at a given delta: ln((p1 - delta) / p0).
-
-    Parameters
-    ----------
-    delta : float
-        In [0, 1).
-    """
+    """The privacy loss in nats at a given delta in [0, 1): ln((p1 - delta) / p0)."""
 
     delta: float = 0.0
     most = math.inf
@@ -50,7 +44,7 @@ class Ratio:
 
     @property
     def unions(self) -> bool:
-        """Whether a union of labels may leak more than each of them: not the largest ratio."""
+        """Return whether a union of labels may leak more than each: not the largest ratio."""
         return self.delta > 0
 
     def allowed(self, t: float) -> Line:
@@ -62,10 +56,7 @@ class Ratio:
         return t, self.delta
 
     def between(self, p1: ArrayLike, p0: ArrayLike) -> NDArray[np.float64]:
-        """Leak of an event with these probabilities, of any sign.
-
-        -inf where p1 does not exceed delta.
-        """
+        """Return the leak of an event, of any sign; -inf where p1 does not exceed delta."""
         excess = np.asarray(p1, dtype=float) - self.delta
         with np.errstate(divide="ignore"):
             return np.where(
@@ -90,9 +81,9 @@ class Ratio:
         return promised
 
     def move(self, kind: str, leak: float) -> float | None:
-        """Return the move of the centre of noise at which the worst half-line leaks so much.
+        """Return the move of the noise's centre at which the worst half-line leaks so much.
 
-        Only where there is a formula.
+        Only call it where there is a formula.
         """
         return leak if kind == "Laplace" and self.delta == 0 else None
 
@@ -113,26 +104,20 @@ class Ratio:
     def of_noise(
         self, noise: Noise, shift: NDArray[np.float64], wide: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Leak of values so many scales of the noise apart, and its numerical error.
-
-        Each value is known up to `wide`.
-        """
+        """Return the leak of values, known up to `wide`, so many scales apart, and its error."""
         return noise.loss(shift, self.delta, wide)
 
     def ratio(self, leak: float, promised: float) -> float:
         """Return the log-likelihood ratio at the threshold that leaks so much.
 
-        Where that is infinite, twice the claim.
+        It is twice the claim where that is infinite.
         """
         return leak if math.isfinite(leak) else 2 * promised
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The change of a label's probability, p1 - p0.
-
-    That is (0, t)-differential privacy for single labels.
-    """
+    """The change of a label's probability, p1 - p0: (0, t)-privacy for single labels."""
 
     unions = False
     most = 1.0
@@ -213,9 +198,9 @@ class Shift:
         return Curve(t)
 
     def between(self, p1: ArrayLike, p0: ArrayLike) -> NDArray[np.float64]:
-        """Leak of an event with these probabilities, of any sign.
+        """Return the leak of an event, of any sign.
 
-        -inf where p1 is 0 or p0 is 1, else inf at 0 and 1.
+        It is -inf where p1 is 0 or p0 is 1, else inf at 0 and 1.
         """
         one, other = ndtri(np.asarray(p1, dtype=float)), ndtri(np.asarray(p0, dtype=float))
         nothing = np.isneginf(one) | np.isposinf(other)
@@ -278,10 +263,7 @@ SCALES: dict[str, Callable[[Any], Scale]] = {
 
 
 def scale_of(claim: Claim) -> Scale:
-    """Return the scale of a claim about events.
-
-    One about means (`PredictionStability`) has none.
-    """
+    """Return the scale of a claim about events; `PredictionStability`, about means, has none."""
     if claim.kind not in SCALES:
         raise TypeError(f"{claim} is no claim about events")
     return SCALES[claim.kind](claim)

@@ -25,13 +25,8 @@ def standing(x: ArrayLike, y: ArrayLike, n: int, *, allowed: Region) -> Array:
     observed shares is about the same where counts are large; where y is 0 it hardly grows with x,
     as the standard error is then anybody's guess, and the root does.
 
-    `x`, `y`: counts of one event on the two datasets, out of `n` each; broadcast. `n`: trials on
-    each dataset. `allowed`: what the claim allows: p1 is at most a rising function of p0.
-
-    Returns
-    -------
-    array
-        In [0, inf), up to rounding.
+    `x` and `y` count one event in `n` trials of each dataset and broadcast. `allowed` bounds p1 by
+    a rising function of p0.
     """
     one, other = np.broadcast_arrays(np.asarray(x) / n, np.asarray(y) / n)
     found = np.zeros(one.shape)

@@ -35,16 +35,10 @@ EDGE = 1e-12
 def stouffer_rejects(
     x: int, n1: int, y: int, n0: int, *, epsilon: float, delta: float, alpha: float
 ) -> bool:
-    """Whether p1 <= e^epsilon p0 + delta is rejected at level alpha.
+    """Return whether p1 <= e^epsilon p0 + delta is rejected at level alpha; see `combined.rejects`.
 
-    `x`, `n1`, `y`, `n0`: counts of one event, fixed beforehand, on the two sides; x ~ Bin(n1, p1),
-    y ~ Bin(n0, p0) independent. `epsilon`, `delta`: the null hypothesis; epsilon >= 0, delta in [0,
-    1). `alpha`: error probability in (0, 1).
-
-    Returns
-    -------
-    bool
-        See `dpassay.stats.combined.rejects`.
+    `x` of `n1` and `y` of `n0` count one event, fixed beforehand, on the two sides; x ~ Bin(n1,
+    p1), y ~ Bin(n0, p0) independent; epsilon >= 0.
     """
     return rejects(STOUFFER, Null(x=x, n1=n1, y=y, n0=n0, allowed=Line(epsilon, delta)), alpha)
 

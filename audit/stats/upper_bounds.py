@@ -29,18 +29,11 @@ Array = NDArray[np.int64]
 
 
 def choose_faces(x: Array, y: Array, pilot: int, n: int, *, scale: Scale) -> NDArray[np.bool_]:
-    """Choose, from a pilot, which events are bounded by Stouffer's test.
+    """Choose, from a pilot, the events that Stouffer's test bounds: those frequent on both sides.
 
-    Those that are frequent on both sides.
-
-    `x`, `y` (E,): counts of the events in `pilot` trials a side. `pilot`, `n`: trials a side of the
-    pilot and of the certification. `scale`: how the leak is measured.
-
-    Returns
-    -------
-    bool array (2, E)
-        For the direction from x to y, and back. Never for differences, which the accuracy test
-        bounds.
+    `x` and `y` (E,) count the events in `pilot` trials a side; `n` is the trials a side of the
+    certification. The result (2, E) is for the direction from x to y, and back. For
+    differences, which the accuracy test bounds, no event is chosen.
     """
     if 2 * len(x) > MOST_FACES or scale.by_accuracy:
         return np.zeros((2, len(x)), dtype=bool)
@@ -63,16 +56,11 @@ def largest_upper(
     alpha: float,
     floor: float = 0.0,
 ) -> float:
-    """Upper confidence bound on the largest leak over events and both directions.
+    """Return an upper confidence bound on the largest leak over events and both directions.
 
-    `x`, `y` (E,): counts of the events on the two sides, n1 and n0 trials. `stouffer` (2, E): from
-    `choose_faces`; the others are bounded by Clopper-Pearson limits. `scale`, `alpha`: as for
-    `leak_upper`. `floor`: what the bound need not go below: another cell's, say.
-
-    Returns
-    -------
-    float
-        At least `floor`.
+    `x` and `y` (E,) count the events in n1 and n0 trials. `stouffer` (2, E) is from `choose_faces`;
+    the other events are bounded by Clopper-Pearson limits. The bound need not go below `floor`:
+    another cell's, say.
     """
     faces = stouffer[None]
     return largest_uppers(x[None], n1, y[None], n0, faces, scale=scale, alpha=alpha, floor=floor)[0]
@@ -122,24 +110,16 @@ def _over_faces(
 
 
 def accuracy_upper(x: int, y: int, n: int, *, alpha: float) -> float:
-    """Upper confidence bound on |p1 - p0|, the change of the probability of either label.
-
-    Of two labels.
+    """Return an upper confidence bound on |p1 - p0|, the change of either label of two.
 
     x + n - y has the mean n (1 + p1 - p0); a whole count below that mean the binomial tail
     dominates its own (Hoeffding 1956). 2n - 1 is never that far below a mean. The probability of no
     more than that, 1 - (p1 (1 - p0))^n, is the largest where p1 = 1, or p0 = 0, and one side varies
-    alone.
+    alone. So the bound is 2q - 1 with q the Clopper-Pearson upper limit of x + n - y in 2n, or of y
+    + n - x if that is more; the limit of n - 1 in n where that is 2n - 1.
 
-    `x`, `y`: counts of one of the two labels, n trials a side. `n`: trials a side. `alpha`: error
-    probability, at most `MOST_ALPHA`; not divided by the directions, which are an intersection-
-    union.
-
-    Returns
-    -------
-    float
-        2q - 1 with q the Clopper-Pearson upper limit of x + n - y in 2n, or of y + n - x if that is
-        more; the limit of n - 1 in n where that is 2n - 1.
+    `x` and `y` count one of the two labels in n trials a side. `alpha`, at most `MOST_ALPHA`, is
+    not divided by the directions, which are an intersection-union.
     """
     if abs(x - y) == n - 1:
         return float(clopper_pearson_upper(n - 1, n, alpha))

@@ -29,10 +29,7 @@ KNOWN = (
 
 
 class Adapted(Mechanism):
-    """An object of a class of its own, with the defaults of `Mechanism` for what it does not have.
-
-    It has some of the members of `Mechanism` or `Trainer`.
-    """
+    """An object with some members of `Mechanism` or `Trainer`, the others by default."""
 
     def __init__(self, given: Any) -> None:
         self.given = given
@@ -131,12 +128,12 @@ class Freed(Mechanism):
         return self._full.distribution(*self._asked(state, queries))
 
     def _reads(self, data: Any) -> bool:
-        """Whether records of any kind are handed over otherwise than as they are coded."""
+        """Return whether records of any kind are handed over otherwise than as they are coded."""
         return isinstance(data, Rows) and not getattr(self.given, "foreign", False)
 
     @property
     def _is_ours(self) -> bool:
-        """Whether it is a mechanism of the catalogue, which takes features and classes."""
+        """Return whether it is a mechanism of the catalogue, which takes features and classes."""
         return type(self.given).__module__.startswith(OURS)
 
     def _taken(self, data: Any) -> Any:
@@ -160,10 +157,7 @@ class _OfRows:
 
 
 def full(given: Any) -> Mechanism:
-    """Return a mechanism with every member.
-
-    A `Mechanism` itself, another object with the defaults for what it lacks.
-    """
+    """Return a `Mechanism` itself, or another object with the defaults for what it lacks."""
     return given if isinstance(given, Mechanism) else Adapted(given)
 
 
@@ -173,10 +167,13 @@ def given(mechanism: Any) -> Any:
 
 
 def is_mechanism(thing: Any) -> bool:
-    """Whether it is an object to audit, not a plain function: it has `sample`, or is a trainer."""
+    """Return whether it is an object to audit, not a plain function.
+
+    It has `sample`, or is a trainer.
+    """
     return isinstance(thing, Mechanism) or hasattr(thing, "sample") or is_trainer(thing)
 
 
 def is_trainer(thing: Any) -> bool:
-    """Whether it has what a `Trainer` needs."""
+    """Return whether it has what a `Trainer` needs."""
     return all(hasattr(thing, name) for name in ("thetas", "sizes", "noise", "apply", "score"))

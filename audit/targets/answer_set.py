@@ -125,9 +125,9 @@ def _turned(shape: tuple[int, ...], expected: tuple[int, int]) -> str:
 
 
 def _among(draws: NDArray[Any], labels: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Return where an answer is a label; `np.isin` takes longer where these are few.
+    """Return where an answer is a label, or one for all where none can be anything else.
 
-    One for all where none can be anything else.
+    `np.isin` takes longer where labels are few.
     """
     if draws.dtype.kind == "b" and {0, 1} <= set(labels):
         return np.ones((1, 1), dtype=bool)

@@ -30,7 +30,7 @@ class Refuted:
     least_n: int = 1  # fewest records with which it holds
 
     def covers(self, status: str, kind: str) -> bool:
-        """Whether a claim of this status and this kind is meant."""
+        """Return whether a claim of this status and this kind is meant."""
         return status == self.status and kind in (self.kind or kind)
 
 

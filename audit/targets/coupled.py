@@ -67,7 +67,7 @@ class Coupled(Mechanism):
         return np.tile(bad[:, None], (1, len(queries))).astype(np.int64)
 
     def bad(self, state: Compared, R: Array) -> NDArray[np.bool_]:
-        """Whether each random string lets some change move some theta's score too far.
+        """Return whether each random string lets some change move a theta's score too far.
 
         Numerical error is taken off.
         """
@@ -96,10 +96,7 @@ class Coupled(Mechanism):
         return score, float(error)
 
     def distribution(self, state: Compared, queries: Array) -> FiniteLaw | None:
-        """Return the exact proportion of bad random strings where the trainer knows it.
-
-        `bad_share`, which may return None.
-        """
+        """Return the exact proportion of bad random strings if `bad_share` knows it."""
         share = getattr(self.trainer, "bad_share", None)
         known = (
             (0.0, 0.0) if not state.changes else None if share is None else share(state, self.claim)
@@ -124,10 +121,7 @@ def parts(target: AuditTarget) -> tuple[AuditTarget, ...]:
 
 
 def as_audited(target: AuditTarget, claim: Claim) -> AuditTarget:
-    """Return what is audited against one claim.
-
-    A mechanism, or, for score stability, what stands in its place.
-    """
+    """Return what is audited against a claim: for score stability a mechanism's stand-in."""
     return coupled(target, claim) if isinstance(claim, ScoreStability) else target
 
 
@@ -141,7 +135,7 @@ def coupled(target: AuditTarget, claim: ScoreStability) -> AuditTarget:
 def coupled_group(group: Group) -> Group:
     """Return pairs whose sides share a random string.
 
-    Each change alone, and all of them, any of which may be chosen after it.
+    They are each change alone, and all of them, any of which may be chosen after the string.
     """
     single: list[Change] = [AnyOf((change,)) for change in group.pairs.changes]
     every = [AnyOf(group.pairs.changes)] if 1 < len(single) <= MOST_TOGETHER else []

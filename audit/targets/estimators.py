@@ -19,7 +19,7 @@ PREDICT = "predict"
 
 
 def is_estimator(thing: Any) -> bool:
-    """Whether it can be fitted and then predicts."""
+    """Return whether it can be fitted and then predicts."""
     if isinstance(thing, Observed):
         return True
     return callable(getattr(thing, "fit", None)) and callable(getattr(thing, PREDICT, None))

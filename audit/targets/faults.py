@@ -19,10 +19,7 @@ COPIED = (
 
 
 def guarded(name: str, method: str, where: str, call: Callable[[], T]) -> T:
-    """Call a method of a mechanism, and turn whatever it raises into a `TargetError`.
-
-    The message names the mechanism, its method and what the call is about.
-    """
+    """Call a method of a mechanism; a `TargetError` names both and what the call is about."""
     try:
         with np.errstate():  # what it does to NumPy's handling of errors is undone
             return call()

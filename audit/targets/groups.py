@@ -30,29 +30,16 @@ def silent(what: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Group:
-    """Pairs with one base dataset, and the queries asked of all of them.
+    """Pairs with one base dataset, and the queries (q, d) asked of all of them.
 
-    Parameters
-    ----------
-    pairs : Pairs
-        Base and changes.
-    queries : array (q, d)
-        Query points; read-only, so that a mechanism may know them again by identity.
-    kind : {"data", "own", "learned", "searched"}
-        The user's data, the mechanism's own worst case, or a pair of these with a direction that
-        was learned for it; a pair that a search has proposed.
-    reason : str
-        Why these pairs.
-    source : dict or None
-        Where the data came from, if a witness can name it instead of carrying the data.
-    asked : bool
-        Whether the queries are asked; False where what is looked at depends on none, and one point
-        stands for them.
-    mine : dict of bytes to int, optional
-        Of a pair that a search made up: the rows in it that are the user's own, and their places
-        there. None where there may be more of the user's in it.
-    digest : str
-        SHA-256 of the base dataset before anybody has worked with it.
+    The queries are read-only, so that a mechanism may know them again by identity. `kind` is 'data'
+    (the user's), 'own' (the mechanism's own worst case), 'learned' (a pair of these with a
+    direction that was learned for it) or 'searched' (a pair that a search has proposed); `reason`
+    says why these pairs. `source` is where the data came from, if a witness can name it instead of
+    carrying the data. `asked` is False where what is looked at depends on no query, and one point
+    stands for them. `mine` has, of a pair that a search made up, the rows in it that are the user's
+    own, and their places there; None where there may be more of the user's in it. `digest` is the
+    SHA-256 of the base dataset before anybody has worked with it.
     """
 
     pairs: Pairs
@@ -69,7 +56,7 @@ class Group:
 
     @property
     def key(self) -> str:
-        """How the pairs were chosen, for programs; the words that say it may change.
+        """Return how the pairs were chosen, for programs; the words that say it may change.
 
         An own worst case is known by its dataset, changes and queries, those of data by how they
         were drawn and how many.
@@ -97,8 +84,11 @@ def groups_for(target: AuditTarget, data: Group | None) -> tuple[Group, ...]:
         for case in target.worst_cases()
         if all(within(case.pairs.relation, relation) for relation in relations)
     )
-    if data is not None and data.source is not None:
-        data = _as_wide(data, relations)
+    of_records = all(answers_moved(relation) is None for relation in relations)
+    if data is not None and data.source is not None and of_records:
+        k = min(map(records_replaced, relations))
+        pairs = replace_several(data.pairs, k)
+        data = data if k == 1 else replace(data, pairs=pairs, reason=pairs.how)
     groups = own if data is None or target.alone else (data, *own)
     return tuple(as_asked(target, group) for group in groups)
 
@@ -112,17 +102,8 @@ def as_asked(target: AuditTarget, group: Group) -> Group:
     return group
 
 
-def _as_wide(data: Group, relations: set[str]) -> Group:
-    """Make pairs as wide as relations of records allow."""
-    if any(answers_moved(relation) is not None for relation in relations):
-        return data
-    k = min(map(records_replaced, relations))
-    pairs = replace_several(data.pairs, k)
-    return data if k == 1 else replace(data, pairs=pairs, reason=pairs.how)
-
-
 def searched(groups: tuple[Group, ...]) -> dict[str, object]:
-    """What was looked at, for the record.
+    """Return what was looked at, for the record.
 
     Where nothing is asked, each group has one point in the place of its queries.
     """
@@ -148,10 +129,7 @@ def searched(groups: tuple[Group, ...]) -> dict[str, object]:
 
 
 def _part(group: Group) -> dict[str, object]:
-    """What a group adds to what was searched.
-
-    `together` where one of its pairs is all the others at once.
-    """
+    """Return a group's part of what was searched; `together` if a pair is all others at once."""
     first, several = group.pairs.changes[0], len(group.pairs) > 1
     together = (
         {"together": True}

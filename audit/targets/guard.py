@@ -43,25 +43,13 @@ T = TypeVar("T")
 class AuditTarget:
     """What is audited: a mechanism, what it is called, and the parameters that make it again.
 
-    Parameters
-    ----------
-    name : str
-        Name in results and streams: the catalogue's, or `module:object`.
-    address : str or None
-        What `dpassay.targets.resolve.resolve` takes to build it again; None for an object that only
-        this process knows.
-    parameters : dict
-        Its parameters as JSON values.
-    mechanism : Mechanism
-        The object; a plain one with some of the members is given the defaults of `Mechanism` for
-        the others.
-    claims : tuple of Claim
-        What it is held against; its own promises unless the user said otherwise.
-    alone : bool
-        Whether its own pairs are all that it is asked about: a reading whose number n of records is
-        part of what is false, or a mechanism that says so.
-    space : Space, optional
-        What its pairs are searched for among; its answers are free then.
+    `name`, in results and streams, is the catalogue's, or `module:object`. `address` is what
+    `dpassay.targets.resolve.resolve` takes to build it again; None for an object that only this
+    process knows. `parameters` are JSON values. A plain `mechanism` with some of the members is
+    given the defaults of `Mechanism` for the others. `claims` are its own promises unless the user
+    said otherwise. It is asked about its own pairs `alone` for a reading whose number n of records
+    is part of what is false, or where the mechanism says so. Pairs are searched for in `space`;
+    answers are free then.
     """
 
     name: str
@@ -108,54 +96,54 @@ class AuditTarget:
 
     @property
     def answers(self) -> AnswerSet:
-        """What it may answer, unless its answers are free."""
+        """Return what it may answer, unless its answers are free."""
         return AnswerSet(labels=self.labels, numbers=self.numbers)
 
     @property
     def seeded(self) -> bool:
-        """Whether trials come out the same again, as it draws all its coins from `rng`."""
+        """Return whether trials come out the same again, as it draws all its coins from `rng`."""
         return bool(self.mechanism.seeded)
 
     @property
     def exchangeable(self) -> bool:
-        """Whether the mechanism declares that the order of records does not matter to its law."""
+        """Return whether records' order is declared not to matter to the mechanism's law."""
         told = lambda: bool(self.mechanism.exchangeable)  # noqa: E731
         return self._guard("exchangeable", "any dataset", told)
 
     @property
     def declared_in(self) -> str:
-        """Where its properties are declared: `module:class`."""
+        """Return where its properties are declared: `module:class`."""
         kind = type(self.given)
         told = getattr(self.given, "declared_in", "")  # of one that is in another process
         return str(told) or f"{kind.__module__}:{kind.__qualname__}"
 
     @property
     def has_law(self) -> bool:
-        """Whether the mechanism may know its exact law: it defines `distribution`."""
+        """Return whether the mechanism may know its exact law: it defines `distribution`."""
         return offers(self.mechanism, "distribution")
 
     @property
     def has_worst_cases(self) -> bool:
-        """Whether the mechanism names pairs of its own."""
+        """Return whether the mechanism names pairs of its own."""
         return offers(self.mechanism, "pairs")
 
     @property
     def has_reachable(self) -> bool:
-        """Whether the mechanism may know the worst case over datasets of any size."""
+        """Return whether the mechanism may know the worst case over datasets of any size."""
         return offers(self.mechanism, "reachable")
 
     def looked_at(self, claim: Claim) -> str:
-        """What is answered of what a claim is about, in words.
+        """Return in words what is answered of what a claim is about.
 
-        Empty where that is all of it, or nobody says otherwise.
+        It is empty where that is all of it, or nobody says otherwise.
         """
         return str(self.mechanism.looked_at) if claim.of_answers else ""
 
     @property
     def derived(self) -> dict[str, int | float | str]:
-        """What is in force for parameters that were left out, where the mechanism says it.
+        """Return the values of parameters that were left out, where the mechanism says them.
 
-        Empty where it fails over it.
+        It is empty where the mechanism fails over it.
         """
         try:
             told = dict(self.mechanism.derived_parameters)
@@ -167,10 +155,7 @@ class AuditTarget:
         }
 
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
-        """Say what an answer at a query stands for.
-
-        Empty where the mechanism does not say, or fails over it.
-        """
+        """Describe an answer at a query; empty where the mechanism does not, or fails at it."""
         try:
             return str(self.mechanism.answer_words(answer, query))
         except Exception:  # noqa: BLE001  (words about a result: none is better than no result)
@@ -181,10 +166,7 @@ class AuditTarget:
         return claim.most(self.numbers)
 
     def check_detect(self, claim: Claim, leak: float, argument: str = "detect") -> None:
-        """Raise `InvalidInput` unless the leak to be seen lies above the claim.
-
-        And below the largest there can be.
-        """
+        """Raise `InvalidInput` unless the leak is above the claim and below the largest."""
         most = self.most(claim)
         if claim.promised >= most:
             raise InvalidInput(
@@ -200,15 +182,12 @@ class AuditTarget:
 
     @property
     def only_computed(self) -> bool:
-        """Whether all its claims are about errors, which are computed and never sampled."""
+        """Return whether all its claims are about errors, which are computed and never sampled."""
         return all(claim.computed for claim in self.claims)
 
     @property
     def sampled(self) -> AuditTarget:
-        """The same without claims that no trials can certify, as long as others are left.
-
-        Of errors, and means without limits.
-        """
+        """Return the same without claims of errors or unlimited means, if others are left."""
         hopeless = {
             claim
             for claim in self.claims
@@ -228,10 +207,7 @@ class AuditTarget:
         return int(found)
 
     def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
-        """Return the queries that ask for the released vector's coordinates along directions.
-
-        They are read-only.
-        """
+        """Return read-only queries for the released vector's coordinates along directions."""
         asked = lambda: points(self.mechanism.towards(directions, columns), "towards")  # noqa: E731
         found = self._guard("towards", "some directions", asked)
         return self._checked_directions(found, len(directions), columns)
@@ -322,7 +298,7 @@ class AuditTarget:
 
     @property
     def slow(self) -> bool:
-        """Whether it makes one run a call, or runs outside of Python."""
+        """Return whether it makes one run a call, or runs outside of Python."""
         mechanism = self.given
         one = isinstance(mechanism, FunctionMechanism) and "size" not in mechanism.takes
         return one or bool(getattr(mechanism, "foreign", False))
@@ -335,18 +311,18 @@ class AuditTarget:
 
     @property
     def joint(self) -> bool:
-        """Whether the answers of several queries are one output."""
+        """Return whether the answers of several queries are one output."""
         return bool(getattr(self.mechanism, "together", 0))
 
     @property
     def output(self) -> Output | None:
-        """What its free answers were declared to be; None where nothing was."""
+        """Return what its free answers were declared to be; None where nothing was."""
         found = getattr(self.mechanism, "output", None)
         return found if isinstance(found, Output) else None
 
     @property
     def by_query(self) -> bool:
-        """Whether its free answers come query by query, in columns."""
+        """Return whether its free answers come query by query, in columns."""
         return not (self.mechanism.without_query or self.joint)
 
     def encoder(

@@ -17,7 +17,7 @@ DECIDING: set[int] = set()
 
 
 def is_own(address: str) -> bool:
-    """Whether a name of the catalogue, or `module:object`, comes with this package."""
+    """Return whether a name of the catalogue, or `module:object`, comes with this package."""
     module, separator, _ = address.partition(":")
     return not separator or module.partition(".")[0] == "dpassay"
 

@@ -41,10 +41,7 @@ def answers_of(target: str, parameters: Mapping[str, Any]) -> Answers:
 
 
 def relation_of(target: str, parameters: Mapping[str, Any]) -> str:
-    """Return the neighbour relation of a target's own first claim.
-
-    `replace-one` where it makes none.
-    """
+    """Return the neighbour relation of a target's own first claim, or `replace-one`."""
     try:
         claims = getattr(_made(target, parameters), "claims", ())
         return str(claims[0].relation) if claims else REPLACE_ONE
@@ -70,37 +67,24 @@ def resolve(
 ) -> AuditTarget:
     """Find a mechanism by its catalogue name or as `module:object`, and build it.
 
-    Parameters
-    ----------
-    target : str
-        A name of the catalogue, or `module:object` of a mechanism class, a mechanism, or a plain
-        function `function(data, queries, size, rng)`, or one that takes fewer of these; modules
-        are looked for in the working directory too.
-    parameters : mapping, optional
-        Parameters of a mechanism class, in the paper's letters; text is converted to the type of
-        the default.
-    claims : tuple of Claim, optional
-        Audit against these instead of its own; needed for a plain function.
-    answers : Answers, optional
-        What a plain function may answer; labels 0 and 1 by default.
-    name : str, optional
-        What results and streams call it; the target by default.
+    `module:object` is a mechanism class, a mechanism, or a plain function `function(data, queries,
+    size, rng)`, or one that takes fewer of these; modules are looked for in the working directory
+    too. `parameters` of a class are in the paper's letters; text is converted to the type of the
+    default. `claims` are audited instead of its own; a plain function needs them, and may answer
+    `answers`, labels 0 and 1 by default. `name` is what results and streams call it.
 
-    Returns
-    -------
-    AuditTarget
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such target or parameter, a value is out of range, or there is nothing
-        claimed.
+    Raise InvalidInput if there is no such target or parameter, a value is out of range, or there is
+    nothing claimed.
     """
     given = _full(target, parameters)
     found = load_object(_address(target), "target")
     if isinstance(found, type):
         mechanism = _build(target, found, given)
-        _check_class(target, mechanism)
+        if not is_mechanism(mechanism) and not hasattr(mechanism, "distribution"):
+            raise InvalidInput(
+                f"target = '{target}': has no method sample; must be a class with sample(state, "
+                f"queries, size, rng), or a function {CALLED}"
+            )
         given = parameters_of(mechanism)
     elif given and given != parameters_of(found):
         name = next(iter(given))
@@ -170,15 +154,6 @@ CLAIMED = ("epsilon", "delta", "mu", "gamma")
 """Numbers that a claim may have."""
 
 
-def _check_class(target: str, mechanism: Any) -> None:
-    """Raise `InvalidInput` if an object has no answers that could be audited."""
-    if not is_mechanism(mechanism) and not hasattr(mechanism, "distribution"):
-        raise InvalidInput(
-            f"target = '{target}': has no method sample; must be a class with sample(state, "
-            f"queries, size, rng), or a function {CALLED}"
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class About:
     """What a target is, as far as it is known without building it, and its parameters."""
@@ -200,12 +175,12 @@ def about(target: str) -> About:
 
 
 def is_function(target: str) -> bool:
-    """Whether the target is a plain function."""
+    """Return whether the target is a plain function."""
     return about(target).function
 
 
 def accepts(target: str, parameter: str) -> bool:
-    """Whether the target is a mechanism class with this parameter."""
+    """Return whether the target is a mechanism class with this parameter."""
     return parameter in about(target).parameters
 
 
@@ -224,21 +199,18 @@ def sized(
 
 
 def is_json(parameter: object) -> bool:
-    """Whether a parameter can be written down as it is."""
+    """Return whether a parameter can be written down as it is."""
     return parameter is None or isinstance(parameter, (bool, int, float, str))
 
 
 def parameters_of(mechanism: object) -> dict[str, Any]:
-    """Parameters of a mechanism as JSON values.
-
-    Numbers and texts as they are, other objects by their repr.
-    """
+    """Return the parameters of a mechanism as JSON values; objects by their repr."""
     values = _values(mechanism)
     return {name: value if is_json(value) else repr(value) for name, value in values.items()}
 
 
 def can_be_rebuilt(mechanism: object) -> bool:
-    """Whether its class and its parameters, as they are written down, make the mechanism again."""
+    """Return whether its class and parameters, as written down, make the mechanism again."""
     return dataclasses.is_dataclass(mechanism) and all(map(is_json, _values(mechanism).values()))
 
 
@@ -306,10 +278,7 @@ def _entry_of(kind: type) -> Entry | None:
 
 
 def _known(entry: Entry, claim: Claim, given: Mapping[str, Any], made: Any) -> Claim:
-    """Declare a claim wrong if the entry knows that, and say how a printed one is read.
-
-    At these parameters.
-    """
+    """Declare a claim wrong if the entry knows that at these parameters; say how it is read."""
     expected = entry.expected
     if (
         expected is None
@@ -325,7 +294,7 @@ def _known(entry: Entry, claim: Claim, given: Mapping[str, Any], made: Any) -> C
 
 
 def _has_parameters(expected: Refuted, given: Mapping[str, Any], made: Any, entry: Entry) -> bool:
-    """Whether a mechanism has the parameters of its entry, but for those that do not matter."""
+    """Return whether a mechanism has its entry's parameters, but for those that do not matter."""
     if given.get("n") is not None and given["n"] < expected.least_n:
         return False
     if expected.free is None:
@@ -362,10 +331,7 @@ def _fields(mechanism_class: type) -> dict[str, Any]:
 
 
 def _convert(name: str, value: Any, field: Any) -> Any:
-    """Turn a text from the command line into the type of the field's default.
-
-    Or of its annotation where it has no default, or None.
-    """
+    """Turn a text into the type of the field's default, or of its annotation without one."""
     if not isinstance(value, str):
         return value
     missing = field.default is dataclasses.MISSING or field.default is None

@@ -83,10 +83,7 @@ def draw_blocks(
     coding: Coding,
     rows: int,
 ) -> Counts:
-    """Run some of the blocks that `size` trials are cut into, by calls of `rows` trials.
-
-    `key` is that of `stream_key`.
-    """
+    """Run some blocks of `size` trials by calls of `rows` trials; `key` is that of `stream_key`."""
     calls, marks = [], []
     for block in which:
         rng, seen = stream(*key, block), []

@@ -96,7 +96,7 @@ class Cluster:
 
     @property
     def ahead(self) -> int:
-        """How many portions of work may be under way: more where the cluster has grown."""
+        """Return how many portions of work may be under way: more where the cluster has grown."""
         if time.monotonic() - self._looked > LOOK:
             self._look()
         return self._ahead
@@ -141,7 +141,7 @@ class Cluster:
 
     @property
     def under_way(self) -> int:
-        """How many answers are waited for."""
+        """Return how many answers are waited for."""
         return len(self._under_way)
 
     def cancel(self, some: Sequence[Asked]) -> None:

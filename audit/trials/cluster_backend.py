@@ -84,7 +84,7 @@ class Remote:
 
     @property
     def under_way(self) -> int:
-        """How many answers are waited for."""
+        """Return how many answers are waited for."""
         return self._cluster.under_way
 
     def look(self) -> None:
@@ -92,7 +92,7 @@ class Remote:
         self._cluster.take()
 
     def ended(self, receipt: Receipt) -> bool:
-        """Whether an answer to a shard, or the news that there is none, has come."""
+        """Return whether an answer to a shard, or the news that there is none, has come."""
         return receipt.asked is None or receipt.asked.ended
 
     def abandon(self, receipt: Receipt) -> None:

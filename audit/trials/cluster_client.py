@@ -31,10 +31,7 @@ def required() -> Any:
 
 @contextmanager
 def client_of(scheduler: Any) -> Iterator[Any]:
-    """Open a client that unpickles nothing but Dask's own objects.
-
-    The scheduler is an address, or a cluster of our own.
-    """
+    """Open a client, to an address or our own cluster, that unpickles only Dask's own objects."""
     distributed = required()
     with _quiet():
         try:

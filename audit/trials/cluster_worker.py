@@ -230,10 +230,7 @@ def _built(written: bytes, worker: str) -> Any:
 
 
 def difference(known: tuple[str, ...], here: tuple[str, ...]) -> str:
-    """Say what is installed here and not where the client is; empty if all is the same.
-
-    Both as `dpassay.trials.ledger.installed` returns them.
-    """
+    """Describe what is installed here and not at the client, both as `ledger.installed` says it."""
     names = ("Python", "dpassay's source", *PACKAGES)
     for name, theirs, ours in zip(names, known, here, strict=True):
         if theirs != ours:
@@ -248,7 +245,7 @@ def difference(known: tuple[str, ...], here: tuple[str, ...]) -> str:
 
 
 def address() -> str:
-    """Where this worker is."""
+    """Return where this worker is."""
     from distributed import get_worker
 
     return str(get_worker().address)

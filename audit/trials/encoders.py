@@ -32,7 +32,7 @@ class Coding(Protocol):
 
     @property
     def additive(self) -> bool:
-        """Whether it counts, so that calls add up.
+        """Return whether it counts, so that calls add up.
 
         If not, it measures the answers of a block together.
         """
@@ -40,7 +40,7 @@ class Coding(Protocol):
 
     @property
     def rounds(self) -> bool:
-        """Whether it draws from the generator of `count`."""
+        """Return whether it draws from the generator of `count`."""
         ...
 
     @property
@@ -50,7 +50,7 @@ class Coding(Protocol):
 
     @property
     def key(self) -> str:
-        """What counts depend on besides the answers."""
+        """Return what counts depend on besides the answers."""
         ...
 
     def count(
@@ -111,10 +111,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bins:
-    """Symbol k at a query says that the answer lies in [edge k, edge k + 1).
-
-    The outermost edges are infinite.
-    """
+    """Symbol k says that an answer is in [edge k, edge k + 1); the outermost are infinite."""
 
     edges: NDArray[np.float64]  # (q, m), ascending in each row
     additive: ClassVar[bool] = True

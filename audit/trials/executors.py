@@ -68,7 +68,7 @@ class Backend(Protocol):
 
     @property
     def under_way(self) -> int:
-        """How many have been taken and have not ended."""
+        """Return how many have been taken and have not ended."""
         ...
 
     def look(self) -> None:
@@ -76,7 +76,7 @@ class Backend(Protocol):
         ...
 
     def ended(self, receipt: Any) -> bool:
-        """Whether `finish` has nothing to wait for, unless it is to try again."""
+        """Return whether `finish` has nothing to wait for, unless it is to try again."""
         ...
 
     def start(self, shard: Shard) -> Any:
@@ -92,10 +92,7 @@ class Backend(Protocol):
         ...
 
     def afresh(self, shards: Sequence[Shard]) -> Iterator[ShardResult]:
-        """Yield what comes of each shard in a process that has done nothing else.
-
-        Here and now if there are no others.
-        """
+        """Yield what comes of each shard in an unused process, or here if there is none."""
         ...
 
     def close(self) -> None:
@@ -127,7 +124,7 @@ class Inline:
         """There is nothing to wait for."""
 
     def ended(self, receipt: Shard) -> bool:
-        """Whether `finish` waits for nobody: it does the work."""
+        """Return whether `finish` waits for nobody: it does the work."""
         del receipt
         return True
 
@@ -183,7 +180,7 @@ class Executor:
 
     @property
     def seeded(self) -> bool:
-        """Whether trials come out the same again."""
+        """Return whether trials come out the same again."""
         return self._bench.target.seeded
 
     def stream(self, task: Task) -> tuple[str | float, ...]:
@@ -223,7 +220,7 @@ class Executor:
                     self._crew.abandon(receipt)
 
     def _may_finish(self, under_way: Sequence[tuple[Shard, Any, Any]]) -> bool:
-        """Whether the first shard has come back, or too many others wait for it."""
+        """Return whether the first shard has come back, or too many others wait for it."""
         receipt = under_way[0][2]
         came = receipt is None or self._crew.ended(receipt)
         return came or len(under_way) >= BEHIND * self._crew.ahead
@@ -244,10 +241,7 @@ class Executor:
             raise TargetError(*done.failure)
 
     def _held(self, shard: Shard) -> dict[Piece, Counts]:
-        """Return what the ledger holds of a shard.
-
-        The first find is run again to see that it still comes out the same.
-        """
+        """Return what the ledger holds of a shard; the first find is run again as a check."""
         if self._ledger is None:
             return {}
         found = {

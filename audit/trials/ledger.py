@@ -182,9 +182,9 @@ class Ledger:
         return self._connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Make the table in a new file, check it in an older one, let readers and one writer work.
+        """Make the table in a new file, or check it in an older one.
 
-        The readers and the writer work side by side.
+        Readers and one writer then work side by side.
         """
         connection.execute("BEGIN IMMEDIATE")
         found = tuple(
@@ -210,10 +210,7 @@ class Ledger:
             raise LedgerError(f"ledger '{self.path}': is damaged; {self._remedy}")
 
     def _clear(self) -> None:
-        """Empty a ledger in place, since another process may work with it.
-
-        Remove it where that cannot be done.
-        """
+        """Empty a ledger in place, since another process may use it; remove it where that fails."""
         try:
             self._open().execute("DELETE FROM work")
         except sqlite3.OperationalError as error:
@@ -248,7 +245,7 @@ class Ledger:
 def dataset_key(
     stream: tuple[str | float, ...], queries: str, coding: str, code: list[str], rows: int
 ) -> bytes:
-    """Digest of all that the counts of a dataset depend on.
+    """Return a digest of all that a dataset's counts depend on.
 
     `queries` is their digest, `rows` how many a call asks for.
     """
@@ -297,7 +294,7 @@ def source_digest(module: str) -> str:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether a file bears the mark of a ledger, or is empty as before its first transaction."""
+    """Return whether a file bears the mark of a ledger, or is empty, as it first is."""
     try:
         with path.open("rb") as file:
             header = file.read(72)

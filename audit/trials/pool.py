@@ -31,7 +31,7 @@ class Question:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more is to be waited for."""
+        """Return whether nothing more is to be waited for."""
         return self.came or self.cause != ""
 
 
@@ -72,7 +72,7 @@ class Pool:
 
     @property
     def under_way(self) -> int:
-        """How many questions have not ended."""
+        """Return how many questions have not ended."""
         return len(self._waiting) + len(self._busy)
 
     def abandon(self, questions: Sequence[Question]) -> None:

@@ -21,10 +21,7 @@ REMEDY = "make what it refers to importable or picklable, or use --executor loca
 
 
 def portable(thing: Any) -> bytes:
-    """Write an object, with the code of the user's modules that it needs.
-
-    A `TargetError` says that something in it cannot be written.
-    """
+    """Write an object with the user's modules it needs, or raise TargetError if impossible."""
     import cloudpickle
 
     try:
@@ -40,10 +37,7 @@ def portable(thing: Any) -> bytes:
 
 
 def loaded() -> tuple[str, ...]:
-    """Return the modules of ours and of the numerical libraries that are loaded here.
-
-    A worker loads them once, instead of every process that it starts.
-    """
+    """Return our and numerical modules loaded here, for a worker to load once for its processes."""
     return tuple(name for name in sys.modules if name.partition(".")[0] in SHARED)
 
 
@@ -80,7 +74,7 @@ def _by_value() -> Iterator[None]:
 
 
 def _is_users(name: str, module: ModuleType | None) -> bool:
-    """Whether a module is a file of the user's: not ours, and of no installed library."""
+    """Return whether a module is a file of the user's: not ours, and of no installed library."""
     file = getattr(module, "__file__", None)
     return (
         isinstance(file, str)

@@ -93,7 +93,7 @@ class Local:
 
     @property
     def under_way(self) -> int:
-        """How many shards are waited for."""
+        """Return how many shards are waited for."""
         return self._pool.under_way
 
     def look(self) -> None:
@@ -101,7 +101,7 @@ class Local:
         self._pool.look()
 
     def ended(self, receipt: list[Job]) -> bool:
-        """Whether an answer of a shard, or the news that there is none, has come."""
+        """Return whether an answer of a shard, or the news that there is none, has come."""
         return all(job.ended for job in receipt)
 
     def abandon(self, receipt: list[Job]) -> None:
@@ -109,10 +109,7 @@ class Local:
         self._pool.abandon(receipt)
 
     def afresh(self, shards: Sequence[Shard]) -> Iterator[ShardResult]:
-        """Yield what comes of each shard, in a process that has done nothing else.
-
-        `jobs` at a time.
-        """
+        """Yield what comes of each shard, each in an unused process, `jobs` at a time."""
         at_work: deque[tuple[Local, list[Job]]] = deque()
         try:
             for shard in shards:

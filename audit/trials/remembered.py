@@ -54,9 +54,9 @@ class Remembered:
 
 
 def _words(draws: Any) -> tuple[NDArray[np.intp], int, tuple[Any, ...]] | None:
-    """Return rows of whole numbers as digits of one number each, how many there can be, and a kind.
+    """Return rows of whole numbers as one number each, how many there can be, and a kind.
 
-    None where outputs are no such rows, or too many different ones.
+    It is None where outputs are no such rows, or too many different ones.
     """
     if not isinstance(draws, np.ndarray) or draws.dtype.kind not in "biu" or draws.ndim > 2:
         return None

@@ -211,10 +211,7 @@ class TrialRunner:
         return joined(drawn)
 
     def _state(self, task: Task) -> Any:
-        """State of the dataset of a task.
-
-        Made anew for every phase, whatever an earlier one did to it.
-        """
+        """Return the state of a task's dataset, made anew for every phase."""
         place, data = (task.phase, task.group), self.groups[task.group].pairs.base
         if self._base[0] != place:
             self._base = self._neighbour = (None, None)
@@ -232,7 +229,7 @@ class TrialRunner:
 
 
 def same(one: Counts, other: Counts) -> bool:
-    """Whether two counts of the same trials agree, as they must."""
+    """Return whether two counts of the same trials agree, as they must."""
     return one.marks == other.marks and np.array_equal(one.calls, other.calls, equal_nan=True)
 
 

@@ -31,7 +31,7 @@ class Control:
 
     @property
     def file(self) -> int:
-        """What has something to be read when the supervisor has said something."""
+        """Return what has something to be read when the supervisor has said something."""
         return self._here.fileno()
 
     def facts(self, seconds: float) -> dict[str, Any]:

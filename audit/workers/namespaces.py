@@ -57,10 +57,7 @@ os.register_at_fork(after_in_child=_forked)
 
 
 def namespaces() -> int | None:
-    """Return the namespaces that foreign code can live in here; None if there are none.
-
-    It is tried once in a process, with all that belongs to it.
-    """
+    """Return the namespaces for foreign code here, None if none; it is tried once in a process."""
     if not _namespaces:
         kinds = (PID | MOUNT, USER | PID | MOUNT) if os.geteuid() == 0 else (USER | PID | MOUNT,)
         allowed = (kind for kind in kinds if LINUX and protects(kind, ()))
@@ -69,7 +66,7 @@ def namespaces() -> int | None:
 
 
 def protects(kind: int, paths: Sequence[str]) -> bool:
-    """Whether namespaces can be entered, and paths are read-only in them."""
+    """Return whether namespaces can be entered, and paths are read-only in them."""
     held = signal.pthread_sigmask(signal.SIG_BLOCK, IGNORED)
     try:
         child = os.fork()
@@ -87,12 +84,8 @@ def protects(kind: int, paths: Sequence[str]) -> bool:
 def enter(kind: int, protected: Sequence[str]) -> bool:
     """Become process 1 of new namespaces, with its own /proc; return whether files are protected.
 
-    The process that was before waits for this one, keeps no file, and ends as it does.
-
-    Raises
-    ------
-    OSError
-        If the machine does not allow it.
+    The process that was before waits for this one, keeps no file, and ends as it does. Raise
+    OSError if the machine does not allow it.
     """
     library = ctypes.CDLL(None, use_errno=True)
     user, group = os.geteuid(), os.getegid()

@@ -67,18 +67,10 @@ def supervise(
 ) -> NoReturn:
     """Be the supervisor: start foreign code, watch over it, end it.
 
-    Parameters
-    ----------
-    control : int
-        Connection to dpassay. What happens is told there, a JSON object a line; its end is the
-        order to end everything.
-    start : callable
-        Becomes the code in a process of its own. It is given a file that it must close, or write
-        to why it cannot start.
-    processes : int
-        So many there may be at a time.
-    enter : callable, optional
-        Makes this process the first of namespaces, where the machine allows it.
+    What happens is told dpassay over the connection `control`, a JSON object a line; its end is the
+    order to end everything. `start` becomes the code in a process of its own; it is given a file
+    that it must close, or write to why it cannot start. There may be so many `processes` at a time.
+    `enter` makes this process the first of namespaces, where the machine allows it.
     """
     gc.disable()  # objects of the process that this was forked from are not ours to finalize
     for number in IGNORED:
@@ -239,23 +231,17 @@ def _descendants() -> list[int]:
         return []
     parents: dict[int, list[int]] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
-        with suppress(OSError):
-            state, parent = _stat(name)
-            if state != "Z":
-                parents.setdefault(parent, []).append(int(name))
+        with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+            # the name of a process may hold anything, brackets too
+            state, parent = file.read().rpartition(b")")[2].split()[:2]
+            if state != b"Z":
+                parents.setdefault(int(parent), []).append(int(name))
     found, left = [], [os.getpid()]
     while left:
         more = parents.get(left.pop(), [])
         found += more
         left += more
     return found
-
-
-def _stat(process: str) -> tuple[str, int]:
-    """Return the state of a process and its parent; its name may hold anything, brackets too."""
-    with open(f"/proc/{process}/stat", "rb") as file:  # noqa: PTH123
-        fields = file.read().rpartition(b")")[2].split()
-    return fields[0].decode(), int(fields[1])
 
 
 def _tell(control: int, facts: dict[str, Any]) -> None:

@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 
 
 def allowed_advantage(epsilon: float, delta: float) -> float:
-    """Return the largest TPR - FPR under (epsilon, delta)-differential privacy.
-
-    It is (e^epsilon - 1 + 2 delta) / (e^epsilon + 1).
-    """
+    """Return the largest TPR - FPR under DP: (e^epsilon - 1 + 2 delta) / (e^epsilon + 1)."""
     return min(1.0, math.tanh(epsilon / 2) + 2 * delta / (math.exp(min(epsilon, 700.0)) + 1))
 
 
@@ -103,10 +100,7 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
 
 
 def repeated_plot(found: Sequence[TranscriptTests], *, loss: bool) -> Drawn | None:
-    """Draw the certified loss of m answers to one query, or their advantage.
-
-    In what is claimed, with the optimal attacker.
-    """
+    """Draw certified loss or advantage of m answers in what is claimed, with the best attacker."""
     fields = ("claimed", "ceiling", "lower") if loss else ("allowed", "most", "advantage")
     shown = [
         ladder

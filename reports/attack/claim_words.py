@@ -17,10 +17,7 @@ Raw = Mapping[str, Any]
 
 
 def claims_words(run: Raw, fine: Sequence[SubjectView]) -> str:
-    """Say what guesses at membership certified against the claims.
-
-    And against which they could not have certified anything.
-    """
+    """Describe what guesses certified against the claims, and what they could not have."""
     claimed = [
         (subject, look) for subject in fine for look in subject.looks if look.allowed is not None
     ]
@@ -57,7 +54,7 @@ def _more(able: Sequence[tuple[SubjectView, Look]]) -> str:
 
 
 def _guesses(run: Raw, blind: Sequence[SubjectView]) -> int:
-    """How many guesses at a record there are at most."""
+    """Return how many guesses at a record there are at most."""
     found = (look.guesses for subject in blind for look in subject.looks)
     return max((int(run["targets"]), *found))
 
@@ -100,10 +97,7 @@ def _caps(blind: Sequence[SubjectView]) -> str:
 
 
 def _needed(looks: Sequence[Look]) -> str:
-    """Tell the leaks that would have been seen, for every loss that is allowed.
-
-    The one that is enough for all its views.
-    """
+    """Return the leaks, each enough for all its views, that would be seen at each allowed loss."""
     most: dict[tuple[str, float], float] = {}
     for look in looks:
         scale, allowed, leak = _held(look)
@@ -117,7 +111,7 @@ def _needed(looks: Sequence[Look]) -> str:
 
 
 def _held(look: Look) -> tuple[str, float, float | None]:
-    """What is allowed on the scale of the claim, and the smallest leak that would be seen there."""
+    """Return what is allowed on the claim's scale, and the smallest leak to be seen there."""
     if look.renyi_bound is None:
         return "ε", look.allowed[0] if look.allowed else 0.0, look.detectable
     found = look.renyi_bound["renyi"]

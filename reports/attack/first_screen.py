@@ -90,17 +90,17 @@ class _Evidence:
 
     @property
     def claimed(self) -> str:
-        """What is claimed, in words."""
+        """Return what is claimed, in words."""
         return f"{self.renyi} = {plain(self.allowed[0])}" if self.renyi else pair(self.allowed)
 
     @property
     def times(self) -> float:
-        """What is lost at least, as a multiple of the claim."""
+        """Return what is lost at least, as a multiple of the claim."""
         return self.lower / self.allowed[0] if self.allowed[0] else math.inf
 
     @property
     def breaks(self) -> bool:
-        """Whether it is more than is claimed."""
+        """Return whether it is more than is claimed."""
         return self.lower > self.allowed[0]
 
     @property
@@ -179,9 +179,9 @@ def cards_of(
 
 
 def chosen(cards: Sequence[Card]) -> tuple[Card, ...]:
-    """Return those that are shown in full: the worst that are broken or failed, else the only one.
+    """Return up to `MOST_CARDS` to show in full: the worst broken or failed, or the only one.
 
-    The only one with a claim, where there is one. At most `MOST_CARDS`.
+    That is the only one with a claim, where there is one.
     """
     bad = [card for card in cards if card.status in (BROKEN, WRONG, FAILED)]
     alone = _subjects_of(cards)

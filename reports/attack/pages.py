@@ -78,10 +78,7 @@ COLUMNS = (("view", 16), ("attack", 16), ("AUC [95 %]", 18), ("TPR at FPR", 14),
 
 
 def print_attacks(record: Raw, console: Console) -> None:
-    """Print what came of it, two lines per subject and view, and what it means.
-
-    It is readable from 80 columns on.
-    """
+    """Print two lines per subject and view, and what they mean, for 80 columns or more."""
     from rich.text import Text
 
     subjects = subject_views(record)
@@ -218,10 +215,7 @@ def _of(subject: SubjectView, make: Callable[[SubjectView], Table]) -> Table:
 
 
 def to_markdown(record: Raw) -> str:
-    """Write a record of attacks as GitHub-flavoured Markdown.
-
-    It has the words and the main tables, and no figures.
-    """
+    """Write words and main tables of a record of attacks as GitHub-flavoured Markdown."""
     subjects = subject_views(record)
     texts = [f"# {text_md(headline(record, subjects))}"]
     texts += map(text_md, (*opening(record, subjects), *notes(record, subjects)))

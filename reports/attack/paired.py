@@ -14,10 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paired:
-    """Mean difference of the true positive rates of two attacks, with its 95 % interval.
-
-    The interval is clipped to [-1, 1].
-    """
+    """Mean difference of two attacks' TPR, with its 95 % interval clipped to [-1, 1]."""
 
     difference: float
     low: float

@@ -119,10 +119,7 @@ def slices_table(subjects: Sequence[SubjectView]) -> Table:
 
 
 def apart_table(subjects: Sequence[SubjectView]) -> Table | None:
-    """Canaries, poisoned and natural records apart, each with the attack of the highest AUC.
-
-    None where there were none.
-    """
+    """Table canaries, poisoned and natural records, if any, by the attack of the highest AUC."""
     rows = []
     for subject in sound(subjects):
         found = [

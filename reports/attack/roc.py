@@ -104,10 +104,7 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
 def view_roc(
     subjects: Sequence[SubjectView], view: str, found: Sequence[TranscriptTests], k: int
 ) -> Drawn | None:
-    """Draw the best attack on every mechanism in one view, a panel per claimed loss.
-
-    In the region that is allowed.
-    """
+    """Draw the best attacks of a view in the allowed region, a panel per claimed loss."""
     styles, looks = families(subjects), []
     for subject in subjects:
         looks += [

@@ -121,10 +121,7 @@ def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
 
 
 def exposure_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
-    """Draw how far records move with their membership, one row per subject.
-
-    None where there are no reference models that would tell it.
-    """
+    """Draw how membership moves records, a row per subject; None without reference models."""
     subjects = [subject for subject in subjects if subject.raw["separations"]]
     if not subjects:
         return None

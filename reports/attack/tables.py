@@ -115,10 +115,7 @@ def overview_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
 
 
 def paired_table(subjects: Sequence[SubjectView]) -> Table | None:
-    """LiRA minus the loss threshold against what makes no claim.
-
-    None where there is nothing to compare.
-    """
+    """Table LiRA minus the loss threshold where nothing is claimed; None if there is no pair."""
     rows = []
     for subject in sound(subjects):
         for look in subject.looks if subject.epsilon is None else ():
@@ -173,7 +170,11 @@ def attacks_table(subject: SubjectView) -> Table:
                     at(each, 1),
                     share(each["advantage"]),
                     MISSING if each["beyond"] is None else share(each["beyond"]),
-                    *((MISSING,) * 4 if run is None else _guessed(run)),
+                    *(
+                        (MISSING,) * 4
+                        if run is None
+                        else (*ran(run), f"{count(run['v'])} of {count(run['r'])}")
+                    ),
                 )
             )
     return Table(
@@ -203,7 +204,7 @@ def attacks_table(subject: SubjectView) -> Table:
 
 
 def repeated_table(found: Sequence[TranscriptTests]) -> Table | None:
-    """What repeated queries showed; None where there were none."""
+    """Return what repeated queries showed; None where there were none."""
     if not found:
         return None
     rows = [
@@ -237,7 +238,3 @@ def repeated_table(found: Sequence[TranscriptTests]) -> Table | None:
         numeric=(False, *(True,) * 9, False),
         rows=tuple(rows),
     )
-
-
-def _guessed(run: Raw) -> tuple[str, ...]:
-    return (*ran(run), f"{count(run['v'])} of {count(run['r'])}")

@@ -43,7 +43,7 @@ class TranscriptTest:
 
     @property
     def word(self) -> str:
-        """What became of the claim here."""
+        """Return what became of the claim here."""
         if self.blind and not self.broken:
             return UNEXAMINED
         could = self.cap is not None and self.claimed is not None and self.cap > self.claimed
@@ -62,12 +62,12 @@ class TranscriptTests:
 
     @property
     def broken(self) -> bool:
-        """Whether a composed claim is certainly exceeded."""
+        """Return whether a composed claim is certainly exceeded."""
         return any(rung.broken for rung in self.rungs)
 
     @property
     def word(self) -> str:
-        """What became of the claim at any number of answers."""
+        """Return what became of the claim at any number of answers."""
         words = {rung.word for rung in self.rungs}
         return next(each for each in ("claim broken", HELD, UNSEEN, UNEXAMINED) if each in words)
 

@@ -105,15 +105,12 @@ class Look:
 
     @property
     def cap(self) -> float | None:
-        """What it could have been at most, of an attacker who is always right."""
+        """Return what it could have been at most, of an attacker who is always right."""
         return value(self.bounds[0].get("cap")) if self.bounds else None
 
     @property
     def detectable(self) -> float | None:
-        """The smallest leak that would have exceeded the claim with probability 0.9.
-
-        inf where none would.
-        """
+        """Return the smallest leak that would exceed the claim with probability 0.9, or inf."""
         return value(self.bounds[0].get("detectable")) if self.bounds else None
 
     @property
@@ -123,7 +120,7 @@ class Look:
 
     @property
     def fresh(self) -> int:
-        """How many of these guesses are from fresh answers at a fixed pair of training sets."""
+        """Return how many guesses are from fresh answers at a fixed pair of training sets."""
         return max((fresh_guesses(each) for each in self.bounds), default=0)
 
     @property
@@ -174,7 +171,7 @@ class SubjectView:
 
     @property
     def no_leak(self) -> float | None:
-        """What the highest AUC stays below in 95 % of all cases if nothing leaks; an estimate."""
+        """Estimate what the highest AUC stays below in 95 % of cases if nothing leaks."""
         found = self.raw.get("no_leak")
         return None if found is None else float(found["high"])
 
@@ -187,9 +184,9 @@ class SubjectView:
 
     @property
     def hardest(self) -> Look:
-        """The view with the largest bound as a share of what is allowed.
+        """Return the view with the largest bound as a share of what is allowed.
 
-        If there are any, of those that could exceed it.
+        If there are any, it is one of those that could exceed it.
         """
 
         def rank(look: Look) -> tuple[bool, float]:
@@ -212,10 +209,7 @@ def sound(subjects: Sequence[SubjectView]) -> list[SubjectView]:
 
 
 def view_names(subjects: Sequence[SubjectView]) -> list[str]:
-    """Return the names of all views, in the order in which they come.
-
-    Scores, then by the number of answers, copies last.
-    """
+    """Return the views in order: scores, then by the number of answers, copies last."""
     looks = {look.name: look for subject in subjects for look in subject.looks}
     return sorted(looks, key=lambda name: (looks[name].copies, looks[name].m or 0))
 
@@ -308,10 +302,7 @@ def _short(number: float) -> str:
 
 
 def at(outcome: Raw, k: int = 0) -> str:
-    """Write the true positive rate at the k-th asked false positive rate, and the realised one.
-
-    A dash where there is none.
-    """
+    """Write the TPR at the k-th asked FPR, and the realised one; a dash where there is none."""
     found = outcome["operating"][k]
     if found is None:
         return MISSING

@@ -80,10 +80,7 @@ def headline(record: Raw, subjects: Sequence[SubjectView]) -> str:
 
 
 def tally(told: Sequence[str]) -> str:
-    """Count claims by what became of them.
-
-    What was not or could not be seen is never among what is not broken.
-    """
+    """Count claims by what became of them; what could not be seen is never 'not broken'."""
     wrong, seen, unseen = (told.count(word) for word in (BROKEN, HELD, UNSEEN))
     parts = [f"{wrong} BROKEN" if wrong else "0 broken", f"{seen} not broken (could have seen it)"]
     parts.append(f"{unseen} could not have been seen")
@@ -208,10 +205,7 @@ def _fresh(fine: Sequence[SubjectView]) -> str:
 
 
 def _adversary(run: Raw) -> str:
-    """Say what was planted, poisoned, chosen or guessed instead of membership.
-
-    Empty where nothing was.
-    """
+    """Say what was planted, poisoned, chosen or guessed instead of membership, if anything."""
     texts = []
     if run["attribute"] is not None:
         texts.append(
@@ -285,10 +279,7 @@ def _best(subject: SubjectView, lead: str) -> str:
 
 
 def _paired_words(subject: SubjectView) -> str:
-    """Say by how much LiRA beats the loss threshold in the subject's best view.
-
-    Or in the first that can be compared.
-    """
+    """Say how LiRA beats the loss threshold in the best view, or the first that compares."""
     for look in (subject.best, *subject.looks):
         one, other = look.of(LIRA), look.of(BASELINE)
         found = None if one is None or other is None else paired(one, other)
@@ -364,10 +355,7 @@ def _defects(record: Raw) -> str:
 
 
 def defect_words(defect: Raw) -> str:
-    """Write a defect as text.
-
-    What it is, what was seen, how likely chance is, how to see it again.
-    """
+    """Write what a defect is, what was seen, how likely chance is, and how to see it again."""
     known = ("subject", "name", "words", "why", "seen")
     said = ": ".join(
         clean(defect[key]).rstrip(".") for key in known if isinstance(defect.get(key), str)

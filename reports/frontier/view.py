@@ -62,16 +62,16 @@ def frontier(points: Sequence[Point]) -> tuple[Point, ...]:
     What loses more than the ε that was asked for, and what was only sampled, is on no frontier: a
     lower bound does not say how little is lost.
     """
-    known = [(each.loss, -each.accuracy[0], k) for k, each in enumerate(points) if _counts(each)]
+    known = [
+        (each.loss, -each.accuracy[0], k)
+        for k, each in enumerate(points)
+        if each.loss is not None and each.exact and not each.refuted
+    ]
     best: list[Point] = []
     for _, accuracy, k in sorted(known):
         if not best or -accuracy > best[-1].accuracy[0]:
             best.append(points[k])
     return tuple(best)
-
-
-def _counts(point: Point) -> bool:
-    return point.loss is not None and point.exact and not point.refuted
 
 
 def headlines(document: Raw) -> tuple[str, ...]:
@@ -163,7 +163,8 @@ def key_of(row: Raw) -> str:
 def _cells(row: Raw, cost: Raw) -> tuple[str, ...]:
     leak, auc = row.get("leak"), row.get("membership")
     mark = f"{WRONG} " if _refuted(row) else ""
-    first = (f"{mark}{row['name']}", *_claimed(leak), _shown(row), _behind(row))
+    behind = f"{100 * row['behind']['mean']:+.1f}" if "behind" in row else MISSING
+    first = (f"{mark}{row['name']}", *_claimed(leak), _shown(row), behind)
     seconds = tuple(
         f"{cost[each]:.2g} s" if each in cost else MISSING
         for each in ("training", "thousand_answers")
@@ -202,10 +203,6 @@ def _accuracy(row: Raw) -> tuple[float, float, float]:
 def _shown(row: Raw) -> str:
     mean, low, high = _accuracy(row)
     return f"{_percent(mean)} ({100 * low:.1f} to {100 * high:.1f})"
-
-
-def _behind(row: Raw) -> str:
-    return f"{100 * row['behind']['mean']:+.1f}" if "behind" in row else MISSING
 
 
 def _refuted(row: Raw) -> bool:

@@ -153,10 +153,7 @@ def points_of(document: Raw, group: str) -> list[Raw]:
 
 
 def print_checks(document: Raw, console: Console) -> None:
-    """Print the headline, one row per check, and what a failed one means.
-
-    Readable from 80 columns on.
-    """
+    """Print the headline, a row per check and what a failed one means, for 80 columns or more."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -182,10 +179,7 @@ def print_checks(document: Raw, console: Console) -> None:
 
 
 def to_html(document: Raw) -> str:
-    """Write what `dpassay selftest --json` prints as one self-contained HTML page.
-
-    Equal documents give equal pages, byte by byte.
-    """
+    """Write what `dpassay selftest --json` prints as one HTML page; equal input, equal bytes."""
     from dpassay.reports.selftest.plots import calibration_plot, error_plot, power_plot
 
     errors, alarms, leaks = (

@@ -48,10 +48,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """The number line: marks, and the part that the certified interval covers.
-
-    Its start is written where no mark is near.
-    """
+    """The number line: marks, the certified interval, and its start where no mark is near."""
 
     start: str
     marks: tuple[Mark, ...]

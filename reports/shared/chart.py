@@ -34,10 +34,7 @@ Box = tuple[float, float, float, float]
 
 
 class Chart:
-    """A chart that is drawn from below: what comes later covers what came before.
-
-    Its height is in points.
-    """
+    """A chart, its height in points, drawn from below: what comes later covers the rest."""
 
     def __init__(self, x: Scale, y: Scale, height: float) -> None:
         self.x, self.y, self.height = x, y, height

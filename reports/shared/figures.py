@@ -113,10 +113,7 @@ def despine(axes: Axes, *, left: bool = False) -> None:
 
 
 def as_svg(figure: Figure, *, name: str, title: str, description: str) -> str:
-    """Render a figure as an SVG element.
-
-    Unique ids, colours of the page, a title and a description.
-    """
+    """Render a figure as SVG with unique ids, the page's colours, a title and a description."""
     import matplotlib as mpl
 
     buffer = io.StringIO()

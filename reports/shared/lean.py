@@ -26,9 +26,13 @@ def lean(text: str) -> str:
     styles: dict[str, str] = {}
     for element in root.iter():
         _shorten(element)
-        _classify(element, styles)
+        if (looks := element.attrib.pop("style", None)) is not None:
+            looks = re.sub(r" font-family: [^;]+;", "", _rounded(looks, 2))
+            looks = re.sub(r"([:;]) ", r"\1", looks)
+            element.set("class", styles.setdefault(looks, f"s{len(styles)}"))
     style = ET.Element("style")
-    style.text = _style_sheet(styles, f"#{name} ")
+    rules = "".join(f"#{name} .{short}{{{looks}}}" for looks, short in styles.items())
+    style.text = f"#{name} *{{stroke-linejoin:round}}{rules}"
     root.insert(2, style)
     for element in root.iter():
         element.tag = element.tag.removeprefix(f"{{{SVG}}}")
@@ -37,11 +41,6 @@ def lean(text: str) -> str:
             element.text = None
     root.set("xmlns", SVG)
     return ET.tostring(root, encoding="unicode").replace(" />", "/>") + "\n"
-
-
-def _style_sheet(styles: dict[str, str], within: str) -> str:
-    rules = "".join(f"{within}.{short}{{{style}}}" for style, short in styles.items())
-    return f"{within}*{{stroke-linejoin:round}}{rules}"
 
 
 def _unwrap(parent: ET.Element) -> None:
@@ -59,7 +58,7 @@ def _unwrap(parent: ET.Element) -> None:
 
 
 def _idle(tag: str, element: ET.Element) -> bool:
-    """Whether an element shows nothing: a path without paint, or of one point only."""
+    """Return whether an element shows nothing: a path without paint, or of one point only."""
     if tag == "path":
         return element.get("style") == INVISIBLE or not set("LCQHVz") & set(element.get("d", ""))
     return tag == "style" or (tag == "defs" and not len(element))
@@ -106,13 +105,3 @@ def _rounded(text: str, digits: int) -> str:
         return "0" if number == "-0" else number
 
     return re.sub(r"-?\d+\.\d+(?:e-?\d+)?", short, text)
-
-
-def _classify(element: ET.Element, styles: dict[str, str]) -> None:
-    """Put a style among those of the sheet, under a short name."""
-    style = element.attrib.pop("style", None)
-    if style is None:
-        return
-    style = re.sub(r" font-family: [^;]+;", "", _rounded(style, 2))
-    style = re.sub(r"([:;]) ", r"\1", style)
-    element.set("class", styles.setdefault(style, f"s{len(styles)}"))

@@ -80,10 +80,7 @@ def count(number: int) -> str:
 
 
 def factor(true: float, claimed: float, way: str = NEAREST, *, exceeds: bool = True) -> str:
-    """Write how many times the true loss is the claimed one.
-
-    More than once only where it exceeds the claim for certain.
-    """
+    """Write the true loss over the claimed one, above 1 only where it exceeds it for certain."""
     ratio = true / claimed if claimed else math.inf if true else 1.0
     if not exceeds:
         ratio = min(ratio, 1.0)

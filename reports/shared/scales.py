@@ -39,7 +39,13 @@ class Scale:
             lowest, highest = math.ceil(_log10(self.least)), math.floor(_log10(self.most))
             skip = max(1, math.ceil((highest - lowest + 1) / LABELS))
             return tuple(10.0**power for power in range(highest, lowest - 1, -skip))[::-1]
-        step = _step(self.least, self.most)
+        # the smallest round distance at which at most `LABELS` numbers lie between the ends
+        power = 10.0 ** math.floor(math.log10((self.most - self.least) / LABELS))
+        step = next(
+            step
+            for step in (size * power for size in STEPS)
+            if math.floor(self.most / step) - math.ceil(self.least / step) < LABELS
+        )
         first, last = math.ceil(self.least / step), math.floor(self.most / step)
         return tuple(step * place for place in range(first, last + 1))
 
@@ -55,13 +61,3 @@ def tick_label(number: float) -> str:
 def _log10(number: float) -> float:
     """Return a logarithm, of a power of ten exactly."""
     return round(math.log10(number), 9)
-
-
-def _step(least: float, most: float) -> float:
-    """Return the smallest round distance at which at most `LABELS` numbers lie between two."""
-    power = 10.0 ** math.floor(math.log10((most - least) / LABELS))
-    return next(
-        step
-        for step in (size * power for size in STEPS)
-        if math.floor(most / step) - math.ceil(least / step) < LABELS
-    )

@@ -73,7 +73,7 @@ def shortened(pieces: Pieces, limit: int) -> str:
 
 
 def fits(pieces: Pieces, limit: int) -> bool:
-    """Whether the whole report takes fewer than `limit` bytes of UTF-8."""
+    """Return whether the whole report takes fewer than `limit` bytes of UTF-8."""
     return _size(_whole(pieces)) < limit
 
 
@@ -135,7 +135,7 @@ def _kept(pieces: Pieces, room: int) -> Kept:
 
 
 def _first(sizes: Iterable[int], room: int) -> int:
-    """How many of the first fit together."""
+    """Return how many of the first fit together."""
     return sum(total <= room for total in accumulate(sizes))
 
 
@@ -173,10 +173,8 @@ def _note(pieces: Pieces, kept: Kept) -> str:
     tables = sum(bool(table) for table in pieces.tables) - len(kept.tables)
     said = []
     if results:
-        said.append(
-            f"{plural(len(results), 'result')} {_are(len(results))} left out here, "
-            f"{_verdicts(results)}."
-        )
+        are = "is" if len(results) == 1 else "are"
+        said.append(f"{plural(len(results), 'result')} {are} left out here, {_verdicts(results)}.")
     if rows:
         said.append(f"The table lacks its last {plural(len(rows), 'row')}, {_verdicts(rows)}.")
     if tables:
@@ -194,10 +192,6 @@ def _note(pieces: Pieces, kept: Kept) -> str:
         if said
         else ""
     )
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 def _verdicts(statuses: Sequence[Status]) -> str:

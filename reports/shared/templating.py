@@ -10,10 +10,7 @@ if TYPE_CHECKING:
 
 
 def template(name: str) -> Template:
-    """Return a template of this package.
-
-    What it is not given is an error, and what it is given is escaped.
-    """
+    """Return a template of this package; a missing name is an error, and values are escaped."""
     return _environment().get_template(name)
 
 

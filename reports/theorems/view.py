@@ -47,10 +47,7 @@ class RowView:
 
 
 def rows_of(record: Raw, *, drawn: bool = False) -> tuple[RowView, ...]:
-    """Return the rows, worst first, by status, then by how far from what is claimed.
-
-    Growth as pictures if asked.
-    """
+    """Return rows worst first, by status, then distance from the claim; growth drawn if asked."""
     ranked = sorted(record["results"], key=lambda each: (status_of(each).rank, -_excess(each)))
     return tuple(_view(result, drawn=drawn) for result in ranked)
 

@@ -85,10 +85,7 @@ class Answers:
 
 
 def answers_of(scale: Scale, labels: int) -> Answers:
-    """Say how so many labels are counted.
-
-    Single ones suffice for two labels and where the scale says so.
-    """
+    """Return how labels are counted: one by one if there are two or where the scale says so."""
     return Answers(labels=labels, unions=scale.unions and 2 < labels <= MAX_UNION_LABELS)
 
 
@@ -106,20 +103,11 @@ def half_line_masks(bins: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """Laws of the symbols on both sides of the leaking pair, and on the neighbours of the others.
+    """Laws (K,) of the symbols on both sides of the leaking pair, and on the others' neighbours.
 
-    The others share its base.
-
-    Parameters
-    ----------
-    base : array (K,)
-        On the dataset that all pairs share.
-    other : callable
-        From a leak to the law (K,) on the neighbour that leaks so much.
-    crowd : tuple of array (K,)
-        On neighbours that leak what the claim allows, in each of the ways in which they do.
-    frequency : float
-        Probability on the base of an event that leaks the most, or nearly.
+    All pairs share the `base`. `other` returns the law on the neighbour that leaks so much; `crowd`
+    are the laws on neighbours that leak what the claim allows, in each of the ways in which they
+    do. `frequency` is the probability on the base of an event that leaks the most, or nearly.
     """
 
     base: Array
@@ -157,7 +145,8 @@ def through_event(
         base[: len(first)] = first
         inside = np.arange(answers.labels) < len(first)
     else:
-        base = _bins()
+        # the probabilities of the bins of a pilot, on the base that it was drawn from
+        base = np.diff(_levels(), prepend=0.0, append=1.0)
         above = np.cumsum(base[::-1])[::-1]
         inside = above <= max(frequency, above[-1]) * (1 + 1e-9)
     p1 = float(base[inside].sum())
@@ -183,10 +172,7 @@ def _decoys(labels: int, frequency: float, scale: Scale, promised: float) -> tup
 
 
 def allowed(p: float, scale: Scale, promised: float) -> tuple[float, float]:
-    """Return the least and largest probability of an event beside p that the claim allows.
-
-    In both directions.
-    """
+    """Return the least and largest probability beside p that is allowed in both directions."""
     return scale.allowed(promised).around(p)
 
 
@@ -200,10 +186,7 @@ def _tilted(base: Array, inside: NDArray[np.bool_], p: float) -> Array:
 
 
 def worst_frequency(leak: float, scale: Scale) -> float:
-    """Return the likelier side's probability of the claim's worst face.
-
-    Beyond it the complement leaks more.
-    """
+    """Return the likelier side's probability at the worst face; above, complements leak more."""
     return scale.allowed(leak).tight[0]
 
 
@@ -229,10 +212,7 @@ def shifted(kind: str, scale: Scale, promised: float) -> Family:
 
 
 def shifts_for(scale: Scale) -> tuple[str, ...]:
-    """Return the kinds of noise that numbers are taken to have.
-
-    The normal one has no finite loss at delta = 0.
-    """
+    """Return the kinds of noise to take; the normal one has no finite loss at delta = 0."""
     return ("Laplace",) if scale == Ratio() else ("Laplace", "Gaussian")
 
 
@@ -269,9 +249,3 @@ def _levels() -> Array:
     levels = np.concatenate([LEVELS, 1 - LEVELS[-2::-1]])
     clipped: Array = np.clip(levels, BEYOND, 1 - BEYOND)
     return clipped
-
-
-def _bins() -> Array:
-    """Return the probabilities of the bins of a pilot, on the base that it was drawn from."""
-    bins: Array = np.diff(_levels(), prepend=0.0, append=1.0)
-    return bins

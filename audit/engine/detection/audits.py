@@ -40,10 +40,7 @@ Array = NDArray[np.float64]
 
 
 class Audits:
-    """Audits of one family of laws.
-
-    The screening is rehearsed on drawn counts, the certification computed.
-    """
+    """Audits of one family of laws: the screening is rehearsed, the certification computed."""
 
     def __init__(self, design: Design, family: Family) -> None:
         self.design, self.family = design, family
@@ -78,9 +75,9 @@ class Audits:
         return high
 
     def see(self, leak: float) -> bool:
-        """Whether a leak is refuted with probability 0.9.
+        """Return whether a leak is refuted with probability 0.9.
 
-        The crowd is met if it would be without it.
+        The crowd is met only if it would be without it.
         """
         if not self._refuted(leak):
             return False
@@ -91,10 +88,7 @@ class Audits:
         return True
 
     def _meet_the_crowd(self) -> None:
-        """Find what the leaking pair must rank above.
-
-        All the others leak what the claim allows, however ranks highest.
-        """
+        """Find what the leaking pair must rank above: all others leak the most that is allowed."""
         place = self.rivals - self.design.screening.finalists
         at_once = max(1, CHUNK // (self.rivals * len(self.masks)))
         thresholds, bins = self._some_thresholds()
@@ -113,9 +107,9 @@ class Audits:
                 )
 
     def _some_thresholds(self) -> tuple[Counts, Counts]:
-        """Return the events that a crowd is looked at through, and the first bins they need.
+        """Return the events that a crowd is looked at through, and the first bins that they need.
 
-        Of numbers every third.
+        Of numbers it is every third.
         """
         symbols = self.masks.shape[1]
         if self.design.answers.labels:
@@ -124,20 +118,22 @@ class Audits:
         return np.concatenate([bins[1:] - 1, bins[1:] - 1 + symbols - 1]), bins
 
     def _refuted(self, leak: float) -> bool:
-        """Whether a pair that leaks so much is found and refuted with probability 0.9."""
+        """Return whether a pair that leaks so much is found and refuted with probability 0.9."""
         shares, other = self._chosen(leak)
         found = 0.0
         for face in np.flatnonzero(shares >= RARE):
-            found += float(shares[face]) * self._power(*self._face(int(face), other))
+            p1, p0 = self._face(int(face), other)
+            # the weakest test that may be chosen
+            power = min(power_by(self.design, method, p1, p0) for method in self.methods)
+            found += float(shares[face]) * power
         return found >= POWER
 
     def _chosen(self, leak: float) -> tuple[Array, Array]:
-        """Return how often the screening finds the pair through each face, and the neighbour's law.
-
-        A face is (direction, event).
-        """
+        """Return how often each face (direction, event) is chosen, and the neighbour's law."""
         other = self.family.other(leak)
-        ranks = self._ranks(self.base, self._drawn(1, other, self.runs))
+        base, drawn = self.base, self._drawn(1, other, self.runs)
+        both = np.concatenate([base, drawn], axis=-1), np.concatenate([drawn, base], axis=-1)
+        ranks = self.ranking.of_rare(*both, self.cells)
         found = ranks.max(axis=1) > self.needed
         shares = np.bincount(ranks.argmax(axis=1)[found], minlength=ranks.shape[1]) / self.runs
         return shares, other
@@ -147,10 +143,6 @@ class Audits:
         backward, event = divmod(face, len(self.masks))
         one, two = (min(1.0, float(law @ self.masks[event])) for law in (self.family.base, other))
         return (two, one) if backward else (one, two)
-
-    def _power(self, p1: float, p0: float) -> float:
-        """Probability that the certification refutes, by the weakest test that may be chosen."""
-        return min(power_by(self.design, method, p1, p0) for method in self.methods)
 
     def _methods(self) -> set[Method]:
         """Tests that are chosen at about the leak that is seen."""
@@ -164,10 +156,7 @@ class Audits:
         return leak_about(self.design, self.family.frequency, errors_needed(self.design))
 
     def _drawn(self, stream: int, law: Array, size: int) -> Counts:
-        """Draw the events of so many screenings of one dataset.
-
-        Always the same ones from one stream.
-        """
+        """Draw the events of so many screenings of one dataset, always the same from one stream."""
         return self._events(
             np.random.default_rng(stream).multinomial(self.design.screening.draws, law, size=size)
         )
@@ -178,11 +167,3 @@ class Audits:
             return np.rint(symbols.astype(float) @ self.masks.T).astype(np.int64)
         below = np.cumsum(symbols, axis=-1)[..., :-1]
         return np.concatenate([below, self.design.screening.draws - below], axis=-1)
-
-    def _ranks(self, base: Counts, other: Counts) -> Array:
-        """Rank as the screening does, at each event, forward and backward.
-
-        Shape (..., 2E).
-        """
-        both = np.concatenate([base, other], axis=-1), np.concatenate([other, base], axis=-1)
-        return self.ranking.of_rare(*both, self.cells)

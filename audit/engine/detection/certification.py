@@ -20,19 +20,7 @@ RARE = 0.005
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certification:
-    """What a certification depends on.
-
-    Parameters
-    ----------
-    scale : Scale
-        How a leak is measured.
-    promised : float
-        The claimed leak.
-    n : int
-        Trials per side.
-    alpha : float
-        Error probability of the bound.
-    """
+    """What a certification of the `promised` leak depends on; n is the trials per side."""
 
     scale: Scale
     promised: float
@@ -46,10 +34,7 @@ def errors_needed(design: Certification) -> float:
 
 
 def leak_about(design: Certification, p1: float, errors: float) -> float:
-    """About the leak through an event of a frequency that exceeds the claim by so many errors.
-
-    The asymptotic form of STATISTICS, section 6.
-    """
+    """Return the leak that exceeds the claim by so many errors (STATISTICS, section 6), about."""
     leak, most = design.promised, min(LARGEST, design.scale.most)
     for _ in range(5):
         p0 = max(event_at(p1, leak, design.scale), 0.5 / design.n)

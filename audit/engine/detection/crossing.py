@@ -24,15 +24,12 @@ def crossing(
 ) -> float:
     """Return the least place from which on a function is not below 0, or a little more.
 
+    It is at most `NEAR` of its distance to the origin too large; inf if the function is below 0
+    everywhere.
+
     `start`: where it is expected. `origin`: from which distances are measured, at most `least`.
     `least`: the crossing is beyond. `under`: the value there, below 0; minus infinity where it is
     not known. `most`: no place is beyond.
-
-    Returns
-    -------
-    float
-        At most `NEAR` of its distance to the origin too large; inf if the function is below 0
-        everywhere.
     """
     low, high, over = least, math.inf, math.inf
     place, further = start, 1.0

@@ -26,19 +26,11 @@ class Plan(Protocol):
 class DetectionCurve:
     """What an audit would have seen.
 
-    Parameters
-    ----------
-    detectable : float
-        Smallest true leak that would have been refuted with probability 0.9, screening included,
-        were it one pair's and through an event of the stated frequency; in the units of the claim,
-        inf if none would.
-    frequency : float or None
-        Probability of that event on the likelier side, at least; None where the number holds for
-        every event.
-    assumed : bool
-        Whether the frequency is a default, since the screening saw nothing move.
-    design : Plan or None
-        What the curve is computed from, once somebody asks for it; None where there is none.
+    `detectable` is the smallest true leak, in the units of the claim, that would have been refuted
+    with probability 0.9, screening included, were it one pair's and through an event of the stated
+    `frequency`; inf if none would. `frequency` is the least probability of that event on the
+    likelier side, None where the number holds for every event; it is `assumed` where the screening
+    saw nothing move. `design` is what the curve is computed from, once somebody asks for it.
     """
 
     detectable: float
@@ -59,7 +51,7 @@ class DetectionCurve:
         return tuple(found)
 
     def as_json(self) -> dict[str, Any]:
-        """What a record says besides `detectable`."""
+        """Return what a record says besides `detectable`."""
         curve = [[point, upper_number(leak)] for point, leak in self.curve]
         return {"frequency": self.frequency, "assumed": self.assumed, "curve": curve}
 

@@ -28,16 +28,7 @@ MANY = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design(Certification):
-    """All that what an audit would see depends on; fixed before anything is certified.
-
-    Parameters
-    ----------
-    scale, promised, n, alpha
-        See `Certification`.
-    answers : Answers
-        What is counted.
-    screening : Screening
-    """
+    """All that what an audit would see depends on; fixed before anything is certified."""
 
     answers: Answers
     screening: Screening
@@ -63,14 +54,10 @@ def sight(design: Design, frequency: float | None) -> DetectionCurve:
 
 
 def usual_frequency(design: Design) -> float:
-    """Frequency that is assumed where nothing is known of the event.
+    """Return the frequency to assume where nothing is known of the event, down to two digits.
 
-    Returns
-    -------
-    float
-        That of the claim's worst face for two labels, and for a difference of probabilities, which
-        is the hardest to see there; an even share of K labels; the median of numbers. Rounded down
-        to two digits.
+    It is that of the claim's worst face for two labels, and for a difference of probabilities,
+    which is the hardest to see there; an even share of K labels; the median of numbers.
     """
     labels = design.answers.labels
     if labels == 2 or not design.scale.rarer_is_harder:
@@ -80,22 +67,16 @@ def usual_frequency(design: Design) -> float:
 
 @lru_cache(maxsize=1024)
 def smallest_seen(design: Design, frequency: float) -> float:
-    """Smallest leak above the promised one that a whole audit refutes with probability 0.9.
+    """Return the smallest leak above the promise that a whole audit refutes with probability 0.9.
 
-    Through an event of a given frequency.
+    The leak is through an event with probability `frequency` on the likelier side. Of three labels
+    or more it is the larger one of that where no other label leaks and that where rarer ones leak
+    as much; of numbers that of a leak through a threshold of this frequency and of noise whose
+    centre moves, Laplace's, and for delta > 0 the normal one's; the worst threshold is then where
+    it is.
 
-    Of three labels or more it is the larger one of that where no other label leaks and that where
-    rarer ones leak as much; of numbers that of a leak through a threshold of this frequency and of
-    noise whose centre moves, Laplace's, and for delta > 0 the normal one's; the worst threshold is
-    then where it is.
-
-    `frequency`: probability of the event on the likelier side.
-
-    Returns
-    -------
-    float
-        Within 1e-3 of its distance to the claim, but for the simulation of the screening; inf where
-        not even the largest leak (a loss of 50, a difference of 1) would be seen.
+    The result is within 1e-3 of its distance to the claim, but for the simulation of the screening;
+    inf where not even the largest leak (a loss of 50, a difference of 1) would be seen.
     """
     if design.promised >= min(LARGEST, design.scale.most):
         return math.inf
@@ -107,10 +88,7 @@ def smallest_seen(design: Design, frequency: float) -> float:
 
 
 def is_seen(design: Design, frequency: float, leak: float) -> bool:
-    """Whether a leak, below the largest there can be, is at least `smallest_seen`.
-
-    Without looking for that.
-    """
+    """Return whether a leak is at least `smallest_seen`, without looking for that."""
     design = _rehearsed(design)
     families = [
         *_families(design, frequency),
@@ -142,13 +120,13 @@ def _shifts(design: Design) -> tuple[str, ...]:
 def _most(design: Design) -> float:
     """Return the largest frequency that is looked at.
 
-    Of numbers half, as noise that moves has no better threshold.
+    For numbers it is half, as noise that moves has no better threshold.
     """
     return _worst_face(design) if design.answers.labels else 0.5
 
 
 def _worst_face(design: Design) -> float:
-    """Frequency of the claim's worst face at about the least leak that is seen.
+    """Return the frequency of the claim's worst face at about the least leak that is seen.
 
     Beyond it the complement leaks more.
     """

@@ -18,10 +18,7 @@ Counts = NDArray[np.int64]
 
 
 class Frontier:
-    """For each count x of the likelier side, the largest y that still refutes.
-
-    Found where it is asked for, and kept.
-    """
+    """For each count x of the likelier side, the largest y that still refutes, kept once found."""
 
     def __init__(self, method: Method, allowed: Region, n: int, alpha: float) -> None:
         self.method, self.allowed, self.n, self.alpha = method, allowed, n, alpha

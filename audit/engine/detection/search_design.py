@@ -23,15 +23,8 @@ from dpassay.stats.power import LARGEST
 class SearchDesign(Certification):
     """All that what a search would see depends on; known before anything is certified.
 
-    Parameters
-    ----------
-    scale, promised, n, alpha
-        See `Certification`.
-    rounds : tuple of Round
-    pilot : int
-        Trials per side that choose the test.
-    numbers : bool
-        Whether there are numbers in the answers, whose noise may move.
+    `pilot` is the trials per side that choose the test. Where there are `numbers` in the answers,
+    their noise may move.
     """
 
     rounds: tuple[Round, ...]
@@ -40,7 +33,7 @@ class SearchDesign(Certification):
 
     @property
     def goal(self) -> Goal:
-        """What events are chosen for."""
+        """Return what events are chosen for."""
         return Goal(self.scale, self.promised, self.n, self.alpha)
 
     def smallest(self, frequency: float) -> float:
@@ -65,21 +58,16 @@ def search_sight(design: SearchDesign, frequency: float | None) -> DetectionCurv
 
 @lru_cache(maxsize=1024)
 def smallest_found(design: SearchDesign, frequency: float) -> float:
-    """Smallest leak above the promised one that is found and refuted with probability 0.9.
+    """Return the smallest leak above the promise that is found and refuted with probability 0.9.
 
-    At one of the pairs that the search begins with, through an event of a given frequency; all the
-    others leak what the claim allows, through `EVENTS` events each.
+    It is that of one of the pairs that the search begins with, through an event with probability
+    `frequency` on the likelier side; all the others leak what the claim allows, through `EVENTS`
+    events each. The largest one of these counts: a leak through one of two labels; through one of
+    ten; of numbers, and where the event is not rarer than the best one of theirs, noise whose
+    centre moves.
 
-    The largest one of these: a leak through one of two labels; through one of ten; of numbers, and
-    where the event is not rarer than the best one of theirs, noise whose centre moves.
-
-    `frequency`: probability of the event on the likelier side.
-
-    Returns
-    -------
-    float
-        At most `NEAR` of its distance to the claim too large, but for the simulation; inf where
-        not even the largest leak (a loss of 50, a difference of 1) would be found.
+    The result is at most `NEAR` of its distance to the claim too large, but for the simulation; inf
+    where not even the largest leak (a loss of 50, a difference of 1) would be found.
     """
     scale = design.scale
     if design.promised >= min(LARGEST, scale.most):

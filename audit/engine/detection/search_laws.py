@@ -25,13 +25,8 @@ LEVELS = np.array([0.005, 0.01, 0.02, 0.05, *np.arange(1, 10) / 10, 0.95, 0.98, 
 class Laws:
     """Laws of the symbols on both sides of a pair that leaks so much.
 
-    Parameters
-    ----------
-    base : array (K,)
-    ordered : bool
-        Whether the symbols are bins, so that events are half-lines.
-    frequency : float
-        Of the worst event, on the likelier side.
+    Events are half-lines where the symbols are bins and so `ordered`; `frequency` is the worst
+    event's on the likelier side.
     """
 
     base: Array

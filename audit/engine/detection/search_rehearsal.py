@@ -64,10 +64,7 @@ class Rehearsal:
         return float(ndtri(np.clip(self.probability(leak), sure, 1 - sure)) - ndtri(POWER))
 
     def probability(self, leak: float) -> float:
-        """Probability that a pair that leaks so much is found and refuted.
-
-        Where it is found too rarely, the probability of that.
-        """
+        """Return the probability that a leak is found and refuted, or only found if that is low."""
         other = self.laws.other(leak)
         found, events, directions = self._found(other)
         if found.mean() < POWER:

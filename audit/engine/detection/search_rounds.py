@@ -23,20 +23,10 @@ independently."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """One round of a search.
+    """One round of a search: `pairs`, of which `new` were not looked at before.
 
-    Parameters
-    ----------
-    pairs : int
-        That are looked at.
-    new : int
-        Of these, the ones that were not looked at before.
-    draws : int
-        Trials per side of each.
-    safe : int
-        So many of the best go on, from whatever families; 1 in the last round.
-    queries : int
-        That are looked at in each pair, one by one.
+    `draws` are the trials per side of each pair, whose `queries` are looked at one by one. So many
+    of the best as are `safe` go on, from whatever families; 1 in the last round.
     """
 
     pairs: int

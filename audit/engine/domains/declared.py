@@ -59,7 +59,7 @@ def check_declared(
 
 
 def _alike(here: NDArray[np.float64], there: Law, element: Element, error: float) -> bool:
-    """Whether a law, moved back, is equal within the numerical errors."""
+    """Return whether a law, moved back, is equal within the numerical errors."""
     table = there.table[list(element.to)]
     table = table[:, ::-1] if element.exchanged else table
     with np.errstate(invalid="ignore"):

@@ -85,7 +85,7 @@ class Domain:
 
     @property
     def words(self) -> str:
-        """What it is, after 'all' or a number."""
+        """Return what it is, after 'all' or a number."""
         where = " x ".join(f"1..{side}" for side in self.sides)
         return f"datasets of {self.n} records over the points {where} with labels 0 and 1"
 
@@ -106,7 +106,7 @@ class Domain:
 
     @property
     def datasets(self) -> int:
-        """How many ordered datasets there are: (2 points)^n."""
+        """Return how many ordered datasets there are: (2 points)^n."""
         return int((2 * math.prod(self.sides)) ** self.n)
 
     def group(self, target: AuditTarget) -> Symmetries | None:

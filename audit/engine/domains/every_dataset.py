@@ -90,8 +90,9 @@ def _search(laws: DomainLaws, leaks: Leaks, k: int) -> tuple[list[Worst], float]
                     value=float(loss.value[cell]), error=float(loss.error[cell]), least=leaks.least
                 )
                 if query not in worst or _certain(found) > _certain(worst[query].loss):
-                    choices = [_filled(axes, each, place) for each in (given, values[other])]
-                    worst[query] = _worst(laws, query, found, *choices)
+                    mine, theirs = (_filled(axes, each, place) for each in (given, values[other]))
+                    rows = laws.table[mine][query], laws.table[theirs][query]
+                    worst[query] = Worst(loss=found, choice=mine, other=theirs, rows=rows)
     return [worst[query] for query in range(queries)], highest
 
 
@@ -103,13 +104,6 @@ def _along(table: NDArray[np.float64], axes: tuple[int, ...]) -> NDArray[np.floa
 
 def _certain(loss: Computed) -> float:
     return loss.value - loss.error
-
-
-def _worst(
-    laws: DomainLaws, query: int, loss: Computed, choice: tuple[int, ...], other: tuple[int, ...]
-) -> Worst:
-    rows = laws.table[choice][query], laws.table[other][query]
-    return Worst(loss=loss, choice=choice, other=other, rows=rows)
 
 
 def _filled(axes: tuple[int, ...], values: tuple[int, ...], others: list[int]) -> tuple[int, ...]:

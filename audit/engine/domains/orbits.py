@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from dpassay.engine.domains.leak_reader import Ids, Reader, every_pair, outermost
 from dpassay.engine.domains.multisets import Counts, Numbering, multisets, sorted_records
-from dpassay.engine.domains.symmetries import AT_ONCE, Canonical, Symmetries
+from dpassay.engine.domains.symmetries import AT_ONCE, Symmetries
 from dpassay.engine.domains.worst import Worst
 from dpassay.engine.readings import Leaks
 from dpassay.laws import Law
@@ -94,14 +94,11 @@ class OrbitLaws:
     def _filled(self, cores: Counts, added: Counts) -> Ids:
         """Return the rows of every core with every addition, shape (cores, additions, points)."""
         counts = (cores[:, None] + added).reshape(-1, added.shape[1])
-        ids = self._ids(self.group.canonical(counts, self.numbering))
+        known = self.group.canonical(counts, self.numbering)
+        place = np.searchsorted(self.numbers, known.number)
+        ids = self.ids[place[:, None], known.to].astype(np.int64)
+        ids = np.where(known.exchanged[:, None], self.exchanged[ids], ids)
         return ids.reshape(len(cores), len(added), -1)
-
-    def _ids(self, canonical: Canonical) -> Ids:
-        """Return the rows of datasets whose representatives are known."""
-        place = np.searchsorted(self.numbers, canonical.number)
-        ids = self.ids[place[:, None], canonical.to].astype(np.int64)
-        return np.where(canonical.exchanged[:, None], self.exchanged[ids], ids)
 
     def _moved(
         self,

@@ -49,7 +49,7 @@ class Element:
 
     @property
     def of_records(self) -> Places:
-        """Where each record goes."""
+        """Return where each record goes."""
         to = np.array(self.to)[:, None]
         found: Places = (2 * to + (np.arange(2) ^ self.exchanged)).ravel()
         return found
@@ -85,12 +85,12 @@ class Symmetries:
 
     @property
     def words(self) -> str:
-        """What may be done to a dataset, the order of its records included."""
+        """Return what may be done to a dataset, the order of its records included."""
         return order_and(self.keys)
 
     @property
     def whole(self) -> bool:
-        """Whether it has every permutation of the points."""
+        """Return whether it has every permutation of the points."""
         return "points" in self.keys
 
     @cached_property

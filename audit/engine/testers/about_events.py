@@ -29,23 +29,19 @@ from dpassay.trials.encoders import Bins
 class AboutEvents(Kind):
     """Claims that compare the probabilities of events.
 
-    The loss, the Gaussian distance, the change of a label's probability.
-
-    Parameters
-    ----------
-    claim : Claim
-        One that `scale_of` knows.
+    These are the ones that `scale_of` knows: the loss, the Gaussian distance, the change of a
+    label's probability.
     """
 
     claim: Claim
 
     @property
     def scale(self) -> Scale:
-        """How a leak is measured."""
+        """Return how a leak is measured."""
         return scale_of(self.claim)
 
     def leaks(self, law: Law, labels: tuple[int, ...]) -> Leaks | None:
-        """Labels by their law; a number with noise, where all events of it are meant.
+        """Return labels by their law, or a number with noise, whose events are all meant.
 
         Without coins there is no useful loss.
         """
@@ -88,14 +84,18 @@ class AboutEvents(Kind):
         return lower_bound(method, counts, scale=self.scale, alpha=alpha).value
 
     def upper(self, cell: Recorded, alpha: float, floor: float) -> float:
-        """By the accuracy test, or face by face at half of alpha each.
+        """Bound by the accuracy test, or face by face.
 
-        Each face by limits and by Stouffer's test.
+        Each face is bounded by limits and by Stouffer's test, at half of alpha each.
         """
         counts, scale, highest = _counted(cell)[1], self.scale, floor
         if scale.by_accuracy:
             return max(floor, accuracy_upper(counts.x, counts.y, counts.n1, alpha=alpha))
-        for x, n1, y, n0 in _faces(counts):
+        # an event and its complement, in both directions
+        one, other = (counts.x, counts.n1), (counts.y, counts.n0)
+        rest, other_rest = (counts.n1 - counts.x, counts.n1), (counts.n0 - counts.y, counts.n0)
+        faces = (*one, *other), (*other, *one), (*rest, *other_rest), (*other_rest, *rest)
+        for x, n1, y, n0 in faces:
             plain = float(leak_upper(x, n1, y, n0, scale=scale, alpha=alpha / 2))
             if plain > highest:
                 sharp = combined_upper(
@@ -122,13 +122,6 @@ class AboutEvents(Kind):
             alpha=effort.alpha,
             screening=effort.screening,
         )
-
-
-def _faces(counts: Counts) -> tuple[tuple[int, int, int, int], ...]:
-    """Return the counts of an event and of its complement, in both directions."""
-    one, other = (counts.x, counts.n1), (counts.y, counts.n0)
-    rest, other_rest = (counts.n1 - counts.x, counts.n1), (counts.n0 - counts.y, counts.n0)
-    return (*one, *other), (*other, *one), (*rest, *other_rest), (*other_rest, *rest)
 
 
 def _counted(cell: Recorded) -> tuple[Method, Counts]:

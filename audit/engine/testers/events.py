@@ -36,13 +36,8 @@ ANYTHING = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 class Tests:
     """The tests of a cell, chosen before its certification trials.
 
-    Parameters
-    ----------
-    lower : str
-        Of its lower bound.
-    upper : bool array (2, E)
-        Which events and directions of its upper bound are put to Stouffer's; the others have
-        Clopper-Pearson limits.
+    `upper` (2, E) marks the events and directions of its upper bound that Stouffer's test bounds;
+    the others have Clopper-Pearson limits.
     """
 
     lower: Method
@@ -53,20 +48,9 @@ class Tests:
 class Events(Tester):
     """Tester for claims that compare the probabilities of events.
 
-    Parameters
-    ----------
-    scale : Scale
-        How a leak is measured.
-    promised : float
-        The claimed leak.
-    masks : int array (E, K) or Singles
-        The events that are looked at, as sets of symbols.
-    labels : tuple of int
-        What the symbols mean; empty where they are bins.
-    edges : array (q, m) or None
-        Edges of the bins, per query of all groups.
-    complete : bool
-        Whether no event outside `masks` can leak more, so that there is an upper bound.
+    `masks` (E, K) are the events as sets of symbols, `labels` what the symbols mean, empty where
+    they are bins; `edges` (q, m) are those of the bins, per query of all groups. There is an upper
+    bound if they are `complete`: no event outside `masks` can leak more.
     """
 
     scale: Scale
@@ -78,12 +62,12 @@ class Events(Tester):
 
     @property
     def profiled(self) -> bool:
-        """Whether there is a privacy profile: for claims about all events."""
+        """Return whether there is a privacy profile: for claims about all events."""
         return self.scale.profiled
 
     @property
     def bounded(self) -> bool:
-        """Whether there is an upper bound."""
+        """Return whether there is an upper bound."""
         return self.complete
 
     def rank(self, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -110,10 +94,10 @@ class Events(Tester):
         return Tests(lower=method, upper=choose_faces(x, y, pilot, n, scale=self.scale))
 
     def gamble(self, event: int) -> Gamble | None:
-        """What the claim allows for an event, it allows for the complement from the other side.
+        """Return what is allowed of an event: the same as of its complement from the other side.
 
-        The claims are about all events, or the difference of the complement is the same. None where
-        nothing exceeds the claim.
+        The claims are about all events, or the difference of the complement is the same. It is None
+        where nothing exceeds the claim.
         """
         if self.promised >= self.scale.most:
             return None
@@ -191,10 +175,7 @@ class Events(Tester):
 
     @property
     def _accurate(self) -> bool:
-        """Whether the accuracy test bounds from above.
-
-        The change of the probability of either of two labels.
-        """
+        """Return whether the accuracy test bounds the change of either label's probability."""
         return self.scale.by_accuracy and len(self.masks) == 2
 
     def apparent(
@@ -215,10 +196,7 @@ class Events(Tester):
     def sight(
         self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening
     ) -> DetectionCurve:
-        """Say what the audit would have seen, at the frequency of the worst-looking event.
-
-        Worst in the screening.
-        """
+        """Return what the audit would have seen, at the frequency of the event that looks worst."""
         worst = max(looked, key=lambda each: each.apparent)
         answers = Answers(labels=0) if self.bins else answers_of(self.scale, len(self.labels))
         design = Design(
@@ -276,10 +254,7 @@ def label_events(scale: Scale, promised: float, labels: tuple[int, ...]) -> Even
 
 
 def half_lines(scale: Scale, promised: float, bins: tuple[Bins, ...]) -> Events:
-    """Return the events of a mechanism that answers numbers.
-
-    Everything above, or below, an edge. There is no upper bound.
-    """
+    """Return the events of numbers: everything above, or below, an edge, without an upper bound."""
     return Events(
         scale=scale,
         promised=promised,

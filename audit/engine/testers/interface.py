@@ -47,15 +47,9 @@ class Certified:
 class Looked:
     """What the screening saw at a cell that is then certified.
 
-    Parameters
-    ----------
-    apparent : float
-        A bound on its leak that chance alone lifts above 0 at any cell of one audit in a hundred;
-        certifies nothing.
-    frequency : float
-        Of its event on the likelier side.
-    method : object
-        The test that was chosen.
+    `apparent` is a bound on its leak that chance alone lifts above 0 at any cell of one audit in a
+    hundred; it certifies nothing. `frequency` is its event's on the likelier side, `method` the
+    test that was chosen.
     """
 
     apparent: float
@@ -65,16 +59,7 @@ class Looked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """What is spent on a cell.
-
-    Parameters
-    ----------
-    n : int
-        Certification trials per side.
-    alpha : float
-        Error probability of its lower bound.
-    screening : Screening
-    """
+    """What is spent on a cell: `n` certification trials per side, `alpha` for its lower bound."""
 
     n: int
     alpha: float
@@ -85,14 +70,8 @@ class Effort:
 class Recorded:
     """A sampled cell as a record lists it.
 
-    Parameters
-    ----------
-    method : str
-        Key of the test of its lower bound.
-    counts : Counts or None
-        Of its event.
-    histograms : Histograms or None
-        Of its answers, where the claim is about means.
+    `method` is the key of the test of its lower bound. `counts` are its event's; `histograms` its
+    answers', where the claim is about means.
     """
 
     method: str
@@ -101,16 +80,7 @@ class Recorded:
 
 
 class Drawn(NamedTuple):
-    """A cell whose certification trials have been drawn.
-
-    Parameters
-    ----------
-    event : int
-    method : object
-        The tester's choice.
-    one, other : int array (K,)
-        Counts on the two sides.
-    """
+    """A drawn cell: the tester's choices, and the counts (K,) of its certification trials."""
 
     event: int
     method: Any
@@ -125,23 +95,23 @@ class Kind(Protocol):
     """All that is done with the claims of one kind; by default they are not sampled."""
 
     def leaks(self, law: Law, labels: tuple[int, ...]) -> Leaks | None:
-        """How laws like this one are read; None where they cannot be."""
+        """Return how laws like this one are read; None where they cannot be."""
         ...
 
     def tester(self, target: AuditTarget, bins: tuple[Bins, ...]) -> Tester:
-        """How trials are tested; numbers whose events are looked at are counted in bins."""
+        """Return how trials are tested; numbers whose events are looked at are counted in bins."""
         raise InvalidInput(NOT_SAMPLED)
 
     def curve(self, target: AuditTarget, effort: Effort) -> DetectionCurve:
-        """What an audit would see, before anything is drawn."""
+        """Return what an audit would see, before anything is drawn."""
         ...
 
     def bounded(self, target: AuditTarget) -> bool:
-        """Whether anything is bounded from above where answers are sampled."""
+        """Return whether anything is bounded from above where answers are sampled."""
         return True
 
     def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
-        """Whether it would see such a leak."""
+        """Return whether it would see such a leak."""
         return self.curve(target, effort).detectable <= leak
 
     def spread(self, target: AuditTarget, leak: float) -> float:
@@ -153,16 +123,13 @@ class Kind(Protocol):
         raise InvalidInput(NOT_SAMPLED)
 
     def upper(self, cell: Recorded, alpha: float, floor: float) -> float:
-        """Bound the leak of its event, its complement and both directions from above, anew.
-
-        Need not go below `floor`.
-        """
+        """Bound the leak of its event, its complement and both directions anew, down to `floor`."""
         raise InvalidInput(NOT_SAMPLED)
 
     def detectable(self, cell: Recorded, limit: float, effort: Effort, *, through: bool) -> float:
-        """Smallest leak that so many trials show to be above a limit.
+        """Return the smallest leak that so many trials show to be above a limit.
 
-        `through` its event, at the frequency that was seen.
+        It is `through` its event, at the frequency that was seen.
         """
         raise InvalidInput(NOT_SAMPLED)
 
@@ -177,12 +144,12 @@ class Tester(Protocol):
 
     @property
     def profiled(self) -> bool:
-        """Whether there is a privacy profile, which takes a part of alpha."""
+        """Return whether there is a privacy profile, which takes a part of alpha."""
         return False
 
     @property
     def bounded(self) -> bool:
-        """Whether leaks are bounded from above, which takes a part of alpha."""
+        """Return whether leaks are bounded from above, which takes a part of alpha."""
         return True
 
     def rank(self, sides: Array) -> tuple[NDArray[np.float64], Array]:
@@ -190,17 +157,11 @@ class Tester(Protocol):
         ...
 
     def choose(self, event: int, one: Array, other: Array, n: int, alpha: float) -> Any:
-        """Return the test that n certification trials per side will be put to.
-
-        From screening counts (K,) on the two sides.
-        """
+        """Return the test for n certification trials per side, by screening counts (K,)."""
         ...
 
     def gamble(self, event: int) -> Gamble | None:
-        """Return what may refute an event between two lots of trials.
-
-        None where nothing proven does.
-        """
+        """Return what may refute an event between two lots of trials, or None."""
         return None
 
     def certify(self, cells: Sequence[Drawn], alphas: tuple[float, float]) -> Sequence[Certified]:
@@ -224,10 +185,7 @@ class Tester(Protocol):
         ...
 
     def profile(self, one: Array, other: Array, alpha: float) -> Profile | None:
-        """Band of delta(epsilon) from certification counts (K,) on the two sides.
-
-        None where the claim has no such thing.
-        """
+        """Return the band of delta(epsilon) from certification counts (K,), or None."""
         return None
 
     def event(self, event: int, group: int, query: int) -> Event:

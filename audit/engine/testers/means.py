@@ -117,15 +117,7 @@ def _answers(cell: Recorded) -> tuple[float, NDArray[np.int64], NDArray[np.int64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predictions(Tester):
-    """Tester for claims about the difference of mean predictions.
-
-    Parameters
-    ----------
-    promised : float
-        The claimed difference.
-    low, high : float
-        Least and greatest prediction.
-    """
+    """Tester for claims about the difference of mean predictions, which lie in [low, high]."""
 
     promised: float
     low: float
@@ -133,7 +125,7 @@ class Predictions(Tester):
 
     @property
     def width(self) -> float:
-        """Of the range."""
+        """Return the width of the range."""
         return self.high - self.low
 
     def rank(self, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -196,10 +188,7 @@ class Predictions(Tester):
     def sight(
         self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening
     ) -> DetectionCurve:
-        """Smallest difference that the audit would have refuted with probability 0.9.
-
-        At the spreads of the screening.
-        """
+        """Return the smallest difference refutable with probability 0.9 at the spreads seen."""
         gamma, spreads = self.promised / self.width, {each.method for each in looked}
         found = (
             detectable_difference(gamma=gamma, n=n, alpha=alpha, spreads=each, screening=screening)
@@ -211,18 +200,11 @@ class Predictions(Tester):
 def detectable_difference(
     *, gamma: float, n: int, alpha: float, spreads: Spreads, screening: Screening
 ) -> float:
-    """Smallest difference above gamma that is refuted with a probability of about 0.9.
+    """Return the smallest difference above gamma that is refuted with a probability of about 0.9.
 
-    In units of the range.
-
-    The family is that of `dpassay.stats.power.hit`, in the normal approximation: one pair differs
-    by more than gamma, the others, which share its base and have its spread, by gamma, each in the
-    direction in which it beats the one pair more often.
-
-    Returns
-    -------
-    float
-        inf above 1.
+    It is in units of the range; inf above 1. The family is that of `dpassay.stats.power.hit`, in
+    the normal approximation: one pair differs by more than gamma, the others, which share its base
+    and have its spread, by gamma, each in the direction in which it beats the one pair more often.
     """
     noise = max(spreads) / np.sqrt(screening.draws)
     # errors of the base's mean and of the leaking neighbour's, which help it
@@ -246,10 +228,7 @@ def detectable_difference(
 
 
 def _spread(counts: NDArray[np.int64]) -> float:
-    """Standard deviation of the answers counted, and a little more, so that it is never 0.
-
-    Rounded as it is recorded.
-    """
+    """Return the standard deviation counted and a little more, never 0, rounded as recorded."""
     n = int(counts.sum())
     mean = float(counts @ POINTS) / n
     return float(number(math.sqrt(max(0.0, float(counts @ POINTS**2) / n - mean**2) + 1 / n)))

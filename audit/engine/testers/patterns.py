@@ -25,17 +25,9 @@ SYMBOLS = np.array([[0, 1]])
 class PatternEvents(Events):
     """Tester for an event that was learned.
 
-    Nothing bounds the leak from above: another event may leak more.
-
-    Parameters
-    ----------
-    pattern : Pattern
-    direction : {0, 1}
-        0 where it is likelier on S; the search has found that out.
-    rounds : tuple of Round
-        How it was found.
-    numbers : bool
-        Whether the answers have numbers in them.
+    Nothing bounds the leak from above: another event may leak more. `direction` is 0 where the
+    event is likelier on S, which the search has found out in these rounds; `numbers` says whether
+    the answers have numbers in them.
     """
 
     pattern: Pattern

@@ -105,13 +105,7 @@ def _strings(cell: Recorded) -> Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares(Tester):
-    """Tester for claims about a proportion; its counts (K,) are of good and of bad strings.
-
-    Parameters
-    ----------
-    promised : float
-        The claimed proportion.
-    """
+    """Tester for claims about a proportion; its counts (K,) are of good and of bad strings."""
 
     promised: float
 
@@ -126,9 +120,9 @@ class Shares(Tester):
         """There is one test."""
 
     def gamble(self, event: int) -> Gamble | None:  # noqa: ARG002
-        """Without neighbours no string is bad, so what is claimed is (0, promised) of 'bad'.
+        """Return the claim (0, promised) of 'bad', None where nothing exceeds it.
 
-        None where nothing exceeds the claim.
+        Without neighbours no string is bad.
         """
         if self.promised >= 1:
             return None
@@ -172,10 +166,7 @@ class Shares(Tester):
         alpha: float,
         screening: Screening,
     ) -> DetectionCurve:
-        """Smallest proportion that would have been refuted with probability 0.9.
-
-        See `detectable_share`.
-        """
+        """Return the smallest proportion refuted with probability 0.9; see `detectable_share`."""
         return DetectionCurve(
             detectable=detectable_share(
                 promised=self.promised, n=n, alpha=alpha, screening=screening
@@ -188,7 +179,7 @@ class Shares(Tester):
 
 
 def share_lower(counts: Counts, alpha: float) -> float:
-    """Lower confidence limit of the proportion of bad strings.
+    """Return a lower confidence limit of the proportion of bad strings.
 
     Without neighbours none is bad, so that side costs nothing.
     """
@@ -196,25 +187,11 @@ def share_lower(counts: Counts, alpha: float) -> float:
 
 
 def detectable_share(*, promised: float, n: int, alpha: float, screening: Screening) -> float:
-    """Smallest proportion of bad strings that is refuted with probability 0.9, screening included.
+    """Return the smallest proportion of bad strings that is refuted with probability 0.9.
 
-    Every other pair is taken to be bad as often as the claim allows; the leaking one must come out
-    ahead of all of them, a tie counting against it, unless all are certified.
-
-    Parameters
-    ----------
-    promised : float
-        The claimed proportion.
-    n : int
-        Certification trials.
-    alpha : float
-        Error probability of the bound of one cell.
-    screening : Screening
-
-    Returns
-    -------
-    float
-        Within 1e-6; inf where no proportion would be seen.
+    Screening is included. Every other pair is taken to be bad as often as the claim allows; the
+    leaking one must come out ahead of all of them, a tie counting against it, unless all are
+    certified. The result is within 1e-6; inf where no proportion would be seen.
     """
     counts = np.arange(n + 1)
     rejecting = np.flatnonzero(clopper_pearson_lower(counts, n, alpha) > promised)

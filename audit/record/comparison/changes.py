@@ -87,7 +87,7 @@ class Change:
 
     @property
     def is_regression(self) -> bool:
-        """Whether it turns a pipeline red."""
+        """Return whether it turns a pipeline red."""
         return self.kind in REGRESSIONS
 
 
@@ -123,15 +123,12 @@ class Comparison:
 
     @property
     def blind(self) -> tuple[RiseLimit, ...]:
-        """Entries of which no cell of the old record was counted again.
-
-        No rise of theirs could have been seen.
-        """
+        """Return entries without a cell counted again: no rise of theirs could be seen."""
         return tuple(limit for limit in self.rise_limits if not limit.cells)
 
     @property
     def regressions(self) -> tuple[Change, ...]:
-        """What turns a pipeline red."""
+        """Return what turns a pipeline red."""
         return tuple(change for change in self.changes if change.is_regression)
 
     @property

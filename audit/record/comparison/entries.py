@@ -45,10 +45,7 @@ def entry_key(mechanism: str, parameters: Raw, claim: Raw) -> str:
 
 
 def change_of(result: Raw, kind: Kind, words: str, size: float | None = None) -> Change:
-    """Describe a change; its size is rounded as it is written.
-
-    So a suppression may quote it.
-    """
+    """Describe a change, its size rounded as written, so that a suppression may quote it."""
     if size is not None:
         size = float(upper_number(size) if kind == "blinder" else lower_number(size))
     return Change(id=result["id"], mechanism=result["mechanism"], kind=kind, words=words, size=size)

@@ -34,7 +34,13 @@ def leak_moved(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[C
         return _both(old, new, claim, alpha, shared) if shared[0] else None
 
     rise, fall = spans(known=old["exact"] is not None), spans(known=new["exact"] is not None)
-    one_by_one = [_cell_spans(old, new, claim, alpha, shared, k) for k in range(len(shared[0]))]
+    one_by_one = [
+        (
+            bounds_of_cell(old, claim, alpha, shared[0], k),
+            bounds_of_cell(new, claim, alpha, shared[1], k),
+        )
+        for k in range(len(shared[0]))
+    ]
     rises = [
         each
         for each in (*one_by_one, rise)
@@ -54,25 +60,6 @@ def leak_moved(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[C
         yield change_of(new, "fell", _moved(fall, old, new, claim))
 
 
-def _cell_spans(
-    old: Raw,
-    new: Raw,
-    claim: Claim,
-    alpha: float,
-    shared: tuple[Sequence[Raw], Sequence[Raw]],
-    k: int,
-) -> tuple[Span, Span]:
-    """Return the bounds of both records at one of the cells that they share.
-
-    All of these hold together.
-    """
-    one, other = (
-        bounds_of_cell(each, claim, alpha, cells, k)
-        for each, cells in zip((old, new), shared, strict=True)
-    )
-    return one, other
-
-
 def _both(
     old: Raw,
     new: Raw,
@@ -87,15 +74,12 @@ def _both(
 
 
 def _above(one: Span, other: Span, margin: float) -> bool:
-    """Whether an interval lies above another, and starts by more than the margin higher."""
+    """Return whether an interval lies above another, and starts by more than the margin higher."""
     return one[0] > other[1] and one[0] - other[0] > margin
 
 
 def _sought_alike(old: Raw, new: Raw) -> bool:
-    """Whether two records have audited the same cells.
-
-    They have if this is so and the data are the same.
-    """
+    """Return whether two records have audited the same cells, if the data are the same."""
     here, there = (
         (
             *(result["searched"][name] for name in ("pairs", "queries", "keys")),

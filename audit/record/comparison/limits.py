@@ -15,7 +15,7 @@ Raw = Mapping[str, Any]
 
 
 def is_watched(result: Raw) -> bool:
-    """Whether a result has trials that a rise could be seen in.
+    """Return whether a result has trials that a rise could be seen in.
 
     A claim that is known to be wrong is not watched.
     """

@@ -39,10 +39,7 @@ def went(result: Raw, others: Iterable[Raw], names: Mapping[str, str]) -> Change
 
 
 def own(result: Raw) -> Iterable[Change]:
-    """What is to be said whatever was before.
-
-    A refuted claim is never excused by having been refuted already.
-    """
+    """Return what to say whatever was before: refuted claims are never excused by the past."""
     claim, expected = claim_of(result), result["expected"] == "refuted"
     if result["verdict"] == "refuted" and not expected:
         computed = result["exact"] is not None
@@ -73,7 +70,7 @@ def own(result: Raw) -> Iterable[Change]:
 
 def recovered(old: Raw, new: Raw) -> Iterable[Change]:
     """Say that nothing is wrong any more."""
-    if _bad(old):
+    if old["verdict"] == "error" or (old["verdict"] == "refuted") != (old["expected"] == "refuted"):
         words = f"{claim_of(old)} was {old['verdict']}: {old['reason']}"
         yield change_of(new, "recovered", words)
 
@@ -113,18 +110,8 @@ def _shown(target: str | None) -> str:
     return "an object in memory" if target is None else target
 
 
-def _bad(result: Raw) -> bool:
-    return bool(
-        result["verdict"] == "error"
-        or (result["verdict"] == "refuted") != (result["expected"] == "refuted")
-    )
-
-
 def _replayed(result: Raw) -> str:
-    """Return the file, below the record's folder, that replays a result; with what it needs.
-
-    Empty where its data lived in memory.
-    """
+    """Return the file below the record's folder that replays a result, empty for memory's data."""
     witness = result["witness"]
     if not witness or witness["target"] is None or witness["data"].get("kind") == "memory":
         return ""

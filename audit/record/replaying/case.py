@@ -182,10 +182,7 @@ def _group(witness: Mapping[str, Any], file: str | None) -> Group:
 
 
 def _counted(subject: AuditTarget, event: Any, queries: int) -> tuple[Coding, NDArray[np.int64]]:
-    """Return how answers are counted, and the weights of the symbols in what is compared.
-
-    1 inside the event.
-    """
+    """Return how answers are counted, and the symbols' weights, 1 inside the event."""
     if isinstance(event, dict) and "pattern" in event:
         pattern = pattern_from_json(event["pattern"])
         return Matches(pattern=pattern, by_query=subject.by_query), np.array([0, 1])

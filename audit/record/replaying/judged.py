@@ -112,7 +112,7 @@ def _compared(case: Case, trials: Raw, tally: Tallied) -> Replay:
 
 
 def _refuted_early(case: Case, counted: Callable[[RawParts], tuple[int, int]]) -> bool:
-    """Whether the trials that an e-process saw come out again, and refute the claim.
+    """Return whether the trials that an e-process saw come out again, and refute the claim.
 
     How they were dealt into pairs is taken from the witness.
     """

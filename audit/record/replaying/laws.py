@@ -33,10 +33,7 @@ def computed_again(case: Case, state: Any, neighbour: Any) -> Replay:
 
 
 def _exact(case: Case, laws: list[Law]) -> Loss:
-    """Compute the leak from the first law to the other.
-
-    Of an event of labels, of all events of numbers, or of the prediction.
-    """
+    """Return the leak from the first law to the other, of an event, all events, or a prediction."""
     check_alike(laws[0], laws[1], "S'")
     leaks = readable(case.subject, case.claim, laws[0])
     one, other = (law.table[case.query] for law in laws)

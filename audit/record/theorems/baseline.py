@@ -23,7 +23,7 @@ MAY_DIFFER = frozenset({"command", "commit", "complete", "packages", "seed", "ve
 
 
 def is_theorem_record(path: Path) -> bool:
-    """Whether a file is a record of theorems, of this schema."""
+    """Return whether a file is a record of theorems, of this schema."""
     return schema_at(path) == SCHEMA
 
 

@@ -63,7 +63,7 @@ def _gone(row: Raw) -> Change:
 
 
 def _own(row: Raw) -> Iterator[Change]:
-    """What is to be said whatever was before: no baseline excuses it."""
+    """Return what is to be said whatever was before: no baseline excuses it."""
     if row["verdict"] == "refuted" and row["expected"] is None:
         yield Change(
             id=row["id"],
@@ -87,7 +87,10 @@ def _changes(old: Raw, new: Raw, tolerance: float) -> Iterator[Change]:
     yield from own
     if not own and any(_own(old)):
         yield _change(new, "recovered", f"is {new['verdict']}, and was {old['verdict']}")
-    yield from _reworded(old, new)
+    texts = [(name, old["statement"][name], new["statement"][name]) for name in WORDED]
+    for name, before, after in (*texts, ("checks", old["checks"], new["checks"])):
+        if before != after:
+            yield _change(new, "reworded", f"{name}: '{after}', and was '{before}'")
     if "error" in (old["verdict"], new["verdict"]):
         return
     yield from _blinder(old, new, tolerance)
@@ -99,14 +102,6 @@ def _changes(old: Raw, new: Raw, tolerance: float) -> Iterator[Change]:
         yield _change(new, "repointed", words)
         return
     yield from _moved(old, new, tolerance)
-
-
-def _reworded(old: Raw, new: Raw) -> Iterator[Change]:
-    """Say that a statement, or what is checked of it, is written in other words."""
-    texts = [(name, old["statement"][name], new["statement"][name]) for name in WORDED]
-    for name, before, after in (*texts, ("checks", old["checks"], new["checks"])):
-        if before != after:
-            yield _change(new, "reworded", f"{name}: '{after}', and was '{before}'")
 
 
 def _blinder(old: Raw, new: Raw, tolerance: float) -> Iterator[Change]:
@@ -165,15 +160,12 @@ def _moved(old: Raw, new: Raw, tolerance: float) -> Iterator[Change]:
 
 
 def _same(one: float | str, other: float | str) -> bool:
-    """Whether two recorded numbers are equal, but for the rounding of other libraries."""
+    """Return whether two recorded numbers are equal, but for the rounding of other libraries."""
     return math.isclose(float(one), float(other), rel_tol=1e-9, abs_tol=1e-12)
 
 
 def _beyond(measured: Raw, relation: str) -> Span:
-    """Bound how far the true number is beyond the claimed one; below 0 it is not.
-
-    As `dpassay.theorems.row.beyond`, but both ends.
-    """
+    """Bound how far the true number is beyond the claimed one, at both ends; below 0 it is not."""
     claimed = float(measured["claimed"])
     apart = [
         0.0 if claimed == true else true - claimed if relation == "at most" else claimed - true
@@ -184,7 +176,7 @@ def _beyond(measured: Raw, relation: str) -> Span:
 
 
 def _above(one: Span, other: Span, tolerance: float) -> bool:
-    """Whether a number lies above another for certain, and by more than the tolerance."""
+    """Return whether a number lies above another for certain, and by more than the tolerance."""
     return one[0] > other[1] and one[0] - other[0] > max(tolerance, 1e-9)
 
 

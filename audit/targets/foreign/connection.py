@@ -29,10 +29,7 @@ class Connection(Protocol):
         ...
 
     def told(self) -> str:
-        """Return what the other side said besides, for a message; empty where it said nothing.
-
-        The last lines in one on the first line, as they are below that.
-        """
+        """Return what else the other side said, for a message: its last lines, in one and below."""
         ...
 
     def close(self) -> None:

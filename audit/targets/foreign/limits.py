@@ -12,27 +12,12 @@ from dpassay.errors import as_real, is_count, require
 class ProcessLimits:
     """What a program and all that it starts may take; they are ended when they take more.
 
-    Parameters
-    ----------
-    start : float
-        Seconds for its first reply, > 0: an interpreter may have much to load.
-    memory : float
-        GiB of data of each process, > 0. Kept to on Linux, by RLIMIT_DATA: address space that is
-        only reserved, as Node and Java do, does not count.
-    processes : int
-        Processes at a time, >= 1. Counted ten times a second on Linux. RLIMIT_NPROC stops what
-        outruns the count, unless the user is root.
-    cpu : float
-        Seconds of processor time of each process, >= 1.
-    file : float
-        GiB of each file that it writes, > 0.
-    reply : float
-        MiB of one reply, > 0.
-
-    Raises
-    ------
-    InvalidInput
-        If a number is out of its range.
+    `start` is the seconds for its first reply: an interpreter may have much to load. `memory` is
+    the GiB of data of each process, kept to on Linux by RLIMIT_DATA: address space that is only
+    reserved, as Node and Java do, does not count. `processes` at a time are counted ten times a
+    second on Linux; RLIMIT_NPROC stops what outruns the count, unless the user is root. `cpu` is
+    the seconds of processor time, >= 1, of each process, `file` the GiB of each file that it
+    writes, `reply` the MiB of one reply.
     """
 
     start: float = 30.0

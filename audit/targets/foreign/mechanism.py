@@ -48,12 +48,12 @@ class Foreign(Mechanism):
 
     @property
     def without_query(self) -> bool:
-        """Whether it is asked at no query points, as it says."""
+        """Return whether it is asked at no query points, as it says."""
         return not self._hello().queries
 
     @property
     def seeded(self) -> bool:
-        """Whether it takes all its coins from the seeds that it is given, as it says."""
+        """Return whether it takes all its coins from the seeds that it is given, as it says."""
         return self._hello().seeded
 
     def _hello(self) -> Hello:
@@ -157,37 +157,15 @@ def process(
     process that runs trials, and started anew where trials have to come from a process that has
     done nothing else. A crash, a hang, garbage or endless output end the result of an audit as
     `error`, with the last lines of stderr; nothing that it has started is left running. This guards
-    against accidents: it is no sandbox.
+    against accidents: it is no sandbox. Its answers may be of any kind.
 
-    Parameters
-    ----------
-    command : str or list of str
-        The program and its arguments. A text is split as in a shell, but no shell reads it.
-    claim : Claim, optional
-        What it promises; `audit(..., claim=...)` says it too.
-    timeout : float
-        Seconds for a reply, > 0.
-    limits : ProcessLimits, optional
-        What it may take besides.
-    run_seconds : float, optional
-        Seconds that one run may take, > 0. One that takes longer is ended, with the program, and
-        that is its answer, on both sides alike: a program that is slow on one of two neighbours
-        tells them apart. Runs are then asked for one at a time. By default a reply that does not
-        come within `timeout` ends the audit as `error`.
+    A `command` in one text is split as in a shell, but no shell reads it. `audit(..., claim=...)`
+    says the claim too. `timeout` is the seconds for a reply. One run that takes longer than
+    `run_seconds` is ended, with the program, and that is its answer, on both sides alike: a program
+    that is slow on one of two neighbours tells them apart. Runs are then asked for one at a time.
+    By default a reply that does not come within `timeout` ends the audit as `error`.
 
-    Returns
-    -------
-    Process
-        For `dpassay.audit`, with `data`. Its answers may be of any kind.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such program, or a number is out of its range.
-
-    See Also
-    --------
-    http : The same by POST.
+    Raise InvalidInput if there is no such program, or a number is out of its range.
 
     Examples
     --------
@@ -214,42 +192,18 @@ def http(
 ) -> Http:
     """Return a service as a mechanism: each message of the protocol is the body of a POST.
 
-    What was asked is asked again after a lost connection and after the statuses 429 and 5xx, with
-    pauses of .1, .2, .4 s and so on; after too long a silence it is not. No redirection is
-    followed.
+    What was asked is asked again, `retries` times, after a lost connection and after the statuses
+    429 and 5xx, with pauses of .1, .2, .4 s and so on; after too long a silence it is not. No
+    redirection is followed. Its answers may be of any kind.
 
-    Parameters
-    ----------
-    url : str
-        `http://` or `https://`, without user and password: the address is recorded.
-    claim : Claim, optional
-        What it promises; `audit(..., claim=...)` says it too.
-    timeout : float
-        Seconds for a reply, from the connection to its last byte, > 0; what is asked again and
-        the pauses are included.
-    retries : int
-        How often it is asked again, >= 0.
-    reset : bool
-        Whether `{"op": "reset"}` is sent before each line of trials. Where the service declares
-        `"batch": 1`, or nothing, that is before each trial.
-    reply : float
-        MiB of one reply, > 0.
-    run_seconds : float, optional
-        As in `process`; the connection is closed, the service is left to itself.
+    `url` is `http://` or `https://`, without user and password: the address is recorded.
+    `audit(..., claim=...)` says the claim too. `timeout` is the seconds for a reply, from the
+    connection to its last byte; what is asked again and the pauses are included. With `reset`,
+    `{"op": "reset"}` is sent before each line of trials; where the service declares `"batch": 1`,
+    or nothing, that is before each trial. `reply` is the MiB of one reply. For `run_seconds` see
+    `process`; the connection is closed, the service is left to itself.
 
-    Returns
-    -------
-    Http
-        For `dpassay.audit`, with `data`. Its answers may be of any kind.
-
-    Raises
-    ------
-    InvalidInput
-        If the address is none, or a number is out of its range.
-
-    See Also
-    --------
-    process : The same over stdin and stdout.
+    Raise InvalidInput if the address is none, or a number is out of its range.
     """
     return _claiming(Http(url, timeout, retries, reset, reply, run_seconds), claim)
 
@@ -280,10 +234,7 @@ def _words(command: str) -> list[str]:
 
 
 def _shaped(answers: list[Any], queries: int) -> Any:
-    """Return answers as arrays where they are numbers, place by place.
-
-    A trial that failed has failed at every query.
-    """
+    """Return answers as arrays where they are numbers; a failed trial has failed at every query."""
     if queries:
         answers = [(each,) * queries if isinstance(each, Failed) else each for each in answers]
     if set(map(type, answers)) != {tuple} or len(set(map(len, answers))) != 1 or not answers[0]:

@@ -124,10 +124,7 @@ def _said(error: Any) -> str:
 
 
 def answers_of(reply: Mapping[str, Any], size: int) -> list[Any]:
-    """Return the answers of a reply: one a trial, each a value that can be told from others.
-
-    Lists are tuples, and a failed trial is a `Failed`.
-    """
+    """Return the answers of a reply, one a trial: lists as tuples, a failed trial as a `Failed`."""
     found = reply.get("answers")
     if not isinstance(found, list):
         raise Malformed(f"it answered {short(dict(reply))}; must have a list 'answers'")
@@ -139,10 +136,7 @@ def answers_of(reply: Mapping[str, Any], size: int) -> list[Any]:
 
 
 def value_of(answer: Any, level: int = 0) -> Any:
-    """Return a JSON value, so many levels down in an answer, as an answer.
-
-    Hashable but for objects.
-    """
+    """Return a JSON value, so many levels down, as an answer: hashable but for objects."""
     if isinstance(answer, str):
         return NOT_FINITE.get(answer, answer)
     if level > DEEPEST:

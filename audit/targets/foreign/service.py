@@ -171,7 +171,7 @@ class Service:
                 raise Dropped(f"the connection failed ({' '.join(said.split())[:200]})") from None
 
     def _is_kept(self) -> bool:
-        """Whether there is a connection, on which nothing came unasked: neither bytes nor its end.
+        """Return whether there is a connection with nothing unasked on it, not even its end.
 
         A reply that is longer than it said would else be taken for that to the next request.
         """

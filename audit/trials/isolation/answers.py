@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from dpassay.errors import TargetError, printable
 from dpassay.mechanism import offers
 from dpassay.targets.adapter import TRAINING, is_trainer
@@ -61,23 +59,8 @@ def _laws(subject: AuditTarget, datasets: list[tuple[Any, str]], queries: Any) -
     return [_law(subject, subject.prepare(data), queries, where) for data, where in datasets]
 
 
-def _sample(
-    subject: AuditTarget, state: Any, queries: Any, size: int, rng: np.random.Generator, where: str
-) -> Any:
-    draws = subject.sample(state, queries, size, rng, where)
-    return Drawn.json(draws, rng)
-
-
 def _encoder(subject: AuditTarget, pilots: Any, size: int, own: str, failures: bool) -> bytes:
     return json.dumps(subject.encoder(pilots, size, own, failures=failures).as_json()).encode()
-
-
-def _worst_cases(subject: AuditTarget) -> Any:
-    return [worst_case_json(case) for case in subject.worst_cases()]
-
-
-def _symmetries(subject: AuditTarget, sides: Any) -> list[str]:
-    return list(map(str, subject.symmetries(tuple(sides))))
 
 
 def _reachable(subject: AuditTarget) -> Any:
@@ -105,10 +88,12 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "laws": _laws,
     "reachable": _reachable,
     "ready": lambda _: None,  # it has been built now
-    "sample": _sample,
+    "sample": lambda subject, state, queries, size, rng, where: Drawn.json(
+        subject.sample(state, queries, size, rng, where), rng
+    ),
     "see": lambda subject, attacked, *given: attacked.seen(subject, *given),
-    "symmetries": _symmetries,
+    "symmetries": lambda subject, sides: list(map(str, subject.symmetries(tuple(sides)))),
     "towards": lambda subject, *given: subject.towards(*given),
-    "worst_cases": _worst_cases,
+    "worst_cases": lambda subject: [worst_case_json(case) for case in subject.worst_cases()],
 }
 """By the name of what is asked: called with the target and what it is given."""

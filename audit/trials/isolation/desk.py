@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpassay.errors import InvalidInput, TargetError, printable, told
 from dpassay.pairs import Change
@@ -80,7 +79,7 @@ class Desk:
         self._runners: deque[tuple[Brief, TrialRunner]] = deque(maxlen=RUNNERS)
         self._answers = ANSWERS | {
             "neighbour": self._neighbour,
-            "portable": self._portable,
+            "portable": lambda _: np.frombuffer(portable(self._target), dtype=np.uint8),
             "prepare": self._prepare,
             "run": self._run,
             "scratch": self._scratch,
@@ -107,9 +106,6 @@ class Desk:
     def _hinted(self, cause: str) -> str:
         more = f"; it may take {self._memory:g} GiB, {MORE_MEMORY}"
         return printable(f"{cause}{more}" if "MemoryError" in cause else cause)
-
-    def _portable(self, subject: AuditTarget) -> NDArray[np.uint8]:  # noqa: ARG002
-        return np.frombuffer(portable(self._target), dtype=np.uint8)
 
     def _prepare(self, subject: AuditTarget, key: int, data: Any) -> None:
         self._objects[key] = subject.prepare(data)

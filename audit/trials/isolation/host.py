@@ -137,7 +137,7 @@ class Host:
 
         `Lost` says that it never will.
         """
-        dead = self._ended()
+        dead = not self._control.facts(0).keys().isdisjoint(ENDED)
         self.said.read(self._pipe)
         closed = self._read()
         for message in self._message():
@@ -177,7 +177,7 @@ class Host:
 
     @property
     def files(self) -> list[int]:
-        """What has something to be read when it has said something, or has ended."""
+        """Return what has something to be read when it has said something, or has ended."""
         return [] if self.closed else [self._socket.fileno(), self._pipe, self._control.file]
 
     def _message(self) -> Iterator[Any]:
@@ -212,10 +212,6 @@ class Host:
             if len(found) < CHUNK:
                 return False
         return False
-
-    def _ended(self) -> bool:
-        """Whether its process has ended, as its supervisor says."""
-        return not self._control.facts(0).keys().isdisjoint(ENDED)
 
     def _late(self) -> NoReturn:
         self.close()

@@ -29,7 +29,7 @@ from dpassay.trials.written import Description
 
 
 def is_foreign(target: AuditTarget) -> bool:
-    """Whether a mechanism runs code that does not come with this package, or may."""
+    """Return whether a mechanism runs code that does not come with this package, or may."""
     mechanism = target.given
     mechanism = given(mechanism.trainer) if isinstance(mechanism, Coupled) else mechanism
     if isinstance(mechanism, FunctionMechanism):
@@ -47,10 +47,7 @@ def _ours(module: str) -> bool:
 
 
 def isolated(target: AuditTarget, limits: Limits, groups: Sequence[Group]) -> Isolated:
-    """Return a target of this process as one that is only called in another.
-
-    The other process has some groups as they are here.
-    """
+    """Return a target of this process as one called only in another, which has the same groups."""
     return _in_hosts(
         target, Hosts(target.name, Desk(lambda: target, limits.memory), limits, shared_by(groups))
     )

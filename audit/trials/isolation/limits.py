@@ -19,18 +19,11 @@ from dpassay.workers.supervisor import LINUX
 class Limits:
     """What a user's code may take.
 
-    Parameters
-    ----------
-    seconds : float
-        Time for one thing that is asked of it: its import, one `prepare`, a portion of trials.
-    memory : float
-        GiB that its process may take besides what it begins with; kept to on Linux.
-    processes : int
-        Processes at a time, counted ten times a second on Linux.
-    reply : float
-        GiB of one answer.
-    network : bool
-        Whether it reaches other processes by the network, where there are namespaces.
+    `seconds` are for one thing that is asked of it: its import, one `prepare`, a portion of trials.
+    `memory` is the GiB of its process besides what it begins with, kept to on Linux; `processes`
+    are at a time, counted ten times a second on Linux; `reply` is the GiB of one answer. With
+    `network` it reaches other processes by the network; without, it does not where there are
+    namespaces.
     """
 
     seconds: float = 60.0

@@ -12,10 +12,7 @@ from dpassay.trials.isolation.limits import Unsent
 
 
 class Handle:
-    """Something that only a host has.
-
-    When nobody refers to it here any more, the host forgets it too.
-    """
+    """Something that only a host has, and forgets when nobody refers to it here any more."""
 
     __slots__ = ("__weakref__", "key", "owner")
 

@@ -34,10 +34,7 @@ T = TypeVar("T")
 
 
 class StandIn(Mechanism):
-    """Stands where a mechanism would that is only in another process.
-
-    It has what that has, and does nothing.
-    """
+    """An object with a mechanism's members that do nothing: the mechanism is in another process."""
 
     def __init__(self, has: Mapping[str, Any]) -> None:
         for name, value in has.items():
@@ -124,10 +121,7 @@ class Isolated(AuditTarget):
         return np.asarray(told.draws)
 
     def see(self, subject: Any, data: Any, points: Any, rng: np.random.Generator) -> Any:
-        """Return what a subject of an attack sees of it, in the other process.
-
-        The subject is sent once, without its target.
-        """
+        """Return what the subject of an attack, sent once without its target, sees there."""
         where = "a target's training set"
         return self._ask(where, "see", subject, data, points, rng, known=(subject, points))
 
@@ -148,10 +142,7 @@ class Isolated(AuditTarget):
         return int(self._ask("sample on some datasets", "alike", list(datasets), queries))
 
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
-        """Say what an answer at a query stands for.
-
-        Empty where the mechanism does not say, or its process is gone.
-        """
+        """Describe an answer at a query; empty if the mechanism does not, or is gone."""
         if not offers(self.mechanism, "answer_words"):
             return ""
         try:
@@ -184,10 +175,7 @@ class Isolated(AuditTarget):
         return tuple(self._ask("symmetries", "symmetries", sides)) if offered else ()
 
     def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
-        """Return the queries that ask for the released vector's coordinates along directions.
-
-        They are read-only.
-        """
+        """Return read-only queries for the released vector's coordinates along directions."""
         asked = self._ask("towards", "towards", directions, columns)
         found = self._read(lambda told: points(told, "towards"), asked, "towards")
         return self._checked_directions(found, len(directions), columns)
@@ -229,10 +217,7 @@ class Isolated(AuditTarget):
             raise TargetError(f"{what}: {error}") from None
 
     def _ask(self, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
-        """Have something done in the other process.
-
-        If that is lost over it, nothing more is asked of it.
-        """
+        """Have something done in the other process; if that is lost, ask nothing more of it."""
         try:
             return asked(self._host(what), what, operation, self.part, *arguments, known=known)
         except LostProcess as error:
