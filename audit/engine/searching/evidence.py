@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
@@ -19,6 +20,7 @@ from dpassay.engine.searching.search import FIRST, LEAST, MOST_SMALLER, Search
 from dpassay.engine.searching.walking import outside
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
+from dpassay.pairs import Pairs
 from dpassay.search.outputs import Encoder
 from dpassay.search.proposals.proposal import Space
 from dpassay.search.rules import listed
@@ -111,11 +113,13 @@ def searched_evidence(
         for goal, each in (_certified(*each, certified, open_executor, progress) for each in looked)
     ]
     found.sort(key=lambda each: not _refutes(each[1], each[0]))
-    (_, first), *others = found
+    first = found[0][1]
     ended = search.deadline.ended
     beyond = "" if ended else outside(drawing, looked[0][2], space.outside)
     still = _ignores_data(search) if first.still else ""
-    notes = [_growth(*looked[-1]), space.guessed, search.deadline.note, still, beyond]
+    refuting = [each for goal, each in found if _refutes(each, goal)]
+    counted = _number_of_records(space, [each.groups[0].pairs for each in refuting])
+    notes = [_growth(*looked[-1]), counted, space.guessed, search.deadline.note, still, beyond]
     return replace(
         first,
         trials=sum(each.trials for _, each in found) + sum(drawing.spent),
@@ -123,7 +127,7 @@ def searched_evidence(
         | {"search": search.log, "certified_cells": len(found)}
         | {"notes": [note for note in notes if note]}
         | search.deadline.as_json(),
-        others=tuple(each for goal, each in others if _refutes(each, goal)),
+        others=tuple(each for each in refuting if each is not first),
     )
 
 
@@ -171,6 +175,20 @@ def _growth(search: Search, found: Candidate, encoder: Encoder) -> str:
         return ""
     told = [f"{leak:.2g} with {len(each.base):,}" for leak, each in zip(leaks, some, strict=True)]
     return f"The loss grows with the number of records: about {listed(told)} of them (estimated)."
+
+
+def _number_of_records(space: Space, refuting: Sequence[Pairs]) -> str:
+    """Say that a claim is audited for one number of records, or how to say that it is meant so."""
+    if (only := space.only) is not None:
+        return f"The claim was audited for {only:,} record{'s' * (only > 1)} only."
+    usual = 0 if space.own is None else len(space.own)
+    sides = [{len(each.base), len(each.changes[0].apply(each.base))} for each in refuting]
+    if not usual or not sides or any(len(each) > 1 or usual in each for each in sides):
+        return ""
+    return (
+        f"Your data have {usual:,} record{'s' * (usual > 1)}, the pair has {min(sides[0]):,}: if "
+        f"the claim is about {usual:,} only, say so by {type(space).__name__}(..., fixed=True)."
+    )
 
 
 def _ignores_data(search: Search) -> str:

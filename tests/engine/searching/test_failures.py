@@ -11,6 +11,7 @@ import pytest
 from dpassay import DP, Answers, Labelled, Scalars, audit
 from dpassay.engine.result import Result
 from dpassay.errors import Failed
+from dpassay.mechanism.function import FunctionMechanism
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness
 from dpassay.record.witness_words import in_words
@@ -82,6 +83,26 @@ def test_a_call_that_fails_in_some_of_its_runs_is_no_answer() -> None:
     assert result.evidence is None or sum(
         each["failed"] for each in result.evidence.searched["search"]
     )
+
+
+@pytest.mark.parametrize(
+    ("coins", "seeded", "calls"), [(0, True, 9), (1, True, 101), (0, False, 101)]
+)
+def test_a_few_runs_show_an_exception_that_no_coin_decides_on(
+    coins: int, seeded: bool, calls: int
+) -> None:
+    made: list[int] = []
+
+    def function(data: Any, size: int, rng: np.random.Generator) -> Any:
+        made.append(size)
+        rng.random(coins)
+        raise ValueError("no records")
+
+    takes = ("data", "size", "rng")
+    one = FunctionMechanism(function=function, claims=(), takes=takes, free=True, seeded=seeded)
+    answers = one.sample(None, np.empty((1, 0)), 100, np.random.default_rng(0))
+    assert answers == [Failed.of(ValueError("no records"))] * 100
+    assert len(made) == calls
 
 
 @pytest.mark.slow

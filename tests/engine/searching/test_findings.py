@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpassay import DP, Scalars, audit
+from dpassay import DP, Scalars, Tables, audit
 from dpassay.engine.result import Result
 from dpassay.engine.searching import search as searched
 from dpassay.record.replay import replay
@@ -198,3 +198,22 @@ def test_what_blinds_an_audit_is_said_in_a_line(name: str) -> None:
         assert result.verdict != "refuted"
         shown = (" ".join(repr(result).split()), to_html(record_of(result)).replace("&#39;", "'"))
         assert [told in text for text in shown] == [wrong, wrong]
+
+
+def averaged(data: Any, size: int, rng: Rng) -> Any:
+    return np.mean(data) + rng.laplace(scale=1 / 8, size=size)  # enough for eight records
+
+
+@pytest.mark.parametrize(
+    ("fixed", "verdict", "told"),
+    [
+        (True, "not refuted", "The claim was audited for 8 records only."),
+        (False, "refuted", "if the claim is about 8 only, say so by Tables(..., fixed=True)."),
+    ],
+)
+def test_a_claim_about_so_many_records_is_said_to_be_one(
+    fixed: bool, verdict: str, told: str
+) -> None:
+    result = hunted(averaged, Tables([True, False] * 4, fixed=fixed))
+    assert result.verdict == verdict
+    assert told in " ".join(repr(result).split())
