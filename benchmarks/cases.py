@@ -232,7 +232,7 @@ KEYS = pd.DataFrame({"user": [1, 1, 2, 2, 3, 3, 4, 5, 6, 6], "key": list("abacbc
 KEYS["value"] = [1, 2, 1, 2, 3, 1, 2, 3, 3, 1]
 OWNED = pd.DataFrame({"user": np.arange(24) // 3, "value": (2 ** MADE.uniform(0, 6, 24)).round(1)})
 PEOPLE = CITY[:6].assign(age=[23, 35, 41, 58, 64, 37])
-CLAMPED, GAPS = [0.2, 0.9, 0.4, 0.7, 0.1], [2.0, 9.0, None, 7.0, 1.0, 5.0]
+CLAMPED, GAPS = [0.2, 0.9, None, 0.7, 0.1], [2.0, 9.0, None, 7.0, 1.0, 5.0]
 BITS = Tables([True, False] * 6, fixed=True)
 SAMPLED = [(0.2273, 0.2), (0.7957, 0.1), (1.3158, 0.05), (1.9509, 0.02), (2.4017, 0.01)]
 ADDED, BY_USER = {"relation": "add-remove"}, {"relation": "add-remove-user", "group": "user"}
@@ -242,7 +242,7 @@ CASES: dict[str, tuple[Callable[..., Any], Any, Any, dict[str, str]]] = {
     "nan_quantile": (nan_quantile, DP(epsilon=5.0), GAPS, {}),
     "nan_quantile_frame": (nan_quantile, DP(epsilon=5.0), pd.DataFrame({"x": GAPS}), {}),
     "nan_clamp": (nan_clamp, DP(epsilon=1.0), CLAMPED, {}),
-    "nan_clamp_array": (nan_clamp, DP(epsilon=1.0), np.array(CLAMPED), {}),
+    "nan_clamp_array": (nan_clamp, DP(epsilon=1.0), np.array(CLAMPED, dtype=float), {}),
     "nan_clamp_frame": (nan_clamp, DP(epsilon=1.0), pd.DataFrame({"x": CLAMPED}), {}),
     "null_if_empty": (null_if_empty, DP(epsilon=1.0), pd.DataFrame({"order": GAPS}), ADDED),
     "distinct": (distinct, DP(epsilon=1.0), KEYS, BY_USER),
@@ -289,7 +289,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     for name in sys.argv[1:] or CASES:
         for form in FORMS:
-            print(name, form, *(case(name, form, right) for right in (False, True)), sep="; ", flush=True)
+            both = (case(name, form, right) for right in (False, True))
+            print(name, form, *both, sep="; ", flush=True)
 
 
 if __name__ == "__main__":

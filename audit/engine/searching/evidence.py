@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
 from dpassay.claims import Claim
+from dpassay.data import Dataset
 from dpassay.engine.budget import Budget
 from dpassay.engine.evidence import Evidence
 from dpassay.engine.monte_carlo import monte_carlo_evidence
@@ -21,7 +22,7 @@ from dpassay.engine.searching.walking import outside
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
 from dpassay.pairs import Pairs
-from dpassay.search.outputs import Encoder
+from dpassay.search.outputs import MOST_VALUES, Encoder
 from dpassay.search.proposals.proposal import Space
 from dpassay.search.rules import listed
 from dpassay.search.worth import Goal
@@ -117,9 +118,18 @@ def searched_evidence(
     ended = search.deadline.ended
     beyond = "" if ended else outside(drawing, looked[0][2], space.outside)
     still = _ignores_data(search) if first.still else ""
+    wrong = _labels_are_numbers(target, looked[0][2])
     refuting = [each for goal, each in found if _refutes(each, goal)]
     counted = _number_of_records(space, [each.groups[0].pairs for each in refuting])
-    notes = [_growth(*looked[-1]), counted, space.guessed, search.deadline.note, still, beyond]
+    notes = [
+        _growth(*looked[-1]),
+        counted,
+        space.guessed,
+        search.deadline.note,
+        wrong,
+        still,
+        beyond,
+    ]
     return replace(
         first,
         trials=sum(each.trials for _, each in found) + sum(drawing.spent),
@@ -191,21 +201,46 @@ def _number_of_records(space: Space, refuting: Sequence[Pairs]) -> str:
     )
 
 
+def _labels_are_numbers(target: AuditTarget, encoder: Encoder) -> str:
+    """Say that answers were declared to be labels and are decimal numbers, of which none recurs."""
+    labels = encoder.looks[0].table
+    decimal = sum(isinstance(key, float) and key % 1 > 0 for key in labels)
+    output = target.output
+    if output is None or output.kind != "label" or decimal < MOST_VALUES:
+        return ""
+    return (
+        f"Answers were compared whole, as labels, and {decimal} or more of them are different "
+        "numbers: leave output = 'label' out where near ones are alike."
+    )
+
+
 def _ignores_data(search: Search) -> str:
-    """Say that no dataset moves an answer, all coins being the same, where that is so."""
+    """Say that no dataset, or no change of a record, moves an answer, all coins being the same."""
     drawing, target = search.drawing, search.drawing.target
     proposals = search.space.first(stream(drawing.seed, target.name, "search"), FIRST)
     some = drawing.spread_out(proposals)
-    sides = {side.digest: side for each in some for side in (each.base, each.neighbour)}
-    asked = list(sides.values()), drawing.asked(some[0].queries)
+    sides = [{side.digest: side for side in (each.base, each.neighbour)} for each in some]
+    every = {digest: side for each in sides for digest, side in each.items()}
+
+    def same(data: dict[str, Dataset]) -> int:
+        asked = list(data.values()), drawing.asked(some[0].queries)
+        return target.alike(*asked) if isinstance(target, Isolated) else alike(target, *asked)
+
     try:
-        found = target.alike(*asked) if isinstance(target, Isolated) else alike(target, *asked)
+        if found := same(every):
+            return (
+                f"The function may ignore its data: with the same coins, {found} different "
+                "datasets gave the same answers."
+            )
+        if all(same(each) == len(each) for each in sides):
+            return (
+                f"No change of a record moves an answer: with the same coins, the two datasets of "
+                f"each of {len(sides)} pairs gave the same ones. A fit kept from another call may "
+                "be why."
+            )
     except TargetError:  # its process is gone; the numbers stand
-        return ""
-    return bool(found) * (
-        f"The function may ignore its data: with the same coins, {found} different datasets gave "
-        "the same answers."
-    )
+        pass
+    return ""
 
 
 def _refutes(evidence: Evidence, goal: Goal) -> bool:

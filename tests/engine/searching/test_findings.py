@@ -159,6 +159,13 @@ def counts(data: Any, size: int, rng: Rng) -> Any:
     return len(data) + rng.laplace(size=size)
 
 
+FITTED: dict[int, float] = {}
+
+
+def keeps_its_fit(data: Any, size: int, rng: Rng) -> Any:
+    return FITTED.setdefault(len(data), float(np.sum(data))) + rng.laplace(size=size)
+
+
 RAW = [0.2, 0.9, 0.4]
 BY_ROWS = {"data": TABLE, "claim": DP(epsilon=1.0, relation="add-remove")}
 MISUSED: dict[str, tuple[Any, dict[str, Any], Any, dict[str, Any], str]] = {
@@ -170,6 +177,14 @@ MISUSED: dict[str, tuple[Any, dict[str, Any], Any, dict[str, Any], str]] = {
         {},
         "The function may ignore its data",
     ),
+    "a fit of an earlier call": (
+        keeps_its_fit,
+        {},
+        hardly_moves,
+        {},
+        "No change of a record moves an answer",
+    ),
+    "numbers as labels": (correct, {"output": "label"}, correct, {}, "Answers were compared whole"),
     "limits": (correct, {"data": RAW}, correct, {"data": Scalars(0, 1, values=RAW)}, "The limits"),
     "relation": (
         counts,
