@@ -29,25 +29,11 @@ LADDER = (2.0, 1.5, 1.2, 1.1, 1.05)
 class Cost:
     """What a sampled audit of one mechanism against one claim would do.
 
-    Parameters
-    ----------
-    pairs, queries, cells : int
-        What is looked at; cells count both directions.
-    screening : int
-        Screening trials per dataset.
-    certified : int
-        Cells that are certified.
-    draws : int
-        Certification trials per side: the `--budget`.
-    trials : int
-        Runs of the mechanism at most; finalists that are the same pair share theirs.
-    sight : DetectionCurve
-        What would be refuted with probability 0.9, screening included, at the frequency that is
-        assumed before anything is drawn.
-    spending : Spending
-        Where the result's error probability would go.
-    seconds : float
-        An estimate of the time on one core, from one timed block; it is no part of any record.
+    Cells count both directions; `certified` of them are certified, by `draws` trials a side, after
+    `screening` trials of each dataset. `trials` are the runs at most: finalists that are the same
+    pair share theirs. `sight` is what would be refuted with probability 0.9, screening included, at
+    the frequency that is assumed before anything is drawn. `seconds`, on one core, are estimated
+    from one timed block, and no part of any record.
     """
 
     pairs: int
@@ -128,29 +114,10 @@ def draws_needed(
     *,
     stop_early: bool = False,
 ) -> int:
-    """Smallest number of certification trials per side, within 1 %, at which a leak is detectable.
+    """Return the smallest number of trials per side, within 1 %, at which a leak is detectable.
 
-    Parameters
-    ----------
-    target, claim, groups
-        What would be audited.
-    detect : float
-        The leak to be seen; above the promised one, and below the largest there can be.
-    alpha : float
-        Error probability of the result.
-    stop_early : bool
-        See `dpassay.engine.settings.Settings`.
-
-    Returns
-    -------
-    int
-        At least 100.
-
-    Raises
-    ------
-    InvalidInput
-        If the leak is not above the claim, is as large as any can be, or takes more than 100
-        million trials.
+    At least 100. InvalidInput is raised if the leak is not above the claim, is as large as any can
+    be, or takes more than 100 million trials.
     """
     target.check_detect(claim, detect)
 

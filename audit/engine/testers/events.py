@@ -34,15 +34,10 @@ ANYTHING = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Tests:
-    """The tests of a cell, chosen before its certification trials.
+    """The tests of a cell's bounds, chosen before its certification trials.
 
-    Parameters
-    ----------
-    lower : str
-        Of its lower bound.
-    upper : bool array (2, E)
-        Which events and directions of its upper bound are put to Stouffer's; the others have
-        Clopper-Pearson limits.
+    `upper` (2, E) says which events and directions are put to Stouffer's; the others have
+    Clopper-Pearson limits.
     """
 
     lower: Method
@@ -53,20 +48,9 @@ class Tests:
 class Events(Tester):
     """Tester for claims that compare the probabilities of events.
 
-    Parameters
-    ----------
-    scale : Scale
-        How a leak is measured.
-    promised : float
-        The claimed leak.
-    masks : int array (E, K) or Singles
-        The events that are looked at, as sets of symbols.
-    labels : tuple of int
-        What the symbols mean; empty where they are bins.
-    edges : array (q, m) or None
-        Edges of the bins, per query of all groups.
-    complete : bool
-        Whether no event outside `masks` can leak more, so that there is an upper bound.
+    `masks` (E, K) are the events that are looked at, as sets of symbols, which mean `labels`, or
+    are bins where there are none. There is an upper bound if they are `complete`: if no other event
+    can leak more.
     """
 
     scale: Scale

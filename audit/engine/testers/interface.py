@@ -45,17 +45,10 @@ class Certified:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """What the screening saw at a cell that is then certified.
+    """What the screening saw at a cell that is then certified, and the test that it chose.
 
-    Parameters
-    ----------
-    apparent : float
-        A bound on its leak that chance alone lifts above 0 at any cell of one audit in a hundred;
-        certifies nothing.
-    frequency : float
-        Of its event on the likelier side.
-    method : object
-        The test that was chosen.
+    Chance alone lifts `apparent`, a bound on its leak that certifies nothing, above 0 at any cell
+    of one audit in a hundred. `frequency` is that of its event on the likelier side.
     """
 
     apparent: float
@@ -65,16 +58,7 @@ class Looked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """What is spent on a cell.
-
-    Parameters
-    ----------
-    n : int
-        Certification trials per side.
-    alpha : float
-        Error probability of its lower bound.
-    screening : Screening
-    """
+    """What is spent on a cell: `n` trials a side, and the error probability of its lower bound."""
 
     n: int
     alpha: float
@@ -83,16 +67,9 @@ class Effort:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """A sampled cell as a record lists it.
+    """A sampled cell as a record lists it: the key of the test of its lower bound, and counts.
 
-    Parameters
-    ----------
-    method : str
-        Key of the test of its lower bound.
-    counts : Counts or None
-        Of its event.
-    histograms : Histograms or None
-        Of its answers, where the claim is about means.
+    They are of its event, or of its answers where the claim is about means.
     """
 
     method: str
@@ -101,16 +78,7 @@ class Recorded:
 
 
 class Drawn(NamedTuple):
-    """A cell whose certification trials have been drawn.
-
-    Parameters
-    ----------
-    event : int
-    method : object
-        The tester's choice.
-    one, other : int array (K,)
-        Counts on the two sides.
-    """
+    """A cell whose certification trials have been drawn: counts (K,) on the two sides."""
 
     event: int
     method: Any

@@ -105,13 +105,7 @@ def _strings(cell: Recorded) -> Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares(Tester):
-    """Tester for claims about a proportion; its counts (K,) are of good and of bad strings.
-
-    Parameters
-    ----------
-    promised : float
-        The claimed proportion.
-    """
+    """Tester for claims about a proportion; its counts (K,) are of good and of bad strings."""
 
     promised: float
 
@@ -199,22 +193,8 @@ def detectable_share(*, promised: float, n: int, alpha: float, screening: Screen
     """Smallest proportion of bad strings that is refuted with probability 0.9, screening included.
 
     Every other pair is taken to be bad as often as the claim allows; the leaking one must come out
-    ahead of all of them, a tie counting against it, unless all are certified.
-
-    Parameters
-    ----------
-    promised : float
-        The claimed proportion.
-    n : int
-        Certification trials.
-    alpha : float
-        Error probability of the bound of one cell.
-    screening : Screening
-
-    Returns
-    -------
-    float
-        Within 1e-6; inf where no proportion would be seen.
+    ahead of all of them, a tie counting against it, unless all are certified. Within 1e-6; inf
+    where no proportion would be seen.
     """
     counts = np.arange(n + 1)
     rejecting = np.flatnonzero(clopper_pearson_lower(counts, n, alpha) > promised)
