@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -263,8 +264,8 @@ CASES: dict[str, tuple[Callable[..., Any], Any, Any, dict[str, str]]] = {
 }
 
 
-def case(name: str, form: str, right: bool) -> str:
-    """Audit a case or its twin in a form, and say what came of it."""
+def case(name: str, form: str, right: bool) -> tuple[str, str]:
+    """Audit a case or its twin in a form; return the verdict, and what came of it."""
     release, claim, data, told = CASES[name]
     spent = 0.0
 
@@ -279,18 +280,23 @@ def case(name: str, form: str, right: bool) -> str:
 
     began = time.process_time()
     result = audit(function, claim=claim, data=data, executor="inline", **told)
-    seconds, numbers = time.process_time() - began, f"{result.lower:.2f}, {result.detectable:.2f}"
+    seconds = time.process_time() - began
+    numbers = f"{result.lower:.2f}, {result.detectable:.2f}, {seconds:.1f} s ({spent:.1f} s)"
     why = f" ({result.outcome.reason})" if result.verdict == "error" else ""
-    return f"{result.verdict}{why}, {numbers}, {seconds:.1f} s ({spent:.1f} s)"
+    return result.verdict, f"{result.verdict}{why}, {numbers}"
 
 
 def main() -> None:
-    """Audit the named cases, or all, in every form."""
+    """Audit the named cases, or all, in every form; count verdicts of faults and of twins."""
     warnings.simplefilter("ignore")
+    verdicts = Counter[str](), Counter[str]()
     for name in sys.argv[1:] or CASES:
         for form in FORMS:
-            both = (case(name, form, right) for right in (False, True))
-            print(name, form, *both, sep="; ", flush=True)
+            found = [case(name, form, right) for right in (False, True)]
+            print(name, form, *(told for _, told in found), sep="; ", flush=True)
+            for count, (verdict, _) in zip(verdicts, found, strict=True):
+                count[verdict] += 1
+    print(*map(dict, verdicts), sep="; ")
 
 
 if __name__ == "__main__":
