@@ -236,8 +236,9 @@ PEOPLE = CITY[:6].assign(age=[23, 35, 41, 58, 64, 37])
 CLAMPED, GAPS = [0.2, 0.9, None, 0.7, 0.1], [2.0, 9.0, None, 7.0, 1.0, 5.0]
 BITS = Tables([True, False] * 6, fixed=True)
 SAMPLED = [(0.2273, 0.2), (0.7957, 0.1), (1.3158, 0.05), (1.9509, 0.02), (2.4017, 0.01)]
-ADDED, BY_USER = {"relation": "add-remove"}, {"relation": "add-remove-user", "group": "user"}
-CASES: dict[str, tuple[Callable[..., Any], Any, Any, dict[str, str]]] = {
+ADDED: dict[str, Any] = {"relation": "add-remove"}
+BY_USER = {"relation": "add-remove-user", "group": "user"}
+CASES: dict[str, tuple[Callable[..., Any], Any, Any, dict[str, Any]]] = {
     "unary_encoding": (unary_encoding, DP(epsilon=0.5), [1, 2, 3, 4], {}),
     "underflow": (underflow, DP(epsilon=5.0), Scalars(0, 1, size=700), {}),
     "nan_quantile": (nan_quantile, DP(epsilon=5.0), GAPS, {}),
