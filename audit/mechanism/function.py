@@ -131,7 +131,11 @@ class FunctionMechanism(Mechanism):
     ) -> Any:
         if "size" not in self.takes:
             return self._each(lambda: answer(1), range(size), queries)
-        coins = str(rng.bit_generator.state)
+
+        def coins() -> str:
+            return f"{rng.bit_generator.state} {rng.bit_generator.seed_seq!r}"
+
+        before = coins()
         try:
             return answer(size)
         except Exception as error:
@@ -139,11 +143,7 @@ class FunctionMechanism(Mechanism):
                 raise
             failed, one = self._failed(error, queries), lambda: only(answer(1))
             # what a function raises before it takes a coin it raises always: a few runs show it
-            some = (
-                k
-                for k in range(size)
-                if k < SHOWN or not self.seeded or str(rng.bit_generator.state) != coins
-            )
+            some = (k for k in range(size) if k < SHOWN or not self.seeded or coins() != before)
             answers = [failed] if size == 1 else self._each(one, some, queries)
             # to redraw only calls that failed would count too few failures: all or none
             if any(each is not answers[0] for each in answers) or answers[0] != failed:

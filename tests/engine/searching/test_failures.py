@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -86,16 +87,22 @@ def test_a_call_that_fails_in_some_of_its_runs_is_no_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("coins", "seeded", "calls"), [(0, True, 9), (1, True, 101), (0, False, 101)]
+    ("toss", "seeded", "calls"),
+    [
+        (lambda rng: None, True, 9),
+        (lambda rng: None, False, 101),
+        (lambda rng: rng.random(), True, 101),
+        (lambda rng: rng.spawn(1), True, 101),
+    ],
 )
 def test_a_few_runs_show_an_exception_that_no_coin_decides_on(
-    coins: int, seeded: bool, calls: int
+    toss: Callable[[Any], Any], seeded: bool, calls: int
 ) -> None:
     made: list[int] = []
 
     def function(data: Any, size: int, rng: np.random.Generator) -> Any:
         made.append(size)
-        rng.random(coins)
+        toss(rng)
         raise ValueError("no records")
 
     takes = ("data", "size", "rng")
