@@ -26,7 +26,7 @@ import numpy as np
 import scipy
 
 from benchmarks.bench_scale import measure
-from benchmarks.sections import replaced_section
+from benchmarks.capacity import replaced_section
 
 DOCS = Path(__file__).parents[1] / "docs"
 WIDTH = 140

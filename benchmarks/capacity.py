@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import tempfile
 import textwrap
 import time
@@ -23,7 +24,6 @@ import numpy as np
 from benchmarks.bench_executors import overheads
 from benchmarks.bench_scale import measure
 from benchmarks.scheduler import SHARDS, Cluster, Outcome, cases, simulated
-from benchmarks.sections import replaced_section
 from dpassay.trials.blocks import Counts
 from dpassay.trials.ledger import Ledger
 from dpassay.trials.wire import pack, unpack
@@ -43,6 +43,17 @@ MORE_PAIRS = 16_000
 """Pairs of the run whose memory is held against that of the same run with fewer."""
 GB = 1e9
 WIDTH = 140
+
+
+def replaced_section(page: str, heading: str, section: str) -> str:
+    """Put a section of a Markdown page in the place of the one with its heading, or at the end."""
+    before, found, rest = page.partition(heading)
+    following = re.search(r"^## ", rest, re.MULTILINE)
+    after = rest[following.start() :] if found and following else ""
+    return (
+        "\n\n".join(part for part in (before.rstrip(), section.strip(), after.strip()) if part)
+        + "\n"
+    )
 
 
 def rows() -> Iterator[tuple[tuple[bytes, int, int, int], Counts]]:

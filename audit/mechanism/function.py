@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 ORDER = ("data", "queries", "size", "rng")
 """What a function is called with, or some of it."""
+SHOWN = 8
+"""So many runs show that a call raises for each of its runs, where no coin decides on that."""
 
 
 class OwnCoins:
@@ -79,7 +81,7 @@ class FunctionMechanism(Mechanism):
     ) -> Any:
         """Call the function: once, or once a trial if it makes one run a call."""
         answer = self._bound(state, queries, rng)
-        answers = self._answers(answer, size, len(queries))
+        answers = self._answers(answer, size, len(queries), rng)
         if self.free:
             return answers
         found = np.asarray(answers)
@@ -106,28 +108,37 @@ class FunctionMechanism(Mechanism):
 
         return answer
 
-    def _answers(self, answer: Callable[[int], Any], size: int, queries: int) -> Any:
+    def _answers(
+        self, answer: Callable[[int], Any], size: int, queries: int, rng: np.random.Generator
+    ) -> Any:
         if "size" not in self.takes:
-            return self._each(lambda: answer(1), size, queries)
+            return self._each(lambda: answer(1), range(size), queries)
+
+        def coins() -> str:
+            return f"{rng.bit_generator.state} {rng.bit_generator.seed_seq!r}"
+
+        before = coins()
         try:
             return answer(size)
         except Exception as error:
             if not self.free or isinstance(error, MemoryError):
                 raise
             failed, one = self._failed(error, queries), lambda: only(answer(1))
-            answers = [failed] if size == 1 else self._each(one, size, queries)
+            # what a function raises before it takes a coin it raises always: a few runs show it
+            some = (k for k in range(size) if k < SHOWN or not self.seeded or coins() != before)
+            answers = [failed] if size == 1 else self._each(one, some, queries)
             # to redraw only calls that failed would count too few failures: all or none
             if any(each is not answers[0] for each in answers) or answers[0] != failed:
                 raise
-            return answers
+            return answers[:1] * size
 
-    def _each(self, answer: Callable[[], Any], size: int, queries: int) -> list[Any]:
+    def _each(self, answer: Callable[[], Any], runs: Iterable[int], queries: int) -> list[Any]:
         """Make runs one by one; where answers are free, an exception is an answer."""
         if not self.free:
-            return [answer() for _ in range(size)]
+            return [answer() for _ in runs]
         found, told = [], dict[type, Any]()
         by_query = not (self.without_query or self.together)
-        for _ in range(size):
+        for _ in runs:
             try:
                 one = answer()
                 if by_query and type(one) is np.ndarray and one.dtype.kind not in "biuf":

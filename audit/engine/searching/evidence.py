@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
 from dpassay.claims import Claim
+from dpassay.data import Dataset
 from dpassay.engine.budget import Budget
 from dpassay.engine.evidence import Evidence
 from dpassay.engine.monte_carlo import monte_carlo_evidence
@@ -19,7 +21,8 @@ from dpassay.engine.searching.search import FIRST, LEAST, MOST_SMALLER, Search
 from dpassay.engine.searching.walking import outside
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
-from dpassay.search.outputs import Encoder
+from dpassay.pairs import Pairs
+from dpassay.search.outputs import MOST_VALUES, Encoder
 from dpassay.search.proposals.proposal import Space
 from dpassay.search.rules import listed
 from dpassay.search.worth import Goal
@@ -111,11 +114,22 @@ def searched_evidence(
         for goal, each in (_certified(*each, certified, open_executor, progress) for each in looked)
     ]
     found.sort(key=lambda each: not _refutes(each[1], each[0]))
-    (_, first), *others = found
+    first = found[0][1]
     ended = search.deadline.ended
     beyond = "" if ended else outside(drawing, looked[0][2], space.outside)
     still = _ignores_data(search) if first.still else ""
-    notes = [_growth(*looked[-1]), space.guessed, search.deadline.note, still, beyond]
+    wrong = _labels_are_numbers(target, looked[0][2])
+    refuting = [each for goal, each in found if _refutes(each, goal)]
+    counted = _number_of_records(space, [each.groups[0].pairs for each in refuting])
+    notes = [
+        _growth(*looked[-1]),
+        counted,
+        space.guessed,
+        search.deadline.note,
+        wrong,
+        still,
+        beyond,
+    ]
     return replace(
         first,
         trials=sum(each.trials for _, each in found) + sum(drawing.spent),
@@ -123,7 +137,7 @@ def searched_evidence(
         | {"search": search.log, "certified_cells": len(found)}
         | {"notes": [note for note in notes if note]}
         | search.deadline.as_json(),
-        others=tuple(each for goal, each in others if _refutes(each, goal)),
+        others=tuple(each for each in refuting if each is not first),
     )
 
 
@@ -173,21 +187,60 @@ def _growth(search: Search, found: Candidate, encoder: Encoder) -> str:
     return f"The loss grows with the number of records: about {listed(told)} of them (estimated)."
 
 
+def _number_of_records(space: Space, refuting: Sequence[Pairs]) -> str:
+    """Say that a claim is audited for one number of records, or how to say that it is meant so."""
+    if (only := space.only) is not None:
+        return f"The claim was audited for {only:,} record{'s' * (only > 1)} only."
+    usual = 0 if space.own is None else len(space.own)
+    sides = [{len(each.base), len(each.changes[0].apply(each.base))} for each in refuting]
+    if not usual or not sides or any(len(each) > 1 or usual in each for each in sides):
+        return ""
+    return (
+        f"Your data have {usual:,} record{'s' * (usual > 1)}, the pair has {min(sides[0]):,}: if "
+        f"the claim is about {usual:,} only, say so by {type(space).__name__}(..., fixed=True)."
+    )
+
+
+def _labels_are_numbers(target: AuditTarget, encoder: Encoder) -> str:
+    """Say that answers were declared to be labels and are decimal numbers, of which none recurs."""
+    labels = encoder.looks[0].table
+    decimal = sum(isinstance(key, float) and key % 1 > 0 for key in labels)
+    output = target.output
+    if output is None or output.kind != "label" or decimal < MOST_VALUES:
+        return ""
+    return (
+        f"Answers were compared whole, as labels, and {decimal} or more of them are different "
+        "numbers: leave output = 'label' out where near ones are alike."
+    )
+
+
 def _ignores_data(search: Search) -> str:
-    """Say that no dataset moves an answer, all coins being the same, where that is so."""
+    """Say that no dataset, or no change of a record, moves an answer, all coins being the same."""
     drawing, target = search.drawing, search.drawing.target
     proposals = search.space.first(stream(drawing.seed, target.name, "search"), FIRST)
     some = drawing.spread_out(proposals)
-    sides = {side.digest: side for each in some for side in (each.base, each.neighbour)}
-    asked = list(sides.values()), drawing.asked(some[0].queries)
+    sides = [{side.digest: side for side in (each.base, each.neighbour)} for each in some]
+    every = {digest: side for each in sides for digest, side in each.items()}
+
+    def same(data: dict[str, Dataset]) -> int:
+        asked = list(data.values()), drawing.asked(some[0].queries)
+        return target.alike(*asked) if isinstance(target, Isolated) else alike(target, *asked)
+
     try:
-        found = target.alike(*asked) if isinstance(target, Isolated) else alike(target, *asked)
+        if found := same(every):
+            return (
+                f"The function may ignore its data: with the same coins, {found} different "
+                "datasets gave the same answers."
+            )
+        if all(same(each) == len(each) for each in sides):
+            return (
+                f"No change of a record moves an answer: with the same coins, the two datasets of "
+                f"each of {len(sides)} pairs gave the same ones. A fit kept from another call may "
+                "be why."
+            )
     except TargetError:  # its process is gone; the numbers stand
-        return ""
-    return bool(found) * (
-        f"The function may ignore its data: with the same coins, {found} different datasets gave "
-        "the same answers."
-    )
+        pass
+    return ""
 
 
 def _refutes(evidence: Evidence, goal: Goal) -> bool:

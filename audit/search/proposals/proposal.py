@@ -125,6 +125,12 @@ class Space:
         return None
 
     @property
+    def only(self) -> int | None:
+        """How many records every dataset has; None where their number is not fixed."""
+        least, most = getattr(getattr(self, "_maker", None), "sizes", (0, 1))
+        return int(most) if least == most else None
+
+    @property
     def paths(self) -> Sequence[Path]:
         """Chains of neighbours between datasets that lie far apart."""
         from dpassay.search.proposals.paths import paths_of  # which is made of proposals

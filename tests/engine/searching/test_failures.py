@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from dpassay import DP, Answers, Labelled, Scalars, audit
 from dpassay.engine.result import Result
 from dpassay.errors import Failed
+from dpassay.mechanism.function import FunctionMechanism
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness
 from dpassay.record.witness_words import in_words
@@ -84,6 +86,32 @@ def test_a_call_that_fails_in_some_of_its_runs_is_no_answer() -> None:
     assert result.evidence is None or sum(
         each["failed"] for each in result.evidence.searched["search"]
     )
+
+
+@pytest.mark.parametrize(
+    ("toss", "seeded", "calls"),
+    [
+        (lambda rng: None, True, 9),
+        (lambda rng: None, False, 101),
+        (lambda rng: rng.random(), True, 101),
+        (lambda rng: rng.spawn(1), True, 101),
+    ],
+)
+def test_a_few_runs_show_an_exception_that_no_coin_decides_on(
+    toss: Callable[[Any], Any], seeded: bool, calls: int
+) -> None:
+    made: list[int] = []
+
+    def function(data: Any, size: int, rng: np.random.Generator) -> Any:
+        made.append(size)
+        toss(rng)
+        raise ValueError("no records")
+
+    takes = ("data", "size", "rng")
+    one = FunctionMechanism(function=function, claims=(), takes=takes, free=True, seeded=seeded)
+    answers = one.sample(None, np.empty((1, 0)), 100, np.random.default_rng(0))
+    assert answers == [Failed.of(ValueError("no records"))] * 100
+    assert len(made) == calls
 
 
 @pytest.mark.slow

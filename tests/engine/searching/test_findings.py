@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpassay import DP, Scalars, audit
+from dpassay import DP, Scalars, Tables, audit
 from dpassay.engine.result import Result
 from dpassay.record.replay import replay
 from dpassay.record.run_record import make_record
@@ -152,6 +152,13 @@ def counts(data: Any, size: int, rng: Rng) -> Any:
     return len(data) + rng.laplace(size=size)
 
 
+FITTED: dict[int, float] = {}
+
+
+def keeps_its_fit(data: Any, size: int, rng: Rng) -> Any:
+    return FITTED.setdefault(len(data), float(np.sum(data))) + rng.laplace(size=size)
+
+
 RAW = [0.2, 0.9, 0.4]
 BY_ROWS = {"data": TABLE, "claim": DP(epsilon=1.0, relation="add-remove")}
 MISUSED: dict[str, tuple[Any, dict[str, Any], Any, dict[str, Any], str]] = {
@@ -163,6 +170,14 @@ MISUSED: dict[str, tuple[Any, dict[str, Any], Any, dict[str, Any], str]] = {
         {},
         "The function may ignore its data",
     ),
+    "a fit of an earlier call": (
+        keeps_its_fit,
+        {},
+        hardly_moves,
+        {},
+        "No change of a record moves an answer",
+    ),
+    "numbers as labels": (correct, {"output": "label"}, correct, {}, "Answers were compared whole"),
     "limits": (correct, {"data": RAW}, correct, {"data": Scalars(0, 1, values=RAW)}, "The limits"),
     "relation": (
         counts,
@@ -191,3 +206,22 @@ def test_what_blinds_an_audit_is_said_in_a_line(name: str) -> None:
         assert result.verdict != "refuted"
         shown = (" ".join(repr(result).split()), to_html(record_of(result)).replace("&#39;", "'"))
         assert [told in text for text in shown] == [wrong, wrong]
+
+
+def averaged(data: Any, size: int, rng: Rng) -> Any:
+    return np.mean(data) + rng.laplace(scale=1 / 8, size=size)  # enough for eight records
+
+
+@pytest.mark.parametrize(
+    ("fixed", "verdict", "told"),
+    [
+        (True, "not refuted", "The claim was audited for 8 records only."),
+        (False, "refuted", "if the claim is about 8 only, say so by Tables(..., fixed=True)."),
+    ],
+)
+def test_a_claim_about_so_many_records_is_said_to_be_one(
+    fixed: bool, verdict: str, told: str
+) -> None:
+    result = hunted(averaged, Tables([True, False] * 4, fixed=fixed))
+    assert result.verdict == verdict
+    assert told in " ".join(repr(result).split())
