@@ -31,24 +31,18 @@ class Kind:
     allowed: str
 
 
-def _whole(text: str) -> int:
-    return int(text.replace("_", ""))
-
-
-def _truth(text: str) -> bool:
-    return {"true": True, "false": False}[text.lower()]
-
-
-def _numbers(text: str) -> list[float]:
-    return [float(each) for each in listed(text)]
-
-
-WHOLE = Kind(_whole, lambda value: type(value) is int, "an integer")
+WHOLE = Kind(
+    lambda text: int(text.replace("_", "")), lambda value: type(value) is int, "an integer"
+)
 NUMBER = Kind(float, is_real, "a number")
-TRUTH = Kind(_truth, lambda value: type(value) is bool, "true or false")
+TRUTH = Kind(
+    lambda text: {"true": True, "false": False}[text.lower()],
+    lambda value: type(value) is bool,
+    "true or false",
+)
 TEXT = Kind(str, lambda value: isinstance(value, str) and value != "", "a text")
 LIST = Kind(
-    _numbers,
+    lambda text: [float(each) for each in listed(text)],
     lambda value: isinstance(value, list) and all(map(is_real, value)),
     "a list of numbers like [0, 0.5, 1]",
 )

@@ -40,6 +40,7 @@ def parts_of(
     result: Raw, status: Status, run: Raw, profile: tuple[str, ...] = ()
 ) -> tuple[Part, ...]:
     """Tell everything about a result but its per-query table; what is not known is left out."""
+    words = parameter_words(result["parameters"], result.get("derived"))
     found = (
         Part(title="Claim", texts=_claim(result)),
         _verdict(result, status),
@@ -53,7 +54,7 @@ def parts_of(
         other_part(result),
         fit_part(result),
         searched_part(result),
-        _parameters(result),
+        Part(title="Mechanism", texts=(f"{clean(result['mechanism'])}; {words}.",)),
         _replay(result),
     )
     return tuple(part for part in found if part is not None)
@@ -141,11 +142,6 @@ def _nothing(claim: Raw) -> str:
     else:
         found = "no leak was found at the audited cells"
     return f"There is none: {found}."
-
-
-def _parameters(result: Raw) -> Part:
-    words = parameter_words(result["parameters"], result.get("derived"))
-    return Part(title="Mechanism", texts=(f"{clean(result['mechanism'])}; {words}.",))
 
 
 def parameter_words(parameters: Raw, derived: Raw | None = None) -> str:

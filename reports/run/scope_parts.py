@@ -175,15 +175,14 @@ def searched_part(result: Raw) -> Part | None:
         told = (f"Pairs were searched for among {among}.{together}{output}", *told)
     if told:
         what = "Certified" if result["mode"] == "monte-carlo" else "In the tables"
-        size, how = f"{what}: {size}", iter(dict.fromkeys(map(_of_family, how)))
+        size = f"{what}: {size}"
+        named = (
+            f"one pair is of the {each}" if each.startswith("family") else each for each in how
+        )
+        how = iter(dict.fromkeys(named))
     return Part(
         title="What was searched", texts=(*told, size, *(f"{capital(each)}." for each in how))
     )
-
-
-def _of_family(how: str) -> str:
-    """Say of which family a pair of a search is."""
-    return f"one pair is of the {how}" if how.startswith("family") else how
 
 
 NOT_ASKED = "There are no queries, since what was looked at depends on none"
