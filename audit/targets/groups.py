@@ -32,37 +32,21 @@ def silent(what: str, done: int, total: int) -> None:
 class Group:
     """Pairs with one base dataset, and the queries asked of all of them.
 
-    Parameters
-    ----------
-    pairs : Pairs
-        Base and changes.
-    queries : array (q, d)
-        Query points; read-only, so that a mechanism may know them again by identity.
-    kind : {"data", "own", "learned", "searched"}
-        The user's data, the mechanism's own worst case, or a pair of these with a direction that
-        was learned for it; a pair that a search has proposed.
-    reason : str
-        Why these pairs.
-    source : dict or None
-        Where the data came from, if a witness can name it instead of carrying the data.
-    asked : bool
-        Whether the queries are asked; False where what is looked at depends on none, and one point
-        stands for them.
-    mine : dict of bytes to int, optional
-        Of a pair that a search made up: the rows in it that are the user's own, and their places
-        there. None where there may be more of the user's in it.
-    digest : str
-        SHA-256 of the base dataset before anybody has worked with it.
+    `kind` is 'data' (the user's), 'own' (the mechanism's worst case), 'learned' (a pair of these
+    with a direction that was learned for it) or 'searched' (a pair that a search has proposed).
     """
 
     pairs: Pairs
-    queries: NDArray[np.float64]
+    queries: NDArray[np.float64]  # (q, d); read-only, so that a mechanism may know them by identity
     kind: str
-    reason: str
+    reason: str  # why these pairs
+    # where the data came from, if a witness can name it instead of carrying the data
     source: dict[str, Any] | None = None
-    asked: bool = True
+    asked: bool = True  # False where what is looked at depends on no query; one stands for them
+    # of a pair that a search made up: the rows in it that are the user's own, and their places
+    # there; None where there may be more of the user's in it
     mine: dict[bytes, int] | None = None
-    digest: str = field(init=False)
+    digest: str = field(init=False)  # SHA-256 of the base before anybody has worked with it
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "digest", self.pairs.base.digest)

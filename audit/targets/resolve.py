@@ -70,31 +70,11 @@ def resolve(
 ) -> AuditTarget:
     """Find a mechanism by its catalogue name or as `module:object`, and build it.
 
-    Parameters
-    ----------
-    target : str
-        A name of the catalogue, or `module:object` of a mechanism class, a mechanism, or a plain
-        function `function(data, queries, size, rng)`, or one that takes fewer of these; modules
-        are looked for in the working directory too.
-    parameters : mapping, optional
-        Parameters of a mechanism class, in the paper's letters; text is converted to the type of
-        the default.
-    claims : tuple of Claim, optional
-        Audit against these instead of its own; needed for a plain function.
-    answers : Answers, optional
-        What a plain function may answer; labels 0 and 1 by default.
-    name : str, optional
-        What results and streams call it; the target by default.
-
-    Returns
-    -------
-    AuditTarget
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such target or parameter, a value is out of range, or there is nothing
-        claimed.
+    `module:object` is a mechanism class, a mechanism, or a plain function `function(data, queries,
+    size, rng)`, or one that takes fewer of these; modules are looked for in the working directory
+    too. Parameters are those of a class, in the paper's letters; text is converted to the type of
+    the default. A plain function needs claims; its answers are labels 0 and 1 by default. The name
+    is what results and streams call it, by default the target.
     """
     given = _full(target, parameters)
     found = load_object(_address(target), "target")

@@ -87,12 +87,8 @@ def protects(kind: int, paths: Sequence[str]) -> bool:
 def enter(kind: int, protected: Sequence[str]) -> bool:
     """Become process 1 of new namespaces, with its own /proc; return whether files are protected.
 
-    The process that was before waits for this one, keeps no file, and ends as it does.
-
-    Raises
-    ------
-    OSError
-        If the machine does not allow it.
+    The process that was before waits for this one, keeps no file, and ends as it does. `OSError`
+    where the machine does not allow it.
     """
     library = ctypes.CDLL(None, use_errno=True)
     user, group = os.geteuid(), os.getegid()

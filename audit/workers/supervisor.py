@@ -67,18 +67,10 @@ def supervise(
 ) -> NoReturn:
     """Be the supervisor: start foreign code, watch over it, end it.
 
-    Parameters
-    ----------
-    control : int
-        Connection to dpassay. What happens is told there, a JSON object a line; its end is the
-        order to end everything.
-    start : callable
-        Becomes the code in a process of its own. It is given a file that it must close, or write
-        to why it cannot start.
-    processes : int
-        So many there may be at a time.
-    enter : callable, optional
-        Makes this process the first of namespaces, where the machine allows it.
+    What happens is told to dpassay on the connection `control`, a JSON object a line; its end is
+    the order to end everything. `start` becomes the code in a process of its own; it is given a
+    file that it must close, or write to why it cannot start. At most so many `processes` run at a
+    time. `enter` makes this process the first of namespaces, where the machine allows it.
     """
     gc.disable()  # objects of the process that this was forked from are not ours to finalize
     for number in IGNORED:
