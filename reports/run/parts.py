@@ -17,7 +17,6 @@ from dpassay.reports.run.words import (
     ORIGIN,
     Part,
     _json,
-    fixed_n,
     folder,
     looked_at,
     nothing_found,
@@ -77,7 +76,7 @@ def _claim(result: Raw) -> tuple[str, ...]:
         scope += f" {ONE_BY_ONE}{_several(claim, result['witness'], result['parameters'])}"
     origin, by_user = ORIGIN[claim["status"]], claim["source"] == "declared by the user"
     said = (
-        words_of(claim).sentence(taken(fixed_n(result))),
+        words_of(claim).sentence(taken(result["fixed_n"])),
         scope,
         f"Source: {clean(claim['source'])}{'' if by_user else f' ({origin})'}.",
     )

@@ -21,7 +21,6 @@ from dpassay.reports.run.words import (
     capital,
     error_words,
     exceeds,
-    fixed_n,
     looked_at,
     promised,
     taken,
@@ -69,7 +68,7 @@ def everywhere(result: Raw, found: Raw) -> str:
 
     All that the mechanism takes, by its own argument.
     """
-    n, parameters = fixed_n(result), result["parameters"]
+    n, parameters = result["fixed_n"], result["parameters"]
     over = "datasets of any size" if n is None else f"all datasets{taken(n)}"
     over += f" (adversary '{clean(parameters['adversary'])}')" if "adversary" in parameters else ""
     return f"{over}, of {clean(found['of'])}" if found.get("of") else over
