@@ -13,7 +13,6 @@ from typing import Any
 
 from dpassay.attacks.experiment.mechanisms import LEARNER
 from dpassay.attacks.experiment.models import ExperimentData
-from dpassay.attacks.experiment.outcomes import Attacked
 from dpassay.attacks.experiment.planning import enough, fresh_answers
 from dpassay.attacks.experiment.poisoning import ADVERSARIES
 from dpassay.attacks.experiment.record import make_attack_record
@@ -197,7 +196,10 @@ def _attack(
     from dpassay.reports.attack.pages import print_attacks
 
     alone, transcripts = config.command_line, transcripts_of(config)
-    attacks = _attacks(alone["attacks"], OWN if table.numbers is not None else tuple(ATTACKS))
+    known = OWN if table.numbers is not None else tuple(ATTACKS)
+    for name in alone["attacks"] or ():
+        require(name in known, "--attacks", name, f"one of {', '.join(known)}")
+    attacks = {name: ATTACKS[name]() for name in alone["attacks"] or known}
     asked = [target for target in targets if transcripts != 0 and can_be_repeated(target)]
     # of alpha: of a subject, of a ladder of repeated queries
     share = (1 - config.confidence) / (len(targets) + len(asked))
@@ -231,7 +233,9 @@ def _attack(
                 progress=progress,
             ):
                 found.append(outcome)
-                _complain(outcome, quiet=arguments.quiet)
+                if outcome.error and not arguments.quiet:
+                    told = f"dpassay: {outcome.name}: error: {outcome.error}"
+                    sys.stderr.write(f"{printable(told)}\n")
             for target in asked:
                 tested.append(
                     attack_repeatedly(
@@ -331,12 +335,6 @@ def _idle(config: Config) -> Iterator[tuple[str, str]]:
         )
 
 
-def _attacks(names: tuple[str, ...] | None, known: tuple[str, ...]) -> dict[str, Attack]:
-    for name in names or ():
-        require(name in known, "--attacks", name, f"one of {', '.join(known)}")
-    return {name: ATTACKS[name]() for name in names or known}
-
-
 def _preflight(targets: Sequence[Target], data: ExperimentData, settings: Settings) -> None:
     """Refuse, before anything is trained, mechanisms that can never take these training sets.
 
@@ -400,8 +398,3 @@ def _kept(cache: str | None, directory: Path | None) -> Iterator[Ledger | None]:
         raise InvalidInput(f"--cache = '{folder}': cannot be made ({error.strerror})") from None
     with Ledger(folder / MODELS, resume=True, remedy=f"remove {MODELS}") as ledger:
         yield ledger
-
-
-def _complain(attacked: Attacked, *, quiet: bool) -> None:
-    if attacked.error and not quiet:
-        sys.stderr.write(printable(f"dpassay: {attacked.name}: error: {attacked.error}") + "\n")

@@ -10,7 +10,6 @@ from dpassay.claims import Claim
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.terminal import console, print_json
 from dpassay.engine.budget import Budget
-from dpassay.engine.domains.domain import Domain
 from dpassay.engine.planning import Cost, cost, draws_needed, ladder, measure
 from dpassay.engine.searching.cost import SearchCost, search_cost
 from dpassay.engine.settings import Settings
@@ -31,7 +30,11 @@ def dry_run(
     """
     if settings.domain is not None:
         for target in targets:
-            console().print(f"{target.name}: {_enumerated(target, settings.domain)}")
+            try:
+                told = f"{settings.domain.planned(target)}; no trials"
+            except TargetError as error:
+                told = f"error: {error.cause}"
+            console().print(f"{target.name}: {told}")
         return Exit.NOTHING
     given = [each for each in targets if each.space is None]
     every = sum(len(target.claims) for target in targets)
@@ -56,13 +59,6 @@ def dry_run(
         for line in _search_words(target, claim, search, settings.search_seconds):
             out.print(line)
     return Exit.NOTHING
-
-
-def _enumerated(target: AuditTarget, domain: Domain) -> str:
-    try:
-        return f"{domain.planned(target)}; no trials"
-    except TargetError as error:
-        return f"error: {error.cause}"
 
 
 def _searches(

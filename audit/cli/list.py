@@ -76,8 +76,9 @@ def _print_one(entry: dict[str, Any]) -> None:
     out = console()
     _wrapped(out, f"{entry['name']}: {entry['about']} {entry['source']}.", indent=0)
     for claim in entry["claims"]:
-        mark = WRONG if claim["expected"] else "●"
-        _wrapped(out, f"{mark} {claim['text']}, {_about(claim)}")
+        mark, wrong = (WRONG, ", known to be wrong") if claim["expected"] else ("●", "")
+        told = f"{mark} {claim['text']}, {claim['status']}{wrong}: {claim['source']}"
+        _wrapped(out, told if claim["unit"] == SINGLE else f"{told}; {claim['unit']}")
     given = ", ".join(f"{name}={value}" for name, value in entry["parameters"].items())
     _wrapped(out, f"parameters: {given or 'none'}")
     _wrapped(out, f"audited by: {', '.join(entry['modes'])}")
@@ -94,13 +95,6 @@ def _wrapped(out: Console, text: str, indent: int = 4) -> None:
         break_on_hyphens=False,
     )
     out.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
-
-
-def _about(claim: dict[str, Any]) -> str:
-    """Say where a claim comes from, and what is known about it."""
-    wrong = ", known to be wrong" if claim["expected"] else ""
-    unit = "" if claim["unit"] == SINGLE else f"; {claim['unit']}"
-    return f"{claim['status']}{wrong}: {claim['source']}{unit}"
 
 
 def _entries(names: Sequence[str]) -> list[dict[str, Any]]:

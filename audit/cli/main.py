@@ -30,7 +30,6 @@ COMMANDS = {
     "compare-mechanisms": "which private classifier to use on a data set, and what it costs",
     "selftest": "check the harness on this machine",
     "theorem": "the statements of the papers, each an executable check",
-    "zoo": "broken mechanisms and their correct twins: what a search finds",
     "init": "write a commented dpassay.toml and an example that runs",
     "config": "what is in force, and where it was said",
     "compare": "what has become worse from one record to another",

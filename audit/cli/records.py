@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.errors import DpassayError, InvalidInput
-from dpassay.record.files import schema_at, witness_file
+from dpassay.record.files import schema_at
 
 RUN = ("record.json",)
 """Files of the folder of a run."""
@@ -49,9 +49,7 @@ def witness(text: str) -> dict[str, Any]:
     if _is(path, Path.is_dir):
         raise InvalidInput(f"WITNESS = '{text}': is a folder; {_witnesses(path)}")
     if not _is(path, Path.exists):
-        of_id = Path("report", witness_file(text))
-        hint = f"; did you mean '{of_id}'?" if _is(of_id, Path.is_file) else ""
-        raise InvalidInput(f"WITNESS = '{text}': no such file{hint}")
+        raise InvalidInput(f"WITNESS = '{text}': no such file")
     if schema_at(path).startswith("dpassay/record/"):
         raise InvalidInput(f"WITNESS = '{text}': is a record; {_witnesses(path.parent)}")
     return read_witness(path)

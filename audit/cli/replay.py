@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Mapping
-from typing import Any
 
 from dpassay.claims import claim_from_json
 from dpassay.cli import records
 from dpassay.cli.arguments.parser import Parser, codes, examples
 from dpassay.cli.exit_codes import Exit
 from dpassay.errors import printable
-from dpassay.record.replay import Replay, replay
+from dpassay.record.replay import replay
 from dpassay.record.trust import file_of, foreign, shown
 
 DESCRIPTION = (
@@ -79,15 +77,10 @@ def action(arguments: argparse.Namespace) -> int:
     elif wrong:
         judged += ", and is declared wrong"
     said = "; ".join(filter(None, (found.words, judged)))
-    sys.stdout.write(f"{printable(_told(witness, found))}\n{outcome}: {printable(said)}\n")
+    words = " ".join(str(witness["words"]).split())
+    if found.change:  # the lines that its file has now
+        words = re.sub(r"(?<=S': ).+?(?=\. )", lambda _: found.change, words, count=1)
+    sys.stdout.write(f"{printable(words)}\n{outcome}: {printable(said)}\n")
     if found.refuted and not found.expected:
         return Exit.REFUTED
     return Exit.NOTHING if found.reproduced else Exit.FAILED
-
-
-def _told(witness: Mapping[str, Any], found: Replay) -> str:
-    """Return the words of a witness, with the lines that its file has now."""
-    words = " ".join(str(witness["words"]).split())
-    if not found.change:
-        return words
-    return re.sub(r"(?<=S': ).+?(?=\. )", lambda _: found.change, words, count=1)

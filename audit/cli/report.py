@@ -28,7 +28,7 @@ EXAMPLES = examples(
     ),
     (
         "dpassay report report/record.json --format sarif,comment -o report",
-        "for code scanning, a pull request and a README",
+        "for code scanning and a pull request",
     ),
 )
 REPORTS = "html,md,json,junit"

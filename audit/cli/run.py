@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.cli.arguments.in_force import in_force, said_by_variables
-from dpassay.cli.arguments.mechanisms import Wanted, opened, wanted_of
+from dpassay.cli.arguments.mechanisms import Wanted, opened, wanted_of, zoo_of
 from dpassay.cli.arguments.options import (
     data_of,
     records_of,
@@ -124,6 +124,11 @@ def add_arguments(command: Parser) -> None:
         action="store_true",
         help="fail instead of auditing the catalogue if there is no TARGET and no configuration",
     )
+    command.add_argument(
+        "--catalogue",
+        choices=("zoo",),
+        help="audit broken mechanisms and their correct twins; TARGET names some (docs/zoo.md)",
+    )
     add_foreign(command)
     add_subject(command)
     how = command.add_argument_group("how it is audited")
@@ -164,7 +169,11 @@ def action(arguments: argparse.Namespace) -> int:
     directory = None if config.out is None else Path(config.out)
     if directory is not None and not arguments.dry_run:
         clear(directory)
-    wanted = wanted_of(arguments, config, mode=config.mode)
+    wanted = (
+        zoo_of(arguments, mode=config.mode)
+        if arguments.catalogue
+        else wanted_of(arguments, config, mode=config.mode)
+    )
     if arguments.configured and not wanted.named:
         raise InvalidInput(
             "--configured: there is nothing to audit: no mechanism is configured and no TARGET "

@@ -6,7 +6,6 @@ import argparse
 import math
 import platform
 import sys
-from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from dpassay.record.files import dumps, writable, write_text
 from dpassay.selftest.check import Check
 from dpassay.selftest.golden import exact_check
 from dpassay.selftest.run import DEEP, DEFAULT, selftest
-from dpassay.targets.groups import Progress
 from dpassay.targets.resolve import resolve
 
 SCHEMA = "dpassay/selftest/1"
@@ -72,7 +70,10 @@ def action(arguments: argparse.Namespace) -> int:
     if directory is not None:
         writable(directory)
     with bars(quiet=arguments.quiet) as progress:
-        checks = list(_checks(deep=arguments.deep, seed=seed, progress=progress))
+        size = DEEP if arguments.deep else DEFAULT
+        checks = list(selftest(size, seed=seed, progress=progress))
+        for name, (given, known) in BY_HAND.items():
+            checks.append(exact_check(resolve(name, given), known))
     document = _document(checks, deep=arguments.deep, seed=seed)
     if directory is not None:
         with delivering():
@@ -85,12 +86,6 @@ def action(arguments: argparse.Namespace) -> int:
     if directory is not None and not arguments.quiet:
         sys.stderr.write(f"report: {directory / 'selftest.html'}\n")
     return Exit.NOTHING if document["passed"] else Exit.FAILED
-
-
-def _checks(*, deep: bool, seed: int, progress: Progress) -> Iterator[Check]:
-    yield from selftest(DEEP if deep else DEFAULT, seed=seed, progress=progress)
-    for name, (parameters, known) in BY_HAND.items():
-        yield exact_check(resolve(name, parameters), known)
 
 
 def _document(checks: list[Check], *, deep: bool, seed: int) -> dict[str, Any]:

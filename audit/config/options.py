@@ -43,11 +43,6 @@ def is_address(text: Any) -> bool:
     return isinstance(text, str) and re.fullmatch(r"[a-z]+://[^\s/]+:\d{1,5}", text) is not None
 
 
-def _processors(value: Any) -> str:
-    """Say how many processors there are, to somebody who wants them all."""
-    return "" if is_count(value) else f"this machine has {os.cpu_count() or 1} processors"
-
-
 OPTIONS: dict[str, Option] = {
     option.key: option
     for option in (
@@ -89,7 +84,9 @@ OPTIONS: dict[str, Option] = {
             1,
             MOST_JOBS,
             default=1,
-            meant=_processors,
+            meant=lambda value: (  # to somebody who wants them all
+                "" if is_count(value) else f"this machine has {os.cpu_count() or 1} processors"
+            ),
             help="processes that run trials or train models; no number depends on it",
         ),
         one_of(

@@ -7,7 +7,6 @@ the parameters mean.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,24 +31,18 @@ class Kind:
     allowed: str
 
 
-def _whole(text: str) -> int:
-    return int(text.replace("_", ""))
-
-
-def _truth(text: str) -> bool:
-    return {"true": True, "false": False}[text.lower()]
-
-
-def _numbers(text: str) -> list[float]:
-    return [float(each) for each in listed(text)]
-
-
-WHOLE = Kind(_whole, lambda value: type(value) is int, "an integer")
+WHOLE = Kind(
+    lambda text: int(text.replace("_", "")), lambda value: type(value) is int, "an integer"
+)
 NUMBER = Kind(float, is_real, "a number")
-TRUTH = Kind(_truth, lambda value: type(value) is bool, "true or false")
+TRUTH = Kind(
+    lambda text: {"true": True, "false": False}[text.lower()],
+    lambda value: type(value) is bool,
+    "true or false",
+)
 TEXT = Kind(str, lambda value: isinstance(value, str) and value != "", "a text")
 LIST = Kind(
-    _numbers,
+    lambda text: [float(each) for each in listed(text)],
     lambda value: isinstance(value, list) and all(map(is_real, value)),
     "a list of numbers like [0, 0.5, 1]",
 )
@@ -170,7 +163,10 @@ def _said(given: Mapping[str, Any], argument: str) -> str:
 
 
 def _read(given: str | Mapping[str, Any], argument: str, said: str) -> Search:
-    name, parameters = _named(given)
+    try:
+        name, parameters = named_table(given, "search")
+    except InvalidInput as error:
+        raise InvalidInput(str(error).partition(": ")[2] or str(error)) from None
     if name not in PARAMETERS:
         close = near(name, PARAMETERS)
         hint = f"; did you mean '{close}'?" if close else f"; known: {', '.join(PARAMETERS)}"
@@ -191,18 +187,6 @@ def _read(given: str | Mapping[str, Any], argument: str, said: str) -> Search:
     elif values.get("asked", 1) < 1:
         raise InvalidInput(f"asked = {values['asked']}: must be an integer >= 1")
     return found
-
-
-def _named(given: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return name and parameters; a call as in Python is told how it is written here."""
-    call = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", given) if isinstance(given, str) else None
-    if call:
-        rest = f",{call[2].replace(' ', '')}" if "=" in call[2] else ""
-        raise InvalidInput(f"did you mean '{call[1].lower()}{rest}'?")
-    try:
-        return named_table(given, "search")
-    except InvalidInput as error:
-        raise InvalidInput(str(error).partition(": ")[2] or str(error)) from None
 
 
 def _value(key: str, value: Any, kind: Kind) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import tomllib
 from collections.abc import Mapping
 from typing import Any
@@ -179,17 +180,12 @@ def written(value: Any) -> str:
     `{name="soft-majority", r="5"}`.
     """
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_key(key)}={written(each)}" for key, each in value.items()) + "}"
+        plain = re.compile(r"[A-Za-z0-9_-]*[A-Za-z0-9][A-Za-z0-9_-]*")
+        names = (key if plain.fullmatch(key) else written(key) for key in value)
+        pairs = zip(names, map(written, value.values()), strict=True)
+        return "{" + ", ".join(map("=".join, pairs)) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(written, value)) + "]"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return str(spelled(value))
-
-
-def _key(key: str) -> str:
-    return (
-        key
-        if key and key.isascii() and key.replace("_", "").replace("-", "").isalnum()
-        else written(key)
-    )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
 
 from dpassay.data import points
 from dpassay.frontier.splits import Split
@@ -49,6 +47,7 @@ def private_accuracy(name: str, mechanism: Any, split: Split, rng: np.random.Gen
 
 def interval(differences: NDArray[np.float64]) -> tuple[float, float]:
     """Student's 95 % interval for the mean over splits; an estimate, as splits overlap."""
-    n = len(differences)
-    wide = float(student.isf(0.025, n - 1)) * float(differences.std(ddof=1)) / math.sqrt(n)
-    return float(differences.mean()) - wide, float(differences.mean()) + wide
+    from statsmodels.stats.weightstats import DescrStatsW
+
+    low, high = DescrStatsW(differences).tconfint_mean(0.05)
+    return float(low), float(high)

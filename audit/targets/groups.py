@@ -43,13 +43,16 @@ class Group:
     """
 
     pairs: Pairs
-    queries: NDArray[np.float64]
+    queries: NDArray[np.float64]  # (q, d); read-only, so that a mechanism may know them by identity
     kind: str
-    reason: str
+    reason: str  # why these pairs
+    # where the data came from, if a witness can name it instead of carrying the data
     source: dict[str, Any] | None = None
-    asked: bool = True
+    asked: bool = True  # False where what is looked at depends on no query; one stands for them
+    # of a pair that a search made up: the rows in it that are the user's own, and their places
+    # there; None where there may be more of the user's in it
     mine: dict[bytes, int] | None = None
-    digest: str = field(init=False)
+    digest: str = field(init=False)  # SHA-256 of the base before anybody has worked with it
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "digest", self.pairs.base.digest)

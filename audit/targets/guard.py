@@ -41,24 +41,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AuditTarget:
-    """What is audited: a mechanism, what it is called, and the parameters that make it again.
+    """What is audited: a mechanism, what it is called, and the parameters that make it again."""
 
-    `name`, in results and streams, is the catalogue's, or `module:object`. `address` is what
-    `dpassay.targets.resolve.resolve` takes to build it again; None for an object that only this
-    process knows. `parameters` are JSON values. A plain `mechanism` with some of the members is
-    given the defaults of `Mechanism` for the others. `claims` are its own promises unless the user
-    said otherwise. It is asked about its own pairs `alone` for a reading whose number n of records
-    is part of what is false, or where the mechanism says so. Pairs are searched for in `space`;
-    answers are free then.
-    """
-
-    name: str
+    name: str  # in results and streams: the catalogue's, or `module:object`
+    # what `dpassay.targets.resolve.resolve` takes to build it again; None for an object that only
+    # this process knows
     address: str | None
-    parameters: dict[str, Any]
-    mechanism: Mechanism
-    claims: tuple[Claim, ...]
+    parameters: dict[str, Any]  # as JSON values
+    mechanism: Mechanism  # a plain object is given the defaults of `Mechanism` for what it lacks
+    claims: tuple[Claim, ...]  # what it is held against
+    # its own pairs are all that it is asked about: a reading whose number n of records is part of
+    # what is false, or a mechanism that says so
     alone: bool = False
-    space: Space | None = None
+    space: Space | None = None  # what its pairs are searched for among; its answers are free then
     labels: tuple[int, ...] = field(init=False)
     numbers: tuple[float, float] | None = field(init=False)
 

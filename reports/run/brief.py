@@ -16,7 +16,7 @@ from dpassay.claims import SINGLE
 from dpassay.numerics import DOWN, NEAREST, UP, told_apart, written
 from dpassay.reports.run.bound_parts import below_claim, stopped_early
 from dpassay.reports.run.findings import unit_words
-from dpassay.reports.run.kinds import Words, words_of
+from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.seen_cell import (
     at_most_words,
     certain,
@@ -227,14 +227,14 @@ def _brief(result: Raw, name: str) -> Brief:
     known = leak is not None and not blurred(result) and not part
     least = leak if known else lower
     most = None if part else leak if known else upper
-    cell = shown_cell(result)
+    cell, short = shown_cell(result), words.short(shown)
     return Brief(
         id=clean(result["id"]),
         name=name,
         mechanism=clean(result["mechanism"]),
         sampled=result["mode"] == "monte-carlo",
         status=status,
-        claimed=_claimed(words, shown),
+        claimed=f"{words.symbol} = {short}" if short.startswith(shown) else short,
         about="" if (about := unit_words(result)) == SINGLE else about,
         found=_found(
             lower, upper, leak if known else None, beside, refuted=refuted, part=bool(part)
@@ -270,12 +270,6 @@ def _part(looked: str) -> str:
     """Name a part of the release in a word or two: 'the sign of <w, x> alone' is 'sign'."""
     short = looked.removeprefix("the ").removesuffix(" alone").split(" of ")[0]
     return short if looked.startswith("the ") or not looked else "a part"
-
-
-def _claimed(words: Words, shown: str) -> str:
-    """Write a claim with the name of its number."""
-    short = words.short(shown)
-    return f"{words.symbol} = {short}" if short.startswith(shown) else short
 
 
 def _promise(claimed: float, found: float | None) -> str:

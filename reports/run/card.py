@@ -46,7 +46,8 @@ def plot(result: Result, ax: Axes | None = None) -> Axes:
 
     axes = plt.gca() if ax is None else ax
     cells = [] if result.evidence is None else list(result.evidence.cells)
-    colour = PALETTE[_brief(result).status.slug][1]
+    (found,) = briefs(_record(result))
+    colour = PALETTE[found.status.slug][1]
     known = sorted(
         (
             (cell.lower.value, cell.upper.value)
@@ -81,11 +82,6 @@ def _record(result: Result) -> dict[str, Any]:
     confidence = 1.0 if result.evidence is None else 1 - result.evidence.alpha
     run = {"catalogue": False, "complete": True, "confidence": confidence}
     return {"run": run, "results": [result_json(result, confidence)]}
-
-
-def _brief(result: Result) -> Brief:
-    (found,) = briefs(_record(result))
-    return found
 
 
 def _numbers(found: Brief, result: Result) -> str:

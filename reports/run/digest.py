@@ -70,8 +70,13 @@ def by_mechanism(record: Raw, view: View) -> tuple[Table, tuple[Status, ...]]:
         columns=titles,
         numeric=(False,) * len(titles),
         rows=tuple(
-            (_who(first or second), _claim(first), *((_claim(second),) if some else ()))
+            (
+                f"{who.mechanism} ({who.about})" if who.about else who.mechanism,
+                _claim(first),
+                *((_claim(second),) if some else ()),
+            )
             for first, second in rows
+            if (who := first or second) is not None
         ),
     )
     return table, tuple(
@@ -106,12 +111,6 @@ def _beside(claims: Sequence[tuple[Brief, Raw]]) -> Iterator[tuple[Brief | None,
             corrected.remove(same[0])
         yield brief, same[0][0] if same else None
     yield from ((None, brief) for brief, _ in corrected)
-
-
-def _who(brief: Brief | None) -> str:
-    if brief is None:
-        return MISSING
-    return f"{brief.mechanism} ({brief.about})" if brief.about else brief.mechanism
 
 
 def _claim(brief: Brief | None) -> str:

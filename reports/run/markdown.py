@@ -104,7 +104,12 @@ def captioned(table: Table) -> str:
 
 def _story(record: Raw, view: View, told: Sequence[Entry]) -> Pieces:
     head, rows = ("", ()) if view.summary is None else _rows(view.summary)
-    lines = "".join(_line(entry) for entry in told if len(told) <= FEW or not entry.stands)
+    lines = ""
+    for entry in told:
+        if len(told) <= FEW or not entry.stands:
+            about = f"About: {entry.about}." if entry.about else ""
+            said = " ".join(filter(None, (f"{entry.title}.", entry.seen, about)))
+            lines += f"* {text_md(said)}\n"
     return Pieces(
         headline=f"# {text_md(lead(record))}\n\n",
         opening=_opening(view, f"{lines}\n" if lines else ""),
@@ -150,11 +155,6 @@ def _digest(record: Raw, view: View, told: Sequence[Entry]) -> Pieces:
 def _opening(view: View, lines: str) -> str:
     notes = "".join(f"{text_md(note)}\n\n" for note in (f"{view.headline}.", *view.notes))
     return f"{lines}{notes}> **{text_md(view.caveat)}** {text_md(view.caveat_detail)}\n\n"
-
-
-def _line(entry: Entry) -> str:
-    about = f"About: {entry.about}." if entry.about else ""
-    return f"* {text_md(' '.join(filter(None, (f'{entry.title}.', entry.seen, about))))}\n"
 
 
 def _section(entry: Entry) -> str:

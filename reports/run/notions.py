@@ -101,7 +101,9 @@ def _notion(same: Sequence[Raw], kind: str) -> tuple[str, str, str] | None:
         other = result["other"]
         if other["kind"] != kind:
             continue
-        beside = other | {"verdict": "", "lower": _lower(other), "mode": result["mode"]}
+        exactly = value(other["exact"])
+        lower = None if exactly is None else exactly - (value(other.get("error")) or 0.0)
+        beside = other | {"verdict": "", "lower": lower, "mode": result["mode"]}
         found = known(beside)
         if found is not None:
             least = _least(result, found[1], kind, other["witness"])
@@ -111,12 +113,6 @@ def _notion(same: Sequence[Raw], kind: str) -> tuple[str, str, str] | None:
                 witness_words(other, found[1]),
             )
     return None
-
-
-def _lower(other: Raw) -> float | None:
-    """Return what a notion measured beside a claim is at least."""
-    found = value(other["exact"])
-    return None if found is None else found - (value(other.get("error")) or 0.0)
 
 
 def _least(result: Raw, scope: str, kind: str, witness: Raw | None) -> bool:

@@ -17,7 +17,6 @@ from dpassay.reports.run.words import (
     ORIGIN,
     Part,
     _json,
-    fixed_n,
     folder,
     looked_at,
     nothing_found,
@@ -40,6 +39,7 @@ def parts_of(
     result: Raw, status: Status, run: Raw, profile: tuple[str, ...] = ()
 ) -> tuple[Part, ...]:
     """Tell everything about a result but its per-query table; what is not known is left out."""
+    words = parameter_words(result["parameters"], result.get("derived"))
     found = (
         Part(title="Claim", texts=_claim(result)),
         _verdict(result, status),
@@ -53,7 +53,7 @@ def parts_of(
         other_part(result),
         fit_part(result),
         searched_part(result),
-        _parameters(result),
+        Part(title="Mechanism", texts=(f"{clean(result['mechanism'])}; {words}.",)),
         _replay(result),
     )
     return tuple(part for part in found if part is not None)
@@ -76,7 +76,7 @@ def _claim(result: Raw) -> tuple[str, ...]:
         scope += f" {ONE_BY_ONE}{_several(claim, result['witness'], result['parameters'])}"
     origin, by_user = ORIGIN[claim["status"]], claim["source"] == "declared by the user"
     said = (
-        words_of(claim).sentence(taken(fixed_n(result))),
+        words_of(claim).sentence(taken(result["fixed_n"])),
         scope,
         f"Source: {clean(claim['source'])}{'' if by_user else f' ({origin})'}.",
     )
@@ -141,11 +141,6 @@ def _nothing(claim: Raw) -> str:
     else:
         found = "no leak was found at the audited cells"
     return f"There is none: {found}."
-
-
-def _parameters(result: Raw) -> Part:
-    words = parameter_words(result["parameters"], result.get("derived"))
-    return Part(title="Mechanism", texts=(f"{clean(result['mechanism'])}; {words}.",))
 
 
 def parameter_words(parameters: Raw, derived: Raw | None = None) -> str:

@@ -21,7 +21,6 @@ from dpassay.reports.run.words import (
     capital,
     error_words,
     exceeds,
-    fixed_n,
     looked_at,
     promised,
     taken,
@@ -69,7 +68,7 @@ def everywhere(result: Raw, found: Raw) -> str:
 
     All that the mechanism takes, by its own argument.
     """
-    n, parameters = fixed_n(result), result["parameters"]
+    n, parameters = result["fixed_n"], result["parameters"]
     over = "datasets of any size" if n is None else f"all datasets{taken(n)}"
     over += f" (adversary '{clean(parameters['adversary'])}')" if "adversary" in parameters else ""
     return f"{over}, of {clean(found['of'])}" if found.get("of") else over
@@ -175,15 +174,14 @@ def searched_part(result: Raw) -> Part | None:
         told = (f"Pairs were searched for among {among}.{together}{output}", *told)
     if told:
         what = "Certified" if result["mode"] == "monte-carlo" else "In the tables"
-        size, how = f"{what}: {size}", iter(dict.fromkeys(map(_of_family, how)))
+        size = f"{what}: {size}"
+        named = (
+            f"one pair is of the {each}" if each.startswith("family") else each for each in how
+        )
+        how = iter(dict.fromkeys(named))
     return Part(
         title="What was searched", texts=(*told, size, *(f"{capital(each)}." for each in how))
     )
-
-
-def _of_family(how: str) -> str:
-    """Say of which family a pair of a search is."""
-    return f"one pair is of the {how}" if how.startswith("family") else how
 
 
 NOT_ASKED = "There are no queries, since what was looked at depends on none"

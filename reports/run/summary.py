@@ -57,7 +57,8 @@ def print_summary(
     directory: Path | None = None,
 ) -> None:
     """Print what was found, worst first, and what limits it."""
-    found = sorted(briefs(record), key=_worst_first)
+    # the worst first
+    found = sorted(briefs(record), key=lambda each: (each.status.rank, -(each.least or 0.0)))
     shown = [each for each in found if everything or len(found) <= FEW or each.status in IN_FULL]
     _wrapped(console, lead(record), style="bold")
     rows = [row_of(each, record["run"]["confidence"]) for each in shown]
@@ -67,7 +68,9 @@ def print_summary(
         for line in _below(each):
             _wrapped(console, line, INDENT)
         if each.status is REFUTED and each.replay and directory is not None:
-            _say(console, f"{' ' * INDENT}{_from_here(each.replay, directory)}")
+            beside = each.replay.replace(FOLDER, "", 1)  # as it is typed beside the folder
+            here = beside.replace("witnesses/", f"{directory.as_posix()}/witnesses/", 1)
+            _say(console, f"{' ' * INDENT}{here}")
     rest = Counter(each.status.word for each in found)
     _wrapped(
         console,
@@ -87,10 +90,6 @@ def print_summary(
         )
         where = f" 'Would see' holds {examined}." if sight else ""
         _wrapped(console, f"{CAVEAT}{where}")
-
-
-def _worst_first(brief: Brief) -> tuple[int, float]:
-    return brief.status.rank, -(brief.least or 0.0)
 
 
 def row_of(brief: Brief, confidence: float) -> tuple[str, ...]:
@@ -122,12 +121,6 @@ def _sight(brief: Brief) -> str:
         return "a dataset that was not audited breaks it"
     shown = brief.sight.startswith("≥")
     return f"would see {brief.sight}" if shown else f"{brief.sight} would show"
-
-
-def _from_here(replay: str, directory: Path) -> str:
-    """Return the command for a witness as it is typed beside the folder, not in it."""
-    beside = replay.replace(FOLDER, "", 1)
-    return beside.replace("witnesses/", f"{directory.as_posix()}/witnesses/", 1)
 
 
 def _below(brief: Brief) -> Iterator[str]:

@@ -33,7 +33,7 @@ def print_explanation(record: Mapping[str, Any], result_id: str, console: Consol
     if result.query_shortlist is not None:
         _say(console, "")
         _say(console, result.query_shortlist.caption, "bold")
-        console.print(_filled(result.query_shortlist))
+        console.print(_table(result.query_shortlist))
         if result.more:
             _say(console, f"and {result.more} more in the record")
     _say(console, "")
@@ -51,18 +51,13 @@ def _text(text: str, style: str = "") -> Any:
     return Text(text, style=style, overflow="fold")
 
 
-def _table(columns: tuple[str, ...], numeric: tuple[bool, ...]) -> RichTable:
+def _table(data: Table) -> RichTable:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
 
     table = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    for title, right in zip(columns, numeric, strict=True):
+    for title, right in zip(data.columns, data.numeric, strict=True):
         table.add_column(_text(title), justify="right" if right else "left", overflow="fold")
-    return table
-
-
-def _filled(data: Table) -> RichTable:
-    table = _table(data.columns, data.numeric)
     for row in data.rows:
         table.add_row(*map(_text, row))
     return table

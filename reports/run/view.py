@@ -267,7 +267,7 @@ def _summary(results: Sequence[ResultView]) -> Table | None:
     return Table(
         caption="Every claim, worst first. "
         + units_words({result.unit for result in results})
-        + _parts(results),
+        + (PART_ONLY if any(result.part for result in results) else ""),
         columns=titles,
         numeric=(False, False, True, True, True, True, True, False, False),
         rows=tuple(
@@ -287,14 +287,10 @@ def _summary(results: Sequence[ResultView]) -> Table | None:
     )
 
 
-def _parts(results: Sequence[ResultView]) -> str:
-    """Say what the numbers of a part of a release are."""
-    return (
-        " If only a part of the release was examined (≥), the whole release leaks at least that "
-        "much, and 'detectable' is a leak of that part."
-        if any(result.part for result in results)
-        else ""
-    )
+PART_ONLY = (
+    " If only a part of the release was examined (≥), the whole release leaks at least that much, "
+    "and 'detectable' is a leak of that part."
+)
 
 
 def _worst_first(result: ResultView) -> tuple[int, float]:

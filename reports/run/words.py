@@ -38,7 +38,7 @@ class Part:
 def looked_at(result: Raw) -> str:
     """What of the release was looked at, in words.
 
-    Empty where that is all of it, or an older record does not say.
+    Empty where that is all of it.
     """
     return clean(result.get("looked_at", "")).rstrip(",")
 
@@ -127,15 +127,6 @@ def no_event(leak: float | None, event: Any) -> bool:
     Values are no events.
     """
     return leak == 0 and event != []
-
-
-def fixed_n(result: Raw) -> int | None:
-    """Return the only number of records that the mechanism takes; None if it takes any.
-
-    Older records do not say: there it is the parameter n.
-    """
-    n: int | None = result.get("fixed_n", result["parameters"].get("n"))
-    return n
 
 
 def taken(n: int | None) -> str:

@@ -75,7 +75,7 @@ WRONG = {
     "answers,size=2,sensitivity=-1": "sensitivity = -1.0: must be a finite number > 0",
     "answers,sise=3": "'sise' is no parameter of answers; did you mean 'size'?",
     "answers,size": "'size' must have the form name=value",
-    "Answers(size=5)": "did you mean 'answers,size=5'?",
+    "Answers(size=5)": "'Answers(size=5)' is no such kind of data; did you mean 'answers'?",
     "scalars,low=0": "high is missing",
     "records,fixed=maybe": "fixed = 'maybe': must be true or false",
     "records,asked=0": "asked = 0: must be an integer >= 1",

@@ -12,7 +12,7 @@ from dpassay.data import load, points
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.frontier import run as running
-from dpassay.frontier.accuracy import private_accuracy
+from dpassay.frontier.accuracy import interval, private_accuracy
 from dpassay.frontier.entries import parameters
 from dpassay.frontier.leak import group_of, leak_of
 from dpassay.frontier.run import Wanted, compared
@@ -91,6 +91,12 @@ def test_refused() -> None:
         Wanted(names=("walk",))
     with pytest.raises(InvalidInput, match="--splits = 1: must be an integer >= 2"):
         Wanted(splits=1)
+
+
+def test_intervals_are_those_of_a_table_of_student() -> None:
+    """Mean 0.2 and standard error 0.1 of three splits; the table has 4.302653 at 2 degrees."""
+    low, high = interval(0.2 + np.array([-0.1, 0.0, 0.1]) * math.sqrt(3))
+    assert (low, high) == pytest.approx((0.2 - 0.4302653, 0.2 + 0.4302653), abs=1e-7)
 
 
 def test_an_interval_ends_where_no_accuracy_lies(monkeypatch: pytest.MonkeyPatch) -> None:

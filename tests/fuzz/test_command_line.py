@@ -35,7 +35,7 @@ LINES = (
 )
 """Valid ones; `run` gets --dry-run besides."""
 TARGETS = ("soft-majority", "projected-walk")
-HEAVY = ("attack", "compare-mechanisms", "selftest", "zoo")
+HEAVY = ("attack", "compare-mechanisms", "selftest")
 """What is only parsed: it works for long where nothing is wrong."""
 WORDS = (
     *(

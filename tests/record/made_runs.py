@@ -125,7 +125,9 @@ def full(made: Record) -> Record:
         "budget": 0,
         "catalogue": False,
     }
-    absent = {"alpha": 0.001, "trials": N} | dict.fromkeys(("error", "spending", "any_size", "fit"))
+    absent = {"alpha": 0.001, "trials": N} | dict.fromkeys(
+        ("error", "spending", "any_size", "fit", "fixed_n")
+    )
     cell = {
         "group": "data",
         "pair": 0,

@@ -58,6 +58,7 @@ NOTHING: Record = dict.fromkeys(
         "witness",
         "any_size",
         "fit",
+        "fixed_n",
     )
 )
 

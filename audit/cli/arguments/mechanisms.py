@@ -23,6 +23,7 @@ from dpassay.data import Labelled
 from dpassay.engine.apart import CAN_FORK
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism
+from dpassay.search.spaces import space_of
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import is_own
@@ -39,6 +40,12 @@ from dpassay.trials.isolation.introduce import introduced
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated, StandIn
 
+DESCRIBING = (
+    *("process", "http", "parameters", "learner", "claim", "answers"),
+    *("search", "together", "output", "configured"),
+)
+"""Options that say what is audited; the zoo has its own functions, claims and data."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
@@ -53,6 +60,7 @@ class Wanted:
     searches: Searches = field(default_factory=Searches)
     # if attacked, and so in need of no claim: those that may answer anything
     attacked: frozenset[str] | None = None
+    members: tuple[AuditTarget, ...] = ()  # of the zoo, instead of mechanisms
 
     @property
     def of_pairs(self) -> bool:
@@ -88,6 +96,32 @@ def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wa
         mode=mode,
         searches=searches,
     )
+
+
+def zoo_of(arguments: argparse.Namespace, *, mode: str) -> Wanted:
+    """Return the broken mechanisms that a command line names, or all, each before its twin."""
+    from dpassay.mechanisms.broken.zoo import specimens
+
+    if any(getattr(arguments, key) for key in DESCRIBING):
+        raise InvalidInput(f"--catalogue zoo: goes without {', '.join(DESCRIBING)}")
+    known = {each.name: each for each in specimens()}
+    for name in arguments.targets:
+        if name not in known:
+            raise InvalidInput(f"TARGET = '{name}': must be one of {', '.join(known)}")
+    members = []
+    for name in arguments.targets or known:
+        each = known[name]
+        space = space_of(each.data)
+        claim = replace(each.claim, relation=space.relation)
+        for called, function, told in (
+            (name, each.function, replace(claim, expected="refuted")),
+            (f"{name}-twin", each.twin, claim),
+        ):
+            address = f"{function.__module__}:{function.__name__}"
+            answers = Answers(free=True, bits=each.bits)
+            target = resolve(address, None, (told,), answers, name=called)
+            members.append(replace(target, space=space))
+    return Wanted(mechanisms=(), named=True, parameters={}, mode=mode, members=tuple(members))
 
 
 def programs_of(arguments: argparse.Namespace) -> list[tuple[str, Configured]]:
@@ -141,6 +175,7 @@ def targets_of(
     how many. Of the catalogue as a whole those are left out that no trials can say anything
     about, where trials are asked for.
     """
+    yield from wanted.members
     every, parameters = wanted.mechanisms, wanted.parameters
     taken: set[str] = set()
     size = records if isinstance(records, int) else len(records)

@@ -65,7 +65,11 @@ def settings_of(config: Config, *, resume: bool = False) -> Settings:
                 "line, or of a grid)"
             )
         domain = Domain(n=alone["n"], points=alone["domain"])
-    _refuse_idle_executor(config)
+    if config.said("executor") and config.executor == "dask" and config.mode == "exact":
+        raise InvalidInput(
+            f"{_flag('executor')} dask: has no effect with --mode exact, which computes the laws "
+            "of the pairs here; --mode exhaustive and trials use a cluster"
+        )
     limits = {key: alone[key] for key in ("shard_timeout", "memory")}
     shared: dict[str, Any] = {
         key: getattr(config, key)
@@ -103,14 +107,6 @@ def workers_of(config: Config) -> dict[str, Any]:
         "scheduler": scheduler,
         "jobs": 1 if idle else config.jobs,
     }
-
-
-def _refuse_idle_executor(config: Config) -> None:
-    if config.said("executor") and config.executor == "dask" and config.mode == "exact":
-        raise InvalidInput(
-            f"{_flag('executor')} dask: has no effect with --mode exact, which computes the laws "
-            "of the pairs here; --mode exhaustive and trials use a cluster"
-        )
 
 
 def refuse_idle_limits(config: Config, targets: Sequence[AuditTarget], settings: Settings) -> None:
@@ -183,13 +179,13 @@ def _not_two(table: Table) -> str:
         return told
     if len({label.strip().lower() for label in labels}) == 2:
         return f"{told}; some differ in upper case or blanks only"
-    two = [name for name, places in table.columns.items() if _two_valued(table, places)]
+    X = table.data.X
+    two = [
+        name
+        for name, at in table.columns.items()
+        if len(at) == 2 or (len(at) == 1 and len(set(X[:, at[0]])) == 2)
+    ]
     return f"{told}; columns with two values: {shown(two)}" if two else told
-
-
-def _two_valued(table: Table, places: tuple[int, ...]) -> bool:
-    """Whether a column of features could be one of labels."""
-    return len(places) == 2 or (len(places) == 1 and len(set(table.data.X[:, places[0]])) == 2)
 
 
 def transcripts_of(config: Config) -> int | None:

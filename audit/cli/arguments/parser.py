@@ -6,6 +6,7 @@ import argparse
 import re
 import textwrap
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from dpassay.config.option import Option
@@ -231,9 +232,9 @@ def add_output(command: Any, *, what: str = "table", quiet: bool = True) -> None
 
 def examples(*lines: tuple[str, str]) -> str:
     """Return the examples of a command: what is typed, and one sentence about it."""
-    return "\n".join(
-        ["examples:", *(f"{_typed(command)}\n{_indented(text, 6)}" for command, text in lines), ""]
-    )
+    fill = partial(textwrap.fill, width=WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    told = (f"{_typed(command)}\n{fill(' '.join(text.split()))}" for command, text in lines)
+    return "\n".join(["examples:", *told, ""])
 
 
 def _typed(command: str) -> str:
@@ -243,12 +244,6 @@ def _typed(command: str) -> str:
     while len(rest) + 2 > WIDTH and (place := rest.rfind(" -", 0, WIDTH - 8)) > 0:
         lines, rest = [*lines, rest[:place] + " \\"], "    " + rest[place + 1 :]
     return "\n".join(f"  {line}" for line in (*lines, rest))
-
-
-def _indented(text: str, columns: int) -> str:
-    return textwrap.fill(
-        " ".join(text.split()), WIDTH, initial_indent=" " * columns, subsequent_indent=" " * columns
-    )
 
 
 def codes(meanings: Sequence[tuple[int, str]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from dpassay.claims import Claim
@@ -145,22 +146,14 @@ def searched(
         raise InvalidInput(f"bits: only for functions and programs; '{name}' is none")
     claims = None if claim is None else (replace(claim, relation=sought.space.relation),)
     target = resolve(name, parameters, claims, sought.answers, name=each.called)
-    if _sized(target) and not search.fixed:
+    given: Any = target.given
+    n = getattr(given, "fixed_n", None), target.parameters.get("n")
+    if n != (None, None) and not search.fixed:
         raise InvalidInput(
             f"{search.argument} = '{search.said}': must be records,fixed=true; '{name}' speaks of "
             "datasets of one size"
         )
-    return replace(target, claims=tuple(_among(claim, sought.space) for claim in target.claims))
-
-
-def _among(claim: Claim, space: Space) -> Claim:
-    """Make a claim speak of a space's neighbours, unless it names its own."""
-    own = claim.relation != REPLACE_ONE
-    return claim if own else replace(claim, relation=space.relation)
-
-
-def _sized(target: AuditTarget) -> bool:
-    """Whether a mechanism speaks of datasets of one size alone."""
-    given: Any = target.given
-    known = getattr(given, "fixed_n", None), target.parameters.get("n")
-    return any(each is not None for each in known)
+    # claims that name no neighbours of their own speak of the space's
+    among = partial(replace, relation=sought.space.relation)
+    made = (among(each) if each.relation == REPLACE_ONE else each for each in target.claims)
+    return replace(target, claims=tuple(made))

@@ -79,6 +79,8 @@ def add_arguments(command: Parser) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Compare, print the table or the document, write the page."""
+    from dpassay.reports.frontier.view import key_of
+
     config = in_force(arguments)
     table, wanted = read_table(config), wanted_of(arguments, config)
     directory = None if config.out is None else Path(config.out)
@@ -87,7 +89,7 @@ def action(arguments: argparse.Namespace) -> int:
     found = _found(table, wanted, quiet=arguments.quiet)
     rows = [row for row, _ in found]
     document = _document(rows, table, wanted, arguments)
-    _deliver(document, {_key(row): cost for row, cost in found}, directory, arguments)
+    _deliver(document, {key_of(row): cost for row, cost in found}, directory, arguments)
     if not document["complete"]:
         return Exit.INTERRUPTED
     return Exit.FAILED if any("error" in row for row in rows) else Exit.NOTHING
@@ -125,12 +127,6 @@ def wanted_of(arguments: argparse.Namespace, config: Config) -> Wanted:
         sample=config.said("budget"),
         settings=settings,
     )
-
-
-def _key(row: dict[str, Any]) -> str:
-    from dpassay.reports.frontier.view import key_of
-
-    return key_of(row)
 
 
 def _document(

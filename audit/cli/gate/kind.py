@@ -21,10 +21,6 @@ Raw = Mapping[str, Any]
 Record = dict[str, Any]
 
 
-def _nothing(record: Raw, judged: Judged, folder: Path) -> None:
-    """Write no more than the comparison."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordKind:
     """What the commands on records know of one kind."""
@@ -58,7 +54,7 @@ class RecordKind:
     compare: Callable[[Raw, Raw, float, bool], Comparison]
     estimates: bool = False  # whether there are some that could count
     # writes what else a comparison changes in a folder of reports
-    beside: Callable[[Raw, Judged, Path], None] = _nothing
+    beside: Callable[[Raw, Judged, Path], None] = lambda *_: None
 
     @property
     def noun(self) -> str:

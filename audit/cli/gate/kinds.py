@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -188,14 +189,11 @@ KINDS = (RUNS, ATTACKS, THEOREMS)
 
 def kind_of(text: str, argument: str = "RECORD") -> RecordKind:
     """Return the kind of record that a name stands for; that of a run where none can be told."""
-    return next((kind for kind in KINDS if _stands_for(kind, text, argument)), RUNS)
-
-
-def _stands_for(kind: RecordKind, text: str, argument: str) -> bool:
-    try:
-        return kind.is_one(located(text, argument, kind.files))
-    except InvalidInput:
-        return False
+    for kind in KINDS:
+        with suppress(InvalidInput):
+            if kind.is_one(located(text, argument, kind.files)):
+                return kind
+    return RUNS
 
 
 def any_record(text: str) -> tuple[RecordKind, Record]:

@@ -17,20 +17,13 @@ from dpassay.workers.supervisor import LINUX
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a user's code may take.
+    """What a user's code may take."""
 
-    `seconds` are for one thing that is asked of it: its import, one `prepare`, a portion of trials.
-    `memory` is the GiB of its process besides what it begins with, kept to on Linux; `processes`
-    are at a time, counted ten times a second on Linux; `reply` is the GiB of one answer. With
-    `network` it reaches other processes by the network; without, it does not where there are
-    namespaces.
-    """
-
-    seconds: float = 60.0
-    memory: float = 4.0
-    processes: int = 256
-    reply: float = 1.0
-    network: bool = True
+    seconds: float = 60.0  # for one thing that is asked: its import, a prepare, a portion of trials
+    memory: float = 4.0  # GiB besides what its process begins with; kept to on Linux
+    processes: int = 256  # at a time, counted ten times a second on Linux
+    reply: float = 1.0  # GiB of one answer
+    network: bool = True  # reaches other processes by it, where there are namespaces
 
 
 PROTECTED: list[str] = []

@@ -120,7 +120,8 @@ def make_catalogue(
         for view in views
     ]
     wrong = sorted(
-        (each for each in entries if each.brief.status in WRONG), key=lambda each: -_ratio(each)
+        (each for each in entries if each.brief.status in WRONG),
+        key=lambda each: -each.dot.ratio if each.dot else 0.0,
     )
     notes = method_notes(views)
     groups = _groups(entries, notes)
@@ -131,10 +132,6 @@ def make_catalogue(
         notes=notes,
         dots=_dots(groups),
     )
-
-
-def _ratio(entry: Entry) -> float:
-    return entry.dot.ratio if entry.dot else 0.0
 
 
 def _groups(entries: Sequence[Entry], notes: Sequence[Note]) -> tuple[Group, ...]:

@@ -175,7 +175,9 @@ def _line(raw: Raw, brief: Brief) -> Line | None:
     least = leak if computed and leak is not None else lower
     if computed or looked_at(raw):
         upper = None
-    most = "" if upper is None else "≤ ∞" if math.isinf(upper) else _most(brief, upper)
+    most = "" if upper is None else "≤ ∞"
+    if upper is not None and not math.isinf(upper):
+        most = brief.at_most.partition(" at ")[0] or f"≤ {written(upper, 3, UP)}"
     return number_line(
         (claimed, f"claim {claimed_number(brief)}"),
         (least, brief.found if computed else f"≥ {_least(brief)}"),
@@ -185,10 +187,6 @@ def _line(raw: Raw, brief: Brief) -> Line | None:
 
 def _least(brief: Brief) -> str:
     return brief.found.removeprefix("≥ ").partition(" to ")[0]
-
-
-def _most(brief: Brief, upper: float) -> str:
-    return brief.at_most.partition(" at ")[0] or f"≤ {written(upper, 3, UP)}"
 
 
 def claimed_number(brief: Brief) -> str:
@@ -202,7 +200,10 @@ def _steps(raw: Raw, brief: Brief, command: str) -> Iterator[Step]:
     if brief.status in {REFUTED, EXPECTED}:
         yield replayed(brief)
     if brief.status is REFUTED:
-        yield Step(text=f"Fix the mechanism{_or_claim(raw, brief)}: {_refuted_too(raw, brief)}.")
+        # what is true can be claimed, where a finite claim can be true
+        known = not brief.certain and not math.isinf(value(raw["lower"]) or 0.0)
+        claim = ", or claim what is true" if known else ""
+        yield Step(text=f"Fix the mechanism{claim}: {_refuted_too(raw, brief)}.")
         yield Step(text="Run it again:", command=command)
     elif _exceeded(brief):
         yield Step(
@@ -276,12 +277,6 @@ def replayed(brief: Brief) -> Step:
         text="See it again from Python, with the same pairs and queries: the mechanism or its data "
         "existed in memory only."
     )
-
-
-def _or_claim(raw: Raw, brief: Brief) -> str:
-    """Say that what is true can be claimed, where a finite claim can be true."""
-    lower = value(raw["lower"]) or 0.0
-    return "" if brief.certain or math.isinf(lower) else ", or claim what is true"
 
 
 def _refuted_too(raw: Raw, brief: Brief) -> str:

@@ -77,14 +77,9 @@ def _own_page(record: Raw, found: Sequence[Brief], view: View, common: Raw) -> s
         cards=shown,
         rest=rest,
         every=cards,
-        plain_parts=_plain_parts,
+        plain_parts=lambda result: Story(parts=result.parts, notes=()),
         pictures=pictures,
     )
-
-
-def _plain_parts(result: ResultView) -> Story:
-    """Tell all parts of a result in full."""
-    return Story(parts=result.parts, notes=())
 
 
 def _catalogue_page(results: Sequence[Raw], found: Sequence[Brief], view: View, common: Raw) -> str:

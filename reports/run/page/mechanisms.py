@@ -107,18 +107,12 @@ def _steps(entry: Entry, group: Group, command: str) -> Iterator[Step]:
         )
     else:
         yield Step(text="Rely on the claim only as far as the audit looked, as told below.")
-    name = shlex.quote(group.name)
+    name, ours = shlex.quote(group.name), re.match(r"dpassay run( |$)", command)
+    options = re.sub(r" --profile[ =]\S+", "", command.removeprefix("dpassay run")) if ours else ""
     yield Step(
         text="Audit it alone, under the deep profile:",
-        command=f"dpassay run {name}{_options(command)} --profile deep --out {name}",
+        command=f"dpassay run {name}{options} --profile deep --out {name}",
     )
-
-
-def _options(command: str) -> str:
-    """Return the options of a run of the catalogue, but for its profile."""
-    if not re.match(r"dpassay run( |$)", command):
-        return ""
-    return re.sub(r" --profile[ =]\S+", "", command.removeprefix("dpassay run"))
 
 
 def _instead(entry: Entry, group: Group) -> str:

@@ -83,18 +83,17 @@ def story(result: ResultView, notes: Sequence[Note]) -> Story:
             rest = [
                 each
                 for each in sentences
-                if (part.title, each) not in numbers and not _said(each, searched)
+                if (part.title, each) not in numbers
+                and not (
+                    # why a pair was chosen stands among what was searched
+                    each.startswith("Chosen because ")
+                    and any(each[len("Chosen because ") :].rstrip(".") in told for told in searched)
+                )
             ]
             kept += [" ".join(rest)] if rest else []
         if kept or part.command is not None:
             parts.append(replace(part, texts=tuple(kept)))
     return Story(parts=tuple(parts), notes=tuple(sorted(set(cited))))
-
-
-def _said(sentence: str, searched: Sequence[str]) -> bool:
-    """Whether a sentence on why a pair was chosen stands among what was searched."""
-    why = sentence.removeprefix("Chosen because ").rstrip(".")
-    return why != sentence.rstrip(".") and any(why in each for each in searched)
 
 
 def _split(text: str) -> list[str]:

@@ -121,7 +121,10 @@ def overview_plot(rows: Sequence[Row], *, name: str, part: str = "") -> str:
             mark.style,
         )
     for place, ratio in sorted({(place, dot.ratio) for place, dot in dots}):
-        _beyond(chart, place, ratio)
+        if _within(ratio) != ratio:  # beyond the end of the axis
+            text = "∞" if math.isinf(ratio) else f"{ratio:.2g}"
+            at = chart.x.at(_within(ratio)) + 6, chart.y.at(place) + MIDDLE
+            chart.write(text, *at)
     chart.write("the claim", chart.x.at(1.0), TOP - 5, "middle claim")
     chart.write("leak ÷ claim", (LEFT + RIGHT) / 2, height - 6, "middle below")
     return chart.svg(
@@ -138,11 +141,3 @@ def overview_plot(rows: Sequence[Row], *, name: str, part: str = "") -> str:
 
 def _within(ratio: float) -> float:
     return min(max(ratio, LEAST), MOST)
-
-
-def _beyond(chart: Chart, place: int, ratio: float) -> None:
-    """Write what lies beyond the end of the axis beside its mark."""
-    at = _within(ratio)
-    if at != ratio:
-        text = "∞" if math.isinf(ratio) else f"{ratio:.2g}"
-        chart.write(text, chart.x.at(at) + 6, chart.y.at(place) + MIDDLE)

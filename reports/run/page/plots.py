@@ -6,7 +6,7 @@ Inline SVG; the same bytes every time.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -41,7 +41,8 @@ def query_plot(result: ResultView, *, claimed: str, name: str) -> str:
     queries = sorted(result.queries, key=lambda query: (-query.size, -query.upper))
     own = sum(query.own for query in queries)
     edge = _edge([(*_finite(query.size, query.upper), result.claimed) for query in queries])
-    start = _start(query.size for query in queries)
+    # at 0, or below an excess error that is less
+    start = 1.12 * min((0.0, *(query.size for query in queries)))
     chart = Chart(
         Scale(least=0.2, most=len(queries) + 0.8, start=LEFT, end=RIGHT),
         Scale(least=start, most=edge, start=BOTTOM, end=TOP),
@@ -167,11 +168,6 @@ def _finite(size: float | None, upper: float | None) -> tuple[float, ...]:
     All of the losses, and upper bounds that are not far beyond them.
     """
     return tuple(number for number in (size, upper) if number is not None and math.isfinite(number))
-
-
-def _start(sizes: Iterable[float | None]) -> float:
-    """Return where the axis begins: at 0, or below an excess error that is less."""
-    return 1.12 * min((size for size in sizes if size is not None and size < 0), default=0.0)
 
 
 def _edge(rows: Sequence[tuple[float, ...]]) -> float:

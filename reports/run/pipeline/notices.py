@@ -58,23 +58,19 @@ def alarms(record: Raw) -> tuple[str, ...]:
 
 
 def _notice(result: Raw, brief: Brief, key: str) -> Notice:
+    again = f"See it again: {replay(brief)} ({REPORT})." if brief.replay else ""
+    found = (f"{brief.name} {leaks(brief)} ({certainty(result)}).", brief.seen, again)
+    reason = f"{brief.reason[:1].upper()}{brief.reason[1:]}."
+    told = found if brief.status is REFUTED else (reason, MEANINGS.get(brief.status, ""))
     return Notice(
         brief=brief,
         status=brief.status,
         level=LEVELS[brief.status],
         title=f"{brief.name}, {brief.claimed}: {brief.status.word}",
-        text=" ".join(filter(None, _sentences(result, brief))),
+        text=" ".join(filter(None, told)),
         places=result.get("places", ()),
         fingerprint=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32],
     )
-
-
-def _sentences(result: Raw, brief: Brief) -> tuple[str, ...]:
-    """Say what was found and how to see it again."""
-    if brief.status is not REFUTED:
-        return (f"{brief.reason[:1].upper()}{brief.reason[1:]}.", MEANINGS.get(brief.status, ""))
-    again = f"See it again: {replay(brief)} ({REPORT})." if brief.replay else ""
-    return (f"{brief.name} {leaks(brief)} ({certainty(result)}).", brief.seen, again)
 
 
 def replay(brief: Brief) -> str:

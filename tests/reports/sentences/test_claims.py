@@ -103,7 +103,7 @@ def test_no_promise_is_written_smaller_than_it_is() -> None:
 def test_an_error_is_promised_on_datasets_of_the_size_that_is_taken(make: Any) -> None:
     result = make.computed("a", "not refuted", 0.1)
     result["claim"] |= {"kind": "Accuracy", "epsilon": None, "delta": None, "bound": 0.5}
-    result["parameters"] = {"n": 398}
+    result["fixed_n"] = 398
     assert "on every dataset that the mechanism takes (n = 398). S" in told(
         only(make.record(result)), "Claim"
     )
