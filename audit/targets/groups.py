@@ -32,14 +32,8 @@ def silent(what: str, done: int, total: int) -> None:
 class Group:
     """Pairs with one base dataset, and the queries (q, d) asked of all of them.
 
-    The queries are read-only, so that a mechanism may know them again by identity. `kind` is 'data'
-    (the user's), 'own' (the mechanism's own worst case), 'learned' (a pair of these with a
-    direction that was learned for it) or 'searched' (a pair that a search has proposed); `reason`
-    says why these pairs. `source` is where the data came from, if a witness can name it instead of
-    carrying the data. `asked` is False where what is looked at depends on no query, and one point
-    stands for them. `mine` has, of a pair that a search made up, the rows in it that are the user's
-    own, and their places there; None where there may be more of the user's in it. `digest` is the
-    SHA-256 of the base dataset before anybody has worked with it.
+    `kind` is 'data' (the user's), 'own' (the mechanism's worst case), 'learned' (a pair of these
+    with a direction that was learned for it) or 'searched' (a pair that a search has proposed).
     """
 
     pairs: Pairs
