@@ -26,7 +26,6 @@ from dpassay.mechanism.opening import (
 DEEPEST, MOST_LEAVES = 40, 20_000
 """Parts are read so deep and so many of an answer; what is left is known by a digest."""
 
-HOLDERS = {dict, list, tuple}
 TEXT = {str}
 
 
@@ -59,29 +58,32 @@ def is_plain(values: Sequence[Any]) -> bool:
 
 def owned(value: Any) -> Any:
     """Return an answer that `is_plain` and that nobody else holds."""
-    kind = type(value)
-    if kind in LEAVES:
-        return value
-    # most functions answer one flat container: one look at its types, for a fifth of the time
-    if kind in HOLDERS and len(value) <= MOST_LEAVES:
-        named = kind is dict
-        if LEAVES.issuperset(map(type, value.values() if named else value)) and (
-            not named or TEXT.issuperset(map(type, value))
-        ):
-            return value if kind is tuple else value.copy()
+    # most functions answer one flat container: one look at its types, for a third of the time
+    if type(value) in LEAVES or (_flat(value) and len(value) <= MOST_LEAVES):
+        return _copied(value)
     return _copied(value) if is_plain((value,)) else plain(value)
+
+
+def _flat(value: Any) -> bool:
+    """Return whether a value is a container of numbers and texts alone."""
+    kind = type(value)
+    if kind is dict:
+        return TEXT.issuperset(map(type, value)) and LEAVES.issuperset(map(type, value.values()))
+    return (kind is list or kind is tuple) and LEAVES.issuperset(map(type, value))
 
 
 def _copied(value: Any) -> Any:
     """Return what `is_plain` as something that nobody else holds."""
     kind = type(value)
-    if kind is np.ndarray:
-        return value.copy()
-    if kind not in HOLDERS:
-        return value
+    if kind is tuple:
+        return value if LEAVES.issuperset(map(type, value)) else tuple(map(_copied, value))
+    if kind is list:
+        return value.copy() if LEAVES.issuperset(map(type, value)) else list(map(_copied, value))
     if kind is dict:
+        if LEAVES.issuperset(map(type, value.values())):
+            return value.copy()
         return {key: _copied(part) for key, part in value.items()}
-    return kind(map(_copied, value))
+    return value.copy() if kind is np.ndarray else value
 
 
 def plain(value: Any) -> Any:
