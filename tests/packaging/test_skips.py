@@ -16,7 +16,6 @@ KNOWN = {
     "needed.py": (1, "a browser, or data: see there"),
     "packaging/test_skips.py": (3, "none: it names them"),
     "browser/test_installing.py": (3, "what only Debian does"),
-    "docs/test_real_bugs.py": (1, "an environment that cannot be made"),
     "cli/test_resume.py": (3, "what only Linux shows in /proc"),
     "targets/foreign/test_hostile.py": (1, "what only Linux shows in /proc"),
     "trials/isolation/test_hosts.py": (2, "what only Linux limits, and namespaces"),
