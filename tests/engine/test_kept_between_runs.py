@@ -112,7 +112,7 @@ def test_trials_of_a_process_count_as_much_as_they_tell() -> None:
     assert [_dispersion([each]) for each in lots] == pytest.approx([3 - 1 / 50, 1], rel=0.3)
 
 
-@pytest.mark.parametrize("name", ["pool of 200 bits", "every bit forty times"])
+@pytest.mark.parametrize("name", ["pool of 50 bits", "every bit forty times"])
 def test_a_service_that_keeps_its_answers_is_never_refuted(name: str) -> None:
     """Each answer is at its claim; certified alone these were refuted at 99.9 %."""
     make, _ = SERVICES[name]
