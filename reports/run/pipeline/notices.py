@@ -58,10 +58,15 @@ def alarms(record: Raw) -> tuple[str, ...]:
 
 
 def _notice(result: Raw, brief: Brief, key: str) -> Notice:
-    again = f"See it again: {replay(brief)} ({REPORT})." if brief.replay else ""
-    found = (f"{brief.name} {leaks(brief)} ({certainty(result)}).", brief.seen, again)
-    reason = f"{brief.reason[:1].upper()}{brief.reason[1:]}."
-    told = found if brief.status is REFUTED else (reason, MEANINGS.get(brief.status, ""))
+    if brief.status is REFUTED:
+        again = f"See it again: {replay(brief)} ({REPORT})." if brief.replay else ""
+        told = (f"{brief.name} {leaks(brief)} ({certainty(result)}).", brief.seen, again)
+    else:
+        told = (
+            f"{brief.reason[:1].upper()}{brief.reason[1:]}.",
+            MEANINGS.get(brief.status, ""),
+            "",
+        )
     return Notice(
         brief=brief,
         status=brief.status,
