@@ -61,7 +61,7 @@ JOURNEYS = {
     "theorem": "theorem run dwork-feldman-2018/theorem-4.3 --seed 1 --out theorem",
     "accept": "baseline accept given --baseline base.json",
     "check": "baseline check given --baseline base.json --json",
-    "again": "run soft-majority control --profile quick --seed 2 --out again",
+    "again": "run soft-majority control --profile quick --budget 3000 --seed 1 --out again",
     "compare": "compare catalogue again --json",
     "reports": f"report searched/record.json --format {FORMATS},sarif,comment --out reports",
     "attack reports": f"report attack/attack.json --format {FORMATS} --out attack_reports",
