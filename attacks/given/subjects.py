@@ -14,8 +14,7 @@ from dpassay.attacks.given.predictions import Task
 from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
 from dpassay.errors import TargetError, told
-from dpassay.rows.handing import Features
-from dpassay.rows.rows import Rows
+from dpassay.rows.rows import Features, Rows
 from dpassay.targets.estimators import Trained
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.isolation.target import Isolated

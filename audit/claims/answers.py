@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from dpassay.claims.promise import Promise, keep_number
 from dpassay.numerics import allowance
 from dpassay.privacy_curves import Curve, Points
-
-if TYPE_CHECKING:
-    from dpassay.claims.kinds import Claim
 
 LARGEST = 700.0
 """No larger epsilon is a claim: a factor of e to this is next to the largest number there is."""
@@ -89,7 +86,7 @@ class DP(Promise):
         return f"{self.named} at δ = {allowance(self.delta)}" if self.delta else self.named
 
     @property
-    def points(self) -> tuple[DP, ...]:
+    def points(self) -> tuple[Self, ...]:
         """The points that an audit may hold the algorithm against, itself first."""
         if self.curve is None:
             return (self,)
@@ -107,7 +104,7 @@ class DP(Promise):
         del found["curve"]
         return found if self.curve is None else found | {"curve": self.curve.as_json()}
 
-    def beside(self) -> Claim:
+    def beside(self) -> Stability:
         """The change of a label's probability."""
         return Stability(gamma=1.0, **self.as_measured())
 
@@ -209,6 +206,6 @@ class Stability(Promise):
             else f"is about labels, {name} answers numbers; say PredictionStability(...)"
         )
 
-    def beside(self) -> Claim:
+    def beside(self) -> DP:
         """The privacy loss."""
         return DP(epsilon=LARGEST, **self.as_measured())

@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, Self
 
 from dpassay.errors import as_real, require
 from dpassay.relations import REPLACE_ONE, check_relation
-
-if TYPE_CHECKING:
-    from dpassay.claims.kinds import Claim
 
 SINGLE = "single prediction"
 """The unit of a claim that is about one answer at one query."""
@@ -91,9 +88,9 @@ class Promise:
         return self.quantity
 
     @property
-    def points(self) -> tuple[Claim, ...]:
+    def points(self) -> tuple[Self, ...]:
         """The claims of which an audit may choose one to hold the algorithm against: itself."""
-        return (cast("Claim", self),)
+        return (self,)
 
     @property
     def decided(self) -> bool:
@@ -116,7 +113,7 @@ class Promise:
         """
         return ""
 
-    def beside(self) -> Claim | None:
+    def beside(self) -> Promise | None:
         """The notion for labels that it is not about, to be measured beside it.
 
         None for claims about anything else.

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
-from dpassay.claims import Claim
+from dpassay.claims import DP, Claim, Stability
 from dpassay.engine.apart import apart
 from dpassay.engine.baseline_cells import Raw
 from dpassay.engine.budget import Budget
@@ -273,7 +273,9 @@ def _both_notions(target: AuditTarget, hold: Holder) -> Holder:
 
     def both(claim: Claim) -> Evidence:
         other = claim.beside()
-        return hold(claim) if other is None else replace(hold(claim), other=(other, measure(other)))
+        if not isinstance(other, DP | Stability):
+            return hold(claim)
+        return replace(hold(claim), other=(other, measure(other)))
 
     return both
 

@@ -14,8 +14,7 @@ from dpassay.data import Values
 from dpassay.errors import Failed
 from dpassay.mechanism.base import Mechanism
 from dpassay.mechanism.plain import owned
-from dpassay.rows.handing import Handed
-from dpassay.rows.rows import Rows
+from dpassay.rows.rows import Handed, Rows
 
 if TYPE_CHECKING:
     from dpassay.search.declared import Output

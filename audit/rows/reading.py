@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from dpassay.errors import InvalidInput, as_real, near, require
 from dpassay.rows.columns import MISSING, SPECIAL, Coded, Column, Kind, is_hashable
-from dpassay.rows.handing import Features
-from dpassay.rows.rows import LABELLED, Form, Rows, Shape
+from dpassay.rows.rows import LABELLED, Features, Form, Rows, Shape
 
 MOST_VALUES = 100_000
 """Values that a column may have."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.errors import require
-from dpassay.rows.handing import Features
+from dpassay.rows.rows import Features
 
 SEED = "random_state"
 """What scikit-learn calls the parameter that coins come from."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,13 @@ from dpassay.search.outputs import Encoder, fit_encoder
 from dpassay.seeds import stream
 from dpassay.targets.faults import guarded, hint
 
-if TYPE_CHECKING:
-    from dpassay.targets.guard import AuditTarget
-
 WHERE = "a pilot dataset"
 Pilot = tuple[Any, NDArray[np.float64], tuple[str | float, ...]]
 """A dataset, what is asked there, and the key of the random stream."""
 
 
 def fitted(
-    target: AuditTarget,
+    target: Any,
     pilots: Sequence[Pilot],
     size: int,
     own: str = "",
@@ -32,9 +29,9 @@ def fitted(
 ) -> Encoder:
     """Fit the encoder of a mechanism's answers on a pilot of `size` trials each.
 
-    A mechanism that fails every time on the dataset with the digest `own`, if there is one, or
-    on all of them, raises `TargetError`. With `failures` a run may raise an exception, also if
-    the pilot does not show one.
+    The target is an `AuditTarget`, which is made with this. One that fails every time on the
+    dataset with the digest `own`, if there is one, or on all of them, raises `TargetError`. With
+    `failures` a run may raise an exception, also if the pilot does not show one.
     """
     drawn = _drawn(target, pilots, size, own)
     _check_failures(target.name, drawn, "every pilot dataset")
@@ -48,7 +45,7 @@ def fitted(
     )
 
 
-def _drawn(target: AuditTarget, pilots: Sequence[Pilot], size: int, own: str) -> list[NDArray[Any]]:
+def _drawn(target: Any, pilots: Sequence[Pilot], size: int, own: str) -> list[NDArray[Any]]:
     """Return the answers, those at each query by themselves where they come query by query."""
     drawn, failed = list[NDArray[Any]](), list[TargetError]()
     for data, queries, key in pilots:

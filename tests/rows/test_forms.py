@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from dpassay.errors import InvalidInput
 from dpassay.rows.columns import MISSING, SPECIAL, Column
-from dpassay.rows.handing import Features, Handed
 from dpassay.rows.reading import code, rows_of
-from dpassay.rows.rows import Rows, rows_from_json
+from dpassay.rows.rows import Features, Handed, Rows, rows_from_json
 
 FRAME = pd.DataFrame(
     {

@@ -25,6 +25,7 @@ from dpassay.engine.searching.search import (
 )
 from dpassay.engine.searching.walking import EVENTS, RUNS
 from dpassay.pairs import NOTHING_ASKED
+from dpassay.search.proposals.paths import paths_of
 from dpassay.search.proposals.proposal import Space
 from dpassay.seeds import stream
 from dpassay.targets.guard import AuditTarget
@@ -64,7 +65,7 @@ def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) ->
         alive = min(kept, alive) + more
     search = 2 * sum(pairs * trials for pairs, trials in rounds) + 2 * PILOTS * PILOT
     search += 2 * closer(draws, min(SURVIVORS[-1], alive))
-    halved = sum(2 + EVENTS * (path.length - 1).bit_length() for path in space.paths)
+    halved = sum(2 + EVENTS * (path.length - 1).bit_length() for path in paths_of(space))
     search += 2 * RUNS * (halved + len(space.outside))
     certification = 2 * (draws + max(LEAST, draws // CHECKED))
     first = proposals[0]

@@ -36,6 +36,7 @@ from dpassay.search.coded import Base
 from dpassay.search.events import choose_pattern, settled
 from dpassay.search.outlook import Outlook, outlook
 from dpassay.search.outputs import Encoder
+from dpassay.search.proposals.paths import paths_of
 from dpassay.search.proposals.proposal import Proposal, Space
 from dpassay.search.worth import Goal
 from dpassay.seeds import stream
@@ -116,7 +117,7 @@ class Search:
         rng = stream(self.drawing.seed, self.drawing.target.name, "search")
         proposals = self.space.first(rng, FIRST)
         encoder = known or self.drawing.encoder(proposals, failures=failures)
-        alive = self._candidates(walked(self.drawing, encoder, self.space.paths) + proposals)
+        alive = self._candidates(walked(self.drawing, encoder, paths_of(self.space)) + proposals)
         draws = self.budget.draws
         parts = 1 if known is None else SHORTER
         for number, share in enumerate(shares(draws)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from dpassay.relations import (
 )
 from dpassay.rows.columns import Coded
 from dpassay.search.proposals.neighbours import Parts
-from dpassay.search.proposals.proposal import Proposal
+from dpassay.search.proposals.proposal import Proposal, Space
 from dpassay.search.proposals.rows import Maker
 
 
@@ -33,8 +34,11 @@ class Path:
     edge: Callable[[int], Proposal | None]
 
 
-def paths_of(maker: Maker) -> list[Path]:
+def paths_of(space: Space) -> list[Path]:
     """Return paths between own rows and few, equal, doubled and extreme ones."""
+    maker: Any = getattr(space, "_maker", None)
+    if not hasattr(maker, "neighbours"):
+        return []
     own, relation = maker.rows.values, maker.neighbours.relation
     sizes = sorted({len(own), maker.sizes[1]})
     if relation == ADD_REMOVE:

@@ -7,16 +7,13 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data import Dataset
 from dpassay.pairs import NOTHING_ASKED, Change, Pairs
-
-if TYPE_CHECKING:
-    from dpassay.search.proposals.paths import Path
 
 REPEATS = 50
 """A family that has made so many proposals in a row that were known already has run dry."""
@@ -129,14 +126,6 @@ class Space:
         """How many records every dataset has; None where their number is not fixed."""
         least, most = getattr(getattr(self, "_maker", None), "sizes", (0, 1))
         return int(most) if least == most else None
-
-    @property
-    def paths(self) -> Sequence[Path]:
-        """Chains of neighbours between datasets that lie far apart."""
-        from dpassay.search.proposals.paths import paths_of  # which is made of proposals
-
-        maker: Any = getattr(self, "_maker", None)
-        return paths_of(maker) if hasattr(maker, "neighbours") else ()
 
     @property
     def outside(self) -> Sequence[Proposal]:

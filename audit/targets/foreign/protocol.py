@@ -18,8 +18,7 @@ import msgspec
 import numpy as np
 
 from dpassay.errors import Failed, InvalidInput, is_count, printable
-from dpassay.rows.handing import records
-from dpassay.rows.rows import Rows
+from dpassay.rows.rows import Rows, records
 
 VERSION = 1
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dpassay.errors import Failed, TargetError, printable
-from dpassay.rows.handing import records
-from dpassay.rows.rows import Form, Rows
+from dpassay.rows.rows import Form, Rows, records
 from dpassay.targets.foreign.connection import Broken, Connection, Late
 from dpassay.targets.foreign.protocol import (
     VERSION,

@@ -12,9 +12,15 @@ from scipy.special import ndtri
 from dpassay import audit
 from dpassay.engine.detection.alternatives import event_at
 from dpassay.engine.detection.certification import normal_power
-from dpassay.engine.detection.search_design import SearchDesign, search_sight, smallest_found
-from dpassay.engine.detection.search_laws import Label
-from dpassay.engine.detection.search_rehearsal import NORMAL, Rehearsal, spreads
+from dpassay.engine.detection.search_design import (
+    NORMAL,
+    Label,
+    Rehearsal,
+    SearchDesign,
+    search_sight,
+    smallest_found,
+    spreads,
+)
 from dpassay.engine.detection.search_rounds import Round, needed
 from dpassay.engine.searching.search import shares, trials
 from dpassay.search.worth import Goal

@@ -14,7 +14,7 @@ import pytest
 
 from dpassay import DP, Scalars, Tables, audit
 from dpassay.engine.result import Result
-from dpassay.search.proposals.paths import Path
+from dpassay.search.proposals.paths import Path, paths_of
 from dpassay.search.proposals.proposal import Space
 from dpassay.search.spaces import space_of
 
@@ -41,7 +41,7 @@ def test_every_edge_joins_neighbours_and_the_next_one(space: Space, least: int) 
     def content(side: Any) -> bytes:
         return b"".join(array.tobytes() for array in side.arrays)
 
-    paths = list(space.paths)
+    paths = list(paths_of(space))
     assert paths
     for path in paths:
         assert isinstance(path, Path)
