@@ -5,7 +5,8 @@
 Twenty services answer randomised response that loses 1 per answer, or a number with Laplace noise
 of scale 1, against a claim of 1: answer by answer the claim is true. Each keeps something: a pool
 drawn ahead, a batch, a cache, a repeated answer. Luck that is kept looks like a leak; 'refuted' is
-then invalid. Their honest twins draw every answer anew and must never be `error`. AUDITS of each
+then invalid. Their honest twins draw every answer anew; one at its claim is refuted by chance in at
+most 0.1 % of all audits, and the replay then makes `error` of it. AUDITS of each
 service, and as many of each twin (50 by default, 1,000 audits of services in all), at a budget of
 1,000 and 99.9 %, about 2 seconds of processor time each.
 """
@@ -167,6 +168,8 @@ def main() -> None:
                     function(), claim=DP(epsilon=1.0), data=space, seed=seed, budget=1_000
                 )
                 found[result.verdict] += 1
+                if kind == "twins" and result.verdict == "error":
+                    print(seed, result.outcome.reason)
             total[kind] += found
             print(name, kind, dict(found), f"{time.process_time() - began:.0f} s", flush=True)
     print(*(f"{kind}: {dict(found)}" for kind, found in total.items()), sep="; ")
