@@ -346,7 +346,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(
     Path("mine.py").write_text(PREDICT.format(pause=0.005))
     Path("slow").touch()
     resumed = [*WORDS, "--out", "out", "--jobs", "2", "--resume"]
-    killed(resumed, 10, seed=20)
+    killed(resumed, 20, seed=20)
     Path("slow").unlink()
     assert main(resumed) == 0
     assert contents("out") == whole

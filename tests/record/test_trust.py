@@ -181,7 +181,7 @@ def replays(
 def test_mutated_witnesses_run_nothing(
     good: dict[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert replays(good, 2_000, monkeypatch) == []
+    assert replays(good, 10_000, monkeypatch) == []
 
 
 def test_the_catalogue_still_replays(good: dict[str, dict[str, Any]]) -> None:
