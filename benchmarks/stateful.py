@@ -6,9 +6,9 @@ Twenty services answer randomised response that loses 1 per answer, or a number 
 of scale 1, against a claim of 1: answer by answer the claim is true. Each keeps something: a pool
 drawn ahead, a batch, a cache, a repeated answer. Luck that is kept looks like a leak; 'refuted' is
 then invalid. Their honest twins draw every answer anew; one at its claim is refuted by chance in at
-most 0.1 % of all audits, and the replay then makes `error` of it. AUDITS of each
-service, and as many of each twin (50 by default, 1,000 audits of services in all), at a budget of
-1,000 and 99.9 %, about 2 seconds of processor time each.
+most 0.1 % of all audits, and the replay then makes `error` of it. AUDITS of
+each service, and as many of each twin (50 by default, 1,000 audits of services in all), at a budget
+of 1,000 and 99.9 %, about a second of processor time each.
 """
 
 # ruff: noqa: S311  (nothing here is a secret)

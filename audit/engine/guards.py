@@ -178,7 +178,7 @@ class Guards:
                 at = _alike(before, [lot[:, [query]] for lot in every])
                 alike[side][query] = at[0] - math.log(len(LOOKS))
             self._judge(alike, CONFIRM)
-            # too weak a dependence to be told still makes luck likelier: fewer trials then count
+            # a dependence that no guard detects still makes luck likelier, so fewer trials count
             worth = 1 / max(
                 1.0, _dispersion([lot[:, query] for lot in each] for each in drawn.values())
             )
@@ -235,7 +235,7 @@ class Guards:
         return Task(group=place[0], pair=place[1], phase=phase, size=size, lot=lot)
 
     def _judge(self, found: dict[Place, Array], cause: str) -> None:
-        """Raise, with the worst dataset, if the average over all that may be looked at is large."""
+        """Raise `TargetError` for the worst dataset if the average over all of them is too large."""
         datasets = sum(1 + len(group.pairs) for group in self.groups)
         if log_average(found.values(), datasets) >= math.log(STATISTICS / self.alarm) + ROUNDING:
             worst = max(found, key=lambda place: float(found[place].max()))
@@ -275,7 +275,7 @@ def _alike(before: Calls, lots: list[Calls]) -> Array:
 
 
 def _dispersion(sides: Iterable[Sequence[Calls]]) -> float:
-    """Return by how much counts of lots vary more than those of independent trials, about.
+    """Return about how many times as much counts of lots vary as those of independent trials.
 
     Pearson's statistic over its degrees of freedom: 1 is expected where nothing is kept, and with a
     pool of k answers a process, of which each lot draws m, 1 + m / k.

@@ -108,7 +108,7 @@ def test_trials_of_a_process_count_as_much_as_they_tell() -> None:
     p = [rng.binomial(50, 0.3, 400) / 50, np.full(400, 0.3)]
     ones = [rng.binomial(100, each) for each in p]
     lots = [[np.array([[100 - x, x, 0]]) for x in each] for each in ones]
-    # the variance of 50 answers, and of 100 drawn from them, to one of 100; by 4 standard errors
+    # 100 draws from a pool of 50 answers vary 1 + 99/50 times as much; .3 is 4 standard errors
     assert [_dispersion([each]) for each in lots] == pytest.approx([3 - 1 / 50, 1], rel=0.3)
 
 
