@@ -235,7 +235,7 @@ class Guards:
         return Task(group=place[0], pair=place[1], phase=phase, size=size, lot=lot)
 
     def _judge(self, found: dict[Place, Array], cause: str) -> None:
-        """Raise `TargetError` for the worst dataset if the average over all of them is too large."""
+        """Raise `TargetError` for the worst dataset if the average over all is too large."""
         datasets = sum(1 + len(group.pairs) for group in self.groups)
         if log_average(found.values(), datasets) >= math.log(STATISTICS / self.alarm) + ROUNDING:
             worst = max(found, key=lambda place: float(found[place].max()))
