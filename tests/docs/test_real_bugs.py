@@ -61,7 +61,7 @@ def test_the_server_answers_failures_and_numbers_that_json_lacks() -> None:
     assert prepared == {}
 
 
-HERE = {"opendp_2925": 1_000, "dp_accounting_378": 2_000}
+HERE = {"opendp_2925": 1_000, "dp_accounting_378": 10_000}
 """Releases that the project's own environment has, and certification trials per side.
 tests/adapters/test_ten_lines.py finds diffprivlib_nb; `python -m benchmarks.real_bugs` audits
 all."""
