@@ -1,26 +1,21 @@
 """One dimension, where a weight falls or rises with its noise.
 
-Probabilities of intervals, and of bad random strings.
+And the probabilities of intervals.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.data import Labelled
 from dpassay.laws import FiniteLaw
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import Score
 from dpassay.noise import Noise
 from dpassay.numerics import UNIT_ROUNDOFF
-
-if TYPE_CHECKING:
-    from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation import Perturbation
 
 Array = NDArray[np.float64]
 LAPLACE = Noise(kind="laplace", scale=1.0)
@@ -73,57 +68,6 @@ def laplace_bins(edges: Array, error: float, shift: float) -> FiniteLaw | None:
     return FiniteLaw(
         log_p=np.minimum(log_p, 0.0),
         error=shift + wrong * (2 + 4 / float(width.min(initial=np.inf))),
-    )
-
-
-def bad_strings(
-    trainer: Perturbation,
-    data: Labelled,
-    moves: Sequence[tuple[float, float]],
-    score: Score,
-    beta2: float,
-) -> tuple[float, float] | None:
-    """Proportion of R for which some move of a validation record is too much.
-
-    It changes g(v w) by more than beta2, at some theta of the trainer.
-
-    Parameters
-    ----------
-    trainer, data
-        What is trained, and on what.
-    moves : sequence of (float, float)
-        Label times feature before and after.
-    score, beta2
-        The score's g, and what is allowed.
-
-    Returns
-    -------
-    (float, float) or None
-        The proportion, and a bound on the error of its logarithm and of that of its complement;
-        None where it is not known.
-    """
-    high, low, error = math.inf, -math.inf, 0.0
-    for old, new in moves:
-        for side in (1.0, -1.0):
-            found = beyond(score, side * old, side * new, beta2)
-            if found is None:
-                return None
-            if math.isinf(found[0]):
-                continue
-            for theta in trainer.thetas:
-                state = trainer.locate(data, theta)
-                at = trainer.crossing(state, theta, side * np.array(found))
-                error = max(error, at.error + at.shift + float(abs(at.r[1] - at.r[0])))
-                if side > 0:
-                    high = min(high, float(at.r.mean()))
-                else:
-                    low = max(low, float(at.r.mean()))
-    p = float(np.exp(LAPLACE.log_below(np.array(-high))) + np.exp(LAPLACE.log_below(np.array(low))))
-    if p == 0:
-        return 0.0, 0.0
-    left = 1 - p
-    return (
-        (p, error * (1 + p / left) + 8 * UNIT_ROUNDOFF * (1 + 1 / left)) if left > 1e-12 else None
     )
 
 

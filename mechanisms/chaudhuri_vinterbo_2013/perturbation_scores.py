@@ -12,6 +12,7 @@ and as corrected in docs/findings.md, 'Theorem 4'.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,11 +22,12 @@ from numpy.typing import NDArray
 from dpassay.claims import Claim, ScoreStability
 from dpassay.data import Labelled
 from dpassay.errors import require
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.crossings import bad_strings
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import UP
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.crossings import LAPLACE, beyond
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import UP, Score
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation import Perturbation
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import LinearTrainer
 from dpassay.mechanisms.shared.linear import gamma
+from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Change, Compared
 
 Array = NDArray[np.float64]
@@ -118,3 +120,54 @@ class Scored(Perturbation, LinearTrainer):
     def _record(self, change: Change, data: Labelled) -> float:
         """Label times feature of the record that a change puts in, in one dimension."""
         return float(self.signed(change.apply(data), slice(change.index, change.index + 1))[0, 0])
+
+
+def bad_strings(
+    trainer: Perturbation,
+    data: Labelled,
+    moves: Sequence[tuple[float, float]],
+    score: Score,
+    beta2: float,
+) -> tuple[float, float] | None:
+    """Proportion of R for which some move of a validation record is too much.
+
+    It changes g(v w) by more than beta2, at some theta of the trainer.
+
+    Parameters
+    ----------
+    trainer, data
+        What is trained, and on what.
+    moves : sequence of (float, float)
+        Label times feature before and after.
+    score, beta2
+        The score's g, and what is allowed.
+
+    Returns
+    -------
+    (float, float) or None
+        The proportion, and a bound on the error of its logarithm and of that of its complement;
+        None where it is not known.
+    """
+    high, low, error = math.inf, -math.inf, 0.0
+    for old, new in moves:
+        for side in (1.0, -1.0):
+            found = beyond(score, side * old, side * new, beta2)
+            if found is None:
+                return None
+            if math.isinf(found[0]):
+                continue
+            for theta in trainer.thetas:
+                state = trainer.locate(data, theta)
+                at = trainer.crossing(state, theta, side * np.array(found))
+                error = max(error, at.error + at.shift + float(abs(at.r[1] - at.r[0])))
+                if side > 0:
+                    high = min(high, float(at.r.mean()))
+                else:
+                    low = max(low, float(at.r.mean()))
+    p = float(np.exp(LAPLACE.log_below(np.array(-high))) + np.exp(LAPLACE.log_below(np.array(low))))
+    if p == 0:
+        return 0.0, 0.0
+    left = 1 - p
+    return (
+        (p, error * (1 + p / left) + 8 * UNIT_ROUNDOFF * (1 + 1 / left)) if left > 1e-12 else None
+    )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from dpassay.data import points
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation_scores import Scored
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.score_mixtures import fresh_log_p
-
-if TYPE_CHECKING:
-    from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate import Validate
 
 GRID: Final = (-1.0, -0.5, 0.0, 0.5, 1.0)
 VALUES: Final = "-1, -1/2, 0, 1/2 or 1 (label times feature)"
@@ -35,10 +32,11 @@ Place = tuple[float, float, float, float]
 Place3 = tuple[float, float, float]
 
 
-def found_pairs(mechanism: Validate) -> tuple[WorstCase, ...]:
-    """Where the search finds most for a training and for a validation record.
+def found_pairs(mechanism: Any) -> tuple[WorstCase, ...]:
+    """Return the pairs of a `Validate` for which a search finds the largest losses.
 
-    And records that all fit, so many that V counts.
+    One is of a training record, one of a validation record, and one of records that all fit, so
+    many that V counts.
     """
     trainer = mechanism.trainer
     if not isinstance(trainer, Scored) or trainer.d != 1:
@@ -80,13 +78,13 @@ def found_pairs(mechanism: Validate) -> tuple[WorstCase, ...]:
 
 @lru_cache(maxsize=64)
 def _searched(
-    mechanism: Validate, n: int, m: int
+    mechanism: Any, n: int, m: int
 ) -> tuple[tuple[list[float], list[float], int, float, bool], ...]:
     """T, V, index and new value of the best change of a training and of a validation record.
 
     And whether its loss is above the numerical error.
     """
-    line = mechanism.trainer.line  # type: ignore[attr-defined]
+    line = mechanism.trainer.line
     query = points([[1.0]], "queries")
     states: dict[tuple[float, float], Any] = {}
     laws: dict[tuple[float, float, float, float], Any] = {}
