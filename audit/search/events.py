@@ -16,13 +16,12 @@ import numpy as np
 from dpassay.errors import require
 from dpassay.search.candidates import Candidate, propose
 from dpassay.search.features import Feature
+from dpassay.search.held_out import Scored, curve_of, look, looked, moved, smoothed
 from dpassay.search.outlook import Outlook
 from dpassay.search.outputs import Encoder
 from dpassay.search.patterns import Pattern
-from dpassay.search.rules import AT_LEAST, Condition, OneOf, Score, Threshold
-from dpassay.search.scan import Rows
-from dpassay.search.seen import Seen, look, looked
-from dpassay.search.thresholds import curve_of, moved, smoothed
+from dpassay.search.rules import Condition, OneOf, Score, Threshold
+from dpassay.search.scores import Rows
 from dpassay.search.values import NUMBER, OTHER
 from dpassay.search.views import Array
 from dpassay.search.worth import Goal
@@ -80,8 +79,6 @@ def choose_pattern(
     goal = Goal(scale, promised, n, alpha)
     learn, select, untaught = _parted(one, other, rng)
     candidates = propose(learn, encoder.looks, goal)
-    if not candidates:
-        candidates = [Candidate((Threshold(0, AT_LEAST, 0.0),), 0, -math.inf)]
     seen = sorted(looked(candidates, select, goal), key=lambda each: -each.worth)
     simple = [each for each in seen if each.candidate.effort == 0][:SMOOTHED]
     others = [each for each in seen if each.candidate.effort > 0][:SMOOTHED]
@@ -97,7 +94,7 @@ def choose_pattern(
     return _choice(_pattern(encoder, best.candidate.rule), best, goal)
 
 
-def _choice(pattern: Pattern, best: Seen, goal: Goal) -> Choice:
+def _choice(pattern: Pattern, best: Scored, goal: Goal) -> Choice:
     """Say what is to be expected; the bound, unlike the margin, is right for tiny counts too."""
     expected, error = goal.expected(*best.counts), goal.error(*best.counts)
     known = 0 < error < math.inf
@@ -138,7 +135,7 @@ def _parted(
     return some(0, taught), some(taught, taught + selecting), lambda: some(taught, None)
 
 
-def _simplest(seen: Sequence[Seen], looks: Sequence[Feature], goal: Goal) -> Seen:
+def _simplest(seen: Sequence[Scored], looks: Sequence[Feature], goal: Goal) -> Scored:
     """Return the best of the simplest that cost little against the best of all.
 
     Or no more than chance may account for: `CHANCE` standard errors of the difference. Among those
@@ -187,7 +184,7 @@ def _rows(one: Array, other: Array) -> Rows:
     return Rows(one.T, other.T, len(one), len(other))
 
 
-def _alone(seen: Seen, rows: Rows, goal: Goal) -> list[Seen]:
+def _alone(seen: Scored, rows: Rows, goal: Goal) -> list[Scored]:
     """Return each of two conditions by itself."""
     rule = seen.candidate.rule
     if isinstance(rule, Score) or len(rule) == 1:

@@ -159,7 +159,7 @@ def finite(number: Any) -> bool:
 
 
 def _value(feature: Feature, view: View) -> Array:
-    return view.codes(feature.at, feature.table).astype(float)
+    return view.column(feature.at).codes(feature.table).astype(float)
 
 
 def _whole(feature: Feature, view: View) -> Array:
@@ -167,12 +167,12 @@ def _whole(feature: Feature, view: View) -> Array:
 
 
 def _number(feature: Feature, view: View) -> Array:
-    return view.number(feature.at)
+    return view.column(feature.at).number()
 
 
 def _distance(feature: Feature, view: View) -> Array:
     with np.errstate(over="ignore"):
-        found: Array = np.abs(view.number(feature.at) - feature.centre)
+        found: Array = np.abs(view.column(feature.at).number() - feature.centre)
     return found
 
 
@@ -182,7 +182,7 @@ def _bit(feature: Feature, view: View) -> Array:
     A sum of floats is a multiple of the last place of the larger of them, so that this tells what
     was added to the noise (Mironov 2012).
     """
-    number = view.number(feature.at)
+    number = view.column(feature.at).number()
     number = np.where(np.isfinite(number) & (number != 0), number, np.nan)
     mantissa, exponent = np.frexp(number)
     whole = np.nan_to_num(np.abs(mantissa) * 2.0**53).astype(np.int64)
@@ -192,9 +192,9 @@ def _bit(feature: Feature, view: View) -> Array:
 
 def _digit(feature: Feature, view: View) -> Array:
     """Code of the last digit of a rounded number; of what has more digits that of all others."""
-    number = view.number(feature.at)
+    number = view.column(feature.at).number()
     if np.isnan(number).any():
-        number = np.where(np.isnan(number), view.spelled(feature.at), number)
+        number = np.where(np.isnan(number), view.column(feature.at).spelled(), number)
     digits = np.nan_to_num(np.abs(multiples(number, feature.centre)) % 10, nan=10.0)
     codes = np.full(11, float(len(feature.table)))
     for code, key in enumerate(feature.table):
@@ -214,7 +214,7 @@ def multiples(numbers: Array, step: float) -> Array:
 def _difference(feature: Feature, view: View) -> Array:
     """Difference of two numbers: noise that both share is not in it."""
     with np.errstate(invalid="ignore", over="ignore"):
-        found: Array = view.number(feature.at) - view.number(feature.less)
+        found: Array = view.column(feature.at).number() - view.column(feature.less).number()
     return found
 
 
@@ -272,9 +272,9 @@ KINDS: dict[str, Callable[[Feature, View], Array]] = {
     "bit": _bit,
     "digit": _digit,
     "difference": _difference,
-    "form": lambda feature, view: view.form().codes(0, feature.table).astype(float),
-    "spelled": lambda feature, view: view.spelled(feature.at, int(feature.less)),
-    "letters": lambda feature, view: view.letters(feature.at),
+    "form": lambda feature, view: view.form().codes(feature.table).astype(float),
+    "spelled": lambda feature, view: view.column(feature.at).spelled(int(feature.less)),
+    "letters": lambda feature, view: view.column(feature.at).letters(),
 }
 ABOUT = {
     "bit": "the exponent of the lowest bit of",

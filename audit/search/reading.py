@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.mechanism.plain import is_plain, plain
-from dpassay.search.arrays import Numbers
-from dpassay.search.objects import Objects
+from dpassay.search.objects import Arrays, Objects
 from dpassay.search.views import TAGS, View
 
 
@@ -28,7 +27,7 @@ def view_of(draws: Any, *, parts: bool) -> View:
             if array.ndim == 2 and array.shape[1] == 1 and not parts:
                 array = array[:, 0]
             if array.ndim == 1 or parts:
-                return Numbers(array)
+                return Arrays(array)
             draws = list(array)
         elif array.dtype.kind == "O":
             return Objects(array.tolist(), parts=parts)
@@ -40,16 +39,16 @@ def view_of(draws: Any, *, parts: bool) -> View:
 
 def pooled(views: Sequence[View]) -> View:
     """Return the outputs of several datasets as those of one."""
-    arrays = [view.array for view in views if isinstance(view, Numbers)]
+    arrays = [view.array for view in views if isinstance(view, Arrays)]
     if len(arrays) == len(views) and len({(each.shape[1:], each.dtype) for each in arrays}) == 1:
-        return Numbers(np.concatenate(arrays))
+        return Arrays(np.concatenate(arrays))
     outputs: list[Any] = []
     parts = False
     for view in views:
         if isinstance(view, Objects):
             outputs += view.outputs
             parts |= view.parts
-        elif isinstance(view, Numbers):
+        elif isinstance(view, Arrays):
             usual = view.array.ndim == 1 and TAGS[view.array.dtype.str] in {"", "int", "bool"}
             outputs += view.array.tolist() if usual else list(view.array)
             parts |= view.array.ndim > 1

@@ -37,7 +37,7 @@ class Threshold:
     def holds(self, feature: Feature, view: View) -> Mask:
         """Return whether it holds, from outputs."""
         if feature.kind == "number":
-            return view.beyond(feature.at, self.at, below=self.side == BELOW)
+            return view.column(feature.at).beyond(self.at, below=self.side == BELOW)
         return self.of(feature.compute(view))
 
     def words(self, feature: Feature) -> str:
@@ -72,7 +72,7 @@ class OneOf:
             and NUMBER not in feature.table
             and self.codes == tuple(range(len(feature.table)))
         ):
-            return view.member(feature.at, feature.table)
+            return view.column(feature.at).member(feature.table)
         return self.of(feature.compute(view))
 
     def keys(self, feature: Feature) -> list[Key]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.search.features import SINGLE, Feature
 from dpassay.search.rules import AT_LEAST, Curve, Score
-from dpassay.search.scan import Rows
 from dpassay.search.views import HUGE, Array
 
 BINS = 12
@@ -35,12 +34,29 @@ LEFT_OUT = frozenset({"whole", "sum", "distance", "difference", "form"})
 """Features that a regression does without: others say the same."""
 
 
-def binned(rows: Rows, looks: Sequence[Feature]) -> Iterator[Score]:
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Features of outputs on two datasets, and of how many outputs they are a part.
+
+    Features by rows (F, n), of the `m1` and `m0` outputs those that fulfil what was chosen before.
+    """
+
+    one: Array
+    other: Array
+    m1: int
+    m0: int
+
+    def where(self, one: NDArray[np.bool_], other: NDArray[np.bool_]) -> Rows:
+        """Return the outputs that fulfil something, out of as many as before."""
+        return Rows(self.one[:, one], self.other[:, other], self.m1, self.m0)
+
+
+def binned(rows: Rows, looks: Sequence[Feature], fewest: int = 2) -> Iterator[Score]:
     """Learn the sum of the log ratios of each place by itself, the best if they are independent.
 
     And that of their mean, which is known better, the best if one answer is given many times. None
-    where there are no two to add up: the order of one number is that of the number, of its distance
-    from a centre, or of a table of values.
+    where there are no two, or so many, to add up: the order of one number is that of the number, of
+    its distance from a centre, or of a table of values, unless it is a range that tells.
     """
     curves = []
     places = {look.place for look in looks if look.kind == "number"}
@@ -50,7 +66,7 @@ def binned(rows: Rows, looks: Sequence[Feature]) -> Iterator[Score]:
         knots = _codes(look) if look.coded else _quantiles(rows, j, BINS)
         if len(knots) > 1:
             curves.append(_curve(j, knots, _log_ratio(rows, j, knots), look.coded))
-    if len(curves) > 1:
+    if len(curves) >= fewest:
         yield Score(tuple(curves), AT_LEAST, 0.0, "binned")
     alike = [curve for curve in curves if len(curve.knots) == BINS and not curve.listed]
     if len(alike) > 2:

@@ -91,6 +91,15 @@ class Goal:
         """Return `worth` of all counts out of m on both sides, as a table of two parts."""
         return _worths(self, m)
 
+    def both_ways(
+        self, x: NDArray[np.intp], y: NDArray[np.intp], m1: int, m0: int
+    ) -> tuple[Array, Array]:
+        """Return `worth` of events that are likelier on the first side, and on the other."""
+        if m1 == m0:
+            table = self.worths(m1)
+            return table(x, y), table(y, x)
+        return self.worth(x, y, m1, m0), self.worth(y, x, m0, m1)
+
     def parts(self, m: int) -> Worths:
         """Work the table out."""
         counts = np.arange(m + 1)

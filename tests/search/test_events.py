@@ -13,14 +13,14 @@ from scipy.special import ndtri
 from scipy.stats import laplace, norm
 
 from dpassay.errors import InvalidInput
-from dpassay.search.coded import Base
+from dpassay.search.candidates import neat, scan
 from dpassay.search.events import Choice, choose_pattern, settled
 from dpassay.search.features import SINGLE, Feature
 from dpassay.search.outlook import outlook
 from dpassay.search.outputs import fit_encoder
 from dpassay.search.patterns import pattern_from_json
 from dpassay.search.rules import BELOW, OneOf, Score, Threshold
-from dpassay.search.scan import Rows, neat, scan
+from dpassay.search.scores import Rows
 from dpassay.search.smoothing import credible, smooth
 from dpassay.search.worth import Goal
 from dpassay.stats.bounds import Counts
@@ -304,7 +304,7 @@ def test_a_threshold_within_a_category_is_found_among_rounded_numbers(seed: int)
     draws = one(rng, 10_000), other(rng, 10_000)
     encoder = fit_encoder(draws)
     a, b = map(encoder.features, draws)
-    seen = outlook(Base(encoder.looks, a), b, Goal(Ratio(), 1.0, 20_000, 0.001))
+    seen = outlook(encoder.looks, a, b, Goal(Ratio(), 1.0, 20_000, 0.001))
     assert seen.p1 / seen.p0 > math.e
 
 
@@ -393,12 +393,12 @@ def test_a_scan_counts_as_its_conditions_hold() -> None:
     assert len(found) == 6
     assert [each.worth for each in found] == sorted((each.worth for each in found), reverse=True)
     for each in found:
-        x = int(each.condition.of(one[each.condition.feature]).sum())
-        y = int(each.condition.of(other[each.condition.feature]).sum())
+        x = int(each.holds(one).sum())
+        y = int(each.holds(other).sum())
         counts = (y, x, 300, 400) if each.direction else (x, y, 400, 300)
         assert float(goal.worth(*counts)) == pytest.approx(each.worth, rel=1e-12)
     # no set of values is better than the best found: all of them are tried here
-    best = max(each.worth for each in found if each.condition.feature == 1)
+    best = max(each.worth for each in found if each.rule[0].feature == 1)
     for chosen in range(1, 15):
         codes = tuple(k for k in range(4) if chosen >> k & 1)
         x, y = (int(OneOf(1, codes).of(side[1]).sum()) for side in (one, other))

@@ -1,4 +1,4 @@
-"""Records of any kind: which may be proposed, and how a pair of neighbours is made of them.
+"""Pairs of neighbouring datasets of records: which may be proposed, and what is asked of them.
 
 All datasets are coded as rows here: labelled records and lists of numbers are views of them. No
 cell leaves what its column may hold. Where none of the user's labelled records is longer than 1,
@@ -7,6 +7,7 @@ none that is proposed is: such data are normalised.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,14 +17,21 @@ from numpy.typing import NDArray
 from dpassay.data import Dataset, Labelled, Values
 from dpassay.edits import Edit
 from dpassay.pairs import NOTHING_ASKED, Change, FlipLabel, Replace, ReplaceValue
-from dpassay.relations import OWN
+from dpassay.relations import (
+    ADD_REMOVE,
+    ADD_REMOVE_USER,
+    OWN,
+    REPLACE_USER,
+    ZERO_OUT,
+    records_replaced,
+)
 from dpassay.rows.columns import LAST, SPECIAL, Coded, Column
 from dpassay.rows.rows import Form, Rows
-from dpassay.search.proposals.families import different
-from dpassay.search.proposals.neighbours import Neighbours, Parts, with_cell
-from dpassay.search.proposals.proposal import Proposal, pick, proposal, spread
+from dpassay.search.proposals.proposal import Proposal, frozen, pick, proposal, spread
 
 Row = NDArray[np.float64]
+Parts = tuple[Coded, int, Row]
+"""Rows, the place of one of them, and the row that may come there: what a pair is made of."""
 MOST_MARKS = 12
 """So many values of a column are tried by name."""
 TYPICAL = 3
@@ -37,31 +45,26 @@ SLACK = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Maker:
-    """Makes proposals out of rows.
+class PairGenerator:
+    """Makes pairs out of the user's `rows`, or of some that stand for them.
 
-    Parameters
-    ----------
-    rows : Rows
-        The user's own, or some that stand for them.
-    neighbours : Neighbours
-        What a neighbour is.
-    sizes : (int, int)
-        How many rows a dataset has at least and at most.
-    asked : int
-        Queries of a proposal at most, >= 1; 0 where nothing is asked.
-    own : Rows, Labelled or Values
-        The same rows as a mechanism gets them.
-    made_up : bool
-        Whether the rows are nobody's.
+    `own` is the same data as a mechanism gets it, unless it is `made_up`. Datasets have as many
+    rows as `sizes` allows, at least and at most; at most `asked` queries are asked, 0 for none.
+
+    `relation` says what a neighbour is. `replace-one`, `replace-k`: rows become others.
+    `add-remove`: one side has a row less. `zero-out`: a row becomes `zero`. `replace-user`,
+    `add-remove-user`: the same of all rows of a user, by the column `form.group`. `own`: whatever
+    `function` returns, as codes.
     """
 
     rows: Rows
-    neighbours: Neighbours
-    sizes: tuple[int, int]
-    asked: int
     own: Dataset
+    sizes: tuple[int, int]
+    relation: str
+    asked: int = 0
     made_up: bool = False
+    zero: Row | None = None
+    function: Callable[[Coded], Coded] | None = None
     marks: tuple[Row, ...] = field(init=False)
     """By column, cells that are tried: ends and middle, values, none."""
     norms: tuple[int, ...] = field(init=False)
@@ -129,12 +132,72 @@ class Maker:
             return None
         if self.norms and not self.holds(np.vstack([parts[0], parts[2]])):
             return None
-        found = self.neighbours.pair(parts)
+        found = self._pair(parts)
         if found is None:
             return None
         base, change = self._seen(*found)
         asked = self._queries(found[0], parts) if queries is None else queries
-        return proposal(base, change, family, self.neighbours.relation, asked)
+        return proposal(base, change, family, self.relation, asked)
+
+    def _pair(self, parts: Parts) -> tuple[Coded, Edit] | None:
+        """Return a base and what makes its neighbour; None where nothing changes.
+
+        Where one side has a row less, or none in its place, the other side has the row that may
+        come there.
+        """
+        values, place, new = parts
+        if self.relation in (REPLACE_USER, ADD_REMOVE_USER):
+            return self._of_user(parts)
+        if self.relation == ADD_REMOVE:
+            return _with(values, place, new), Edit(removed=(place,))
+        if self.relation == ZERO_OUT:
+            assert self.zero is not None
+            if (new == self.zero).all():
+                return None
+            edit = Edit(replaced=((place, _row(self.zero)),), relation=ZERO_OUT)
+            return _with(values, place, new), edit
+        if self.relation == OWN:
+            return self._by_function(_with(values, place, new))
+        count = min(records_replaced(self.relation), len(values))
+        places = sorted((place + step) % len(values) for step in range(count))
+        changed = [each for each in places if (values[each] != new).any()]
+        if not changed:
+            return None
+        return values, Edit(replaced=tuple((each, _row(new)) for each in changed))
+
+    def _of_user(self, parts: Parts) -> tuple[Coded, Edit] | None:
+        """Replace or remove all rows of the user whose row is at a place."""
+        values, place, new = parts
+        group = self.form.place(self.form.group)
+        assert group is not None
+        whose = np.flatnonzero(values[:, group] == values[place, group])
+        if self.relation == ADD_REMOVE_USER:
+            removed = Edit(removed=tuple(whose.tolist()), relation=ADD_REMOVE_USER)
+            return _with(values, place, with_cell(new, group, values[place, group])), removed
+        theirs = with_cell(new, group, values[place, group])
+        changed = [int(each) for each in whose if (values[each] != theirs).any()]
+        if not changed:
+            return None
+        replaced = tuple((each, _row(theirs)) for each in changed)
+        return values, Edit(replaced=replaced, relation=REPLACE_USER)
+
+    def _by_function(self, values: Coded) -> tuple[Coded, Edit] | None:
+        """Ask the user's function for a neighbour, which may be any dataset."""
+        assert self.function is not None
+        neighbour = self.function(values)
+        if neighbour.shape == values.shape:
+            changed = np.flatnonzero((values != neighbour).any(axis=1))
+            replaced = tuple((int(each), _row(neighbour[each])) for each in changed)
+            return (values, Edit(replaced=replaced, relation=OWN)) if replaced else None
+        kept = min(len(values), len(neighbour))
+        replaced = tuple(
+            (each, _row(neighbour[each]))
+            for each in range(kept)
+            if (values[each] != neighbour[each]).any()
+        )
+        removed = tuple(range(kept, len(values)))
+        added = tuple(map(_row, neighbour[kept:]))
+        return values, Edit(replaced=replaced, removed=removed, added=added, relation=OWN)
 
     def _seen(self, values: Coded, edit: Edit) -> tuple[Dataset, Change]:
         """Return a dataset and its change as a mechanism gets them."""
@@ -161,8 +224,7 @@ class Maker:
             values[:, -1] = self.own.y
         told = [replace(column, **_hostile(column)) for column in columns]
         form = replace(self.form, columns=tuple(told))
-        neighbours = replace(self.neighbours, form=form)
-        if self.neighbours.relation == OWN:
+        if self.relation == OWN:
             return []
         asked = self._queries(values, (values, 0, values[0]))
         cells = [
@@ -175,17 +237,22 @@ class Maker:
         for j, cell in cells[:MOST_OUTSIDE]:
             # no other cell is named: the record is the user's own
             family = f"{told[j].words(cell)} in '{told[j].name}'"
-            pair = neighbours.pair((values, 0, with_cell(values[0], j, cell)))
+            pair = self._pair((values, 0, with_cell(values[0], j, cell)))
             if pair is not None:
                 base = Rows(pair[0], form, known=True)
-                found.append(proposal(base, pair[1], family, neighbours.relation, asked))
+                found.append(proposal(base, pair[1], family, self.relation, asked))
         return found
 
     def parts(self, found: Proposal) -> Parts:
         """Return copies of what a proposal is made of."""
         base, change = found.base, found.change
         if isinstance(base, Rows):
-            return self.neighbours.parts(base.values.copy(), change)
+            assert isinstance(change, Edit)
+            values, one_less = base.values.copy(), (ADD_REMOVE, ZERO_OUT, ADD_REMOVE_USER, OWN)
+            place = min(change.index, max(0, len(values) - 1))
+            if self.relation in one_less or not change.replaced:
+                return values, place, values[place].copy()
+            return values, place, np.array(change.replaced[0][1])
         if isinstance(base, Values):
             assert isinstance(change, ReplaceValue)
             return base.values[:, None].copy(), change.index, np.array([change.value])
@@ -216,7 +283,7 @@ class Maker:
         features = list(self.form.features) or [0]
         rest = other, between, self.typical[0], self.typical[-1]
         asked = np.array([before, *after, before, *rest])[:, features]
-        return different(asked, len(after) + 1, self.asked)
+        return _different(asked, len(after) + 1, self.asked)
 
     def drawn(self, rng: np.random.Generator, row: Row) -> Row:
         """Draw what may come in the place of a row."""
@@ -252,3 +319,34 @@ def marks_of(column: Column) -> Row:
         found = [float(np.trunc(cell)) if whole else cell for cell in cells]
         found = [cell for cell in found if column.holds(cell)]
     return np.array(list(dict.fromkeys([*found, *column.gaps])))
+
+
+def _with(values: Coded, place: int, row: NDArray[np.float64]) -> Coded:
+    """Return rows with one of them in a place; themselves where it is there."""
+    if (values[place] == row).all():
+        return values
+    found = values.copy()
+    found[place] = row
+    return found
+
+
+def with_cell(row: NDArray[np.float64], column: int, cell: float) -> NDArray[np.float64]:
+    """Return a row with another cell in one of its columns."""
+    found = row.copy()
+    found[column] = cell
+    return found
+
+
+def _row(cells: NDArray[np.float64]) -> tuple[float, ...]:
+    return tuple(cells.tolist())
+
+
+def _different(asked: NDArray[np.float64], again: int, most: int) -> NDArray[np.float64]:
+    """Return up to `most` query points without those that are there twice, read-only.
+
+    The one at the place `again` stays: it is meant to be asked twice.
+    """
+    alike = (asked[:, None] == asked).all(axis=2)
+    kept = np.argmax(alike, axis=1) == np.arange(len(asked))
+    kept[again] = True
+    return frozen(asked[kept][:most])
