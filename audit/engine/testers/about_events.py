@@ -15,12 +15,11 @@ from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw, Law, NoiseLaw
 from dpassay.stats.binomial import leak_upper
 from dpassay.stats.bounds import Counts
-from dpassay.stats.inversion import upper as combined_upper
+from dpassay.stats.combined import STOUFFER
 from dpassay.stats.lower_bounds import NAMES, Method, lower_bound
 from dpassay.stats.power import detectable
 from dpassay.stats.scales import Scale, scale_of
-from dpassay.stats.stouffer import STOUFFER
-from dpassay.stats.upper_bounds import accuracy_upper
+from dpassay.stats.upper_bounds import accuracy_upper, combined_upper
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Bins
 

@@ -18,16 +18,14 @@ from dpassay.engine.evidence import Event, HalfLine
 from dpassay.engine.testers.interface import Certified, Drawn, Looked, Tester
 from dpassay.stats.binomial import plug_in, ranking_bound
 from dpassay.stats.bounds import Bound, Counts
-from dpassay.stats.lower_bounds import Method, choose, lower_bounds
+from dpassay.stats.lower_bounds import Method, choose, lower_bound
 from dpassay.stats.power import SCREEN_ALPHA, Screening
 from dpassay.stats.profile import Profile, grid_for, profile_band
 from dpassay.stats.ranking import Ranking
 from dpassay.stats.scales import Scale
-from dpassay.stats.upper_bounds import accuracy_upper, choose_faces, largest_uppers
+from dpassay.stats.upper_bounds import accuracy_upper, choose_faces, largest_upper
 from dpassay.trials.encoders import Bins
 
-TOGETHER = 500
-"""Cells whose bounds are looked for in step."""
 ANYTHING = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 """Tests that none can beat, where nothing is known: no false positives, all true ones."""
 
@@ -105,31 +103,22 @@ class Events(Tester):
 
     def certify(self, cells: Sequence[Drawn], alphas: tuple[float, float]) -> list[Certified]:
         """Bound the leak of each cell from below, and that of its pair and query from above."""
-        found: list[Certified] = []
-        for first in range(0, len(cells), TOGETHER):
-            some = cells[first : first + TOGETHER]
-            counts = [self._counts(cell) for cell in some]
-            methods = [cell.method.lower for cell in some]
-            lower = lower_bounds(methods, counts, scale=self.scale, alpha=alphas[0])
-            upper = self._uppers([cell[1:] for cell in some], alphas[1])
-            name = "accuracy" if self._accurate else "union"
-            found += [
-                Certified(
-                    p1=each.x / each.n1,
-                    p0=each.y / each.n0,
-                    lower=least,
-                    upper=Bound(value=most, alpha=alphas[1], method=name, counts=each),
-                    estimate=plug_in(each, self.scale),
-                )
-                for each, least, most in zip(counts, lower, upper, strict=True)
-            ]
-        return found
+        return [self._certified(cell, alphas) for cell in cells]
 
-    def _counts(self, cell: Drawn) -> Counts:
-        event, _, one, other = cell
+    def _certified(self, cell: Drawn, alphas: tuple[float, float]) -> Certified:
+        event, method, one, other = cell
         mask = self.masks[event]
-        return Counts(
+        counts = Counts(
             x=int(one @ mask), n1=int(one.sum()), y=int(other @ mask), n0=int(other.sum())
+        )
+        upper = self.upper(method, one, other, alphas[1])
+        name = "accuracy" if self._accurate else "union"
+        return Certified(
+            p1=counts.x / counts.n1,
+            p0=counts.y / counts.n0,
+            lower=lower_bound(method.lower, counts, scale=self.scale, alpha=alphas[0]),
+            upper=Bound(value=upper, alpha=alphas[1], method=name, counts=counts),
+            estimate=plug_in(counts, self.scale),
         )
 
     def upper(
@@ -141,37 +130,13 @@ class Events(Tester):
         floor: float = 0.0,
     ) -> float:
         """Bound all events and both directions of a cell from above."""
-        return self._uppers([(method, one, other)], alpha, floor)[0]
-
-    def _uppers(
-        self,
-        cells: Sequence[tuple[Tests, NDArray[np.int64], NDArray[np.int64]]],
-        alpha: float,
-        floor: float = 0.0,
-    ) -> list[float]:
-        """Return `upper` of many cells."""
-        sides = np.array([(one, other) for _, one, other in cells])
-        x, y = np.moveaxis(sides @ self.masks.T, 1, 0)
-        trials = sides.sum(axis=2)
+        x, y, n1, n0 = one @ self.masks.T, other @ self.masks.T, int(one.sum()), int(other.sum())
         if self._accurate:
-            return [
-                max(floor, accuracy_upper(one, other, n, alpha=alpha))
-                for one, other, n in zip(
-                    x[:, 0].tolist(), y[:, 0].tolist(), trials[:, 0].tolist(), strict=True
-                )
-            ]
+            return max(floor, accuracy_upper(int(x[0]), int(y[0]), n1, alpha=alpha))
         if not self.complete:
-            return [self.scale.most] * len(cells)
-        stouffer, found = np.array([method.upper for method, *_ in cells]), np.empty(len(cells))
-        for n1, n0 in np.unique(trials, axis=0).tolist():
-            those = (trials == (n1, n0)).all(axis=1)
-            found[those] = largest_uppers(
-                *(x[those], n1, y[those], n0, stouffer[those]),
-                scale=self.scale,
-                alpha=alpha,
-                floor=floor,
-            )
-        return [float(bound) for bound in found]
+            return self.scale.most
+        faces = method.upper
+        return largest_upper(x, n1, y, n0, faces, scale=self.scale, alpha=alpha, floor=floor)
 
     @property
     def _accurate(self) -> bool:

@@ -12,7 +12,7 @@ from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.detection.search_design import SearchDesign, search_sight
 from dpassay.engine.detection.search_rounds import Round
 from dpassay.engine.evidence import Event
-from dpassay.engine.testers.events import Events, Tests
+from dpassay.engine.testers.events import Events
 from dpassay.engine.testers.interface import Looked
 from dpassay.search.patterns import Pattern
 from dpassay.stats.power import Screening
@@ -48,17 +48,6 @@ class PatternEvents(Events):
         ranking, events = Events.rank(self, sides)
         ranking[1 - self.direction] = -np.inf
         return ranking, events
-
-    def upper(
-        self,
-        method: Tests,  # noqa: ARG002
-        one: NDArray[np.int64],  # noqa: ARG002
-        other: NDArray[np.int64],  # noqa: ARG002
-        alpha: float,  # noqa: ARG002
-        floor: float = 0.0,  # noqa: ARG002
-    ) -> float:
-        """The largest leak there can be."""
-        return self.scale.most
 
     def event(self, event: int, group: int, query: int) -> Event:  # noqa: ARG002
         """The pattern."""
