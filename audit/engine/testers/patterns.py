@@ -13,9 +13,8 @@ from dpassay.engine.detection.search_design import SearchDesign, search_sight
 from dpassay.engine.detection.search_rounds import Round
 from dpassay.engine.evidence import Event
 from dpassay.engine.testers.events import Events
-from dpassay.engine.testers.interface import Looked
+from dpassay.engine.testers.interface import Effort, Finalist
 from dpassay.search.patterns import Pattern
-from dpassay.stats.power import Screening
 
 SYMBOLS = np.array([[0, 1]])
 """The event alone; its complement is another pattern, which was not chosen."""
@@ -53,18 +52,16 @@ class PatternEvents(Events):
         """The pattern."""
         return self.pattern
 
-    def sight(
-        self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening
-    ) -> DetectionCurve:
+    def sight(self, finalists: Sequence[Finalist], effort: Effort) -> DetectionCurve:
         """Say what the search and the certification would have seen, at one of the first pairs."""
-        worst = max(looked, key=lambda each: each.apparent)
+        worst = max(finalists, key=lambda each: each.apparent)
         design = SearchDesign(
             scale=self.scale,
             promised=self.promised,
-            n=n,
-            alpha=alpha,
+            n=effort.n,
+            alpha=effort.alpha,
             rounds=self.rounds,
-            pilot=screening.draws,
+            pilot=effort.screening.draws,
             numbers=self.numbers,
         )
         return search_sight(design, worst.frequency if worst.apparent > 0 else None)
