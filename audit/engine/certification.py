@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.engine.early import Gamble, Lot, Stopped, parts
+from dpassay.engine.early import Lot, Stopped, parts
 from dpassay.engine.guards import Fresh, Guards, Place
-from dpassay.engine.testers.interface import Looked
+from dpassay.engine.testers.interface import Finalist
 from dpassay.seeds import stream
 from dpassay.stats.alpha import Spending
 from dpassay.stats.eprocess import deal, log_e_of, threshold
@@ -19,33 +18,6 @@ from dpassay.targets.groups import Group, Progress
 from dpassay.trials.blocks import Counts, joined
 from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finalist:
-    """A cell that is to be certified.
-
-    Place, direction, event and test, fixed before the certification trials; and what an e-process
-    of it is about, if there is one.
-    """
-
-    group: int
-    pair: int
-    query: int
-    direction: int
-    event: int
-    looked: Looked
-    gamble: Gamble | None
-
-    @property
-    def method(self) -> Any:
-        """The test."""
-        return self.looked.method
-
-    @property
-    def place(self) -> tuple[int, int, int]:
-        """Group, pair and query."""
-        return self.group, self.pair, self.query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

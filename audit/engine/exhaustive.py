@@ -17,9 +17,8 @@ from dpassay.engine.dataset_laws import LawsOf
 from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.domains.domain import Domain
 from dpassay.engine.domains.every_dataset import DomainLaws, domain_laws
-from dpassay.engine.domains.orbits import OrbitLaws, facts
+from dpassay.engine.domains.orbits import OrbitLaws, Worst, facts
 from dpassay.engine.domains.representatives import orbit_laws
-from dpassay.engine.domains.worst import Worst
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.exact import any_size, readable
 from dpassay.engine.readings import Leaks
@@ -48,7 +47,7 @@ def all_laws(
     group = domain.group(target)
     if group is None:
         return domain_laws(target, domain, progress, laws_of)
-    return orbit_laws(target, domain.n, group, domain.queries, seed, progress, laws_of)
+    return orbit_laws(target, domain, group, seed, progress, laws_of)
 
 
 def exhaustive_evidence(
@@ -107,7 +106,7 @@ def _cell(query: int, worst: Worst, leaks: Leaks, error: float) -> Cell:
 
 def _group(domain: Domain, query: int, worst: Worst, relation: str) -> Group:
     pair = Pairs(
-        base=domain.dataset(worst.choice),
+        base=domain.dataset(worst.choice)[0],
         changes=(_change(domain, worst),),
         how=str(domain),
         relation=relation,

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from dpassay.engine.budget import Budget
 from dpassay.engine.certification import (
     Certification,
-    Finalist,
     Screened,
     certify,
     guards_over,
@@ -24,7 +23,7 @@ from dpassay.engine.early import Stopped
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.guards import LOOKS, Place
 from dpassay.engine.screening import screen_whole
-from dpassay.engine.testers.interface import Drawn, Looked, Tester
+from dpassay.engine.testers.interface import Effort, Finalist, Tester
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
 from dpassay.stats.power import Screening
@@ -59,7 +58,8 @@ def monte_carlo_evidence(
         finalists = [_rechosen(each, tester, screened, trials, spending) for each in finalists]
     guards = guards_over(executor, finalists, groups, screened, budget.alarm, trials)
     guards.varied(_bounded(finalists))
-    certified = _cells(finalists, trials, tester, spending)
+    alphas = spending.each_lower, spending.each_upper
+    certified = [tester.certified(each, *trials.of(each), alphas) for each in finalists]
     badness = _badness(stopped)
     cells = tuple(
         _with_profile(max(cells, key=badness), trials, tester, spending)
@@ -73,11 +73,14 @@ def monte_carlo_evidence(
         )
         refutes = partial(_refutes, found, tester, budget.alpha / len(LOOKS))
         guards.confirmed(*found.place, refutes)
-    looked = [finalist.looked for finalist in finalists]
-    screening = Screening(
-        draws=min(budget.screening_of(groups)),
-        pairs=max(len(group.pairs) for group in groups),
-        finalists=budget.finalists(groups),
+    effort = Effort(
+        n=budget.draws,
+        alpha=planned.each_lower,
+        screening=Screening(
+            draws=min(budget.screening_of(groups)),
+            pairs=max(len(group.pairs) for group in groups),
+            finalists=budget.finalists(groups),
+        ),
     )
     sizes = zip(groups, screened.sizes, strict=True)
     screening_trials = sum((1 + len(group.pairs)) * n for group, n in sizes)
@@ -88,7 +91,7 @@ def monte_carlo_evidence(
         cells=cells,
         worst=worst,
         groups=groups,
-        sight=tester.sight(looked, budget.draws, planned.each_lower, screening),
+        sight=tester.sight(finalists, effort),
         trials=screening_trials + screened.certification_trials,
         alpha=budget.alpha,
         spending=spending,
@@ -166,9 +169,6 @@ def _finalists(
         event = int(events[direction, pair])
         one, other = sides[direction, pair], sides[1 - direction, pair]
         bound, frequency = tester.apparent(event, one, other, looks)
-        looked = Looked(
-            apparent=bound, frequency=frequency, method=tester.choose(event, one, other, n, alpha)
-        )
         found.append(
             Finalist(
                 group=g,
@@ -176,7 +176,9 @@ def _finalists(
                 query=query,
                 direction=direction,
                 event=event,
-                looked=looked,
+                apparent=bound,
+                frequency=frequency,
+                method=tester.choose(event, one, other, n, alpha),
                 gamble=tester.gamble(event),
             )
         )
@@ -195,30 +197,7 @@ def _rechosen(
     one, other = sides[finalist.direction], sides[1 - finalist.direction]
     n = sum(size for _, size, _ in trials.lots)
     method = tester.choose(finalist.event, one, other, n, spending.each_lower)
-    return replace(finalist, looked=replace(finalist.looked, method=method))
-
-
-def _cells(
-    finalists: list[Finalist], trials: Certification, tester: Tester, spending: Spending
-) -> list[Cell]:
-    """Certify every finalist."""
-    drawn = [Drawn(each.event, each.method, *trials.of(each)) for each in finalists]
-    bounds = tester.certify(drawn, (spending.each_lower, spending.each_upper))
-    return [
-        Cell(
-            group=finalist.group,
-            pair=finalist.pair,
-            query=finalist.query,
-            direction=DIRECTIONS[finalist.direction],
-            event=tester.event(finalist.event, finalist.group, finalist.query),
-            p1=found.p1,
-            p0=found.p0,
-            lower=found.lower,
-            upper=found.upper,
-            estimate=found.estimate,
-        )
-        for finalist, found in zip(finalists, bounds, strict=True)
-    ]
+    return replace(finalist, method=method)
 
 
 def _refutes(
@@ -226,8 +205,7 @@ def _refutes(
 ) -> bool:
     """Return whether counts of both sides of a finalist refute the claim by themselves."""
     sides = Certification(counts=dict(counts), lots=()).of(finalist)
-    (found,) = tester.certify([Drawn(finalist.event, finalist.method, *sides)], (alpha, alpha))
-    return found.lower.value > tester.promised
+    return tester.lower(finalist, *sides, alpha).value > tester.promised
 
 
 def _largest(
@@ -243,8 +221,7 @@ def _largest(
         zip(finalists, cells, strict=True), key=lambda both: -both[1].upper.value
     ):
         if cell.upper.value > found:  # else it cannot be the largest at a larger alpha either
-            one, other = trials.of(finalist)
-            found = tester.upper(finalist.method, one, other, spending.largest_upper, found)
+            found = tester.upper(finalist, *trials.of(finalist), spending.largest_upper, found)
     return replace(
         cells[0].upper, value=found, alpha=spending.largest_upper, counts=None, histograms=None
     )

@@ -58,7 +58,7 @@ def _check_pairs(target: AuditTarget, data: Group | None, settings: Settings) ->
                 f"'{claim.relation}', of which the claim {claim} of {target.name} speaks"
             )
     if settings.mode == "exhaustive" and settings.domain is not None:
-        _check_data(target, settings.domain.dataset((0,) * settings.domain.n), settings)
+        _check_data(target, settings.domain.dataset((0,) * settings.domain.n)[0], settings)
     elif data is not None and not target.alone:
         _check_data(target, data.pairs.base, settings)
     elif data is None and not target.has_worst_cases:

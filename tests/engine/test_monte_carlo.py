@@ -23,10 +23,10 @@ from dpassay.engine.testers.events import label_events
 from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.stats.binomial import leak_lower, leak_upper
-from dpassay.stats.inversion import upper
+from dpassay.stats.combined import STOUFFER
 from dpassay.stats.lower_bounds import NAMES, lower_bound
 from dpassay.stats.scales import Ratio
-from dpassay.stats.stouffer import STOUFFER
+from dpassay.stats.upper_bounds import combined_upper
 from dpassay.targets.groups import Group
 from dpassay.trials.blocks import draw
 from dpassay.trials.encoders import Labels
@@ -107,7 +107,8 @@ def test_bounds_are_those_of_the_counts() -> None:
             float(leak_upper(a, n, b, n, scale=Ratio(), alpha=cell.upper.alpha)) for a, b in faces
         ]
         sharp = [
-            upper(STOUFFER, a, n, b, n, scale=Ratio(), alpha=cell.upper.alpha) for a, b in faces
+            combined_upper(STOUFFER, a, n, b, n, scale=Ratio(), alpha=cell.upper.alpha)
+            for a, b in faces
         ]
         assert max(sharp) - 1e-3 <= cell.upper.value <= max(limits)
     assert evidence.lower == max(
@@ -115,7 +116,7 @@ def test_bounds_are_those_of_the_counts() -> None:
     )
     again = [face for cell in evidence.cells for face in _faces(cell)]
     sharpest = max(
-        upper(STOUFFER, *face, scale=Ratio(), alpha=evidence.upper.alpha) for face in again
+        combined_upper(STOUFFER, *face, scale=Ratio(), alpha=evidence.upper.alpha) for face in again
     )
     limit = max(
         float(leak_upper(*face, scale=Ratio(), alpha=evidence.upper.alpha)) for face in again

@@ -293,10 +293,10 @@ def test_every_audit_of_trials_that_are_not_independent_is_an_error(name: str) -
 def bounded_by(monkeypatch: pytest.MonkeyPatch, value: float) -> None:
     """Let every lower bound be this one."""
 
-    def weak(methods: Any, counts: Any, *, scale: Any, alpha: float) -> list[Bound]:
-        return [Bound(value=value, alpha=alpha, method="stouffer", counts=each) for each in counts]
+    def weak(method: Any, counts: Any, *, scale: Any, alpha: float) -> Bound:
+        return Bound(value=value, alpha=alpha, method="stouffer", counts=counts)
 
-    monkeypatch.setattr(events, "lower_bounds", weak)
+    monkeypatch.setattr(events, "lower_bound", weak)
 
 
 def test_a_refutation_is_replayed_before_it_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ from dpassay.selftest.known import KnownAudit
 from dpassay.selftest.run import Size, calibration_checks, error_checks, replay_checks
 from dpassay.selftest.sensitivity import sight_checks
 from dpassay.stats import exact_error as enumeration
-from dpassay.stats import lower_bounds
+from dpassay.stats import lower_bounds, power
 from dpassay.stats.alpha import Spending
 from dpassay.stats.lower_bounds import NAMES, Method
 from dpassay.stats.regions import Line
@@ -111,9 +111,9 @@ def test_the_null_hypothesis_of_the_accuracy_test_holds_both_labels() -> None:
 
 
 def bold_frontier(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
-    honest = lower_bounds.largest_rejecting
+    honest = power.largest_rejecting
     monkeypatch.setattr(
-        lower_bounds,
+        power,
         "largest_rejecting",
         lambda *args, alpha, **claim: honest(*args, alpha=factor * alpha, **claim),
     )

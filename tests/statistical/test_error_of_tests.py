@@ -13,11 +13,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpassay.stats.fisher import fisher_rejects
 from dpassay.stats.lower_bounds import accuracy_lower
 from dpassay.stats.scales import Difference, Ratio
-from dpassay.stats.stouffer import stouffer_rejects
 from tests.statistical.boundary import boundary
+from tests.stats.inverted import fisher_rejects, stouffer_rejects
 
 ALPHA = 0.05
 POINTS = 250

@@ -12,9 +12,8 @@ import pytest
 from scipy.stats import beta, binom, chi2
 
 from dpassay.stats.binomial import leak_lower
-from dpassay.stats.fisher import fisher_lower, fisher_rejects
 from dpassay.stats.scales import Difference, Ratio
-from dpassay.stats.stouffer import stouffer_lower
+from tests.stats.inverted import fisher_lower, fisher_rejects, stouffer_lower
 
 
 def twin(x: int, n1: int, y: int, n0: int, epsilon: float, delta: float, alpha: float) -> float:

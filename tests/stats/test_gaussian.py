@@ -19,15 +19,14 @@ from scipy.stats import binom
 from dpassay.noise import Noise
 from dpassay.stats.binomial import leak_lower, leak_upper
 from dpassay.stats.bounds import Counts
-from dpassay.stats.combined import Null, rejects
+from dpassay.stats.combined import STOUFFER, Null, rejects
 from dpassay.stats.exact_error import frontier, probability, worst_error
 from dpassay.stats.gaussian import gaussian_shift
-from dpassay.stats.inversion import lower, upper
-from dpassay.stats.lower_bounds import COMBINED, NAMES, Method, choose, lower_bound
+from dpassay.stats.lower_bounds import COMBINED, NAMES, Method, choose, combined_lower, lower_bound
 from dpassay.stats.power import POWER, detectable, power_of
 from dpassay.stats.regions import Curve, Line, log_noise
 from dpassay.stats.scales import Shift
-from dpassay.stats.stouffer import STOUFFER
+from dpassay.stats.upper_bounds import combined_upper
 
 Array = NDArray[np.float64]
 MU = Shift()
@@ -264,7 +263,7 @@ def test_upper_bounds_cover_every_pair() -> None:
     )
     sharp = np.array(
         [
-            [upper(STOUFFER, x, n, y, n, scale=MU, alpha=ALPHA) for y in counts.tolist()]
+            [combined_upper(STOUFFER, x, n, y, n, scale=MU, alpha=ALPHA) for y in counts.tolist()]
             for x in counts.tolist()
         ]
     )
@@ -285,7 +284,7 @@ def test_a_combined_bound_is_refuted_by_its_test(method: Method, x: int, y: int)
 
     Stouffer's weights are made for events that are expected often, on both sides.
     """
-    bound = lower(COMBINED[method], x, N, y, N, scale=MU, alpha=ALPHA)
+    bound = combined_lower(COMBINED[method], x, N, y, N, scale=MU, alpha=ALPHA)
     if method == "fisher" or {x, y} == {30}:
         assert not rejects(
             COMBINED[method], Null(x=x, n1=N, y=y, n0=N, allowed=Curve(bound + 0.05)), ALPHA

@@ -14,23 +14,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import beta, binom
 
-from dpassay.stats import lower_bounds
 from dpassay.stats.binomial import leak_lower
 from dpassay.stats.bounds import Bound, Counts
-from dpassay.stats.fisher import fisher_lower, fisher_rejects
-from dpassay.stats.lower_bounds import (
-    KNOTS,
-    NAMES,
-    Method,
-    accuracy_lower,
-    choose,
-    largest_rejecting,
-    lower_bound,
-)
-from dpassay.stats.power import POWER, detectable, power, tight_pair
+from dpassay.stats.lower_bounds import NAMES, Method, accuracy_lower, choose, lower_bound
+from dpassay.stats.power import KNOTS, POWER, detectable, largest_rejecting, power, tight_pair
 from dpassay.stats.regions import Line
 from dpassay.stats.scales import Ratio
-from dpassay.stats.stouffer import stouffer_lower, stouffer_rejects
+from tests.stats.inverted import fisher_lower, fisher_rejects, stouffer_lower, stouffer_rejects
 
 METHODS: tuple[Method, ...] = ("stouffer", "fisher", "clopper-pearson", "accuracy")
 
@@ -338,7 +328,7 @@ def test_where_the_search_begins_decides_nothing(
     x = np.unique(np.linspace(0, n, 7).round().astype(np.int64))
     found = [largest_rejecting(method, x, n, allowed=allowed, alpha=0.05).tolist()]
     for start in (-1, n // 3, n):
-        monkeypatch.setattr(lower_bounds, "_about", lambda *_, start=start: start)
+        monkeypatch.setattr("dpassay.stats.power._about", lambda *_, start=start: start)
         found.append(largest_rejecting(method, x, n, allowed=allowed, alpha=0.05).tolist())
     assert found[1:] == found[:1] * 3
     assert found[0][0] < found[0][-1]

@@ -8,7 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.stats.lower_bounds import COMBINED, Method, largest_rejecting
+from dpassay.stats.lower_bounds import COMBINED, Method
+from dpassay.stats.power import largest_rejecting
 from dpassay.stats.regions import Region
 
 KNOTS = 1.08

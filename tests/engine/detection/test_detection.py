@@ -16,8 +16,8 @@ from dpassay.engine.detection.alternatives import allowed, answers_of, move_of, 
 from dpassay.engine.detection.design import Design, sight, smallest_seen, usual_frequency
 from dpassay.engine.detection.frontier import Frontier
 from dpassay.engine.wording import seen_words
-from dpassay.stats.lower_bounds import Method, largest_rejecting
-from dpassay.stats.power import POWER, Screening, detectable, tight_pair
+from dpassay.stats.lower_bounds import Method
+from dpassay.stats.power import POWER, Screening, detectable, largest_rejecting, tight_pair
 from dpassay.stats.ranking import Ranking
 from dpassay.stats.regions import Line
 from dpassay.stats.scales import Difference, Ratio, Scale

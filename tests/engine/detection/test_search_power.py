@@ -24,8 +24,7 @@ from dpassay.engine.detection.search_design import (
 from dpassay.engine.detection.search_rounds import Round, needed
 from dpassay.engine.searching.search import shares, trials
 from dpassay.search.worth import Goal
-from dpassay.stats.lower_bounds import largest_rejecting
-from dpassay.stats.power import counts_near, detectable, power_of
+from dpassay.stats.power import counts_near, detectable, largest_rejecting, power_of
 from dpassay.stats.scales import Difference, Ratio, Scale, Shift
 from tests.statistical.planted import SHAPES, Row, planted
 
