@@ -16,7 +16,7 @@ import numpy as np
 from dpassay.attacks.experiment.coins import Coins
 from dpassay.attacks.experiment.one_run import guessed_at, right_of_the_surest
 from dpassay.attacks.observed import Array, Flags, Observed
-from dpassay.attacks.scores.interface import Attack
+from dpassay.attacks.scores import Attack
 from dpassay.stats.bounds import clopper_pearson_lower
 
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -56,7 +56,7 @@ def cross_fit(attack: Attack, reference: Observed, coins: Coins) -> CrossFitted:
     first, second = slice(None, half), slice(half, None)
     scores = np.concatenate(
         [
-            attack.fit(reference.of(fitted), membership[fitted]).score(reference.of(scored))
+            attack(reference.of(fitted), membership[fitted])(reference.of(scored))
             for fitted, scored in ((second, first), (first, second))
         ]
     )

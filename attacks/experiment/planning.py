@@ -23,8 +23,7 @@ from dpassay.attacks.experiment.reach import targets_to_see
 from dpassay.attacks.experiment.renyi import RenyiClaim, renyi_claim
 from dpassay.attacks.experiment.run import Design, Target, shares
 from dpassay.attacks.experiment.slices import parts
-from dpassay.attacks.scores.interface import Attack
-from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.attacks.scores import ATTACKS, Attack
 from dpassay.claims import DP
 
 FEWEST, MOST, ABOVE = 32, 256, 2.5

@@ -28,7 +28,7 @@ from dpassay.attacks.experiment.poisoning import choose
 from dpassay.attacks.experiment.slices import parts, sliced
 from dpassay.attacks.experiment.subjects import Protected, Subject, View
 from dpassay.attacks.observed import Array
-from dpassay.attacks.scores.interface import Attack
+from dpassay.attacks.scores import Attack
 from dpassay.claims import DP
 from dpassay.config.options import COMMAND_LINE
 from dpassay.errors import TargetError, is_count, is_real, require
@@ -150,7 +150,7 @@ def _attack(
     for v, view in enumerate(views):
         mine, theirs = reference.observed[v], attacked.observed[v]
         for name, attack in attacks.items():
-            scores = attack.fit(mine, reference.coins.membership).score(theirs)
+            scores = attack(mine, reference.coins.membership)(theirs)
             known = cross_fit(attack, mine, reference.coins)
             found = _outcome(name, view, scores, attacked, target.claim, known, run)
             apart = (

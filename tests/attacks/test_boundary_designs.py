@@ -47,7 +47,7 @@ from dpassay.attacks.observed import Observed
 from dpassay.attacks.repeated.attacked import TRANSCRIPTS, enough_transcripts
 from dpassay.attacks.repeated.run import bounds_of, ladder
 from dpassay.attacks.repeated.transcript_tests import run_tests
-from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.attacks.scores import ATTACKS
 from dpassay.claims import DP, RDP
 from dpassay.config.options import COMMAND_LINE
 from dpassay.data import Labelled
@@ -154,7 +154,7 @@ def default_models(claims: Sequence[float]) -> int:
         Target(name=str(i), subject=cast("Subject", Told()), claim=DP(epsilon=epsilon))
         for i, epsilon in enumerate(claims)
     ]
-    attacks = {name: make() for name, make in ATTACKS.items()}
+    attacks = ATTACKS
     return enough(targets, attacks, data, Design(), 1e-3 / (2 * len(claims) + 1))
 
 

@@ -27,8 +27,7 @@ from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.slices import Sliced
 from dpassay.attacks.experiment.subjects import Learner
-from dpassay.attacks.scores.lira import Lira
-from dpassay.attacks.scores.loss_threshold import LossThreshold
+from dpassay.attacks.scores import ATTACKS, lira
 from dpassay.cli.main import main
 from dpassay.data import Labelled, load
 from dpassay.mechanisms.shared.learners import estimator_of
@@ -48,7 +47,7 @@ def attacked(floor: ExperimentData) -> Attacked:
     (found,) = experiment(
         [Target(name="tree", subject=TREE)],
         floor,
-        {"lira": Lira()},
+        {"lira": lira},
         Design(references=16, targets=8),
     )
     return found
@@ -212,7 +211,7 @@ def test_canaries_poison_and_chosen_queries_go_together() -> None:
     (found,) = experiment(
         [Target(name="tree", subject=subject)],
         floor,
-        {"loss": LossThreshold()},
+        {"loss": ATTACKS["loss-threshold"]},
         Design(references=4, targets=4),
     )
     assert [part.name for part in found.outcomes[0].sliced] == ["canaries", "poisoned", "natural"]

@@ -27,7 +27,7 @@ from dpassay.attacks.experiment.renyi import (
 )
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.observed import Observed
-from dpassay.attacks.scores.loss_threshold import LossThreshold
+from dpassay.attacks.scores import ATTACKS
 from dpassay.claims import DP, RDP, Profile, zCDP
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.main import main
@@ -46,6 +46,8 @@ from dpassay.reports.attack.pages import to_html, to_markdown
 from dpassay.stats.guesses import divergence
 from tests.attacks.toys import Toy, floor
 
+LOSS = {"loss-threshold": ATTACKS["loss-threshold"]}
+
 ALPHA = 1e-3
 RULE = Rule(record=0, threshold=0.5, above=True, expected=1.0)
 LOSSES = ("rho=0.5", "alpha=2,epsilon=1")
@@ -55,7 +57,7 @@ def told(subject: Toy, claim: DP, targets: int, confidence: float = 0.999) -> di
     """Return the record of an experiment on a toy."""
     target = Target(name="toy", subject=subject, claim=claim)
     design = Design(references=16, targets=targets, certified=2, confidence=confidence)
-    found = list(experiment([target], floor(), {"loss-threshold": LossThreshold()}, design))
+    found = list(experiment([target], floor(), LOSS, design))
     return make_attack_record({"complete": True}, floor().records, found)
 
 
@@ -155,7 +157,7 @@ def test_where_no_number_of_right_guesses_exceeds_it_nothing_could_be_seen() -> 
 
 @pytest.mark.parametrize("claim", [zCDP(0.5), RDP(2.0, 1.0)])
 def test_the_default_number_of_models_sees_a_leak_of_everything(claim: DP) -> None:
-    attacks = {"loss-threshold": LossThreshold()}
+    attacks = LOSS
     target = Target(name="toy", subject=Toy(tells=1.0, budgets=(1,)), claim=claim)
     models = enough([target], attacks, floor(), Design(), ALPHA)
     known = renyi_claim(claim, 1)
