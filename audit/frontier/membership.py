@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpassay.attacks.experiment.metrics import best_of
 from dpassay.attacks.experiment.models import ExperimentData
-from dpassay.attacks.experiment.no_leak import best_of
 from dpassay.attacks.experiment.outcomes import Attacked
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay

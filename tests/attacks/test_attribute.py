@@ -12,9 +12,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from dpassay.attacks.experiment.attribute import columns_of, twins
 from dpassay.attacks.experiment.run import Design, Target, experiment
-from dpassay.attacks.experiment.scenario import Scenario, lay
+from dpassay.attacks.experiment.scenario import Scenario, columns_of, lay, twins
 from dpassay.attacks.experiment.subjects import Learner, Points, View, asked
 from dpassay.attacks.scores import ATTACKS, Attack, lira
 from dpassay.cli.main import main

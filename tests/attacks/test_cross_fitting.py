@@ -9,8 +9,13 @@ import pytest
 from scipy.special import expit
 
 from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.cross_fitting import SHARES, CrossFitted, cross_fit
-from dpassay.attacks.experiment.one_run import largest_rejected, one_run
+from dpassay.attacks.experiment.one_run import (
+    SHARES,
+    CrossFitted,
+    cross_fit,
+    largest_rejected,
+    one_run,
+)
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.scores import ATTACKS, Score, lira
 

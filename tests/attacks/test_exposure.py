@@ -7,13 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from dpassay.attacks.experiment.canaries import exposure, plant
 from dpassay.attacks.experiment.coins import Coins, toss
-from dpassay.attacks.experiment.cross_fitting import CrossFitted
-from dpassay.attacks.experiment.outcomes import Attacked
+from dpassay.attacks.experiment.one_run import CrossFitted
+from dpassay.attacks.experiment.outcomes import Attacked, exposure, parts, sliced
+from dpassay.attacks.experiment.poisoning import plant
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
-from dpassay.attacks.experiment.slices import parts, sliced
 from dpassay.attacks.experiment.subjects import Learner
 from dpassay.attacks.scores import ATTACKS
 from dpassay.data import Labelled, load

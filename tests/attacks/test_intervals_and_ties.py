@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.cross_fitting import CrossFitted
 from dpassay.attacks.experiment.metrics import auc, auc_interval, interval
-from dpassay.attacks.experiment.slices import sliced
+from dpassay.attacks.experiment.one_run import CrossFitted
+from dpassay.attacks.experiment.outcomes import sliced
 from dpassay.attacks.observed import Observed
 from dpassay.attacks.scores import lira
 

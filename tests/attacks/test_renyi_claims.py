@@ -16,15 +16,14 @@ from scipy.special import logit
 from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import Rule, certify
 from dpassay.attacks.experiment.planning import ABOVE, MOST, enough
-from dpassay.attacks.experiment.reach import guessed, targets_to_see
-from dpassay.attacks.experiment.record import make_attack_record
-from dpassay.attacks.experiment.renyi import (
+from dpassay.attacks.experiment.power import (
+    GuessClaim,
     RenyiClaim,
-    concentrated_guessed,
-    of_renyi,
+    guesses_to_see,
+    reach,
     renyi_claim,
-    renyi_guessed,
 )
+from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.observed import Observed
 from dpassay.attacks.scores import ATTACKS
@@ -108,13 +107,13 @@ def test_cap_and_detectable_by_enumeration(claim: RenyiClaim) -> None:
     from scipy.stats import binom
 
     trials = 80
-    reach = of_renyi(claim, trials, alpha=ALPHA)
-    assert reach.cap == claim.certified(trials, trials, ALPHA)
+    found = reach(claim, trials, alpha=ALPHA)
+    assert found.cap == claim.certified(trials, trials, ALPHA)
     least = next(v for v in range(trials + 1) if claim.certified(v, trials, ALPHA) > claim.allowed)
     hits = np.linspace(0.5, 1, 20_001)[1:-1]
     hit = float(hits[np.argmax(binom.sf(least - 1, trials, hits) >= 0.9)])
-    assert reach.detectable == pytest.approx(claim.loss(hit), rel=1e-3)
-    assert of_renyi(claim, 5, alpha=ALPHA).detectable == math.inf
+    assert found.detectable == pytest.approx(claim.loss(hit), rel=1e-3)
+    assert reach(claim, 5, alpha=ALPHA).detectable == math.inf
 
 
 @pytest.mark.parametrize("claim", [zCDP(1.0), RDP(2.0, 1.0)])
@@ -130,11 +129,8 @@ def test_a_mechanism_that_just_keeps_its_claim_is_not_broken(claim: DP) -> None:
         renyi = bound["renyi"]
         assert 0.6 * renyi["allowed"] < renyi["lower"] <= renyi["allowed"] < renyi["detectable"]
         assert renyi["lower"] <= renyi["cap"]
-        loss = (
-            concentrated_guessed(right, 1000, alpha=bound["alpha"])
-            if renyi["order"] is None
-            else renyi_guessed(right, 1000, order=renyi["order"], alpha=bound["alpha"])
-        )
+        loss = known.certified(right, 1000, bound["alpha"])
+        assert renyi["order"] == known.order
         assert renyi["lower"] == pytest.approx(loss, rel=1e-6)
     assert sum(each["alpha"] for each in subject["certified"]) == pytest.approx(1e-3 / 2)
 
@@ -165,8 +161,10 @@ def test_the_default_number_of_models_sees_a_leak_of_everything(claim: DP) -> No
     alpha = ALPHA / 2 / Design().certified
     assert models <= MOST
     epsilon = float(logit(known.hit()))
-    assert models == max(32, targets_to_see(epsilon + ABOVE, epsilon, alpha=alpha))
-    assert guessed(models, models, delta=0.0, alpha=alpha) > epsilon
+    assert models == max(
+        32, guesses_to_see(GuessClaim(allowed=epsilon), epsilon + ABOVE, alpha=alpha)
+    )
+    assert GuessClaim().certified(models, models, alpha) > epsilon
     assert known.certified(models, models, alpha) > known.allowed
 
 

@@ -15,14 +15,12 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import binom
 
-from dpassay.attacks.experiment.boundary import SHARE
 from dpassay.attacks.experiment.certified import Rule, certify
 from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.fresh.answers import guess_again
-from dpassay.attacks.experiment.fresh.planning import MOST, asked_again, fresh_guesses
+from dpassay.attacks.experiment.fresh import MOST, asked_again, fresh_guesses, guess_again
 from dpassay.attacks.experiment.models import ExperimentData, build_data
 from dpassay.attacks.experiment.planning import fresh_answers, share_of
-from dpassay.attacks.experiment.renyi import renyi_claim
+from dpassay.attacks.experiment.power import SHARE, renyi_claim
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.subjects import Protected, asked
 from dpassay.attacks.observed import Observed

@@ -13,7 +13,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.models import ExperimentData, Models, build_data, models
+from dpassay.attacks.experiment.models import ExperimentData, Models, Training, build_data, models
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.subjects import SCORES, Learner, Points, Protected, View, asked
 from dpassay.attacks.observed import Array
@@ -68,9 +68,9 @@ class Counting:
 def run(subject: Any, floor: ExperimentData, folder: Path | None = None, **options: Any) -> Models:
     coins = toss(MODELS, len(floor.records), seed=floor.seed, who="target")
     if folder is None:
-        return models(subject, floor, coins, "target", **options)
+        return models(subject, floor, coins, "target", Training(**options))
     with Ledger(folder / "models.sqlite", resume=True) as ledger:
-        return models(subject, floor, coins, "target", ledger=ledger, **options)
+        return models(subject, floor, coins, "target", Training(ledger=ledger, **options))
 
 
 def kept(folder: Path) -> int:
