@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,6 +27,20 @@ from dpassay.trials.threads import one_thread
 
 VERSION = 3
 """Of how answers are made: raised when equal keys may stand for other answers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Training:
+    """Where models are trained, kept and told of; no number depends on it."""
+
+    ledger: Ledger | None = None
+    jobs: int = 1
+    cluster: Cluster | None = None
+    progress: Progress = silent
+
+
+HERE = Training()
+"""One after the other in this process, with nothing kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -114,16 +128,10 @@ def models(
     data: ExperimentData,
     coins: Coins,
     who: str,
-    *,
-    ledger: Ledger | None = None,
-    jobs: int = 1,
-    cluster: Cluster | None = None,
-    progress: Progress = silent,
+    training: Training = HERE,
 ) -> Models:
     """Train and look at one model per row of coins, or read what the ledger holds; see `look`."""
-    seen = look(
-        subject, data, coins, who, ledger=ledger, jobs=jobs, cluster=cluster, progress=progress
-    )
+    seen = look(subject, data, coins, who, training)
     e = len(data.records)
     numeric = getattr(subject, "numeric", False)
     own = np.ones(e, dtype=np.int64) if numeric else data.records.y
@@ -142,18 +150,14 @@ def look(
     data: ExperimentData,
     coins: Coins,
     who: str,
-    *,
-    ledger: Ledger | None = None,
-    jobs: int = 1,
-    cluster: Cluster | None = None,
-    progress: Progress = silent,
+    training: Training = HERE,
 ) -> Array:
     """Train and look at one model per row of coins, or read what the ledger holds of it.
 
-    The result holds shares of the labels at the q points: (models, views, q, K). It does not
-    depend on `jobs` or `cluster`. `who` selects streams of its own; the ledger keeps every
-    model as soon as it is done.
+    The result holds shares of the labels at the q points: (models, views, q, K). `who` selects
+    streams of its own; the ledger keeps every model as soon as it is done.
     """
+    ledger, progress = training.ledger, training.progress
     known = [*data.digest, digest(data.points.X, data.points.copies)]
     keys = [
         key_of([subject.key, subject.code, known, data.seed, who, i, coins.rows(i).tolist()])
@@ -163,9 +167,8 @@ def look(
     missing = [i for i, found in enumerate(seen) if found is None]
     done, what = len(keys) - len(missing), f"{subject.key[1]}: {who} models"
     progress(what, done, len(keys))
-    name, work = str(subject.key[1]), partial(_one, subject, data, coins, who)
     # at once, also when interrupted
-    with closing(_train(work, name, missing, jobs, cluster)) as trained:
+    with closing(_train(subject, data, coins, who, missing, training)) as trained:
         for i, found in zip(missing, trained, strict=True):
             seen[i] = found
             if ledger is not None:
@@ -185,21 +188,22 @@ def key_of(facts: Any) -> Key:
 
 
 def _train(
-    work: Callable[[int], Array],
-    name: str,
+    subject: Subject,
+    data: ExperimentData,
+    coins: Coins,
+    who: str,
     models: Sequence[int],
-    jobs: int,
-    cluster: Cluster | None,
+    training: Training,
 ) -> Generator[NDArray[np.float64], None, None]:
     """Yield what is seen of the models, in their order."""
-    if cluster is not None:
-        yield from cluster.in_order(name, work, models)
-        return
-    if jobs == 1 or len(models) < 2:
+    name, work = str(subject.key[1]), partial(_one, subject, data, coins, who)
+    if training.cluster is not None:
+        yield from training.cluster.in_order(name, work, models)
+    elif training.jobs == 1 or len(models) < 2:
         with one_thread():
             yield from map(work, models)
-        return
-    yield from in_order(name, work, models, jobs)
+    else:
+        yield from in_order(name, work, models, training.jobs)
 
 
 def _one(subject: Subject, data: ExperimentData, coins: Coins, who: str, i: int) -> Array:

@@ -6,7 +6,7 @@ Schema `dpassay/attack/1`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -15,13 +15,10 @@ from numpy.typing import NDArray
 
 from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import NONE, Certified
-from dpassay.attacks.experiment.metrics import interval
-from dpassay.attacks.experiment.no_leak import best_of
+from dpassay.attacks.experiment.metrics import best_of, interval
 from dpassay.attacks.experiment.one_run import OneRun
-from dpassay.attacks.experiment.outcomes import Attacked, Outcome
-from dpassay.attacks.experiment.reach import of_guesses, of_one_run
-from dpassay.attacks.experiment.renyi import RenyiClaim, of_renyi, renyi_claim
-from dpassay.attacks.experiment.slices import Sliced
+from dpassay.attacks.experiment.outcomes import Attacked, Estimates, Outcome, Sliced
+from dpassay.attacks.experiment.power import GuessClaim, RunClaim, reach, renyi_claim
 from dpassay.attacks.observed import Array, Flags
 from dpassay.data import Labelled
 from dpassay.numerics import lower_number, number
@@ -119,87 +116,89 @@ def _claim(attacked: Attacked) -> dict[str, Any] | None:
 
 
 def _outcome(outcome: Outcome, attacked: Attacked) -> dict[str, Any]:
-    curve = outcome.curve
-    allowed = None
+    curve, allowed = outcome.curve, None
     if attacked.claim is not None:
         epsilon, delta = composed(attacked.claim, outcome.view.m)
         allowed = {"epsilon": number(epsilon), "delta": number(delta)}
+    roc = {"fpr": _list(curve.fpr), "tpr": _list(curve.tpr)}
+    if outcome.band is not None:
+        roc |= {"low": _list(outcome.band[0]), "high": _list(outcome.band[1])}
     return {
         "attack": outcome.attack,
-        "view": {"name": outcome.view.name, "m": outcome.view.m, "copies": outcome.view.copies},
+        "view": asdict(outcome.view),
         "allowed": allowed,
-        "auc": number(outcome.auc),
-        "auc_low": number(outcome.auc_interval[0]),
-        "auc_high": number(outcome.auc_interval[1]),
-        "advantage": number(outcome.advantage),
-        "operating": [
-            None if each is None else _numbers(asdict(each)) for each in outcome.operating
-        ],
-        "tpr_per_target": [
-            [None if math.isnan(rate) else number(rate) for rate in rates]
-            for rates in outcome.tpr.tolist()
-        ],
-        "beyond": None if outcome.beyond is None else number(outcome.beyond),
-        "one_run": None if outcome.one_run is None else _one_run(outcome.one_run),
-        "roc": {"fpr": _list(curve.fpr), "tpr": _list(curve.tpr)} | _band(outcome),
+        **_estimates(outcome),
+        "tpr_per_target": [list(map(_known, rates)) for rates in outcome.tpr.tolist()],
+        "beyond": _known(outcome.beyond),
+        "one_run": _one_run(outcome.one_run),
+        "roc": roc,
         "slices": [_sliced(each) for each in outcome.sliced],
     }
 
 
-def _band(outcome: Outcome) -> dict[str, Any]:
-    if outcome.band is None:
-        return {}
-    return {name: _list(end) for name, end in zip(("low", "high"), outcome.band, strict=True)}
+def _estimates(found: Estimates) -> dict[str, Any]:
+    low, high = found.auc_interval or (None, None)
+    return {
+        "auc": _known(found.auc),
+        "auc_low": _known(low),
+        "auc_high": _known(high),
+        "advantage": _known(found.advantage),
+        "operating": [None if each is None else _numbers(asdict(each)) for each in found.operating],
+    }
 
 
 def _sliced(part: Sliced) -> dict[str, Any]:
-    low, high = part.auc_interval or (None, None)
     told = part.exposure[~np.isnan(part.exposure)]
     return {
         "slice": part.name,
         "records": part.records,
-        "auc": _maybe(part.auc),
-        "auc_low": _maybe(low),
-        "auc_high": _maybe(high),
-        "advantage": _maybe(part.advantage),
-        "operating": [None if each is None else _numbers(asdict(each)) for each in part.operating],
+        **_estimates(part),
         "exposure": {
-            "mean": _maybe(float(told.mean()) if told.size else None),
+            "mean": _known(float(told.mean()) if told.size else None),
             "highest": number(part.highest),
-            "per_target": [
-                None if math.isnan(bits) else number(bits) for bits in part.exposure.tolist()
-            ],
+            "per_target": list(map(_known, part.exposure.tolist())),
         },
-        "one_run": None if part.one_run is None else _one_run(part.one_run),
+        "one_run": _one_run(part.one_run),
     }
 
 
-def _maybe(value: float | None) -> Any:
-    return None if value is None else number(value)
+def _known(value: float | None) -> Any:
+    """Return a number as it is written, or None where it is not known."""
+    return None if value is None or math.isnan(value) else number(value)
 
 
 def _bounds(
     attacked: Attacked, name: str, bounds: Sequence[Certified], data: _Records
-) -> list[dict[str, Any]]:
+) -> Iterator[dict[str, Any]]:
+    """Yield the bounds of a view, each with its Rényi loss where one is claimed."""
     view = next(each.view for each in attacked.outcomes if each.view.name == name)
     claimed, delta = (0.0, 0.0) if attacked.claim is None else composed(attacked.claim, view.m)
-    promised = renyi_claim(attacked.claim, view.m)
-    return [
-        _certified(name, each, claimed, delta)
-        | ({} if promised is None else {"renyi": _renyi(each, promised)})
-        | _line(each.rule.record, data)
-        for each in bounds
-    ]
-
-
-def _renyi(bound: Certified, claim: RenyiClaim) -> dict[str, Any]:
-    """The Rényi loss of a record by the guesses of its bound, held against its claim."""
-    return {
-        "order": claim.order,
-        "allowed": number(claim.allowed),
-        "lower": lower_number(claim.certified(bound.right, bound.guesses, bound.lower.alpha)),
-        **of_renyi(claim, bound.guesses, alpha=bound.lower.alpha).as_json(),
-    }
+    claim, promised = GuessClaim(allowed=claimed, delta=delta), renyi_claim(attacked.claim, view.m)
+    for each in bounds:
+        guesses, alpha, counts = each.guesses, each.lower.alpha, each.lower.counts
+        gamma_cap = 2 * float(clopper_pearson_lower(guesses, guesses, alpha)) - 1
+        found = {
+            "view": name,
+            **reach(claim, guesses, alpha=alpha).as_json(),
+            "record": each.rule.record,
+            "rule": _numbers(asdict(each.rule)),
+            "lower": lower_number(each.lower.value),
+            "gamma": number(each.gamma),
+            "gamma_cap": number(max(0.0, gamma_cap)),
+            "alpha": number(alpha),
+            "method": each.lower.method,
+            "counts": None if counts is None else asdict(counts),
+        }
+        if each.fresh != NONE:
+            found["fresh"] = asdict(each.fresh)
+        if promised is not None:
+            found["renyi"] = {
+                "order": promised.order,
+                "allowed": number(promised.allowed),
+                "lower": lower_number(promised.certified(each.right, guesses, alpha)),
+                **reach(promised, guesses, alpha=alpha).as_json(),
+            }
+        yield found | _line(each.rule.record, data)
 
 
 def _again(attacked: Attacked) -> dict[str, Any]:
@@ -216,28 +215,12 @@ def _line(record: int, data: _Records) -> dict[str, Any]:
     return {} if data.lines is None else {"line": int(data.lines[record])}
 
 
-def _certified(view: str, bound: Certified, claimed: float, delta: float) -> dict[str, Any]:
-    counts, guesses = bound.lower.counts, bound.guesses
-    reach = of_guesses(guesses, claimed=claimed, delta=delta, alpha=bound.lower.alpha)
-    return {
-        "view": view,
-        **reach.as_json(),
-        "record": bound.rule.record,
-        "rule": _numbers(asdict(bound.rule)),
-        "lower": lower_number(bound.lower.value),
-        "gamma": number(bound.gamma),
-        "gamma_cap": number(
-            max(0.0, 2 * float(clopper_pearson_lower(guesses, guesses, bound.lower.alpha)) - 1)
-        ),
-        "alpha": number(bound.lower.alpha),
-        "method": bound.lower.method,
-        "counts": None if counts is None else asdict(counts),
-    } | ({} if bound.fresh == NONE else {"fresh": asdict(bound.fresh)})
-
-
-def _one_run(found: OneRun) -> dict[str, Any]:
-    reach = of_one_run(found.r, found.m, delta=found.delta, alpha=found.alpha)
-    return _numbers(asdict(found)) | {"epsilon": lower_number(found.epsilon)} | reach.as_json()
+def _one_run(found: OneRun | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    claim = RunClaim(delta=found.delta, coins=found.m)
+    shown = reach(claim, found.r, alpha=found.alpha).as_json()
+    return _numbers(asdict(found)) | {"epsilon": lower_number(found.epsilon)} | shown
 
 
 def _exposed(exposure: Array, data: _Records) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from dpassay.attacks.given.predictions import Task, task_of
 from dpassay.attacks.given.result import AttackResult
 from dpassay.attacks.given.tabular import Tabular, tabular
 from dpassay.attacks.repeated.attacked import attack_repeatedly, can_be_repeated
-from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.attacks.scores import ATTACKS
 from dpassay.claims import DP, GDP, Claim, Stability
 from dpassay.config.options import COMMAND_LINE
 from dpassay.config.profiles import CONFIDENCE, MEMORY, SHARD_TIMEOUT
@@ -182,7 +182,7 @@ def _chosen(names: Sequence[str] | None, *, numbers: bool) -> dict[str, Any]:
     known = OWN if numbers else tuple(ATTACKS)
     for name in names or ():
         require(name in known, "attacks", name, f"one of {', '.join(known)}")
-    return {name: ATTACKS[name]() for name in names or known}
+    return {name: ATTACKS[name] for name in names or known}
 
 
 def _table(target: Any, given: Tabular | None, wanted: str) -> Table:

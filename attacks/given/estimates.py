@@ -18,7 +18,7 @@ from dpassay.attacks.experiment.outcomes import Attacked, Outcome, measured, sep
 from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.subjects import View
 from dpassay.attacks.observed import Array, Flags, Observed
-from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.attacks.scores import ATTACKS
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, require
 from dpassay.numerics import number
@@ -86,7 +86,7 @@ def estimate(given: Given, names: Sequence[str] | None = None) -> tuple[Attacked
     outcomes: list[Outcome] = []
     for view, mine, theirs in given.views:
         for name in (name for name, reason in why.items() if not reason):
-            scores = ATTACKS[name]().fit(mine, given.reference).score(theirs)
+            scores = ATTACKS[name](mine, given.reference)(theirs)
             outcomes.append(measured(name, view, scores, given.membership))
     told = len(given.reference) > 0
     attacked = Attacked(

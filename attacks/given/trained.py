@@ -64,7 +64,7 @@ def attack_model(
     task : {"classes", "numbers"}, optional
         What is predicted; by default what the model tells.
     attacks : sequence of str, optional
-        By default all that are possible, see `dpassay.attacks.scores.registry`.
+        By default all that are possible, see `dpassay.attacks.scores`.
     name : str, optional
         What the record calls the model; its class by default.
     seed : int

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.composition import composed
-from dpassay.attacks.experiment.boundary import transcripts_for
 from dpassay.attacks.experiment.models import ExperimentData
+from dpassay.attacks.experiment.power import transcripts_to_certify
 from dpassay.attacks.experiment.run import Target
 from dpassay.attacks.experiment.subjects import Protected
 from dpassay.attacks.repeated.run import bounds_of, failed, repeated
@@ -44,7 +44,7 @@ def enough_transcripts(claim: DP, alpha: float) -> int:
     """
     each = alpha / bounds_of(claim.epsilon)
     epsilon, delta = composed(claim, 1)
-    needed = transcripts_for(epsilon, delta=delta, alpha=each)
+    needed = transcripts_to_certify(epsilon, delta=delta, alpha=each)
     return max(TRANSCRIPTS, needed) if needed <= MOST_TRANSCRIPTS else TRANSCRIPTS
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.attacks.composition import composed
-from dpassay.attacks.experiment.reach import Reach, of_counts
+from dpassay.attacks.experiment.power import Reach, reach_of_counts
 from dpassay.attacks.observed import Array
 from dpassay.attacks.repeated.adaptive import best_strategy, composition, privacy_spent
 from dpassay.attacks.repeated.optimal import ceiling
@@ -188,7 +188,7 @@ def run_tests(
         optimal=None if pure is None else pure.optimal,
         allowed=float(min(1.0, np.tanh(basic / 2) * (1 - delta) + delta)),
         limits=limits,
-        reach=of_counts(n, claimed=basic, delta=delta, alpha=alpha),
+        reach=reach_of_counts(n, claimed=basic, delta=delta, alpha=alpha),
     )
 
 

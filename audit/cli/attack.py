@@ -24,8 +24,7 @@ from dpassay.attacks.experiment.vulnerability import records_csv
 from dpassay.attacks.given.estimates import OWN
 from dpassay.attacks.repeated.attacked import attack_repeatedly, can_be_repeated, enough_transcripts
 from dpassay.attacks.repeated.run import ladder
-from dpassay.attacks.scores.interface import Attack
-from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.attacks.scores import ATTACKS, Attack
 from dpassay.cli.arguments.in_force import in_force, said_by_variables
 from dpassay.cli.arguments.options import (
     read_table,
@@ -199,7 +198,7 @@ def _attack(
     known = OWN if table.numbers is not None else tuple(ATTACKS)
     for name in alone["attacks"] or ():
         require(name in known, "--attacks", name, f"one of {', '.join(known)}")
-    attacks = {name: ATTACKS[name]() for name in alone["attacks"] or known}
+    attacks = {name: ATTACKS[name] for name in alone["attacks"] or known}
     asked = [target for target in targets if transcripts != 0 and can_be_repeated(target)]
     # of alpha: of a subject, of a ladder of repeated queries
     share = (1 - config.confidence) / (len(targets) + len(asked))

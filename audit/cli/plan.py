@@ -117,7 +117,7 @@ def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
     """Say how many target models it takes to see a leak by guesses at membership."""
     from dpassay.attacks.experiment.mechanisms import PROTECTED
     from dpassay.attacks.experiment.planning import VIEWS, at_the_claim, share_of
-    from dpassay.attacks.experiment.renyi import renyi_claim
+    from dpassay.attacks.experiment.power import renyi_claim
     from dpassay.attacks.repeated.run import bounds_of
 
     names, claims = dict.fromkeys(arguments.targets or PROTECTED), _claims(arguments, config)
@@ -192,29 +192,19 @@ def _short(row: dict[str, Any]) -> str:
 
 def _rows(claim: DP, detect: float | None, alpha: float) -> list[dict[str, Any]]:
     """A total leak, then the leaks that were asked for or those of the ladder."""
-    from dpassay.attacks.experiment.reach import of_guesses, targets_to_break, targets_to_see
-    from dpassay.attacks.experiment.renyi import of_renyi, renyi_claim, targets_to_exceed
+    from dpassay.attacks.experiment.power import GuessClaim, guesses_to_see, reach, renyi_claim
 
     promised = renyi_claim(claim, 1)
-    loss, claimed, delta = EPSILON, claim.epsilon, claim.delta
-    if promised is not None:
-        loss, claimed, delta = renyi_name({"order": promised.order}), promised.allowed, 0.0
+    held = promised or GuessClaim(allowed=claim.epsilon, delta=claim.delta)
+    loss = EPSILON if promised is None else renyi_name({"order": promised.order})
+    claimed, delta = held.allowed, claim.delta if promised is None else 0.0
     found = []
     for leak in (None, *([claimed + each for each in LADDER] if detect is None else [detect])):
-        if promised is not None:
-            models = targets_to_exceed(promised, leak, alpha=alpha)
-        elif leak is None:
-            models = targets_to_break(claimed, delta=delta, alpha=alpha)
-        else:
-            models = targets_to_see(leak, claimed, delta=delta, alpha=alpha)
+        models = guesses_to_see(held, leak, alpha=alpha)
         if models == 0:
             option = "--claim" if delta or promised is not None else "--epsilon"
             raise InvalidInput(f"{option} = {claimed:g}: needs more than 10 million models")
-        reach = (
-            of_guesses(models, claimed=claimed, delta=delta, alpha=alpha)
-            if promised is None
-            else of_renyi(promised, models, alpha=alpha)
-        )
+        shown = reach(held, models, alpha=alpha)
         found.append(
             {
                 "loss": loss,
@@ -222,8 +212,8 @@ def _rows(claim: DP, detect: float | None, alpha: float) -> list[dict[str, Any]]
                 "delta": delta,
                 "detect": leak,
                 "models": models,
-                "cap": reach.cap,
-                "detectable": reach.detectable if reach.detectable < math.inf else None,
+                "cap": shown.cap,
+                "detectable": shown.detectable if shown.detectable < math.inf else None,
                 "alpha": alpha,
             }
         )

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpassay.attacks.experiment.metrics import best_of
 from dpassay.attacks.experiment.models import ExperimentData
-from dpassay.attacks.experiment.no_leak import best_of
 from dpassay.attacks.experiment.outcomes import Attacked
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.subjects import Learner
 from dpassay.attacks.given.own import mechanism
-from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.attacks.scores import ATTACKS
 from dpassay.data import Labelled, Table
 from dpassay.errors import TargetError
 from dpassay.frontier.splits import Split
@@ -74,7 +74,7 @@ def of_learner(name: str, ground: Ground, jobs: int = 1) -> Membership:
 
 
 def _attacked(target: Target, ground: Ground, jobs: int) -> Membership:
-    attacks = {name: ATTACKS[name]() for name in USED}
+    attacks = {name: ATTACKS[name] for name in USED}
     (found,) = experiment([target], ground.data, attacks, DESIGN, jobs=jobs)
     return _best(found, ground.trained)
 

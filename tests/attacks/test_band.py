@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from dpassay.attacks.experiment.band import band
 from dpassay.attacks.experiment.coins import Coins
-from dpassay.attacks.experiment.metrics import Roc, roc, thin
+from dpassay.attacks.experiment.metrics import Roc, band, roc, thin
 from dpassay.attacks.observed import Array, Flags
 
 

@@ -7,15 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from dpassay.attacks.experiment.canaries import exposure, plant
 from dpassay.attacks.experiment.coins import Coins, toss
-from dpassay.attacks.experiment.cross_fitting import CrossFitted
-from dpassay.attacks.experiment.outcomes import Attacked
+from dpassay.attacks.experiment.one_run import CrossFitted
+from dpassay.attacks.experiment.outcomes import Attacked, exposure, parts, sliced
+from dpassay.attacks.experiment.poisoning import plant
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
-from dpassay.attacks.experiment.slices import parts, sliced
 from dpassay.attacks.experiment.subjects import Learner
-from dpassay.attacks.scores.loss_threshold import LossThreshold
+from dpassay.attacks.scores import ATTACKS
 from dpassay.data import Labelled, load
 from dpassay.errors import InvalidInput
 from tests.attacks.remembering import Memory, Nothing
@@ -31,7 +30,7 @@ def attacked(learner: type[Memory], canaries: int = 12) -> tuple[Attacked, Coins
     floor, facts = lay(load("breast-cancer"), Scenario(records=60, copies=0, canaries=canaries))
     design = Design(references=4, targets=6)
     target = Target(name="it", subject=Learner(make=learner, name=learner.__name__))
-    (found,) = experiment([target], floor, {"loss": LossThreshold()}, design)
+    (found,) = experiment([target], floor, {"loss": ATTACKS["loss-threshold"]}, design)
     return found, toss(6, 60, seed=0, who="target"), facts["canaries"]
 
 

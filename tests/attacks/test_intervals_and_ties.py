@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.cross_fitting import CrossFitted
 from dpassay.attacks.experiment.metrics import auc, auc_interval, interval
-from dpassay.attacks.experiment.slices import sliced
+from dpassay.attacks.experiment.one_run import CrossFitted
+from dpassay.attacks.experiment.outcomes import sliced
 from dpassay.attacks.observed import Observed
-from dpassay.attacks.scores.lira import Lira
+from dpassay.attacks.scores import lira
 
 
 def drifting(models: int, seed: int, shift: float = 3.0) -> tuple[np.ndarray, np.ndarray]:
@@ -101,11 +101,10 @@ def test_records_that_look_alike_tie(online: bool, models: int) -> None:
                 1.5 if kind else 1
             )
     y = np.zeros(60, dtype=int)
-    fitted = Lira(online=online).fit(
-        Observed(seen=np.stack([shares, 1 - shares], axis=2), y=y, m=None), membership
-    )
+    reference = Observed(seen=np.stack([shares, 1 - shares], axis=2), y=y, m=None)
+    fitted = lira(reference, membership, online=online)
     asked = np.repeat(np.linspace(0.05, 0.95, 7)[:, None], 60, axis=1)
-    scores = fitted.score(Observed(seen=np.stack([asked, 1 - asked], axis=2), y=y, m=None))
+    scores = fitted(Observed(seen=np.stack([asked, 1 - asked], axis=2), y=y, m=None))
     assert (scores == scores[:, :1]).all()
 
 
@@ -114,4 +113,4 @@ def test_labels_that_never_move_score_zero() -> None:
     seen = np.zeros((80, 10, 2))
     seen[..., 0] = 1.0
     observed = Observed(seen=seen, y=np.arange(10) % 2, m=1)
-    assert (Lira().fit(observed, membership).score(observed) == 0).all()
+    assert (lira(observed, membership)(observed) == 0).all()

@@ -10,8 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from dpassay.attacks.experiment.coins import Coins
-from dpassay.attacks.experiment.metrics import auc
-from dpassay.attacks.experiment.no_leak import AT_ONCE, TOSSES, best_of, tossed_again
+from dpassay.attacks.experiment.metrics import AT_ONCE, TOSSES, auc, best_of, tossed_again
 
 
 @pytest.mark.parametrize("scores", [[3.0, 1.0, 2.0, 5.0, 0.5, 0.7], [1.0, 1.0, 2.0, 1.0, 2.0, 2.0]])

@@ -7,8 +7,7 @@ import shlex
 
 import pytest
 
-from dpassay.attacks.experiment.canaries import KINDS
-from dpassay.attacks.experiment.poisoning import ADVERSARIES
+from dpassay.attacks.experiment.poisoning import ADVERSARIES, KINDS
 from dpassay.attacks.repeated.run import LEAST_TRANSCRIPTS
 from dpassay.claims import LARGEST
 from dpassay.cli.arguments import options

@@ -15,11 +15,19 @@ from typing import Any
 
 import numpy as np
 
+from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import Rule
 from dpassay.attacks.experiment.coins import Coins, toss
 from dpassay.attacks.experiment.models import ExperimentData
-from dpassay.attacks.experiment.subjects import Protected, View
+from dpassay.attacks.experiment.power import (
+    GuessClaim,
+    RenyiClaim,
+    guesses_to_certify,
+    renyi_claim,
+)
+from dpassay.attacks.experiment.subjects import Protected, Subject, View
 from dpassay.attacks.observed import Array
+from dpassay.claims import DP
 from dpassay.seeds import stream
 from dpassay.stats.bounds import Counts
 from dpassay.targets.groups import Progress, silent
@@ -27,6 +35,40 @@ from dpassay.trials.threads import one_thread
 
 AT_ONCE = 10_000
 """Answers of a call."""
+LEAST, MOST = 20_000, 100_000
+"""Answers about a record: what its claim takes if that is at most MOST, LEAST otherwise."""
+LARGEST = 30.0
+"""Losses above it are not planned for: more than ten million guesses certify less."""
+
+
+def asked_again(subject: Subject, claim: DP | None) -> View | None:
+    """Return the view that fresh answers are asked for in: that of the fewest answers.
+
+    None where there are none: without a claim, and of what does not answer labels, makes one answer
+    a call, runs outside of Python, or draws coins of its own, which may be those of its training.
+    """
+    if claim is None or not isinstance(subject, Protected):
+        return None
+    light = subject.target.seeded and not subject.target.slow
+    return subject.views[0] if light else None
+
+
+def fresh_guesses(view: View, claim: DP, *, alpha: float, targets: int) -> int:
+    """Return how many guesses at one record are made besides those at the targets.
+
+    With the targets they certify 85 % of the claim by the median, on randomised response, if
+    this takes at most 100,000 answers; otherwise they use 20,000 answers. `alpha` is that of
+    the bound of one record.
+    """
+    m = view.m or 1
+    epsilon, delta = composed(claim, m)
+    allowed = renyi_claim(claim, m) or GuessClaim(allowed=epsilon, delta=delta)
+    needed = 0
+    if isinstance(allowed, RenyiClaim) or (0 < epsilon <= LARGEST and delta < 1):
+        needed = guesses_to_certify(allowed, alpha=alpha)
+    if not 0 < needed * m <= MOST:
+        needed = LEAST // m
+    return max(0, needed - targets)
 
 
 def guess_again(
@@ -60,14 +102,11 @@ def guess_again(
 
 def _pair(data: ExperimentData, record: int) -> tuple[Coins, Coins]:
     """Return the coins of two training sets: with a record, and with its partner instead."""
-    others = toss(1, len(data.records), seed=data.seed, who="fresh answers").heads
-    first = record % 2 == 0
-    both = []
-    for heads in (first, not first):
-        mine = others.copy()
-        mine[0, record // 2] = heads
-        both.append(Coins(heads=mine))
-    return both[0], both[1]
+    one = toss(1, len(data.records), seed=data.seed, who="fresh answers").heads
+    other = one.copy()
+    one[0, record // 2] = record % 2 == 0
+    other[0, record // 2] = record % 2 != 0
+    return Coins(heads=one), Coins(heads=other)
 
 
 def _shares(
