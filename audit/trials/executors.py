@@ -144,7 +144,7 @@ class Executor:
 
     def __init__(self, runner: TrialRunner, options: ExecutorOptions) -> None:
         if isinstance(runner.target, Isolated):
-            runner.target.check_not_lost()
+            runner.target.hosts.check_not_lost()
         self._bench = runner
         # trials of what has coins of its own are never those that would come now
         self._ledger = options.ledger if runner.target.seeded else None

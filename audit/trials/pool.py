@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpassay.errors import DpassayError, TargetError, told
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.trials.isolation.host import Host, wait
-from dpassay.trials.isolation.hosts import Hosts
+from dpassay.trials.isolation.hosts import GARBLED, Hosts
 from dpassay.trials.isolation.limits import UNLIMITED, Lost, Overtime, Unsent
-from dpassay.trials.threads import one_thread
+from dpassay.trials.isolation.server import Server
 from dpassay.trials.wire import Garbled, read
-from dpassay.trials.written import INLINE, Reply
+from dpassay.trials.written import INLINE, Outcome
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -140,9 +140,12 @@ class Pool:
 
 def _take(question: Question, told: Any) -> None:
     try:
-        question.answer, question.came = read(Reply, told).outcome(), True
+        outcome: Outcome = read(Outcome, told)
+        question.answer, question.came = outcome.result(), True
     except Garbled as error:
-        question.cause = f"its process sent something that is no answer ({error})"
+        question.cause = f"{GARBLED} ({error})"
+    except InvalidInput as error:
+        question.cause = str(error)
     except TargetError as error:
         question.cause, question.detail = error.cause, error.detail
 
@@ -156,43 +159,21 @@ def in_order(
     pickled, and it returns data that `dpassay.trials.wire` can write. If it raises or its
     process ends, that is a `TargetError`, and nothing is left behind either.
     """
-    hosts = Hosts(name, desk_of(work), UNLIMITED)
+    hosts = Hosts(name, Server(lambda: work), UNLIMITED)
     pool = Pool(hosts, jobs, _nothing)
     try:
-        asked = [pool.enqueue(Question(operation="work", arguments=(item,))) for item in items]
+        asked = [pool.enqueue(Question(operation="__call__", arguments=(item,))) for item in items]
         for question, item in zip(asked, items, strict=True):
             pool.wait(question)
             if question.lost:  # its process may have been killed by the system
-                question = pool.enqueue(Question(operation="work", arguments=(item,)))  # noqa: PLW2901
+                question = pool.enqueue(Question(operation="__call__", arguments=(item,)))  # noqa: PLW2901
                 pool.wait(question)
             if not question.came:
                 raise TargetError(question.cause, question.detail)
-            yield question.answer.result()
+            yield question.answer
     finally:
         pool.dismiss()
         hosts.close()
-
-
-def desk_of(
-    work: Callable[[Any], Any],
-) -> Callable[[str, tuple[Any, ...], dict[int, Any]], dict[str, Any]]:
-    """Return what answers in another process; each of them uses one thread."""
-    limited: list[Any] = []
-
-    def answer(
-        operation: str, arguments: tuple[Any, ...], objects: dict[int, Any]
-    ) -> dict[str, Any]:
-        del operation, objects
-        if not limited:
-            limited.append(one_thread())
-        try:
-            return {"done": work(*arguments)}
-        except TargetError as error:
-            return {"cause": error.cause, "detail": error.detail}
-        except DpassayError as error:
-            return {"cause": str(error), "detail": told(error)}
-
-    return answer
 
 
 def _nothing(question: Question) -> None:

@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dpassay.claims import Claim
-from dpassay.errors import InvalidInput, TargetError
 from dpassay.trials.blocks import Counts, where
-from dpassay.trials.isolation.desk import Desk
 from dpassay.trials.isolation.hosts import Hosts
-from dpassay.trials.isolation.introduce import shared_by
+from dpassay.trials.isolation.introduce import isolated
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.pool import Pool, Question
@@ -160,12 +158,9 @@ class Local:
         """Read what came of a shard."""
         assert isinstance(question, Job)
         try:
-            done = question.answer.result()
-            question.done = shard_result_from(done, self.brief, question.shard)
-        except (Garbled, InvalidInput):
+            question.done = shard_result_from(question.answer, self.brief, question.shard)
+        except Garbled:
             question.cause = "the worker sent counts that are none"
-        except TargetError as error:
-            question.cause, question.detail = error.cause, error.detail
         else:
             self.keep(question.shard, question.done)
 
@@ -174,15 +169,15 @@ def local(runner: TrialRunner, keep: Keep, jobs: int, limits: Limits) -> Local:
     """Return what runs shards in processes of the mechanism if it is isolated, else in new ones."""
     target = runner.target
     theirs = isinstance(target, Isolated)
-    hosts = (
-        target.hosts
-        if isinstance(target, Isolated)
-        else Hosts(
-            target.name, Desk(lambda: target, limits.memory), limits, shared_by(runner.groups)
-        )
+    there = target if isinstance(target, Isolated) else isolated(target, limits, runner.groups)
+    return Local(
+        brief=runner.brief,
+        part=there.part,
+        keep=keep,
+        jobs=jobs,
+        hosts=there.hosts,
+        theirs=theirs,
     )
-    part = target.part if isinstance(target, Isolated) else None
-    return Local(brief=runner.brief, part=part, keep=keep, jobs=jobs, hosts=hosts, theirs=theirs)
 
 
 def twice(cause: str, brief: Brief, shard: Shard) -> str:

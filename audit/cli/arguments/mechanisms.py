@@ -206,7 +206,8 @@ def targets_of(
             )
         if sought is not None:
             target = replace(target, space=sought.space)
-        has = parameters if isinstance(target, Isolated) and target.lost else target.parameters
+        lost = isinstance(target, Isolated) and target.hosts.lost
+        has = parameters if lost else target.parameters
         taken |= parameters.keys() & has.keys()
         if wanted.mode != "monte-carlo":
             yield target

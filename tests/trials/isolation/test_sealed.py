@@ -17,7 +17,7 @@ from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import Answers, declared, resolve
-from dpassay.trials.isolation import answers
+from dpassay.trials.isolation import server
 from dpassay.trials.isolation.introduce import introduced
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated, StandIn
@@ -41,7 +41,7 @@ def forging() -> Iterator[Introduced]:
 
     def introduce(forge: Forge, claim: Claim | None = None, **more: Any) -> Isolated:
         def build() -> AuditTarget:
-            true = answers.ANSWERS["describe"]
+            true = server.ANSWERS["describe"]
 
             def describe(subject: Any) -> Any:
                 told = true(subject)
@@ -130,7 +130,7 @@ def test_what_is_refused_after_a_mechanism_was_built_is_its_own_error(forging: I
     """`InvalidInput` would end the run."""
     found = forging(lambda told: told["has"].append("distribution"))
     host = found.hosts.first()
-    host.call = lambda *_, **__: {"answer": {"invalid": "no"}}  # type: ignore[method-assign]
+    host.call = lambda *_, **__: {"invalid": "no"}  # type: ignore[method-assign]
     with pytest.raises(TargetError, match="distribution on here: no"):
         found.law(None, np.zeros((1, 1)), "here")
     with pytest.raises(TargetError, match="prepare on the base dataset: no"):
@@ -156,7 +156,7 @@ def test_what_is_no_description_is_an_error_or_refused(
     except InvalidInput:
         assert not reason
     else:
-        assert reason in "".join(found.lost)
+        assert reason in found.hosts.lost
         assert "\x1b" not in found.mechanism.looked_at
 
 

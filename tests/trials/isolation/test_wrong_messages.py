@@ -18,7 +18,7 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -45,9 +45,9 @@ from dpassay.trials.cluster import Asked, Cluster
 from dpassay.trials.cluster_backend import Receipt, Remote
 from dpassay.trials.encoders import Labels, Pilot
 from dpassay.trials.isolation import introduce
-from dpassay.trials.isolation.desk import Desk
 from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.limits import Limits, Lost
+from dpassay.trials.isolation.server import MechanismServer
 from dpassay.trials.isolation.target import Isolated, StandIn
 from dpassay.trials.processes import Job, Local, forget
 from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
@@ -193,15 +193,14 @@ class Host:
         return SimpleNamespace(key=1)
 
 
-class Processes:
+class Processes(Hosts):
     """Hosts that have their answers already."""
 
-    limits = Limits()
-
     def __init__(self, message: bytes) -> None:
+        super().__init__("m", lambda *_: None, Limits())
         self._host = Host(message)
 
-    def first(self) -> Any:
+    def first(self, what: str = "") -> Any:
         return self._host
 
     def close(self) -> None:
@@ -216,14 +215,13 @@ OFFERED = (
 
 def isolated(message: bytes, **has: Any) -> Isolated:
     there = StandIn(dict.fromkeys(OFFERED, lambda *_: None) | has)
-    hosts = cast("Hosts", Processes(message))
     return Isolated(
         name="m",
         address=None,
         parameters={},
         mechanism=there,
         claims=(DP(epsilon=1.0), DP(epsilon=1.0, relation="replace-2")),
-        hosts=hosts,
+        hosts=Processes(message),
         there=there,
     )
 
@@ -323,7 +321,7 @@ def towards(message: bytes, rng: random.Random) -> None:
 
 def portable(message: bytes, rng: random.Random) -> None:
     del rng
-    assert isinstance(isolated(message).portable(), bytes)
+    assert isinstance(isolated(message).hosts.portable(), bytes)
 
 
 def dimension(message: bytes, rng: random.Random) -> None:
@@ -339,9 +337,7 @@ def symmetries(message: bytes, rng: random.Random) -> None:
 def run(message: bytes, rng: random.Random) -> None:
     """A shard, read where it comes from a process of this machine."""
     del rng
-    local = Local(
-        brief=RUNNER.brief, part=None, keep=forget, jobs=1, hosts=cast("Hosts", Processes(b""))
-    )
+    local = Local(brief=RUNNER.brief, part=None, keep=forget, jobs=1, hosts=Processes(b""))
     job = Job(operation="run", arguments=(), shard=SHARD, last=False)
     with suppress(wire.Garbled, Lost):
         pool._take(job, Host(message).call())
@@ -445,7 +441,7 @@ def shard() -> ShardResult:
 
 def messages() -> list[tuple[Use, bytes]]:
     """Return a good message of every kind, and what reads it."""
-    described = Desk(lambda: TARGET, 4.0)("describe", (None,), {})["done"]
+    described = MechanismServer(lambda: TARGET, 4.0)("describe", (None,), {})
     described["claims"].append(described["claims"][0] | {"curve": {"kind": "zCDP", "rho": 0.5}})
     described |= {"parameters": {"p": 2, "q": 2**70, "r": "m:f"}, "output": ["a", 1.5]}
     made = Reachable(
@@ -480,13 +476,13 @@ def messages() -> list[tuple[Use, bytes]]:
         (run, shard()),
         (run, ShardResult(counts=shard().counts[:1], failure=("cause", "detail\nmore"))),
     ]
-    found = [(use, wire.pack(1, {"answer": {"done": value}})) for use, value in good]
-    failed = {"answer": {"cause": "why", "detail": "in\nlines"}}
-    refused = {"answer": {"invalid": "no", "told": "there"}}
+    found = [(use, wire.pack(1, {"done": value})) for use, value in good]
+    failed = {"cause": "why", "detail": "in\nlines"}
+    refused = {"invalid": "no", "detail": "there"}
     found += [
         (use, wire.pack(1, value))
         for use in (describe, law, run)
-        for value in (failed, refused, {"raised": "E", "told": "there"})
+        for value in (failed, refused, {"raised": "E", "detail": "there"})
     ]
     outcomes = [{"done": shard()}, {"cause": "why", "detail": "x"}, {"differs": "Python 3, not 4"}]
     found += [(dask, wire.pack(0, each)) for each in outcomes]
@@ -526,7 +522,7 @@ def test_good_messages_are_read(place: int) -> None:
     """As otherwise nothing were shown by wrong ones."""
     use, message = messages()[place]
     told = wire.unpack(message)[1]
-    failed = {*told, *(told.get("answer") or {})} & {"cause", "invalid", "raised", "differs"}
+    failed = {*told} & {"cause", "invalid", "raised", "differs"}
     read = 0
     for seed in range(8):  # it is read as what it is, and as something else
         with suppress(DpassayError):
