@@ -17,13 +17,13 @@ from typing import Any, Literal
 
 from dpassay.claims import Claim
 from dpassay.errors import InvalidInput, TargetError
+from dpassay.trials.backends import Local, forget
 from dpassay.trials.isolation.host import Host
 from dpassay.trials.isolation.hosts import Hosts, LostProcess, asked
 from dpassay.trials.isolation.limits import Limits, Lost
 from dpassay.trials.isolation.server import MechanismServer, Server
 from dpassay.trials.ledger import PACKAGES, installed
 from dpassay.trials.portable import read
-from dpassay.trials.processes import Local, forget
 from dpassay.trials.tasks import Brief, Shard
 from dpassay.trials.wire import Garbled, pack
 from dpassay.trials.wire import read as checked
@@ -149,7 +149,7 @@ def run_shard(case: Case, brief: Brief, message: bytes) -> bytes:
     shard, part, fresh = pickle.loads(message)  # noqa: S301
 
     def work() -> Any:
-        here = Local(brief=brief, part=part, keep=forget, jobs=1, hosts=case.hosts())
+        here = Local(brief, forget, case.hosts(), part)
         try:
             done = next(here.afresh([shard])) if fresh else here.finish(here.start(shard))
         finally:

@@ -134,7 +134,7 @@ def test_workers_killed_when_their_answers_are_asked_for(
 def test_workers_killed_before_their_answers_are_asked_for(
     cluster: Cluster, expected: Any, monkeypatch: Any
 ) -> None:
-    take, killed = cluster.take, list[int]()
+    take, killed = cluster.look, list[int]()
 
     def lose() -> None:
         if not killed:
@@ -143,12 +143,12 @@ def test_workers_killed_before_their_answers_are_asked_for(
             killed.extend(pids(cluster))
             for pid in killed:
                 kill(pid)
-            futures = [each.future for each in cluster._under_way.values()]
+            futures = [each.held for each in cluster._under_way.values()]
             while any(future.status == "finished" for future in futures):
                 time.sleep(0.01)
         take()
 
-    monkeypatch.setattr(cluster, "take", lose)
+    monkeypatch.setattr(cluster, "look", lose)
     assert on(cluster, target(response(1.0))) == expected
     assert len(killed) == 2
 
@@ -324,7 +324,7 @@ def test_what_comes_after_a_failure_is_not_kept_for_those_who_have_left(cluster:
     first.close()
     for receipt in receipts:
         while not first.ended(receipt):
-            cluster.take()
+            cluster.look()
     assert len(kept) == 1
     assert cluster.under_way == 0
 

@@ -32,12 +32,11 @@ from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK, blocks, draw
 from dpassay.trials.encoders import Labels
-from dpassay.trials.executors import ExecutorOptions, executor
+from dpassay.trials.executors import LONGEST, MOMENT, ExecutorOptions, Pace, executor
 from dpassay.trials.isolation.introduce import introduced
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import StandIn
 from dpassay.trials.ledger import Ledger
-from dpassay.trials.pace import LONGEST, MOMENT, Pace
 from dpassay.trials.tasks import (
     ANSWERS,
     SLOW_ANSWERS,
@@ -183,7 +182,7 @@ def test_shards_of_quick_answers_are_larger_and_their_pieces_the_same() -> None:
 
 def test_a_shard_asks_for_what_comes_in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("dpassay.trials.pace.monotonic", lambda: now[0])
+    monkeypatch.setattr("dpassay.trials.executors.monotonic", lambda: now[0])
     pace = Pace(least=1000, ahead=4, _began=0.0)
     assert pace.answers == 1000, "nothing is known"
     now[0] = 2.0

@@ -29,12 +29,12 @@ from dpassay.targets.answer_set import AnswerSet
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
+from dpassay.trials.backends import local
 from dpassay.trials.blocks import Counts, rows_of_calls
 from dpassay.trials.encoders import Labels
 from dpassay.trials.isolation.introduce import introduced, is_foreign, isolated
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
-from dpassay.trials.processes import local
 from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
 from dpassay.trials.wire import Garbled, pack, read, unpack
 from dpassay.trials.written import (

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -39,17 +40,18 @@ from dpassay.rows.columns import Column
 from dpassay.rows.rows import Form, Rows
 from dpassay.search.outputs import fit_encoder
 from dpassay.targets.groups import groups_for, searched
-from dpassay.trials import pool, wire, written
+from dpassay.trials import wire, written
+from dpassay.trials.backends import Elsewhere, Job, Local, forget
 from dpassay.trials.blocks import Counts, rows_of_calls
-from dpassay.trials.cluster import Asked, Cluster
-from dpassay.trials.cluster_backend import Receipt, Remote
+from dpassay.trials.cluster import Cluster
+from dpassay.trials.cluster_backend import Remote
 from dpassay.trials.encoders import Labels, Pilot
 from dpassay.trials.isolation import introduce
 from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.limits import Limits, Lost
 from dpassay.trials.isolation.server import MechanismServer
 from dpassay.trials.isolation.target import Isolated, StandIn
-from dpassay.trials.processes import Job, Local, forget
+from dpassay.trials.pool import Question
 from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
 from tests.core.toys import TableMechanism, flip_group, target_of
 from tests.fuzz.running import limited
@@ -337,13 +339,13 @@ def symmetries(message: bytes, rng: random.Random) -> None:
 def run(message: bytes, rng: random.Random) -> None:
     """A shard, read where it comes from a process of this machine."""
     del rng
-    local = Local(brief=RUNNER.brief, part=None, keep=forget, jobs=1, hosts=Processes(b""))
-    job = Job(operation="run", arguments=(), shard=SHARD, last=False)
+    backend = Local(RUNNER.brief, forget, Processes(b""), None)
+    job = Job(shard=SHARD, keep=forget)
+    job.question = backend._question(job)
+    job.question.arrived = partial(backend._take, job)
     with suppress(wire.Garbled, Lost):
-        pool._take(job, Host(message).call())
-    if job.came:
-        local._take(job)
-        assert job.done is not None or job.cause
+        job.question.take(wire.read(written.Outcome, Host(message).call()))
+    assert job.done is None or not job.question.cause
     if job.done is not None:
         counted(job.done)
 
@@ -355,31 +357,35 @@ def counted(done: ShardResult) -> None:
     written_out(*(done.failure or ()))
 
 
+def cluster_asked() -> tuple[Cluster, Question]:
+    cluster = Cluster.__new__(Cluster)
+    cluster._scheduler, cluster._client = "tcp://here", SimpleNamespace(status="running")
+    asked = Question(operation=None, arguments=())
+    asked.held = SimpleNamespace(key="k", status="finished")
+    cluster._under_way = {"k": asked}
+    return cluster, asked
+
+
 def dask(message: bytes, rng: random.Random) -> None:
     """The same where it comes from a worker: an answer to a shard, or to anything."""
-    cluster, remote = Cluster.__new__(Cluster), Remote.__new__(Remote)
-    cluster._scheduler, cluster._client = "tcp://here", SimpleNamespace(status="running")
-    remote._closed, remote._brief = False, RUNNER.brief
-    receipt = Receipt(SHARD, forget)
-    future = SimpleNamespace(key="k", status="finished")
-    asked = Asked(future, lambda told: remote._take(receipt, told))
-    cluster._under_way = {"k": asked}
+    (cluster, asked), remote = cluster_asked(), Remote.__new__(Remote)
+    Elsewhere.__init__(remote, cluster, RUNNER.brief, forget)
+    job = Job(shard=SHARD, keep=forget, question=asked)
+    asked.arrived = partial(remote._take, job)
     answer: Any = rng.choice((message, message, message, message, None, 7, b"", message[:30]))
     cluster._end(asked, answer)
     assert asked.ended
-    assert receipt.done is not None
-    if receipt.done.failure is None:
-        counted(receipt.done)
+    assert remote._wait(job)
+    assert job.done is not None
+    if job.done.failure is None:
+        counted(job.done)
 
 
 def laws(message: bytes, rng: random.Random) -> None:
     del rng
-    cluster = Cluster.__new__(Cluster)
-    cluster._scheduler, cluster._client = "tcp://here", SimpleNamespace(status="running")
-    asked = Asked(SimpleNamespace(key="k", status="finished"), lambda told: None)
-    cluster._under_way = {"k": asked}
+    cluster, asked = cluster_asked()
     cluster._end(asked, message)
-    assert len(_laws(cluster._done(asked), 2)) == 2
+    assert len(_laws(asked.result(), 2)) == 2
 
 
 Use = Callable[[bytes, random.Random], None]
