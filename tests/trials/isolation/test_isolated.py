@@ -227,7 +227,7 @@ class Miscounts(Sampled):
     def sample(
         self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator
     ) -> np.ndarray:
-        Labels.count = lambda self, draws, rng: (  # type: ignore[method-assign]
+        Labels.count = lambda self, draws: (  # type: ignore[method-assign]
             np.ones(
                 (3, 2),
                 dtype=np.int64,
