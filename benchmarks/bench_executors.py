@@ -26,8 +26,7 @@ from dpassay.pairs import FlipLabel, Pairs
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.backends import Inline, forget, local
-from dpassay.trials.cluster import Cluster
-from dpassay.trials.cluster_backend import Remote
+from dpassay.trials.cluster import Cluster, Remote
 from dpassay.trials.encoders import Labels
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.tasks import Piece, Shard, Task, TrialRunner

@@ -19,8 +19,7 @@ from dpassay.data import digest
 from dpassay.errors import TargetError
 from dpassay.trials.backends import Inline, Job, forget, local
 from dpassay.trials.blocks import Counts, joined
-from dpassay.trials.cluster import Cluster
-from dpassay.trials.cluster_backend import Remote
+from dpassay.trials.cluster import Cluster, Remote
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.ledger import Key, Ledger, block_key, code_of, dataset_key
@@ -203,7 +202,7 @@ class Executor:
 
     def _keep(self, shard: Shard, done: ShardResult) -> None:
         if self._ledger is not None and done.failure is None:
-            self._ledger.put(
+            self._ledger.keep(
                 (self._key(piece), counts) for piece, counts in zip(shard, done.counts, strict=True)
             )
 

@@ -28,7 +28,7 @@ from dpassay.rows.rows import Form, Rows
 from dpassay.trials.blocks import rows_of_calls
 from dpassay.trials.encoders import Pilot
 from dpassay.trials.tasks import Brief, Shard, ShardResult
-from dpassay.trials.wire import Count, Garbled, Line, Message, Text, line_of, read
+from dpassay.trials.wire import Count, Garbled, Line, Message, Text, read
 
 INLINE = "use executor 'inline'"
 LAWS = {kind.__name__: kind for kind in (FiniteLaw, PointLaw, NoiseLaw)}
@@ -231,14 +231,7 @@ def worst_case_json(case: WorstCase) -> dict[str, Any]:
 
 
 def worst_case_from(told: CaseMessage) -> WorstCase:
-    """Read a worst case; raise `Garbled` if it is none, as what follows does."""
-    try:
-        return _worst_case(told)
-    except Exception as error:  # noqa: BLE001  (whatever it does to its reader)
-        raise Garbled(line_of(error)) from None
-
-
-def _worst_case(told: CaseMessage) -> WorstCase:
+    """Read a worst case; whatever is raised says that it is none."""
     base, pool = _data_from(told.base), None if told.pool is None else _data_from(told.pool)
     require(pool is None or isinstance(pool, Labelled), "pool", told.pool, "a Labelled, or None")
     changes = tuple(change_from_json(each, pool) for each in told.changes)

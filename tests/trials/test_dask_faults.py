@@ -24,8 +24,7 @@ from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import ClusterError, LedgerError
 from dpassay.trials import ledger as ledger_module
-from dpassay.trials.cluster import Cluster
-from dpassay.trials.cluster_backend import Remote
+from dpassay.trials.cluster import Cluster, Remote
 from dpassay.trials.cluster_local import own_workers
 from dpassay.trials.encoders import Labels
 from dpassay.trials.isolation.limits import Limits

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 from dpassay.claims import spelled
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.mechanism import FunctionMechanism
 from dpassay.search.declared import output_from_json
-from dpassay.targets.adapter import TRAINING, given
+from dpassay.targets.adapter import TRAINING, full, given
 from dpassay.targets.coupled import Coupled
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
@@ -20,7 +20,7 @@ from dpassay.targets.resolve import Answers, can_be_rebuilt, expected
 from dpassay.trials.isolation.hosts import GARBLED, Hosts, LostProcess
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.server import METHODS, MechanismServer
-from dpassay.trials.isolation.target import Isolated, StandIn
+from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.wire import line_of
 from dpassay.trials.written import Description
 
@@ -136,7 +136,7 @@ def _described(
         # which neighbours it is about is the mechanism's to say, unless they are searched for
         searched = fallback.space is not None
         claims = (claim if searched else replace(claim, relation=claims[0].relation),)
-    there = StandIn(has)
+    there = full(SimpleNamespace(**has))
     return Isolated(
         name=name,
         address=address or facts.target,

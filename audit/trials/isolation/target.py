@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ from dpassay.claims import Claim
 from dpassay.data import points
 from dpassay.errors import TargetError
 from dpassay.laws import Law
-from dpassay.mechanism import Mechanism, Reachable, WorstCase, offers
+from dpassay.mechanism import Reachable, WorstCase, offers
 from dpassay.pairs import Change
 from dpassay.search.outputs import Encoder, encoder_from_json
 from dpassay.targets.coupled import Coupled
@@ -30,17 +30,12 @@ from dpassay.trials.written import ANSWERS, Drawn, law_from, reachable_from, wor
 T = TypeVar("T")
 
 
-class StandIn(Mechanism):
-    """An object with a mechanism's members that do nothing: the mechanism is in another process."""
-
-    def __init__(self, has: Mapping[str, Any]) -> None:
-        for name, value in has.items():
-            setattr(self, name, value)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Isolated(AuditTarget):
-    """A target whose mechanism is only called in another process."""
+    """A target whose mechanism is only called in another process.
+
+    `mechanism` has the members that it has `there`, but they do nothing.
+    """
 
     hosts: Hosts
     there: object

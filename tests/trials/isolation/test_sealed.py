@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,13 @@ from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, TargetError
+from dpassay.targets.adapter import full
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import Answers, declared, resolve
 from dpassay.trials.isolation import server
 from dpassay.trials.isolation.introduce import introduced
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.isolation.target import Isolated, StandIn
+from dpassay.trials.isolation.target import Isolated
 from tests.core.toys import TableMechanism, flip_group, target_of
 
 GROUP = flip_group(records=4, queries=3)
@@ -55,7 +57,7 @@ def forging() -> Iterator[Introduced]:
 
         said = None
         if claim is not None:
-            said = replace(LEAKY, mechanism=StandIn({"labels": (0, 1)}), claims=(claim,))
+            said = replace(LEAKY, mechanism=full(SimpleNamespace(labels=(0, 1))), claims=(claim,))
         opened.append(introduced("mine", build, Limits(seconds=30), said, **more))
         return opened[-1]
 

@@ -39,18 +39,18 @@ from dpassay.pairs import AnyOf, FlipLabel, Pairs, Replace, ReplaceValue, Severa
 from dpassay.rows.columns import Column
 from dpassay.rows.rows import Form, Rows
 from dpassay.search.outputs import fit_encoder
+from dpassay.targets.adapter import full
 from dpassay.targets.groups import groups_for, searched
 from dpassay.trials import wire, written
 from dpassay.trials.backends import Elsewhere, Job, Local, forget
 from dpassay.trials.blocks import Counts, rows_of_calls
-from dpassay.trials.cluster import Cluster
-from dpassay.trials.cluster_backend import Remote
+from dpassay.trials.cluster import Cluster, Remote
 from dpassay.trials.encoders import Labels, Pilot
 from dpassay.trials.isolation import introduce
 from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.limits import Limits, Lost
 from dpassay.trials.isolation.server import MechanismServer
-from dpassay.trials.isolation.target import Isolated, StandIn
+from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.pool import Question
 from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
 from tests.core.toys import TableMechanism, flip_group, target_of
@@ -216,7 +216,7 @@ OFFERED = (
 
 
 def isolated(message: bytes, **has: Any) -> Isolated:
-    there = StandIn(dict.fromkeys(OFFERED, lambda *_: None) | has)
+    there = full(SimpleNamespace(**dict.fromkeys(OFFERED, lambda *_: None) | has))
     return Isolated(
         name="m",
         address=None,
@@ -237,7 +237,7 @@ def written_out(*texts: Any) -> None:
 
 def describe(message: bytes, rng: random.Random) -> None:
     claim = rng.choice((None, DP(epsilon=1.0), Stability(gamma=0.5)))
-    mechanism = StandIn({"labels": (0, 1)})
+    mechanism = full(SimpleNamespace(labels=(0, 1)))
     known: dict[str, Any] = {"name": "m", "address": "m:f", "mechanism": mechanism}
     said = None if claim is None else replace(TARGET, **known, claims=(claim,))
     hosts = lambda *_, **__: Processes(message)  # noqa: E731
