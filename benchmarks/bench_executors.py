@@ -25,12 +25,10 @@ from dpassay.mechanism import Mechanism
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
-from dpassay.trials.cluster import Cluster
-from dpassay.trials.cluster_backend import Remote
+from dpassay.trials.backends import Inline, forget, local
+from dpassay.trials.cluster import Cluster, Remote
 from dpassay.trials.encoders import Labels
-from dpassay.trials.executors import Backend, Inline
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.processes import forget, local
 from dpassay.trials.tasks import Piece, Shard, Task, TrialRunner
 
 EMPTY = 3000
@@ -95,7 +93,7 @@ def shards(number: int) -> Iterator[Shard]:
         yield (Piece(task=task, first=0, stop=1),)
 
 
-def run(backend: Backend, some: Iterator[Shard]) -> None:
+def run(backend: Inline, some: Iterator[Shard]) -> None:
     """Run shards as an `Executor` does."""
     under_way: deque[Any] = deque()
     for shard in some:
@@ -112,7 +110,7 @@ def processor() -> float:
     return sum(sum(each.cpu_times()[:2]) for each in every)
 
 
-def spent(backend: Backend, number: int) -> Spent:
+def spent(backend: Inline, number: int) -> Spent:
     """Return what some shards take, after some that make every worker ready."""
     ready = time.perf_counter() + READY
     while time.perf_counter() < ready:
@@ -123,11 +121,11 @@ def spent(backend: Backend, number: int) -> Spent:
 
 
 @contextmanager
-def backends(turns: int) -> Iterator[dict[str, Backend]]:
+def backends(turns: int) -> Iterator[dict[str, Inline]]:
     """Open what runs shards: in this process, in two others, and on two workers of Dask."""
     what, limits = runner(turns), Limits()
     with Cluster(None, 2) as cluster:
-        opened: dict[str, Backend] = {
+        opened: dict[str, Inline] = {
             "inline": Inline(what, forget),
             "pool": local(what, forget, 2, limits),
             "Dask": Remote(cluster, what, forget, limits),

@@ -12,9 +12,9 @@ from dpassay.attacks.experiment.run import Target
 from dpassay.attacks.experiment.subjects import Points, Subject, View, asked, shares
 from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
-from dpassay.trials.isolation.desk import LostProcess
+from dpassay.trials.isolation.hosts import Hosts, LostProcess
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.isolation.remote import Remote
+from dpassay.trials.isolation.server import Server
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.portable import read
 from dpassay.trials.wire import Line, Message, Text
@@ -62,7 +62,7 @@ class _There:
 class Hosted:
     """A subject that is in another process; `plain` if it is not asked about noisy copies."""
 
-    remote: Remote
+    remote: Hosts
     facts: _Facts
     plain: bool = False
 
@@ -111,19 +111,20 @@ def close_hosts(target: Target) -> None:
     """End the processes of the code that is attacked, if it has some."""
     subject: Any = target.subject
     held = subject.remote if isinstance(subject, Hosted) else getattr(subject, "target", None)
-    if isinstance(held, (Remote, Isolated)):
-        held.hosts.close()
+    hosts = held.hosts if isinstance(held, Isolated) else held
+    if isinstance(hosts, Hosts):
+        hosts.close()
 
 
 def hosted(name: str, build: Callable[[], Target], limits: Limits, *, bare: bool = True) -> Target:
     """Return an unprotected target that `build` makes, and that is seen, in another process."""
-    remote = Remote(name, lambda: _There(build), limits, bare=bare)
+    remote = Hosts(name, Server(lambda: _There(build)), limits, bare=bare)
     try:
         facts = remote.ask(_Facts, f"importing {name}", "facts")
     except LostProcess:  # it is told as soon as one is trained
         look = _Look(views=((asked(1).name, 1, 0),), key=["lost", name])
         facts = _Facts(code=[], numeric=False, looks=(look, look))
     except BaseException:
-        remote.hosts.close()
+        remote.close()
         raise
     return Target(name=f"{name} (unprotected)", subject=Hosted(remote=remote, facts=facts))

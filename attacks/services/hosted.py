@@ -10,9 +10,10 @@ from dpassay.attacks.services.interface import THREADED, WAYS, Refusal, Service,
 from dpassay.data import Labelled
 from dpassay.errors import TargetError, printable
 from dpassay.targets.importing import load_object
+from dpassay.trials.isolation.host import Handle
+from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.limits import UNLIMITED, Limits
-from dpassay.trials.isolation.objects import Handle
-from dpassay.trials.isolation.remote import Kept, Remote
+from dpassay.trials.isolation.server import Kept, Server
 from dpassay.trials.wire import Line, Message
 
 WORDS = ("shared_seed", "one_model", "memoised", "live")
@@ -88,7 +89,7 @@ class HostedService(Service):
 
     def __init__(self, address: str, limits: Limits, *, seed: int) -> None:
         super().__init__(self._nothing, address, seed=seed)
-        self.remote = Remote(address, lambda: _There(address), limits)
+        self.remote = Hosts(address, Server(lambda: _There(address)), limits, bare=True)
         try:
             self._facts: _Facts = self.remote.ask(_Facts, f"importing {address}", "facts")
         except BaseException:
@@ -97,7 +98,7 @@ class HostedService(Service):
 
     def close(self) -> None:
         """End its process."""
-        self.remote.hosts.close()
+        self.remote.close()
 
     @staticmethod
     def _nothing(*_: Any) -> Any:

@@ -39,10 +39,10 @@ from dpassay.data import Table
 from dpassay.errors import InvalidInput, require
 from dpassay.targets.importing import is_own
 from dpassay.targets.resolve import About, about
-from dpassay.trials.isolation.desk import LostProcess
+from dpassay.trials.isolation.hosts import Hosts, LostProcess
 from dpassay.trials.isolation.introduce import introduced
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.isolation.remote import Remote
+from dpassay.trials.isolation.server import Server
 
 
 @dataclass(slots=True)
@@ -71,9 +71,9 @@ class Known:
         def there() -> Any:
             return SimpleNamespace(about=lambda: asdict(about(target)))
 
-        remote = Remote(target, there, self.limits)
+        remote = Hosts(target, Server(there), self.limits, bare=True)
         found = About()
-        with closing(remote.hosts), suppress(LostProcess):
+        with closing(remote), suppress(LostProcess):
             found = remote.ask(About, f"importing {target}", "about")
         return found
 

@@ -20,7 +20,7 @@ from dpassay.pairs import Pairs
 from dpassay.targets.groups import Group, Progress
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK
-from dpassay.trials.encoders import Coding
+from dpassay.trials.encoders import Coding, Counted, Draws
 from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
 
@@ -37,12 +37,11 @@ DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
+class Moments(Coding):
     """Mean and covariance of one block of vectors instead of counts."""
 
     dimension: int
     additive: ClassVar[bool] = False
-    rounds: ClassVar[bool] = False
 
     @property
     def size(self) -> int:
@@ -54,11 +53,7 @@ class Moments:
         """Its name."""
         return "moments"
 
-    def count(
-        self,
-        draws: NDArray[np.generic],
-        rng: np.random.Generator,  # noqa: ARG002
-    ) -> tuple[Array, bytes]:
+    def count(self, draws: Draws) -> Counted:
         """Return the moments of a block of vectors (trials, d), shape (d, d + 1)."""
         vectors = draws.astype(float)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -88,13 +88,13 @@ def draw_blocks(
     for block in which:
         rng, seen = stream(*key, block), []
         # making a stream takes as long as drawing some thousand numbers from it
-        rounding = stream(*key, block, "rounding") if coding.rounds else rng
+        rounding = stream(*key, block, "rounding") if coding.rounds else None
         asked = rows_of_calls(size, range(block, block + 1), rows)
         drawn = [
             target.sample(state, group.queries, trials, rng, where(change)) for trials in asked
         ]
         for draws in drawn if coding.additive else [np.concatenate(drawn)]:
-            counts, mark = coding.count(draws, rounding)
+            counts, mark = coding.round(draws, rounding) if rounding else coding.count(draws)
             calls.append(counts)
             seen.append(mark)
         marks.append(

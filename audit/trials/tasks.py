@@ -147,21 +147,14 @@ class TrialRunner:
         self, target: AuditTarget, groups: tuple[Group, ...], codings: tuple[Coding, ...], seed: int
     ) -> None:
         self.target = target
-        self.groups = groups
-        self.codings = codings
-        self.seed = seed
         self.brief = Brief(groups=groups, codings=codings, seed=seed)
         self._base: tuple[object, Any] = (None, None)
         self._neighbour: tuple[object, Any] = (None, None)
 
-    def change(self, task: Task) -> Change | None:
-        """Return the change that makes the dataset of a task."""
-        return self.brief.change(task)
-
     def stream(self, task: Task) -> tuple[str | float, ...]:
         """Return the key of the random streams of a task."""
-        group, change = self.groups[task.group], self.change(task)
-        return stream_key(self.target, group, change, phase=task.name, seed=self.seed)
+        group, change = self.brief.groups[task.group], self.brief.change(task)
+        return stream_key(self.target, group, change, phase=task.name, seed=self.brief.seed)
 
     def run(self, shard: Shard, *, probe: bool = False) -> ShardResult:
         """Run the trials of a shard.
@@ -181,12 +174,12 @@ class TrialRunner:
 
     def _repeat(self, piece: Piece, counts: Counts) -> None:
         if not same(self._draw(piece), counts):
-            raise TargetError(unrepeatable(self.change(piece.task)))
+            raise TargetError(unrepeatable(self.brief.change(piece.task)))
 
     def _unchanged(self, groups: set[int]) -> None:
         """Raise if the mechanism has written into a dataset that it was lent."""
         for g in groups:
-            if self.groups[g].pairs.base.digest != self.groups[g].digest:
+            if self.brief.groups[g].pairs.base.digest != self.brief.groups[g].digest:
                 raise TargetError(
                     "it changed the dataset that it was given; a mechanism must leave its inputs "
                     "as they are"
@@ -194,7 +187,8 @@ class TrialRunner:
 
     def _draw(self, piece: Piece) -> Counts:
         task = piece.task
-        group, change, coding = self.groups[task.group], self.change(task), self.codings[task.group]
+        group, coding = self.brief.groups[task.group], self.brief.codings[task.group]
+        change = self.brief.change(task)
         state, key, drawn = self._state(task), self.stream(task), []
         for block in range(piece.first, piece.stop):
             try:
@@ -212,11 +206,11 @@ class TrialRunner:
 
     def _state(self, task: Task) -> Any:
         """Return the state of a task's dataset, made anew for every phase."""
-        place, data = (task.phase, task.group), self.groups[task.group].pairs.base
+        place, data = (task.phase, task.group), self.brief.groups[task.group].pairs.base
         if self._base[0] != place:
             self._base = self._neighbour = (None, None)
             self._base = (place, self.target.prepare(data))
-        change = self.change(task)
+        change = self.brief.change(task)
         if change is None:
             return self._base[1]
         if self._neighbour[0] != (place, task.pair):

@@ -49,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path(tmp_path, "noledger").mkdir()
     Path(tmp_path, "noledger", "ledger.sqlite").write_text("accounts\n")
     with Ledger(Path(tmp_path, "cutledger.sqlite"), resume=False) as ledger:
-        ledger.put(
+        ledger.keep(
             [((b"", 0, 1, 1), Counts(calls=np.ones((1, 1, 1), dtype=np.int64), marks=(b"",)))]
         )
     whole = Path(tmp_path, "cutledger.sqlite").read_bytes()

@@ -186,7 +186,7 @@ def test_moments_are_those_of_numpy() -> None:
     vectors = np.random.default_rng(0).normal(size=(100, 3)) @ np.array(
         [[1.0, 2, 0], [0, 1, 0], [0, 0, 5]]
     )
-    counts, mark = Moments(3).count(vectors, np.random.default_rng(0))
+    counts, mark = Moments(3).count(vectors)
     found = counts.view(np.float64)
     np.testing.assert_allclose(found[:, 0], vectors.mean(axis=0))
     np.testing.assert_allclose(found[:, 1:], np.cov(vectors.T, bias=True))

@@ -50,7 +50,7 @@ def whole() -> bytes:
     """Return the bytes of a ledger that holds all rows."""
     _remove()
     with Ledger(FILE, resume=False) as ledger:
-        ledger.put(ROWS.items())
+        ledger.keep(ROWS.items())
     with closing(sqlite3.connect(FILE)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
     return FILE.read_bytes()
@@ -100,7 +100,7 @@ def case(rng: random.Random) -> str:
                 found = ledger.get(key)
                 if found is not None and not _same(found, counts):
                     return f"gives {found} for {key[1:]}"
-            ledger.put([(NEW, VALUE)])
+            ledger.keep([(NEW, VALUE)])
             found = ledger.get(NEW)
             if found is None or not _same(found, VALUE):
                 return f"gives {found} for what was just put into it"

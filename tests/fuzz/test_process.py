@@ -15,7 +15,7 @@ from dpassay.data import Values
 from dpassay.errors import TargetError
 from dpassay.search.values import key_of
 from dpassay.targets.foreign import process
-from dpassay.targets.foreign.limits import ProcessLimits
+from dpassay.targets.foreign.child import ProcessLimits
 from dpassay.targets.foreign.mechanism import _shaped
 from dpassay.targets.foreign.session import Dataset, Session
 from tests.fuzz import replies

@@ -143,13 +143,13 @@ def test_a_ledger_with_something_else_in_it_is_refused(statement: str, tmp_path:
     """A trigger could undo what is written: what was put into it was not there."""
     path = tmp_path / "ledger.sqlite"
     with Ledger(path, resume=False) as ledger:
-        ledger.put(ROWS.items())
+        ledger.keep(ROWS.items())
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(statement)
     with pytest.raises(InvalidInput, match="holds other tables, or triggers"):
         Ledger(path, resume=True)
     with Ledger(path, resume=False) as ledger:  # it is ours, and is made anew
-        ledger.put([(NEW, VALUE)])
+        ledger.keep([(NEW, VALUE)])
         assert ledger.get(NEW) is not None
 
 

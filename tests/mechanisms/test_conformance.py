@@ -363,7 +363,7 @@ def counted(
     if isinstance(law, PointLaw):
         pytest.skip("no coins")
     coding, expected = coded(target, law)
-    counts, _ = coding.count(sample(target, state, group, DRAWS, seed), np.random.default_rng(0))
+    counts, _ = coding.count(sample(target, state, group, DRAWS, seed))
     return expected, mis_scaled(coding, law), counts
 
 

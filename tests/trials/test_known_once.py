@@ -24,11 +24,11 @@ def desk(operation: str, arguments: tuple[Any, ...], objects: dict[int, Any]) ->
 def test_an_object_named_twice_is_kept_once_and_forgotten() -> None:
     host = Host(desk, Limits(seconds=60.0, memory=4.0))
     try:
-        held = host.call("count")["answer"]
+        held = host.call("count")["done"]
         data = Labelled(np.zeros((2, 1)), np.array([0, 1]))
-        assert host.call("count", data, known=(data, data)) == {"answer": held + 1}
+        assert host.call("count", data, known=(data, data)) == {"done": held + 1}
         del data
         gc.collect()
-        assert host.call("count") == {"answer": held}
+        assert host.call("count") == {"done": held}
     finally:
         host.close()

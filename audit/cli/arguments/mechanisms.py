@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 from dpassay.claims import DP, SPELLED, SPELLINGS, Claim
@@ -24,6 +25,7 @@ from dpassay.engine.apart import CAN_FORK
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism
 from dpassay.search.spaces import space_of
+from dpassay.targets.adapter import full
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import is_own
@@ -38,7 +40,7 @@ from dpassay.targets.resolve import (
 )
 from dpassay.trials.isolation.introduce import introduced
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.isolation.target import Isolated, StandIn
+from dpassay.trials.isolation.target import Isolated
 
 DESCRIBING = (
     *("process", "http", "parameters", "learner", "claim", "answers"),
@@ -206,7 +208,8 @@ def targets_of(
             )
         if sought is not None:
             target = replace(target, space=sought.space)
-        has = parameters if isinstance(target, Isolated) and target.lost else target.parameters
+        lost = isinstance(target, Isolated) and target.hosts.lost
+        has = parameters if lost else target.parameters
         taken |= parameters.keys() & has.keys()
         if wanted.mode != "monte-carlo":
             yield target
@@ -269,7 +272,7 @@ def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditT
         name=each.called,
         address=each.target,
         parameters={},
-        mechanism=StandIn(has),
+        mechanism=full(SimpleNamespace(**has)),
         claims=(claim,),
         space=None if sought is None else sought.space,
     )
@@ -277,7 +280,7 @@ def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditT
 
 def without(name: str, *claims: Claim) -> AuditTarget:
     """Return what stands for a mechanism that could not be built, with what it claims."""
-    known = StandIn({"labels": (0, 1)})
+    known = full(SimpleNamespace(labels=(0, 1)))
     return AuditTarget(name=name, address=name, parameters={}, mechanism=known, claims=claims)
 
 

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from dpassay.claims import Claim
 from dpassay.errors import Failed, InvalidInput, TargetError, as_real, is_count, require
 from dpassay.mechanism import Mechanism
-from dpassay.targets.foreign.child import Child
-from dpassay.targets.foreign.limits import ProcessLimits
+from dpassay.targets.foreign.child import Child, ProcessLimits
 from dpassay.targets.foreign.protocol import Hello
 from dpassay.targets.foreign.service import Service, address_of
 from dpassay.targets.foreign.session import Dataset, Session

@@ -29,14 +29,12 @@ from dpassay.targets.answer_set import AnswerSet
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
+from dpassay.trials.backends import local
 from dpassay.trials.blocks import Counts, rows_of_calls
 from dpassay.trials.encoders import Labels
-from dpassay.trials.isolation.desk import Desk
-from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.introduce import introduced, is_foreign, isolated
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
-from dpassay.trials.processes import local
 from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
 from dpassay.trials.wire import Garbled, pack, read, unpack
 from dpassay.trials.written import (
@@ -229,7 +227,7 @@ class Miscounts(Sampled):
     def sample(
         self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator
     ) -> np.ndarray:
-        Labels.count = lambda self, draws, rng: (  # type: ignore[method-assign]
+        Labels.count = lambda self, draws: (  # type: ignore[method-assign]
             np.ones(
                 (3, 2),
                 dtype=np.int64,
@@ -421,7 +419,6 @@ def test_shards_that_are_given_up_do_not_delay_the_next_ones() -> None:
 
     The third is run at once.
     """
-    hosts = Hosts("f", Desk(lambda: BENCH.target, 4.0), Limits())
     kept: list[Any] = []
     opened = local(BENCH, lambda shard, _: kept.append(shard), jobs=1, limits=Limits())
     try:
@@ -433,4 +430,3 @@ def test_shards_that_are_given_up_do_not_delay_the_next_ones() -> None:
         assert kept == [SHARD[:1]]
     finally:
         opened.close()
-        hosts.close()
