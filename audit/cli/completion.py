@@ -1,27 +1,29 @@
-"""`dpassay completion`: what makes a shell complete a command line."""
+"""Print the completion script for a shell.
+
+With it, TAB completes the commands, options and mechanisms of dpassay.
+
+Examples
+--------
+  eval "$(dpassay completion bash)"
+      in ~/.bashrc; likewise with zsh in ~/.zshrc
+  dpassay completion fish | source
+      in ~/.config/fish/config.fish
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from dpassay.cli.arguments.parser import Parser, examples
+from dpassay.cli.arguments.parser import Parser
 from dpassay.cli.exit_codes import Exit
 
 SHELLS = ("bash", "zsh", "fish")
-DESCRIPTION = (
-    "Print what makes a shell complete the commands, options and mechanisms of dpassay when TAB is "
-    "pressed."
-)
-EXAMPLES = examples(
-    ('eval "$(dpassay completion bash)"', "in ~/.bashrc; likewise with zsh in ~/.zshrc"),
-    ("dpassay completion fish | source", "in ~/.config/fish/config.fish"),
-)
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, EXAMPLES)
+    command.describe(__doc__)
     command.add_argument("shell", metavar="SHELL", choices=SHELLS, help="bash, zsh or fish")
 
 

@@ -1,4 +1,19 @@
-"""`dpassay plan`: how many trials, or attacked models, it takes to see a leak."""
+r"""Show how many trials a sampled audit needs to detect a leak above the claim.
+
+It also shows about how long they take. With --attack: how many models `dpassay
+attack` must attack.
+
+Examples
+--------
+  dpassay plan soft-majority -p epsilon=0.5
+      for leaks of 5 to 100 % above the claim
+  dpassay plan my_module:my_predict --claim epsilon=1 --detect 1.1 \
+      --data people.csv --label income
+      for one leak, in your own function on your own data
+  dpassay plan --attack soft-majority --epsilon 1 --detect 2
+      how many models `dpassay attack` must attack to detect a leak of 2
+      against a claim of 1
+"""
 
 from __future__ import annotations
 
@@ -19,7 +34,6 @@ from dpassay.cli.arguments.parser import (
     add_sizes,
     add_subject,
     add_targets,
-    examples,
 )
 from dpassay.cli.costs import cost_json, costs_of
 from dpassay.cli.exit_codes import Exit
@@ -29,23 +43,6 @@ from dpassay.engine.preflight import check
 from dpassay.errors import InvalidInput
 from dpassay.record.attack_record import renyi_name
 
-DESCRIPTION = """Show how many trials a sampled audit needs to detect a leak above the claim, and \
-about how long they take. With
---attack: how many models `dpassay attack` must attack."""
-EXAMPLES = examples(
-    ("dpassay plan soft-majority -p epsilon=0.5", "for leaks of 5 to 100 % above the claim"),
-    (
-        (
-            "dpassay plan my_module:my_predict --claim epsilon=1 --detect 1.1 --data people.csv "
-            "--label income"
-        ),
-        "for one leak, in your own function on your own data",
-    ),
-    (
-        "dpassay plan --attack soft-majority --epsilon 1 --detect 2",
-        "how many models `dpassay attack` must attack to detect a leak of 2 against a claim of 1",
-    ),
-)
 LADDER = (0.5, 1.0, 2.5, 5.0)
 """Leaks above the claim that attacks are planned for where none is asked for."""
 EPSILON = "ε"
@@ -54,7 +51,7 @@ EPSILON = "ε"
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, EXAMPLES)
+    command.describe(__doc__)
     add_targets(command)
     command.add_argument(
         "--attack", action="store_true", help="plan `dpassay attack`: how many --models it needs"

@@ -25,10 +25,14 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options
         )
 
-    def describe(self, description: str, epilog: str) -> None:
-        """Say what the command does, and what stands below its options: examples, exit codes."""
-        self.description = textwrap.fill(" ".join(description.split()), WIDTH)
-        self.epilog = epilog
+    def describe(self, page: str | None, epilog: str = "") -> None:
+        """Set the page of help: a description, and what stands below the options.
+
+        The examples in `page` stand there, then `epilog`.
+        """
+        text, head, examples = (page or "").partition("examples:\n")
+        self.description = textwrap.fill(" ".join(text.split()), WIDTH)
+        self.epilog = "\n".join(filter(None, (head + examples, epilog)))
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
