@@ -4,8 +4,6 @@ Each is trained with the parameters that make it claim the same loss. Compared
 are accuracy, what one answer really loses, what a membership attack gains, and
 cost. It takes some minutes.
 
-Examples
---------
   dpassay compare-mechanisms --data people.csv --label income \
       --epsilon 1 --out compared
       everything at a claimed loss of 1; then open compared/index.html
@@ -29,9 +27,8 @@ from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
-from dpassay.cli.arguments.in_force import in_force
 from dpassay.cli.arguments.options import read_table
-from dpassay.cli.arguments.parser import Parser, add_option, add_options, add_output
+from dpassay.cli.arguments.parser import Parser, add_option, add_options, add_output, in_force
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.progress import bars
 from dpassay.cli.output.terminal import console
@@ -100,7 +97,6 @@ def _found(
 
 def wanted_of(arguments: argparse.Namespace, config: Config) -> Wanted:
     """Return what a command line asks for."""
-    alone = config.command_line
     settings = Settings(
         seed=config.seed,
         confidence=config.confidence,
@@ -109,9 +105,9 @@ def wanted_of(arguments: argparse.Namespace, config: Config) -> Wanted:
     )
     return Wanted(
         names=tuple(dict.fromkeys(arguments.names)) or USUAL,
-        epsilons=alone["epsilon"] if config.said("epsilon") else EPSILONS,
-        splits=alone["splits"],
-        attack=alone["membership"],
+        epsilons=config.epsilon if config.said("epsilon") else EPSILONS,
+        splits=config.splits,
+        attack=config.membership,
         sample=config.said("budget"),
         settings=settings,
     )
@@ -126,7 +122,7 @@ def _document(
         "complete": not missing,
         "missing": list(missing),
         "schema": SCHEMA,
-        "command": command_of(arguments.words),
+        "command": command_of(arguments),
         "data": table.source | {"records": len(table.data)},
         "splits": wanted.splits,
         "public": PUBLIC,

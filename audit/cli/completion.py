@@ -2,8 +2,6 @@
 
 With it, TAB completes the commands, options and mechanisms of dpassay.
 
-Examples
---------
   eval "$(dpassay completion bash)"
       in ~/.bashrc; likewise with zsh in ~/.zshrc
   dpassay completion fish | source
@@ -13,7 +11,10 @@ Examples
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
+from collections.abc import Callable, Sequence
 
 from dpassay.cli.arguments.parser import Parser
 from dpassay.cli.exit_codes import Exit
@@ -35,8 +36,13 @@ def action(arguments: argparse.Namespace) -> int:
     return Exit.NOTHING
 
 
-def answer_shell(parser: argparse.ArgumentParser) -> None:
+def answer_shell(parser: Callable[[Sequence[str]], argparse.ArgumentParser]) -> None:
     """Write what a command line may go on with, and leave; a shell has asked."""
     from argcomplete import autocomplete
 
-    autocomplete(parser)
+    line, place = os.environ.get("COMP_LINE", ""), int(os.environ.get("COMP_POINT", "0"))
+    two = re.match(r"\s*\S+\s+attack (?=(service|signals)\s)", line)
+    if two and two.end() < place:  # the parser takes them as one word
+        os.environ["COMP_LINE"] = f"{line[: two.end() - 1]}\\{line[two.end() - 1 :]}"
+        os.environ["COMP_POINT"] = str(place + 1)
+    autocomplete(parser([f"attack {two[1]}"] if two else line.split()))

@@ -4,8 +4,6 @@ It also shows where each value comes from. The command line overrides environmen
 variables (DPASSAY_SEED and so on), these override dpassay.toml or [tool.dpassay]
 in pyproject.toml, and these override the profile.
 
-Examples
---------
   dpassay config --show
       what is in force in this folder
   DPASSAY_SEED=3 dpassay config --show --profile deep
@@ -18,8 +16,7 @@ import argparse
 import sys
 from typing import Any
 
-from dpassay.cli.arguments.in_force import in_force
-from dpassay.cli.arguments.parser import Parser, add_data, add_output, add_sizes
+from dpassay.cli.arguments.parser import Parser, add_data, add_output, add_sizes, in_force
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.terminal import console
 from dpassay.config.load import Config

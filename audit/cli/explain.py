@@ -3,8 +3,6 @@
 Shown are its claim, witness, counts and bound, and the command that repeats
 the witness.
 
-Examples
---------
   dpassay explain soft-majority.printed.exact
       a result of the last `dpassay run --out report`
   dpassay explain pate.own.monte-carlo --record old/record.json

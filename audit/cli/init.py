@@ -3,8 +3,6 @@
 The files are dpassay.toml and dpassay_example.py in the working directory.
 Nothing is overwritten.
 
-Examples
---------
   dpassay init && dpassay run
       audit the example; then replace it by your own function
 """

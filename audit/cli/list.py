@@ -3,8 +3,6 @@
 With NAME: what this mechanism claims, where the claim is published, its
 parameters, and how it can be audited.
 
-Examples
---------
   dpassay list
       all names; audit one with `dpassay run NAME`
   dpassay list soft-majority

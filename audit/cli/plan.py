@@ -3,8 +3,6 @@ r"""Show how many trials a sampled audit needs to detect a leak above the claim.
 It also shows about how long they take. With --attack: how many models `dpassay
 attack` must attack.
 
-Examples
---------
   dpassay plan soft-majority -p epsilon=0.5
       for leaks of 5 to 100 % above the claim
   dpassay plan my_module:my_predict --claim epsilon=1 --detect 1.1 \
@@ -23,7 +21,6 @@ from dataclasses import replace
 from typing import Any
 
 from dpassay.claims import DP, spelled
-from dpassay.cli.arguments.in_force import in_force
 from dpassay.cli.arguments.mechanisms import claim_numbers, opened, wanted_of
 from dpassay.cli.arguments.options import data_of, settings_of
 from dpassay.cli.arguments.parser import (
@@ -34,6 +31,7 @@ from dpassay.cli.arguments.parser import (
     add_sizes,
     add_subject,
     add_targets,
+    in_force,
 )
 from dpassay.cli.costs import cost_json, costs_of
 from dpassay.cli.exit_codes import Exit
@@ -75,7 +73,8 @@ def action(arguments: argparse.Namespace) -> int:
     if len(arguments.targets) != 1:
         said = f" = '{' '.join(arguments.targets)}'" if arguments.targets else " is missing"
         raise InvalidInput(f"TARGET{said}: must be exactly one mechanism")
-    settings = settings_of(replace(config, mode="monte-carlo"))
+    sampled = replace(config, values={**config.values, "mode": "monte-carlo"})
+    settings = settings_of(sampled)
     wanted = wanted_of(arguments, config, mode=settings.mode)
     if not wanted.of_pairs:
         raise InvalidInput(
@@ -169,7 +168,7 @@ def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
 def _claims(arguments: argparse.Namespace, config: Config) -> list[DP]:
     """Return what attacks are planned against."""
     if arguments.claim is None:
-        return [DP(epsilon=epsilon) for epsilon in config.command_line["epsilon"]]
+        return [DP(epsilon=epsilon) for epsilon in config.epsilon]
     if config.said("epsilon"):
         raise InvalidInput("--epsilon: cannot be combined with --claim")
     numbers = claim_numbers(arguments.claim)

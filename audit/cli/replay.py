@@ -4,8 +4,6 @@ A program, service or library with coins of its own cannot be asked for the
 same trials: the event is counted on as many fresh ones, and the leak is
 bounded anew at the recorded confidence.
 
-Examples
---------
   dpassay replay report/witnesses/soft-majority.printed.exact.json
       repeat a witness of `dpassay run --out report`
   dpassay replay report/witnesses/my-service.own.monte-carlo.json --trust

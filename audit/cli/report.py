@@ -2,8 +2,6 @@
 
 The record is one of `dpassay run`, `dpassay attack` or `dpassay theorem run`.
 
-Examples
---------
   dpassay report report/record.json --format html,md -o pages
       a page and a text, in another folder
   dpassay report report/record.json --format junit -o report

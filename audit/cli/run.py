@@ -4,8 +4,6 @@ Without TARGET, this audits the mechanisms of dpassay.toml (see `dpassay
 init`), or the whole built-in catalogue if nothing is configured. Options that
 are not given are taken from the configuration.
 
-Examples
---------
   dpassay init && dpassay run
       audit your own mechanisms, which dpassay.toml lists with their claims
   dpassay run --out report
@@ -51,7 +49,6 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from dpassay.cli.arguments.in_force import in_force, said_by_variables
 from dpassay.cli.arguments.mechanisms import Wanted, opened, wanted_of, zoo_of
 from dpassay.cli.arguments.options import (
     data_of,
@@ -69,6 +66,7 @@ from dpassay.cli.arguments.parser import (
     add_subject,
     add_targets,
     codes,
+    in_force,
 )
 from dpassay.cli.costs import dry_run
 from dpassay.cli.exit_codes import EVERY, of_run
@@ -164,7 +162,7 @@ def action(arguments: argparse.Namespace) -> int:
     settings = settings_of(config, resume=arguments.resume)
     data, records, source = _data(config, wanted, settings)
     accepted = _accepted(None if arguments.dry_run else Path(config.baseline))
-    command = command_of(arguments.words, said_by_variables(arguments, config))
+    command = command_of(arguments, config)
     facts = _facts(config, command, source, catalogue=not wanted.named)
     with sealed(config, arguments.words) as changed:
         with opened(wanted, records, settings.limits) as targets:

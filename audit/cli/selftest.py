@@ -4,8 +4,6 @@ It computes exact error probabilities of the tests, audits mechanisms with a
 known loss, and compares numbers that are known and replays. It takes about a
 minute.
 
-Examples
---------
   dpassay selftest --out selftest
       then open selftest/selftest.html
   dpassay selftest --deep --seed 1

@@ -3,8 +3,6 @@
 Each is compared with the truth: exactly on small cases, by certified Monte
 Carlo, or by a search for counterexamples.
 
-Examples
---------
   dpassay theorem list --paper dwork-feldman-2018
       statements, and what checks them
   dpassay theorem run --out theorems
@@ -108,7 +106,7 @@ def _facts(arguments: argparse.Namespace, seed: int) -> dict[str, Any]:
         "commit": commit(),
         "seed": seed,
         "deep": arguments.deep,
-        "command": command_of(arguments.words),
+        "command": command_of(arguments),
     }
 
 

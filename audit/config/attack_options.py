@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dpassay.config.option import (
-    count,
-    number,
-    one_of,
-    several,
-    text,
-)
+from dpassay.config.option import Option, count, number, one_of, several, text
+from dpassay.errors import is_count
 
+LEAST = 20
+"""Transcripts a side; see `dpassay.attacks.repeated.run`."""
 _EPSILON = number("epsilon", lambda value: 0 < value <= 700, "a number in (0, 700]", help="")
 OF_ATTACKS = (
     one_of(
@@ -25,13 +22,7 @@ OF_ATTACKS = (
         "numbers in (0, 700]",
         default=(0.1, 0.5, 1.0, 2.0, 8.0),
         shown="0.1,0.5,1,2,8",
-        help="claimed losses of a single answer; with --service the one claim, if any",
-    ),
-    text(
-        "service",
-        shown="none",
-        metavar="M:F",
-        help="module:factory of a service of your own, to attack instead of mechanisms",
+        help="claimed losses of a single answer",
     ),
     one_of(
         "task",
@@ -40,25 +31,20 @@ OF_ATTACKS = (
         metavar="WHAT",
         help="what is predicted: one of some classes, or a number",
     ),
-    text(
-        "signals",
-        shown="none",
-        metavar="FILE",
-        help="what models that are already trained showed at records, to attack instead: arrays "
-        "scores and membership (.npz), or a line per model and record (.csv)",
-    ),
     one_of(
         "signal",
         ("probability", "logit", "loss"),
         shown="what the file says, or the range of the scores tells",
         metavar="KIND",
-        help="what the scores of --signals are: probability, logit or loss of the own label",
+        help="what the scores are: probability, logit or loss of the own label",
     ),
-    count(
-        "transcripts",
-        0,
-        10**9,
-        shown="20000, or what the claim takes; of a service 1000",
+    Option(
+        key="transcripts",
+        kind=int,
+        holds=lambda value: is_count(value, 0) and (value == 0 or LEAST <= value <= 10**9),
+        allowed=f"0, or an integer from {LEAST} to 1,000,000,000",
+        metavar="N",
+        shown="20000, or what the claim takes",
         help="transcripts per side for repeated queries of the worst pair; 0 for none",
     ),
     several(
@@ -148,5 +134,3 @@ OF_ATTACKS = (
         help="folder that keeps the answers of trained models; empty it when your own code changes",
     ),
 )
-ATTACK_KEYS = tuple(option.key for option in OF_ATTACKS)
-"""Those of `attack`."""

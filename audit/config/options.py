@@ -247,3 +247,5 @@ COMMAND_LINE: dict[str, Option] = {
     option.key: option for option in (*_OF_RUN, *OF_ATTACKS, *_OF_COMPARISONS)
 }
 """Every option of `run`, `attack` and `compare-mechanisms` that the command line alone may set."""
+TABLE = OPTIONS | COMMAND_LINE
+"""Every option."""

@@ -9,12 +9,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NoReturn
 
+from dpassay.config.load import Config, load_config
 from dpassay.config.option import Option
-from dpassay.config.options import COMMAND_LINE, OPTIONS
+from dpassay.config.options import TABLE
 from dpassay.errors import InvalidInput, near
 
-TABLE = OPTIONS | COMMAND_LINE
 WIDTH = 78
+
+
+def in_force(arguments: argparse.Namespace) -> Config:
+    """Return what is in force: the command line, then variables, the file and the profile."""
+    return load_config({key: getattr(arguments, key, None) for key in TABLE})
 
 
 class Parser(argparse.ArgumentParser):
@@ -28,11 +33,12 @@ class Parser(argparse.ArgumentParser):
     def describe(self, page: str | None, epilog: str = "") -> None:
         """Set the page of help: a description, and what stands below the options.
 
-        The examples in `page` stand there, then `epilog`.
+        The examples, which are indented in `page`, stand there, then `epilog`.
         """
-        text, head, examples = (page or "").partition("examples:\n")
+        text, _, examples = (page or "").partition("\n\n  ")
         self.description = textwrap.fill(" ".join(text.split()), WIDTH)
-        self.epilog = "\n".join(filter(None, (head + examples, epilog)))
+        examples = examples and f"examples:\n  {examples}"
+        self.epilog = "\n".join(filter(None, (examples, epilog)))
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
