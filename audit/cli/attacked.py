@@ -22,15 +22,9 @@ from dpassay.attacks.experiment.subjects import Learner, Protected
 from dpassay.attacks.given.named import estimator_named, regressor_of
 from dpassay.attacks.given.own import estimator, mechanism
 from dpassay.claims import DP
-from dpassay.cli.arguments.mechanisms import (
-    Wanted,
-    claim_numbers,
-    parameters_of,
-    programs_of,
-    targets_of,
-    without,
-)
+from dpassay.cli.arguments.mechanisms import Wanted, targets_of, without
 from dpassay.cli.arguments.options import limits_of
+from dpassay.cli.arguments.subject import claim_numbers, parameters_of, programs_of
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured
 from dpassay.config.searches import search_of
@@ -250,11 +244,13 @@ def _own_targets(
     if asked.own:
         bare = tuple(_bare(each, table, arguments, known) for each in asked.own)
         taken = any(known.accepts(each.target, "learner") for each in bare)
+        learner = arguments.learner if taken else None
+        numbers = None if arguments.claim is None else claim_numbers(arguments.claim)
+        said = parameters_of(arguments.parameters, learner)
         wanted = Wanted(
             mechanisms=bare,
             named=True,
-            parameters=parameters_of(arguments.parameters, arguments.learner if taken else None),
-            claim=None if arguments.claim is None else claim_numbers(arguments.claim),
+            said=Configured(target="", claim=numbers, parameters=said),
             attacked=frozenset(each.called for each in asked.own if each.search is not None),
         )
         for target in targets_of(wanted, _size(data), known.limits):

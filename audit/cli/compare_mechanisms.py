@@ -36,9 +36,9 @@ from dpassay.cli.shared import command_of, delivering
 from dpassay.config.load import Config
 from dpassay.data import Table
 from dpassay.engine.settings import Settings
+from dpassay.frontier.accuracy import PUBLIC, split_of
 from dpassay.frontier.entries import ENTRIES, USUAL
 from dpassay.frontier.run import SCHEMA, Wanted, compared
-from dpassay.frontier.splits import PUBLIC, split_of
 from dpassay.record.files import dumps, writable, write_text
 
 EPSILONS = (1.0,)

@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpassay.claims import DP, spelled
-from dpassay.cli.arguments.mechanisms import claim_numbers, opened, wanted_of
+from dpassay.cli.arguments.mechanisms import opened, wanted_of
 from dpassay.cli.arguments.options import data_of, settings_of
 from dpassay.cli.arguments.parser import (
     Parser,
@@ -33,6 +33,7 @@ from dpassay.cli.arguments.parser import (
     add_targets,
     in_force,
 )
+from dpassay.cli.arguments.subject import claim_numbers
 from dpassay.cli.costs import cost_json, costs_of
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.terminal import console, plain_table, print_json
