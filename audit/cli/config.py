@@ -25,19 +25,6 @@ from dpassay.config.options import OPTIONS
 from dpassay.config.values import written
 from dpassay.record.files import dumps
 
-OPEN = {
-    "executor": "as it needs",
-    "scheduler": "none",
-    "detect": "1.5 times the claim",
-    "out": "none",
-    "search": "none",
-    "output": "a few runs show it",
-    "search_seconds": "no limit",
-    "data": "breast-cancer",
-    "label": "its own",
-}
-"""What it means that a key has no value."""
-
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
@@ -79,7 +66,9 @@ def _print(config: Config) -> None:
         table.add_column(column, overflow="fold")
     for key in OPTIONS:
         value = getattr(config, key)
-        table.add_row(key, Text(OPEN[key] if value is None else _shown(value)), config.origin(key))
+        table.add_row(
+            key, Text(OPTIONS[key].shown if value is None else _shown(value)), config.origin(key)
+        )
     if not config.mechanisms:
         table.add_row("mechanisms", "the catalogue", config.origin("mechanisms"))
     for k, mechanism in enumerate(config.mechanisms, 1):
