@@ -33,9 +33,9 @@ def read_signals(
     """
     path = Path(path)
     if not is_file(path):
-        raise InvalidInput(f"--signals = '{path}': must be an existing .npz or .csv file")
+        raise InvalidInput(f"FILE = '{path}': must be an existing .npz or .csv file")
     known = path.suffix in (".npz", ".csv")
-    require(known, "--signals", str(path), "a file .npz (arrays) or .csv (a line per answer)")
+    require(known, "FILE", str(path), "a file .npz (arrays) or .csv (a line per answer)")
     arrays = _npz(path) if path.suffix == ".npz" else _csv(path)
     if targets is not None and len(np.shape(arrays["scores"])) == 2:
         models = len(arrays["scores"])
@@ -44,13 +44,13 @@ def read_signals(
     try:
         signals = Signals(**arrays | ({"kind": kind} if kind else {}), targets=targets)
     except InvalidInput as error:
-        raise InvalidInput(f"--signals = '{path}': {error}") from None
+        raise InvalidInput(f"FILE = '{path}': {error}") from None
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return signals, {"kind": "signals", "name": str(path), "sha256": digest}
 
 
 def _npz(path: Path) -> dict[str, Any]:
-    torn = f"--signals = '{path}': cannot be read as .npz"
+    torn = f"FILE = '{path}': cannot be read as .npz"
     if not zipfile.is_zipfile(path):
         raise InvalidInput(f"{torn}; write it with numpy.savez")
     try:
@@ -58,8 +58,8 @@ def _npz(path: Path) -> dict[str, Any]:
             arrays = {name: file[name] for name in file.files}
     except (OSError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise InvalidInput(f"{torn} ({first_line(str(error))})") from None
-    name = _scores(arrays, f"--signals = '{path}'", "array")
-    _has(arrays, ("membership",), f"--signals = '{path}'", "array")
+    name = _scores(arrays, f"FILE = '{path}'", "array")
+    _has(arrays, ("membership",), f"FILE = '{path}'", "array")
     found = {"scores": arrays[name], "membership": arrays["membership"]}
     kind = str(arrays["kind"].tolist()) if "kind" in arrays else ""
     found |= {"kind": name if name in KINDS else kind}
@@ -69,7 +69,7 @@ def _npz(path: Path) -> dict[str, Any]:
 def _csv(path: Path) -> dict[str, Any]:
     frame = read_csv(path)
     columns = {str(name): frame[name] for name in frame.columns}
-    where = f"--signals = '{path}'"
+    where = f"FILE = '{path}'"
     name = _scores(columns, where, "column")
     _has(columns, (MODEL, RECORD, MEMBER), where, "column")
     import pandas as pd

@@ -211,7 +211,7 @@ def _places(
     )
     require(
         len(labels) <= MOST_LABELS,
-        "--service",
+        "SERVICE",
         f"{len(labels)} different answers",
         f"labels, {MOST_LABELS} at most",
     )

@@ -51,7 +51,7 @@ class _There:
     """The service in its process."""
 
     def __init__(self, address: str) -> None:
-        self._service = Service(load_object(address, "--service"), address)
+        self._service = Service(load_object(address, "SERVICE"), address)
 
     def facts(self) -> dict[str, Any]:
         """Say what it says of itself, and what it can do."""

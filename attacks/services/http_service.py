@@ -49,7 +49,7 @@ class HttpFactory:
         try:
             status, said = self._sent("GET", "capabilities")
         except TargetError as error:
-            raise InvalidInput(f"--service = '{url}': {error}") from None
+            raise InvalidInput(f"SERVICE = '{url}': {error}") from None
         found = {} if status in NONE else _object(said, "capabilities", status)
         for name in (*WORDS, *ABILITIES):
             value = found.get(name, False)

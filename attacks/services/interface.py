@@ -234,7 +234,7 @@ class Service:
         if not callable(factory):
             kind = type(factory).__name__
             raise InvalidInput(
-                f"--service = '{name}': must be a callable factory(data, seed, user), not {kind}"
+                f"SERVICE = '{name}': must be a callable factory(data, seed, user), not {kind}"
             )
         self.factory, self.name, self.seed = factory, name, seed
         self._users = count()

@@ -22,15 +22,9 @@ from dpassay.attacks.experiment.subjects import Learner, Protected
 from dpassay.attacks.given.named import estimator_named, regressor_of
 from dpassay.attacks.given.own import estimator, mechanism
 from dpassay.claims import DP
-from dpassay.cli.arguments.mechanisms import (
-    Wanted,
-    claim_numbers,
-    parameters_of,
-    programs_of,
-    targets_of,
-    without,
-)
+from dpassay.cli.arguments.mechanisms import Wanted, targets_of, without
 from dpassay.cli.arguments.options import limits_of
+from dpassay.cli.arguments.subject import claim_numbers, parameters_of, programs_of
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured
 from dpassay.config.searches import search_of
@@ -157,9 +151,9 @@ def _base_learner(
     asked: Asked, arguments: argparse.Namespace, config: Config, table: Table, data: ExperimentData
 ) -> Iterator[Target]:
     """Yield the unprotected learner, unless only estimators are attacked, which are that too."""
-    alone, learner = config.command_line, arguments.learner or LEARNER
+    learner = arguments.learner or LEARNER
     only = asked.estimators and not asked.own and not asked.losses
-    if alone["against"] == "mechanism" or (only and alone["against"] is None):
+    if config.against == "mechanism" or (only and config.against is None):
         return
 
     def build() -> Target:
@@ -167,7 +161,7 @@ def _base_learner(
 
         if table.numbers is not None:
             return estimator(regressor_of(learner), table, data, learner)
-        made = Learner(make=estimator_of(learner), name=learner, copies=alone["copies"])
+        made = Learner(make=estimator_of(learner), name=learner, copies=config.copies)
         return Target(name=f"{learner} (unprotected)", subject=made)
 
     yield build() if is_own(learner) else hosted(learner, build, asked.known.limits)
@@ -177,8 +171,8 @@ def _at_losses(
     asked: Asked, arguments: argparse.Namespace, config: Config, table: Table, data: ExperimentData
 ) -> Iterator[Target]:
     """Yield every mechanism that `--epsilon` sets the loss of, at every loss."""
-    alone, K, known = config.command_line, len(table.source["labels"]), asked.known
-    if alone["against"] == "base" or (asked.named and not asked.losses):
+    K, known = len(table.source["labels"]), asked.known
+    if config.against == "base" or (asked.named and not asked.losses):
         return
     names = asked.losses or tuple(name for name in PROTECTED if K == 2 or known.accepts(name, "K"))
     if table.numbers is not None:
@@ -187,19 +181,19 @@ def _at_losses(
                 f"TARGET {names[0]}: answers labels, and the label is a number; say --task classes"
             )
         return
-    budgets = tuple(sorted(alone["budgets"]))
+    budgets = tuple(sorted(config.budgets))
     parameters = parameters_of(arguments.parameters, None)
     for name in names:
         own = _own(known, name, names, parameters, arguments.learner)
         own |= {"K": str(K)} if K > 2 and known.accepts(name, "K") and "K" not in own else {}
-        for epsilon in alone["epsilon"]:
+        for epsilon in config.epsilon:
             build = partial(at_loss, name, epsilon, own, records=_size(data))
             target = (
                 build()
                 if all(map(is_own, (name, *map(written, own.values()))))
                 else introduced(name, build, known.limits, lost=without(name, DP(epsilon=epsilon)))
             )
-            subject = Protected(target=target, budgets=budgets, copies=alone["copies"])
+            subject = Protected(target=target, budgets=budgets, copies=config.copies)
             claim = claim_of(target)
             as_asked = abs(claim.epsilon - epsilon) <= 1e-9 * epsilon  # its process says the claim
             require(as_asked, f"{name}: epsilon", claim.epsilon, f"{epsilon:g}, as --epsilon says")
@@ -243,22 +237,24 @@ def _own_targets(
     data: ExperimentData,
 ) -> Iterator[Target]:
     """Yield the targets that have their own claims, or none."""
-    alone, known = config.command_line, asked.known
-    budgets = tuple(sorted(alone["budgets"]))
-    if alone["against"] == "base":
+    known = asked.known
+    budgets = tuple(sorted(config.budgets))
+    if config.against == "base":
         return
     if asked.own:
         bare = tuple(_bare(each, table, arguments, known) for each in asked.own)
         taken = any(known.accepts(each.target, "learner") for each in bare)
+        learner = arguments.learner if taken else None
+        numbers = None if arguments.claim is None else claim_numbers(arguments.claim)
+        said = parameters_of(arguments.parameters, learner)
         wanted = Wanted(
             mechanisms=bare,
             named=True,
-            parameters=parameters_of(arguments.parameters, arguments.learner if taken else None),
-            claim=None if arguments.claim is None else claim_numbers(arguments.claim),
+            said=Configured(target="", claim=numbers, parameters=said),
             attacked=frozenset(each.called for each in asked.own if each.search is not None),
         )
         for target in targets_of(wanted, _size(data), known.limits):
-            yield mechanism(target, table, data, budgets, copies=alone["copies"])
+            yield mechanism(target, table, data, budgets, copies=config.copies)
     for name in asked.estimators:
 
         def build(name: str = name) -> Target:

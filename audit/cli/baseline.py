@@ -6,8 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from dpassay.cli.arguments.in_force import in_force
-from dpassay.cli.arguments.parser import Parser, add_option, examples
+from dpassay.cli.arguments.parser import Parser, add_option, examples, in_force
 from dpassay.cli.compare import CODES, KINDS, add_estimates, add_pages
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.gate.actions import accept, check, require_estimates

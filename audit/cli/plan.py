@@ -1,4 +1,17 @@
-"""`dpassay plan`: how many trials, or attacked models, it takes to see a leak."""
+r"""Show how many trials a sampled audit needs to detect a leak above the claim.
+
+It also shows about how long they take. With --attack: how many models `dpassay
+attack` must attack.
+
+  dpassay plan soft-majority -p epsilon=0.5
+      for leaks of 5 to 100 % above the claim
+  dpassay plan my_module:my_predict --claim epsilon=1 --detect 1.1 \
+      --data people.csv --label income
+      for one leak, in your own function on your own data
+  dpassay plan --attack soft-majority --epsilon 1 --detect 2
+      how many models `dpassay attack` must attack to detect a leak of 2
+      against a claim of 1
+"""
 
 from __future__ import annotations
 
@@ -8,8 +21,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpassay.claims import DP, spelled
-from dpassay.cli.arguments.in_force import in_force
-from dpassay.cli.arguments.mechanisms import claim_numbers, opened, wanted_of
+from dpassay.cli.arguments.mechanisms import opened, wanted_of
 from dpassay.cli.arguments.options import data_of, settings_of
 from dpassay.cli.arguments.parser import (
     Parser,
@@ -19,8 +31,9 @@ from dpassay.cli.arguments.parser import (
     add_sizes,
     add_subject,
     add_targets,
-    examples,
+    in_force,
 )
+from dpassay.cli.arguments.subject import claim_numbers
 from dpassay.cli.costs import cost_json, costs_of
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.terminal import console, plain_table, print_json
@@ -29,23 +42,6 @@ from dpassay.engine.preflight import check
 from dpassay.errors import InvalidInput
 from dpassay.record.attack_record import renyi_name
 
-DESCRIPTION = """Show how many trials a sampled audit needs to detect a leak above the claim, and \
-about how long they take. With
---attack: how many models `dpassay attack` must attack."""
-EXAMPLES = examples(
-    ("dpassay plan soft-majority -p epsilon=0.5", "for leaks of 5 to 100 % above the claim"),
-    (
-        (
-            "dpassay plan my_module:my_predict --claim epsilon=1 --detect 1.1 --data people.csv "
-            "--label income"
-        ),
-        "for one leak, in your own function on your own data",
-    ),
-    (
-        "dpassay plan --attack soft-majority --epsilon 1 --detect 2",
-        "how many models `dpassay attack` must attack to detect a leak of 2 against a claim of 1",
-    ),
-)
 LADDER = (0.5, 1.0, 2.5, 5.0)
 """Leaks above the claim that attacks are planned for where none is asked for."""
 EPSILON = "ε"
@@ -54,7 +50,7 @@ EPSILON = "ε"
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, EXAMPLES)
+    command.describe(__doc__)
     add_targets(command)
     command.add_argument(
         "--attack", action="store_true", help="plan `dpassay attack`: how many --models it needs"
@@ -78,7 +74,8 @@ def action(arguments: argparse.Namespace) -> int:
     if len(arguments.targets) != 1:
         said = f" = '{' '.join(arguments.targets)}'" if arguments.targets else " is missing"
         raise InvalidInput(f"TARGET{said}: must be exactly one mechanism")
-    settings = settings_of(replace(config, mode="monte-carlo"))
+    sampled = replace(config, values={**config.values, "mode": "monte-carlo"})
+    settings = settings_of(sampled)
     wanted = wanted_of(arguments, config, mode=settings.mode)
     if not wanted.of_pairs:
         raise InvalidInput(
@@ -172,7 +169,7 @@ def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
 def _claims(arguments: argparse.Namespace, config: Config) -> list[DP]:
     """Return what attacks are planned against."""
     if arguments.claim is None:
-        return [DP(epsilon=epsilon) for epsilon in config.command_line["epsilon"]]
+        return [DP(epsilon=epsilon) for epsilon in config.epsilon]
     if config.said("epsilon"):
         raise InvalidInput("--epsilon: cannot be combined with --claim")
     numbers = claim_numbers(arguments.claim)

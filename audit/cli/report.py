@@ -1,4 +1,14 @@
-"""`dpassay report`: reports from a record."""
+"""Write reports from a record.
+
+The record is one of `dpassay run`, `dpassay attack` or `dpassay theorem run`.
+
+  dpassay report report/record.json --format html,md -o pages
+      a page and a text, in another folder
+  dpassay report report/record.json --format junit -o report
+      report/junit.xml, for a CI server
+  dpassay report report/record.json --format sarif,comment -o report
+      for code scanning and a pull request
+"""
 
 from __future__ import annotations
 
@@ -6,7 +16,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from dpassay.cli.arguments.parser import Parser, examples
+from dpassay.cli.arguments.parser import Parser
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.gate.kinds import RUNS, THEOREMS, any_record
 from dpassay.cli.records import sound
@@ -14,30 +24,13 @@ from dpassay.config.values import listed
 from dpassay.errors import InvalidInput
 from dpassay.record.files import read_json
 
-DESCRIPTION = (
-    "Write reports from a record of `dpassay run`, `dpassay attack` or `dpassay theorem run`."
-)
-EXAMPLES = examples(
-    (
-        "dpassay report report/record.json --format html,md -o pages",
-        "a page and a text, in another folder",
-    ),
-    (
-        "dpassay report report/record.json --format junit -o report",
-        "report/junit.xml, for a CI server",
-    ),
-    (
-        "dpassay report report/record.json --format sarif,comment -o report",
-        "for code scanning and a pull request",
-    ),
-)
 REPORTS = "html,md,json,junit"
 """What is written unless something else is asked for."""
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, EXAMPLES)
+    command.describe(__doc__)
     command.add_argument(
         "record",
         metavar="RECORD",

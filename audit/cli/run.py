@@ -1,4 +1,43 @@
-"""`dpassay run`: audit mechanisms against their claims."""
+r"""Audit mechanisms against their claims.
+
+Without TARGET, this audits the mechanisms of dpassay.toml (see `dpassay
+init`), or the whole built-in catalogue if nothing is configured. Options that
+are not given are taken from the configuration.
+
+  dpassay init && dpassay run
+      audit your own mechanisms, which dpassay.toml lists with their claims
+  dpassay run --out report
+      audit the whole catalogue on scikit-learn's breast cancer data; then
+      open report/index.html
+  dpassay run soft-majority -p epsilon=0.5 -p r=11 --learner tree
+      audit one mechanism; parameters have the paper's letters
+  dpassay run interface -p 'base={name="soft-majority", r=5}' -p m=2
+      audit a mechanism that is built on another one
+  dpassay run projected-walk --mode exhaustive -p T=3 --n 5 --domain 3
+      find the true worst case over all datasets of 5 records on 3 points
+  dpassay run soft-majority -p epsilon=2 --claim epsilon=1 --mode monte-carlo
+      audit a mechanism against another claim than its own, by sampling
+  dpassay run my_module:my_predict --claim epsilon=1 --data people.csv \
+      --label income
+      audit your own function(data, queries, size, rng) on your own data
+  dpassay run my_module:my_predict --claim epsilon=1 --stop-early
+      end the trials as soon as they refute the claim: a grossly broken
+      function is red sooner
+  dpassay run --process 'node server.js' --claim epsilon=1 \
+      --search scalars,low=0,high=1
+      audit a program in any language that answers on stdin and stdout; see
+      docs/process.md
+  dpassay run my_module:my_predict --claim epsilon=1 --out report \
+      --jobs 4 --resume
+      run the trials in four processes; go on where an earlier run into report
+      has ended
+  dpassay run my_module:my_predict --claim epsilon=1 --executor dask \
+      --scheduler tcp://h:8786
+      run the trials on a Dask cluster; see docs/scale.md
+  dpassay run my_module:my_score --answers 0..1 --claim gamma=0.1 --dry-run
+      show what it would cost to audit a function that returns numbers for
+      stability
+"""
 
 from __future__ import annotations
 
@@ -10,7 +49,6 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from dpassay.cli.arguments.in_force import in_force, said_by_variables
 from dpassay.cli.arguments.mechanisms import Wanted, opened, wanted_of, zoo_of
 from dpassay.cli.arguments.options import (
     data_of,
@@ -28,7 +66,7 @@ from dpassay.cli.arguments.parser import (
     add_subject,
     add_targets,
     codes,
-    examples,
+    in_force,
 )
 from dpassay.cli.costs import dry_run
 from dpassay.cli.exit_codes import EVERY, of_run
@@ -53,71 +91,13 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials.isolation.limits import protections
 from dpassay.trials.ledger import Ledger
 
-DESCRIPTION = """Audit mechanisms against their claims. Without TARGET, this audits the mechanisms \
-of dpassay.toml (see
-`dpassay init`), or the whole built-in catalogue if nothing is configured. Options that are not \
-given are taken from the
-configuration."""
-EXAMPLES = examples(
-    (
-        "dpassay init && dpassay run",
-        "audit your own mechanisms, which dpassay.toml lists with their claims",
-    ),
-    (
-        "dpassay run --out report",
-        (
-            "audit the whole catalogue on scikit-learn's breast cancer data; then open "
-            "report/index.html"
-        ),
-    ),
-    (
-        "dpassay run soft-majority -p epsilon=0.5 -p r=11 --learner tree",
-        "audit one mechanism; parameters have the paper's letters",
-    ),
-    (
-        "dpassay run interface -p 'base={name=\"soft-majority\", r=5}' -p m=2",
-        "audit a mechanism that is built on another one",
-    ),
-    (
-        "dpassay run projected-walk --mode exhaustive -p T=3 --n 5 --domain 3",
-        "find the true worst case over all datasets of 5 records on 3 points",
-    ),
-    (
-        "dpassay run soft-majority -p epsilon=2 --claim epsilon=1 --mode monte-carlo",
-        "audit a mechanism against another claim than its own, by sampling",
-    ),
-    (
-        "dpassay run my_module:my_predict --claim epsilon=1 --data people.csv --label income",
-        "audit your own function(data, queries, size, rng) on your own data",
-    ),
-    (
-        "dpassay run my_module:my_predict --claim epsilon=1 --stop-early",
-        "end the trials as soon as they refute the claim: a grossly broken function is red sooner",
-    ),
-    (
-        "dpassay run --process 'node server.js' --claim epsilon=1 --search scalars,low=0,high=1",
-        "audit a program in any language that answers on stdin and stdout; see docs/process.md",
-    ),
-    (
-        "dpassay run my_module:my_predict --claim epsilon=1 --out report --jobs 4 --resume",
-        "run the trials in four processes; go on where an earlier run into report has ended",
-    ),
-    (
-        "dpassay run my_module:my_predict --claim epsilon=1 --executor dask --scheduler tcp://h:8786",
-        "run the trials on a Dask cluster; see docs/scale.md",
-    ),
-    (
-        "dpassay run my_module:my_score --answers 0..1 --claim gamma=0.1 --dry-run",
-        "show what it would cost to audit a function that returns numbers for stability",
-    ),
-)
 GO_ON = "; finished trials are in its ledger: go on with --resume"
 """What to do where the reports cannot be written."""
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, f"{EXAMPLES}\n{codes(EVERY)}")
+    command.describe(__doc__, codes(EVERY))
     add_targets(command)
     command.add_argument(
         "--configured",
@@ -182,7 +162,7 @@ def action(arguments: argparse.Namespace) -> int:
     settings = settings_of(config, resume=arguments.resume)
     data, records, source = _data(config, wanted, settings)
     accepted = _accepted(None if arguments.dry_run else Path(config.baseline))
-    command = command_of(arguments.words, said_by_variables(arguments, config))
+    command = command_of(arguments, config)
     facts = _facts(config, command, source, catalogue=not wanted.named)
     with sealed(config, arguments.words) as changed:
         with opened(wanted, records, settings.limits) as targets:

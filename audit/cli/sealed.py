@@ -54,7 +54,7 @@ def sealed(config: Config, words: Sequence[str]) -> Iterator[Callable[[], dict[s
     That tells it on stderr, and returns what the facts of the record become; nothing if all is as
     it was.
     """
-    for name in () if "--dry-run" in words else LATER.get(words[0], ()):
+    for name in () if "--dry-run" in words else LATER.get(words[0].partition(" ")[0], ()):
         import_module(f"dpassay.{name}")
     said = repr((*words, config.mechanisms, config.search))
     modules = set(NAMED.findall(said))
@@ -81,7 +81,7 @@ def sealed(config: Config, words: Sequence[str]) -> Iterator[Callable[[], dict[s
         return {"complete": False, "changed": why}
 
     # besides dpassay and the libraries: what is read, what is written, and what is imported later
-    written = (config.out, config.command_line.get("cache"))
+    written = (config.out, config.cache)
     folders = (*filter(None, (*sys.path, *written)), site.getuserbase())
     folders += tuple(os.environ[name] for name in OF_CI if os.environ.get(name))
     folder = None if config.out is None or "--dry-run" in words else Path(config.out)

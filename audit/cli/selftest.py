@@ -1,4 +1,19 @@
-"""`dpassay selftest`: check the harness itself on this machine."""
+"""Check that the harness raises no false alarms and detects leaks.
+
+It computes exact error probabilities of the tests, audits mechanisms with a
+known loss, and compares numbers that are known and replays. It takes about a
+minute.
+
+  dpassay selftest --out selftest
+      then open selftest/selftest.html
+  dpassay selftest --deep --seed 1
+      more of everything, with other random numbers; about five minutes
+
+exit codes:
+  0    every check passed
+  3    a check failed: do not trust the harness on this machine
+  130  interrupted; nothing is written
+"""
 
 from __future__ import annotations
 
@@ -10,7 +25,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
+from dpassay.cli.arguments.parser import Parser, add_option, add_output
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.progress import bars
 from dpassay.cli.output.terminal import console
@@ -31,28 +46,9 @@ BY_HAND = {
 teachers agree, or they do not."""
 
 
-DESCRIPTION = """Check that the harness raises no false alarms and detects leaks: exact error \
-probabilities of its tests, whole
-audits of mechanisms with a known loss, golden numbers, replays. Takes about a minute."""
-EXAMPLES = examples(
-    ("dpassay selftest --out selftest", "then open selftest/selftest.html"),
-    (
-        "dpassay selftest --deep --seed 1",
-        "more of everything, with other random numbers; about five minutes",
-    ),
-)
-CODES = codes(
-    (
-        (Exit.NOTHING, "every check passed"),
-        (Exit.FAILED, "a check failed: do not trust the harness on this machine"),
-        (Exit.INTERRUPTED, "interrupted; nothing is written"),
-    )
-)
-
-
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, f"{EXAMPLES}\n{CODES}")
+    command.describe(__doc__)
     command.add_argument(
         "--deep", action="store_true", help="more trials, audits and claims; about five minutes"
     )

@@ -5,6 +5,7 @@ The terminal, sidecars, the command that makes a record again.
 
 from __future__ import annotations
 
+import argparse
 import json
 import platform
 import shlex
@@ -16,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.cli.interrupts import interrupts
-from dpassay.config.options import OPTIONS
+from dpassay.config.load import Config
+from dpassay.config.options import TABLE
 from dpassay.config.values import canonical
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput, OutputError
@@ -45,26 +47,27 @@ PAGES = (
 """What lies beside a record and is made from it."""
 
 
-def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -> str:
+def command_of(arguments: argparse.Namespace, config: Config | None = None) -> str:
     """Return the command that reproduces the record.
 
-    Where it was written to and how it was run does not belong to it.
-
-    What environment variables said is said by options, so that the command does the same without
-    them; what a configuration file says stays there.
+    Where it was written to and how it was run does not belong to it. What environment variables
+    said is said by options, so that the command does the same without them; what a configuration
+    file says stays there.
     """
-    kept, rest = [], iter(words)
+    kept, rest = [], iter(arguments.words)
     for word in rest:
         if word in WITH_A_VALUE:
             next(rest, None)
         elif word not in ALONE and word.partition("=")[0] not in WITH_A_VALUE:
             kept.append(word)
-    kept = _canonical(kept)
-    settings = {OPTIONS[key]: value for key, value in (environment or {}).items()}
+    command, *kept = _canonical(kept)
+    environment = {} if config is None else config.said_by_environment()
     said = [
-        option.said(value) for option, value in settings.items() if option.flag not in WITH_A_VALUE
+        TABLE[key].said(value)
+        for key, value in environment.items()
+        if hasattr(arguments, key) and TABLE[key].flag not in WITH_A_VALUE
     ]
-    return shlex.join(["dpassay", *kept[:1], *said, *kept[1:]])
+    return shlex.join(["dpassay", *command.split(), *said, *kept])
 
 
 def _canonical(words: list[str]) -> list[str]:

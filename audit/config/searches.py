@@ -46,28 +46,21 @@ LIST = Kind(
     lambda value: isinstance(value, list) and all(map(is_real, value)),
     "a list of numbers like [0, 0.5, 1]",
 )
-PARAMETERS: dict[str, dict[str, Kind]] = {
-    "answers": {"size": WHOLE, "sensitivity": NUMBER, "low": NUMBER, "high": NUMBER, "bits": TRUTH},
-    "scalars": {
-        "low": NUMBER,
-        "high": NUMBER,
-        "size": WHOLE,
-        "values": LIST,
-        "fixed": TRUTH,
-        "bits": TRUTH,
-    },
-    "records": {"fixed": TRUTH, "asked": WHOLE, "bits": TRUTH},
-    "table": {
-        "file": TEXT,
-        "label": TEXT,
-        "relation": TEXT,
-        "group": TEXT,
-        "fixed": TRUTH,
-        "asked": WHOLE,
-        "bits": TRUTH,
-    },
+KINDS = {
+    **dict.fromkeys(("size", "asked"), WHOLE),
+    **dict.fromkeys(("sensitivity", "low", "high"), NUMBER),
+    **dict.fromkeys(("fixed", "bits"), TRUTH),
+    **dict.fromkeys(("file", "label", "relation", "group"), TEXT),
+    "values": LIST,
 }
-"""What each kind of data is told; `bits` is about the answers, see `FunctionMechanism`."""
+"""What each parameter is; `bits` is about the answers, see `FunctionMechanism`."""
+PARAMETERS = {
+    "answers": ("size", "sensitivity", "low", "high", "bits"),
+    "scalars": ("low", "high", "size", "values", "fixed", "bits"),
+    "records": ("fixed", "asked", "bits"),
+    "table": ("file", "label", "relation", "group", "fixed", "asked", "bits"),
+}
+"""What each kind of data is told."""
 NEEDED = {"answers": ("size",), "scalars": ("low", "high"), "records": (), "table": ("file",)}
 
 
@@ -105,7 +98,8 @@ class Search:
 
     def space(self, records: Labelled | None) -> Space:
         """Return what it draws from; `records` are those of the run's data."""
-        from dpassay.search import spaces
+        from dpassay.csv_files import is_file, read_csv
+        from dpassay.search import spaces, tables
 
         told = {key: value for key, value in self.parameters.items() if key != "bits"}
         if self.name == "answers":
@@ -113,26 +107,19 @@ class Search:
         if self.name == "scalars":
             return spaces.Scalars(**told)
         if self.name == "table":
-            return _table(**told)
+            file = told.pop("file")
+            if not is_file(Path(file)):
+                raise InvalidInput(f"file = '{file}': no such file")
+            return tables.Tables(read_csv(Path(file), missing=True), **told)
         assert records is not None  # those of the run: see `of_records`
         return spaces.Records(records, **told)
 
 
-def _table(file: str, **told: Any) -> Space:
-    """Return records of any kind, from a file."""
-    from dpassay.csv_files import is_file, read_csv
-    from dpassay.search.tables import Tables
-
-    path = Path(file)
-    if not is_file(path):
-        raise InvalidInput(f"file = '{file}': no such file")
-    return Tables(read_csv(path, missing=True), **told)
-
-
 def search_of(given: str | Mapping[str, Any], argument: str) -> Search:
     """Read what a search draws from."""
-    said = given if isinstance(given, str) else _said(given, argument)
+    said = given if isinstance(given, str) else str(dict(given))
     try:
+        said = said if isinstance(given, str) else named_text(given, argument)
         return _read(given, argument, said)
     except InvalidInput as error:
         raise InvalidInput(f"{argument} = '{said}': must be {ALLOWED}; {error}") from None
@@ -155,13 +142,6 @@ def search_meant(given: Any) -> str:
     return ""
 
 
-def _said(given: Mapping[str, Any], argument: str) -> str:
-    try:
-        return named_text(given, argument)
-    except InvalidInput:
-        return str(dict(given))
-
-
 def _read(given: str | Mapping[str, Any], argument: str, said: str) -> Search:
     try:
         name, parameters = named_table(given, "search")
@@ -180,7 +160,7 @@ def _read(given: str | Mapping[str, Any], argument: str, said: str) -> Search:
     for key in NEEDED[name]:
         if key not in parameters:
             raise InvalidInput(f"{key} is missing")
-    values = {key: _value(key, value, known[key]) for key, value in parameters.items()}
+    values = {key: _value(key, value, KINDS[key]) for key, value in parameters.items()}
     found = Search(name=name, parameters=values, argument=argument, said=said)
     if not found.of_records:
         found.space(None)  # says what is out of range

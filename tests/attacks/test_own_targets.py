@@ -292,7 +292,6 @@ def test_a_mechanism_whose_loss_nothing_sets_has_its_own_claim(
             "--adversary: 'mine:numbers' does not answer labels",
         ),
         ("--against base --claim epsilon=1", "--claim epsilon=1: has no effect with --against"),
-        ("--service m:f --claim epsilon=1", "--claim: has no effect with --service"),
     ],
 )
 def test_what_does_not_go_together_is_refused_in_one_line(

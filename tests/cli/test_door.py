@@ -117,7 +117,7 @@ def leaks(data, queries, size, rng):
 FEW = "--records 12 --models 2 --references 4 --attacks gap --budgets 1 --transcripts 0 -q"
 ALONE = f"--against mechanism {FEW}"
 CLAIM = "--claim epsilon=1"
-SERVICE = "--records 12 -q --service"
+SERVICE = "service --records 12 -q"
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def test_a_service_that_ends_later_leaves_what_was_seen(
         "            return 1\n"
         "    return os._exit(0) if user == 'the last' else Session()\n"
     )
-    from dpassay.cli import service
+    from dpassay.cli import attack_service as service
 
     def attacked(asked: Service, data: Labelled, *given: Any, **more: Any) -> Any:
         asked.open(data, 0, "the last")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import tomllib
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -83,10 +82,6 @@ def load(
 
 def values(config: Config) -> dict[str, Any]:
     return {key: getattr(config, key) for key in OPTIONS}
-
-
-def test_there_is_a_field_for_every_key() -> None:
-    assert {field.name for field in fields(Config)} == {*OPTIONS, *LISTS, "origins", "command_line"}
 
 
 def test_defaults_are_those_of_the_default_profile(tmp_path: Path) -> None:

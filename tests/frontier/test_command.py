@@ -11,8 +11,7 @@ import pytest
 
 from dpassay.cli.main import main
 from dpassay.frontier import run as running
-from dpassay.frontier.accuracy import baselines, private_accuracy
-from dpassay.frontier.splits import Split
+from dpassay.frontier.accuracy import Split, baselines, private_accuracy
 
 WORDS = ["compare-mechanisms", "projected-walk", "private-knn", "--splits", "2", "-q"]
 

@@ -112,7 +112,7 @@ def test_two_hyphens_are_no_value(words: str, here: Path, capsys: Capture) -> No
         "baseline check attack.json --baseline NAME",
         "report exact.json -o NAME",
         "run soft-majority --dry-run --search table,file=NAME",
-        "attack --signals NAME",
+        "attack signals NAME",
     ],
 )
 @pytest.mark.parametrize("name", ["9" * 3000, "a\0b"])

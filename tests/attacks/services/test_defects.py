@@ -241,7 +241,7 @@ def test_refusals_and_failures(data: Labelled) -> None:
     ):
         with pytest.raises(TargetError, match=said):
             probe(Service(factory, "s"), data)
-    with pytest.raises(InvalidInput, match="--service"):
+    with pytest.raises(InvalidInput, match="SERVICE"):
         Service(3, "s")
     none = broken.Honest()
     none.limit = 0

@@ -53,9 +53,9 @@ def test_defects_are_named(
 
 @pytest.mark.slow
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["attack", "--records", "20", "--out", str(tmp_path), "--epsilon", "1"]
+    words = ["attack", "service", "--records", "20", "--out", str(tmp_path), "--epsilon", "1"]
     with served(suite.Shared()) as url:
-        assert main([*words, "--transcripts", "100", "--service", url]) == 1
+        assert main([*words, "--transcripts", "100", url]) == 1
     told = capsys.readouterr()
     assert "seed shared between users" in told.out
     assert "openings" in told.err.partition("control")[0]
@@ -90,7 +90,7 @@ def test_messages(data: Labelled) -> None:
 
 
 def test_what_is_wrong_is_told_in_one_line(data: Labelled) -> None:
-    with pytest.raises(InvalidInput, match="--service = 'http://127"):
+    with pytest.raises(InvalidInput, match="SERVICE = 'http://127"):
         service_of("http://127.0.0.1:9/x", seed=0)
     with pytest.raises(InvalidInput, match="must be http"):
         service_of("http://me:secret@127.0.0.1/", seed=0)

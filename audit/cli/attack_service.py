@@ -1,6 +1,13 @@
-"""What `dpassay attack --service` does.
+r"""Probe a prediction service of your own for defects.
 
-Probe somebody's own service, attack it by repeated queries, write the record.
+Repeated queries are compared with its claim, if it has one. SERVICE is
+module:factory or an address like http://host:port; factory(data, seed, user)
+opens a session whose ask(x) returns a label, or raises when the query budget is
+spent. See docs/services.md.
+
+  dpassay attack service my_module:factory --data people.csv --label income \
+      --epsilon 0.5
+      open sessions on your own data, and hold them against a claim of 0.5
 """
 
 from __future__ import annotations
@@ -20,13 +27,21 @@ from dpassay.attacks.services.collusion import attack_service
 from dpassay.attacks.services.defects import Cost, Probe, probe
 from dpassay.attacks.services.hosted import service_of
 from dpassay.claims import DP
-from dpassay.cli.arguments.in_force import said_by_variables
-from dpassay.cli.arguments.options import limits_of, read_table, transcripts_of
-from dpassay.cli.exit_codes import of_attack
+from dpassay.cli.arguments.options import limits_of, read_table
+from dpassay.cli.arguments.parser import (
+    Parser,
+    add_option,
+    add_options,
+    add_output,
+    codes,
+    in_force,
+)
+from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.output.progress import bars
+from dpassay.cli.sealed import sealed
 from dpassay.cli.shared import command_of, commit, deliver_attacks
 from dpassay.config.load import Config
-from dpassay.errors import InvalidInput, TargetError, printable
+from dpassay.errors import InvalidInput, TargetError, printable, require
 from dpassay.record.attack_record import HELD, UNEXAMINED, UNLOOKED, UNSEEN
 from dpassay.seeds import stream
 from dpassay.trials.isolation.limits import protections
@@ -40,46 +55,56 @@ SMALLER = "fewer with --transcripts or --records"
 KINDS = ("openings", "queries")
 
 
-def service_action(
-    arguments: argparse.Namespace, config: Config, changed: Callable[[], dict[str, Any]]
-) -> int:
+def add_arguments(command: Parser) -> None:
+    """Say what the command can be asked."""
+    command.describe(__doc__, codes(EVERY))
+    command.add_argument("service", metavar="SERVICE", help="module:factory, or http://host:port")
+    add_option(command, "epsilon", text="the claimed loss of an answer, one number", shown="none")
+    add_option(command, "transcripts", shown=str(TRANSCRIPTS))
+    add_option(command, "records", text="records that are asked about")
+    add_options(command, "data", "label", "seed", "confidence", "shard_timeout", "memory")
+    add_option(command, "out", text="write attack.json and its pages there")
+    add_output(command)
+    command.add_argument("--allow-inconclusive", action="store_true", help="exit with 0, not 4")
+
+
+def action(arguments: argparse.Namespace) -> int:
     """Probe, attack, print what was found, write the record and the pages.
 
     The code is 1 where a claim is broken or a defect was found, 4 where the claim could not
     have been seen to be broken, its coins could not be looked at, or the control failed, 0
     otherwise.
     """
-    alone = config.command_line
-    for option, said in (
-        ("TARGET", arguments.targets),
-        ("--against", alone["against"]),
-        ("--attacks", alone["attacks"]),
-    ):
-        if said:
-            raise InvalidInput(
-                f"--service: cannot be combined with {option}; only the service is attacked"
-            )
-    if arguments.parameters or arguments.learner:
-        raise InvalidInput(
-            "--service: cannot be combined with -p and --learner; a factory has no parameters"
-        )
-    said = transcripts_of(config)
-    transcripts = TRANSCRIPTS if said is None else said
-    claim = (
-        DP(epsilon=_epsilon(alone["epsilon"]), source="--epsilon")
-        if config.said("epsilon")
-        else None
-    )
+    config = in_force(arguments)
+    claim = None
+    if config.said("epsilon"):
+        losses = config.epsilon
+        shown = ",".join(f"{loss:g}" for loss in losses)
+        require(len(losses) == 1, "--epsilon", shown, "one number, the claimed loss of an answer")
+        claim = DP(epsilon=losses[0], source="--epsilon")
+    elif config.said("transcripts"):
+        raise InvalidInput("--transcripts: requires --epsilon, the claim to compare them with")
+    with sealed(config, arguments.words) as changed:
+        return _attack(arguments, config, claim, changed)
+
+
+def _attack(
+    arguments: argparse.Namespace,
+    config: Config,
+    claim: DP | None,
+    changed: Callable[[], dict[str, Any]],
+) -> int:
+    transcripts = TRANSCRIPTS if config.transcripts is None else config.transcripts
     table = read_table(config)
     order = stream(config.seed, "service", table.source["sha256"]).permutation(len(table.data))
-    data = table.data.take(order[: alone["records"]])
+    data = table.data.take(order[: config.records])
     directory = None if config.out is None else Path(config.out)
     code = commit()  # before there is any that could change what is called
     tested: tuple[Repeated, ...] = ()
     lost: list[dict[str, Any]] = []
     with (
         closing(
-            service_of(alone["service"], seed=config.seed, limits=limits_of(config))
+            service_of(arguments.service, seed=config.seed, limits=limits_of(config))
         ) as service,
         bars(quiet=arguments.quiet, smaller=SMALLER) as progress,
         redirect_stdout(sys.stderr),
@@ -106,17 +131,17 @@ def service_action(
                     progress=progress,
                 )
             except TargetError as error:  # what the probe has seen stands in the record
-                lost = [failed(alone["service"], claim, str(error))]
+                lost = [failed(arguments.service, claim, str(error))]
                 sys.stderr.write(f"dpassay: error: {error}\n")
     facts: dict[str, Any] = {
-        "command": command_of(arguments.words, said_by_variables(arguments, config)),
+        "command": command_of(arguments, config),
         "commit": code,
         "complete": True,
         "confidence": config.confidence,
         "data": table.source,
         "records": len(data),
         "seed": config.seed,
-        "service": alone["service"],
+        "service": arguments.service,
         "probe": seen.facts,
         **changed(),
     }
@@ -125,22 +150,12 @@ def service_action(
     )
 
     def show() -> None:
-        sys.stdout.write(printable(told(alone["service"], seen, tested), line=False))
+        sys.stdout.write(printable(told(arguments.service, seen, tested), line=False))
 
     deliver_attacks(
         record, directory, show, held=protections(), as_json=arguments.json, quiet=arguments.quiet
     )
     return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
-
-
-def _epsilon(losses: tuple[float, ...]) -> float:
-    if len(losses) != 1:
-        shown = ",".join(f"{loss:g}" for loss in losses)
-        raise InvalidInput(
-            f"--epsilon = '{shown}': must be one number with --service, the claimed loss of an "
-            "answer"
-        )
-    return losses[0]
 
 
 def costs(plan: tuple[Cost, ...]) -> str:

@@ -1,4 +1,23 @@
-"""`dpassay compare-mechanisms`: which private classifier to use on a data set."""
+r"""Compare the private classifiers of the catalogue on your data.
+
+Each is trained with the parameters that make it claim the same loss. Compared
+are accuracy, what one answer really loses, what a membership attack gains, and
+cost. It takes some minutes.
+
+  dpassay compare-mechanisms --data people.csv --label income \
+      --epsilon 1 --out compared
+      everything at a claimed loss of 1; then open compared/index.html
+  dpassay compare-mechanisms pate soft-majority --epsilon 0.5,1,2
+      two mechanisms at three losses, on scikit-learn's breast cancer data
+  dpassay compare-mechanisms --jobs 4
+      train what the membership attacks need in four processes of this machine
+
+exit codes:
+  0    the table is complete, whatever it says
+  2    wrong usage, configuration or data
+  3    a mechanism failed; the others are in the table
+  130  interrupted; the table holds what was finished
+"""
 
 from __future__ import annotations
 
@@ -8,16 +27,8 @@ from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
-from dpassay.cli.arguments.in_force import in_force
 from dpassay.cli.arguments.options import read_table
-from dpassay.cli.arguments.parser import (
-    Parser,
-    add_option,
-    add_options,
-    add_output,
-    codes,
-    examples,
-)
+from dpassay.cli.arguments.parser import Parser, add_option, add_options, add_output, in_force
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.progress import bars
 from dpassay.cli.output.terminal import console
@@ -25,44 +36,18 @@ from dpassay.cli.shared import command_of, delivering
 from dpassay.config.load import Config
 from dpassay.data import Table
 from dpassay.engine.settings import Settings
+from dpassay.frontier.accuracy import PUBLIC, split_of
 from dpassay.frontier.entries import ENTRIES, USUAL
 from dpassay.frontier.run import SCHEMA, Wanted, compared
-from dpassay.frontier.splits import PUBLIC, split_of
 from dpassay.record.files import dumps, writable, write_text
 
 EPSILONS = (1.0,)
 SAMPLING = "certification trials per side of mechanisms without an exact law; takes long"
-DESCRIPTION = """Train the private classifiers of the catalogue on your data, each with the \
-parameters that make it claim the same
-loss, and compare accuracy, what one answer really loses, what a membership attack gains, and \
-cost. Takes some minutes."""
-EXAMPLES = examples(
-    (
-        "dpassay compare-mechanisms --data people.csv --label income --epsilon 1 --out compared",
-        "everything at a claimed loss of 1; then open compared/index.html",
-    ),
-    (
-        "dpassay compare-mechanisms pate soft-majority --epsilon 0.5,1,2",
-        "two mechanisms at three losses, on scikit-learn's breast cancer data",
-    ),
-    (
-        "dpassay compare-mechanisms --jobs 4",
-        "train what the membership attacks need in four processes of this machine",
-    ),
-)
-CODES = codes(
-    (
-        (Exit.NOTHING, "the table is complete, whatever it says"),
-        (Exit.USAGE, "wrong usage, configuration or data"),
-        (Exit.FAILED, "a mechanism failed; the others are in the table"),
-        (Exit.INTERRUPTED, "interrupted; the table holds what was finished"),
-    )
-)
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, f"{EXAMPLES}\n{CODES}")
+    command.describe(__doc__)
     known = f"of {', '.join(ENTRIES)}; all by default but control, which is not private"
     command.add_argument("names", nargs="*", metavar="NAME", help=known)
     what = command.add_argument_group("what is compared")
@@ -112,7 +97,6 @@ def _found(
 
 def wanted_of(arguments: argparse.Namespace, config: Config) -> Wanted:
     """Return what a command line asks for."""
-    alone = config.command_line
     settings = Settings(
         seed=config.seed,
         confidence=config.confidence,
@@ -121,9 +105,9 @@ def wanted_of(arguments: argparse.Namespace, config: Config) -> Wanted:
     )
     return Wanted(
         names=tuple(dict.fromkeys(arguments.names)) or USUAL,
-        epsilons=alone["epsilon"] if config.said("epsilon") else EPSILONS,
-        splits=alone["splits"],
-        attack=alone["membership"],
+        epsilons=config.epsilon if config.said("epsilon") else EPSILONS,
+        splits=config.splits,
+        attack=config.membership,
         sample=config.said("budget"),
         settings=settings,
     )
@@ -138,7 +122,7 @@ def _document(
         "complete": not missing,
         "missing": list(missing),
         "schema": SCHEMA,
-        "command": command_of(arguments.words),
+        "command": command_of(arguments),
         "data": table.source | {"records": len(table.data)},
         "splits": wanted.splits,
         "public": PUBLIC,

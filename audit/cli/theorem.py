@@ -1,4 +1,23 @@
-"""`dpassay theorem`: the statements of the papers as executable checks."""
+"""Check the quantitative statements of the three papers.
+
+Each is compared with the truth: exactly on small cases, by certified Monte
+Carlo, or by a search for counterexamples.
+
+  dpassay theorem list --paper dwork-feldman-2018
+      statements, and what checks them
+  dpassay theorem run --out theorems
+      check all, then open theorems/theorems.html
+  dpassay theorem run dwork-feldman-2018/theorem-4.3
+      the checks of one statement
+
+exit codes:
+  0    nothing refuted but what is known to be wrong
+  1    a statement is refuted that was not known to be wrong
+  2    no such row, paper or witness
+  3    a check failed, or one known to be wrong was not refuted
+  4    inconclusive: a violation could have been missed
+  130  interrupted; the record holds what was finished
+"""
 
 from __future__ import annotations
 
@@ -8,7 +27,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
+from dpassay.cli.arguments.parser import Parser, add_option, add_output
 from dpassay.cli.exit_codes import Exit, of_run
 from dpassay.cli.output.terminal import console
 from dpassay.cli.shared import command_of, commit, delivering
@@ -19,35 +38,17 @@ from dpassay.theorems.page import as_json, lines
 from dpassay.theorems.registry import chosen
 from dpassay.theorems.statement import PAPERS
 
-DESCRIPTION = """The quantitative statements of the three papers, each held against the truth: \
-exactly on small cases, by certified Monte Carlo, or by a search for counterexamples."""
-EXAMPLES = examples(
-    ("dpassay theorem list --paper dwork-feldman-2018", "statements, and what checks them"),
-    ("dpassay theorem run --out theorems", "check all, then open theorems/theorems.html"),
-    ("dpassay theorem run dwork-feldman-2018/theorem-4.3", "the checks of one statement"),
-)
-CODES = codes(
-    (
-        (Exit.NOTHING, "nothing refuted but what is known to be wrong"),
-        (Exit.REFUTED, "a statement is refuted that was not known to be wrong"),
-        (Exit.USAGE, "no such row, paper or witness"),
-        (Exit.FAILED, "a check failed, or one known to be wrong was not refuted"),
-        (Exit.INCONCLUSIVE, "inconclusive: a violation could have been missed"),
-        (Exit.INTERRUPTED, "interrupted; the record holds what was finished"),
-    )
-)
-
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, EXAMPLES)
+    command.describe(__doc__)
     actions = command.add_subparsers(
         dest="action", metavar="list|run|replay", required=True, parser_class=Parser
     )
     listed = actions.add_parser("list", help="the statements, and the rows that check them")
-    listed.describe("List the statements of the papers, and the rows that check them.", "")
+    listed.describe("List the statements of the papers, and the rows that check them.")
     run = actions.add_parser("run", help="check statements")
-    run.describe("Check statements; all of them where none is named.", f"{EXAMPLES}\n{CODES}")
+    run.describe("Check statements; all of them where none is named.")
     run.add_argument("names", nargs="*", metavar="NAME", help="a row, a statement or a paper")
     run.add_argument("--deep", action="store_true", help="larger domains and more trials")
     add_option(run, "seed")
@@ -59,7 +60,7 @@ def add_arguments(command: Parser) -> None:
     add_output(listed, quiet=False)
     add_output(run)
     replay = actions.add_parser("replay", help="measure the case of a witness again")
-    replay.describe("Measure the case of a witness again.", "")
+    replay.describe("Measure the case of a witness again.")
     replay.add_argument("witness", metavar="WITNESS", help="a file below witnesses/ of a run")
 
 
@@ -105,7 +106,7 @@ def _facts(arguments: argparse.Namespace, seed: int) -> dict[str, Any]:
         "commit": commit(),
         "seed": seed,
         "deep": arguments.deep,
-        "command": command_of(arguments.words),
+        "command": command_of(arguments),
     }
 
 
