@@ -21,7 +21,7 @@ from dpassay.record.attack_record import (
     renyi_name,
     told_of_claims,
 )
-from dpassay.reports.attack.cell_words import FRESH
+from dpassay.reports.attack.tables import FRESH
 from dpassay.reports.attack.transcripts import TranscriptTest, TranscriptTests
 from dpassay.reports.attack.view import (
     BLIND,

@@ -14,7 +14,7 @@ from dpassay.record.attack_record import (
     rungs_of,
     told_of_claims,
 )
-from dpassay.reports.attack.renyi import certified_words
+from dpassay.reports.attack.tables import certified_words
 from dpassay.reports.attack.words import defect_words
 from dpassay.reports.shared.junit import Case, alarm, junit
 from dpassay.reports.shared.numbers import clean, plain

@@ -20,6 +20,7 @@ from dpassay.reports.shared.tables import Table
 
 Raw = Mapping[str, Any]
 
+CORRECTED = "corrected or sharper claim"
 TOLD = ("Claim", "Verdict", "Witness")
 """Parts of the story of a result that somebody needs to act on it."""
 
@@ -61,24 +62,23 @@ def by_mechanism(record: Raw, view: View) -> tuple[Table, tuple[Status, ...]]:
         for name in dict.fromkeys(brief.mechanism for brief, _ in claims)
         for row in _beside([each for each in claims if each[0].mechanism == name])
     ]
-    some = any(second is not None for _, second in rows)
-    titles = ("mechanism", "claim", *(("corrected or sharper claim",) if some else ()))
     legend = ", ".join(f"{each.status.symbol} {each.status.word}" for each in view.counts)
-    table = Table(
-        caption=f"Worst first: {legend}. Numbers are those of the audited cells: "
+    table = Table.of(
+        f"Worst first: {legend}. Numbers are those of the audited cells: "
         f"computed, or bounds (≥, 'to'). {units_words({result.unit for result in view.results})}",
-        columns=titles,
-        numeric=(False,) * len(titles),
-        rows=tuple(
+        f"mechanism | claim | {CORRECTED}",
+        (
             (
                 f"{who.mechanism} ({who.about})" if who.about else who.mechanism,
                 _claim(first),
-                *((_claim(second),) if some else ()),
+                _claim(second),
             )
             for first, second in rows
             if (who := first or second) is not None
         ),
     )
+    if all(second is None for _, second in rows):
+        table = table.without(CORRECTED)
     return table, tuple(
         min((each.status for each in row if each is not None), key=ALL.index) for row in rows
     )

@@ -103,7 +103,7 @@ def captioned(table: Table) -> str:
 
 
 def _story(record: Raw, view: View, told: Sequence[Entry]) -> Pieces:
-    head, rows = ("", ()) if view.summary is None else _rows(view.summary)
+    head, rows = _rows(view.summary) if view.summary else ("", ())
     lines = ""
     for entry in told:
         if len(told) <= FEW or not entry.stands:
@@ -123,9 +123,9 @@ def _story(record: Raw, view: View, told: Sequence[Entry]) -> Pieces:
             for result in view.results
         ),
         tables=tuple(
-            ""
-            if result.query_table is None
-            else folded(result.query_table.caption, f"{table_md(result.query_table)}\n\n")
+            folded(result.query_table.caption, f"{table_md(result.query_table)}\n\n")
+            if result.query_table
+            else ""
             for result in view.results
         ),
         statuses=tuple(result.status for result in view.results),
@@ -186,7 +186,7 @@ def _rows(table: Table) -> tuple[str, tuple[str, ...]]:
 
 
 def _findings(view: View) -> str:
-    table = "" if view.findings is None else f"{captioned(view.findings)}\n\n"
+    table = f"{captioned(view.findings)}\n\n" if view.findings else ""
     words = "".join(f"{text_md(text)}\n\n" for text in view.findings_words)
-    notions = "" if view.notions is None else f"## Both notions\n\n{captioned(view.notions)}\n\n"
+    notions = f"## Both notions\n\n{captioned(view.notions)}\n\n" if view.notions else ""
     return f"## Findings\n\n{table}{words}{notions}"

@@ -106,8 +106,8 @@ class ResultView:
     sought: bool
     parts: tuple[Part, ...]  # the story of the result
     queries: tuple[QueryView, ...]
-    query_table: Table | None  # all query points in order, or None
-    query_shortlist: Table | None  # the worst ones first, or None
+    query_table: Table  # all query points in order
+    query_shortlist: Table  # the worst ones first
     more: int  # query points that the short list leaves out
     profile: ProfileView | None  # that of the worst query point
     finding: Finding | None
@@ -130,11 +130,11 @@ class View:
     caveat_detail: str
     counts: tuple[StatusCount, ...]  # statuses that occur, worst first
     results: tuple[ResultView, ...]  # worst first
-    summary: Table | None  # the same as a table; None where nothing was audited
+    summary: Table  # the same as a table
     anchors: dict[str, str]  # from the id of a result to its anchor
-    findings: Table | None  # claims that are refuted, exceeded or loose
+    findings: Table  # claims that are refuted, exceeded or loose
     findings_words: tuple[str, ...]  # what the table does not show
-    notions: Table | None  # epsilon and gamma of every mechanism whose law is known
+    notions: Table  # epsilon and gamma of every mechanism whose law is known
     facts: tuple[tuple[str, str], ...]  # version, commit, seed, data and so on
     command: str  # what made the record, and makes it again
     glossary: tuple[Status, ...] = ALL  # every status with its meaning
@@ -249,42 +249,27 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
     )
 
 
-def _summary(results: Sequence[ResultView]) -> Table | None:
-    if not results:
-        return None
-    top = "exact, or upper bound of the certified cells"
+def _summary(results: Sequence[ResultView]) -> Table:
+    caption = f"Every claim, worst first. {units_words({result.unit for result in results})}"
     titles = (
-        "status",
-        "result",
-        "claim",
-        "lower bound",
-        top,
-        "detectable",
-        "trials",
-        "unit",
-        "source",
+        "status | result | claim: | lower bound: | exact, or upper bound of the certified cells: | "
+        "detectable: | trials: | unit | source"
     )
-    return Table(
-        caption="Every claim, worst first. "
-        + units_words({result.unit for result in results})
-        + (PART_ONLY if any(result.part for result in results) else ""),
-        columns=titles,
-        numeric=(False, False, True, True, True, True, True, False, False),
-        rows=tuple(
-            (
-                f"{r.status.symbol} {r.status.word}",
-                r.id,
-                r.claim,
-                r.lower,
-                r.top,
-                r.detectable,
-                r.trials,
-                r.released,
-                r.source,
-            )
-            for r in results
-        ),
+    rows = (
+        (
+            f"{r.status.symbol} {r.status.word}",
+            r.id,
+            r.claim,
+            r.lower,
+            r.top,
+            r.detectable,
+            r.trials,
+            r.released,
+            r.source,
+        )
+        for r in results
     )
+    return Table.of(caption + PART_ONLY * any(result.part for result in results), titles, rows)
 
 
 PART_ONLY = (

@@ -190,11 +190,10 @@ def _pairs(members: Sequence[Entry]) -> Iterable[Pair]:
 
 def _dots(groups: Sequence[Group]) -> Table:
     """Write the overview's numbers, a row for each mechanism that has one."""
-    return Table(
-        caption="Leak ÷ claim, as drawn: mechanisms by their worst claim, corrected and ours too.",
-        columns=("mechanism", "claims as printed", "corrected, or ours"),
-        numeric=(False, False, False),
-        rows=tuple(
+    return Table.of(
+        "Leak ÷ claim, as drawn: mechanisms by their worst claim, corrected and ours too.",
+        "mechanism | claims as printed | corrected, or ours",
+        (
             (
                 group.name,
                 _ratios(entry for entry, _ in group.stories if entry.printed),

@@ -107,7 +107,7 @@ def _overview(catalogue: Catalogue) -> Iterator[str]:
 def pictures_of(raw: Raw, brief: Brief, result: ResultView) -> Iterator[Picture]:
     """Prepare the pictures of one result: leaks, profile, trade-off, and what would be seen."""
     name, table, profile = f"p{result.place}", result.query_table, result.profile
-    if len(result.queries) > 1 and table is not None:
+    if len(result.queries) > 1:
         claimed = claimed_number(brief)
         draw = partial(query_plot, result, claimed=claimed, name=f"{name}q")
         yield Picture(draw=draw, table=table)
