@@ -57,7 +57,7 @@ from dpassay.reports.attack.words import (
 from dpassay.reports.run.markdown import captioned, code_md, folded, text_md
 from dpassay.reports.shared.numbers import MISSING, clean, count, plain, shorten
 from dpassay.reports.shared.tables import Table
-from dpassay.reports.shared.templating import template
+from dpassay.reports.shared.templating import page
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -173,7 +173,8 @@ def to_html(record: Raw) -> str:
     found = ladders(record["repeated"], blind=bool(blind_to(record)))
     sure = percent(record["run"]["confidence"])
     cards = cards_of(record, subjects, found)
-    return template("attack.html.j2").render(
+    return page(
+        "attack",
         origin=origin(record),
         lead=lead(record, cards),
         ended=ended(record["run"]),

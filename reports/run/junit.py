@@ -6,6 +6,7 @@ CI servers, mostly.
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -51,14 +52,14 @@ def to_junit(record: Raw) -> str:
     """
     view = make_view(record)
     in_order = sorted(view.results, key=lambda result: result.place)
-    cases = [_case(result, raw) for result, raw in zip(in_order, record["results"], strict=True)]
-    cases += _alarms(record)
+    cases = [*map(_case, in_order), *_alarms(record)]
     said = "\n".join((view.headline, *view.notes, f"{view.caveat} {view.caveat_detail}"))
     return junit("dpassay", cases, said)
 
 
-def _case(result: ResultView, raw: Raw) -> Case:
-    claim, bound = claim_name(raw["claim"]), _bound(result, raw)
+def _case(result: ResultView) -> Case:
+    raw = result.raw
+    claim, bound = claim_name(raw["claim"]), _bound(result)
     tag, kind = NOT_PASSED.get(result.status, (PASSED, ""))
     known = bound
     if result.status == ERROR:
@@ -73,7 +74,8 @@ def _case(result: ResultView, raw: Raw) -> Case:
     )
 
 
-def _bound(result: ResultView, raw: Raw) -> str:
+def _bound(result: ResultView) -> str:
+    raw = result.raw
     if raw["lower"] is None or raw["confidence"] is None:
         return "no bound was computed"
     known = f"the {result.unit} is {_least_or_most(result.top)}"
@@ -99,13 +101,12 @@ def _least_or_most(text: str) -> str:
 def _story(result: ResultView, bound: str, titles: set[str]) -> str:
     """Tell a result in lines of text; commands stand indented in lines of their own."""
     claim, *others = result.parts
+    explain = f"dpassay explain {shlex.quote(result.id)} --record record.json"
     parts = (
         claim,
         Part(title="Bound", texts=(f"{capital(bound)}.",)),
         *(part for part in others if part.title in titles),
-        Part(
-            title="Explain", texts=("Everything known about this result:",), command=result.explain
-        ),
+        Part(title="Explain", texts=("Everything known about this result:",), command=explain),
     )
     return "\n".join(
         f"{part.title}. {' '.join(part.texts)}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dpassay.reports import Format, late
 from dpassay.reports.shared.junit import Case, alarm, junit
 from dpassay.reports.shared.statuses import ERROR, EXPECTED, HELD, INCONCLUSIVE, VERIFIED
-from dpassay.reports.shared.templating import template
+from dpassay.reports.shared.templating import page
 from dpassay.reports.theorems.statements import sentences
 from dpassay.reports.theorems.view import CAVEAT, RowView, headline, rows_of
 
@@ -20,8 +20,10 @@ Raw = Mapping[str, Any]
 
 def to_html(record: Raw) -> str:
     """Write a record as one self-contained page; equal records give equal pages."""
-    return template("theorems.html.j2").render(
-        headline=headline(record),
+    return page(
+        "theorems",
+        lead=headline(record),
+        origin=("dpassay theorems",),
         sentences=sentences(record),
         rows=rows_of(record, drawn=True),
         caveat=CAVEAT,
