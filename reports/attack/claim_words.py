@@ -8,8 +8,7 @@ from typing import Any
 
 from dpassay.numerics import percent
 from dpassay.record.attack_record import broken, renyi_name
-from dpassay.reports.attack.cell_words import detected, nats
-from dpassay.reports.attack.renyi import certified_words
+from dpassay.reports.attack.tables import certified_words, detected, nats
 from dpassay.reports.attack.view import BLIND, INSIDE, Look, SubjectView, pair
 from dpassay.reports.shared.numbers import count, plain, plural, value
 

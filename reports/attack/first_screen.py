@@ -21,7 +21,7 @@ from dpassay.record.attack_record import (
     renyi_name,
     told_of_claims,
 )
-from dpassay.reports.attack.cell_words import FRESH
+from dpassay.reports.attack.tables import FRESH
 from dpassay.reports.attack.transcripts import TranscriptTest, TranscriptTests
 from dpassay.reports.attack.view import (
     BLIND,
@@ -38,7 +38,7 @@ from dpassay.reports.attack.view import (
     share,
 )
 from dpassay.reports.attack.words import UNDRAWN
-from dpassay.reports.shared.cards import Bar, Line, Number, Step, number_line
+from dpassay.reports.shared.cards import Bar, Card, Line, Number, Step, number_line
 from dpassay.reports.shared.numbers import clean, count, plain, plural, value
 from dpassay.reports.shared.statuses import Status
 
@@ -46,27 +46,6 @@ Raw = Mapping[str, Any]
 
 MOST_CARDS = 2
 """Subjects that are shown in full; the others have a row each in the summary."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
-    """One subject on the first screen; see `dpassay.reports.run.page.first_screen.Card`.
-
-    `times` is what is lost at least, as a multiple of a broken claim; empty where unknown.
-    """
-
-    name: str
-    anchor: str
-    status: Status
-    numbers: tuple[Number, ...] = ()
-    seen: str = ""
-    bars: tuple[Bar, ...] = ()
-    scale: str = ""
-    line: Line | None = None
-    verdict: str = ""
-    steps: tuple[Step, ...] = ()
-    looked: tuple[str, ...] = ()
-    times: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +196,7 @@ def _service(record: Raw, repeated: Sequence[TranscriptTests], command: str, sur
             Number(name="Defects", text=str(len(defects)), note="named below" if defects else ""),
             *(() if found is None else _numbers(found, sure)),
         ),
-        seen=f"{'; '.join(clean(each['name']) for each in defects)}." if defects else "",
+        seen=(f"{'; '.join(clean(each['name']) for each in defects)}.",) if defects else (),
         line=None if found is None else _line(found),
         verdict=f"{blind[:1].upper()}{blind[1:]}." if blind else "",
         steps=tuple(_service_steps(status, defects, command)),
@@ -269,7 +248,7 @@ def _subject(
     return replace(
         base,
         numbers=(*_numbers(found, sure), auc),
-        seen=found.seen if moved else "",
+        seen=(found.seen,) if moved else (),
         bars=tuple(
             Bar(side=side, text=text, width=round(100 * rate, 1))
             for side, rate, text in found.sides

@@ -17,9 +17,9 @@ from dpassay.record.attack_record import (
     blind_to,
     told_of_claims,
 )
-from dpassay.reports.attack.cell_words import FRESH
 from dpassay.reports.attack.claim_words import claims_of, claims_words
 from dpassay.reports.attack.paired import paired
+from dpassay.reports.attack.tables import FRESH
 from dpassay.reports.attack.transcripts import TranscriptTests, ladders
 from dpassay.reports.attack.view import (
     BASELINE,

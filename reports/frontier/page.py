@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpassay.reports.frontier.figure import frontier_plot
 from dpassay.reports.frontier.view import CAVEAT, headlines, points_of, table_of, warnings
-from dpassay.reports.shared.templating import template
+from dpassay.reports.shared.templating import page
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,8 +23,13 @@ def to_html(document: Raw, costs: Raw) -> str:
 
     `costs` are seconds, by `dpassay.reports.frontier.view.key_of` a row.
     """
-    return template("frontier.html.j2").render(
-        headlines=headlines(document),
+    lead, *others = headlines(document)
+    data = document["data"]
+    return page(
+        "frontier",
+        lead=lead,
+        origin=(f"dpassay compare-mechanisms: {data['name']}, {data['records']:,} records",),
+        headlines=others,
         warnings=warnings(document),
         caveat=CAVEAT,
         plot=_plot(document),

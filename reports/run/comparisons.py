@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import shlex
-import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpassay.numerics import UP, percent, written
-from dpassay.reports.run.junit import document, element, testcase
 from dpassay.reports.run.markdown import code_md, text_md
+from dpassay.reports.shared.junit import Case, junit
 from dpassay.reports.shared.numbers import clean, plural
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ SYMBOLS = {
 }
 """A shape for each kind of change, so that nothing hangs on colour."""
 OF_RUNS = "dpassay/comparison/1"
+SUITE = "dpassay.record.baseline"
 LIMIT = 200_000
 """Bytes of Markdown at most, so that a report and a comparison go into one step summary."""
 
@@ -144,16 +144,12 @@ def to_junit(comparison: Raw, folder: Path) -> str:
     it is let pass.
     """
     cases = [_junit_case(change, comparison, folder) for change in _in_order(comparison)]
-    cases += [
-        testcase("dpassay.record.baseline", f"unchanged: {clean(name)}")
-        for name in comparison["unchanged"]
-    ]
-    return document(
-        "dpassay baseline", cases, "\n".join((headline(comparison), *_notes(comparison)))
-    )
+    cases += [Case(SUITE, f"unchanged: {clean(name)}") for name in comparison["unchanged"]]
+    said = "\n".join((headline(comparison), *_notes(comparison)))
+    return junit("dpassay baseline", cases, said)
 
 
-def _junit_case(change: Raw, comparison: Raw, folder: Path) -> ET.Element:
+def _junit_case(change: Raw, comparison: Raw, folder: Path) -> Case:
     excuse, words = _let_pass(change, comparison), clean(change["words"])
     told = (
         words,
@@ -161,14 +157,10 @@ def _junit_case(change: Raw, comparison: Raw, folder: Path) -> ET.Element:
         *(f"    {command}" for command in commands_of(change, comparison, folder)),
         clean(excuse),
     )
-    text = "\n".join(line for line in told if line)
-    if change in comparison["regressions"] and not excuse:
-        outcome = element(
-            "failure", text, type=change["kind"], message=f"{change['kind']}: {words}"
-        )
-    else:
-        outcome = element("system-out", text)
-    return testcase("dpassay.record.baseline", f"{change['kind']}: {clean(change['id'])}", outcome)
+    case = Case(SUITE, f"{change['kind']}: {clean(change['id'])}", "\n".join(filter(None, told)))
+    if change not in comparison["regressions"] or excuse:
+        return case
+    return case._replace(tag="failure", kind=change["kind"], message=f"{change['kind']}: {words}")
 
 
 def print_comparison(comparison: Raw, folder: Path, console: Console) -> None:

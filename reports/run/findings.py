@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple
 
 from dpassay.numerics import DOWN
 from dpassay.record.files import witness_file
@@ -47,9 +46,8 @@ WITNESS_NOTE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """A claimed constant beside the true one."""
+class Finding(NamedTuple):
+    """A claimed constant beside the true one; its fields but the first are a row of the table."""
 
     kind: Kind  # 'exceeded' by a reachable dataset that was not audited; 'tight' within 1 %
     result: str
@@ -57,10 +55,10 @@ class Finding:
     claimed: str
     true: str
     factor: str  # true over claimed
+    unit: str
     scope: str  # what the true leak is the worst over
     witness: str  # the file of the worst audited cell, with its number where that is another
     source: str
-    unit: str
 
 
 def finding_of(result: Raw) -> Finding | None:
@@ -79,23 +77,22 @@ def finding_of(result: Raw) -> Finding | None:
         return None
     broken = kind in ("refuted", "exceeded")
     if below_claim(result):
-        words = f"> {loss(claimed, DOWN)}", "> 1 ×"
+        numbers = f"> {loss(claimed, DOWN)}", "> 1 ×"
     elif scope == AUDITED or part or (scope != ANY_SIZE and blurred(result)):
         certain = floor(result, scope)
-        words = at_least(below(certain, claimed)), at_least(factor(certain, claimed, DOWN))
+        numbers = at_least(below(certain, claimed)), at_least(factor(certain, claimed, DOWN))
     else:
-        words = exact(true, claimed, exceeds=broken), factor(true, claimed, exceeds=broken)
+        numbers = exact(true, claimed, exceeds=broken), factor(true, claimed, exceeds=broken)
     return Finding(
-        kind=kind,
-        result=clean(result["id"]),
-        told=_told(kind, result["claim"], true),
-        claimed=claim_short(result["claim"], true if broken else None),
-        true=words[0],
-        factor=words[1],
-        scope=everywhere(result, result["any_size"]) if scope == ANY_SIZE else scope,
-        witness=witness_words(result, scope),
-        source=clean(result["claim"]["source"]),
-        unit=unit_words(result),
+        kind,
+        clean(result["id"]),
+        _told(kind, result["claim"], true),
+        claim_short(result["claim"], true if broken else None),
+        *numbers,
+        unit_words(result),
+        everywhere(result, result["any_size"]) if scope == ANY_SIZE else scope,
+        witness_words(result, scope),
+        clean(result["claim"]["source"]),
     )
 
 
@@ -135,50 +132,19 @@ def at_least(number: str) -> str:
     return number if number.startswith(INFINITY) else f"≥ {number}"
 
 
-def findings_table(findings: tuple[Finding, ...]) -> Table | None:
-    """Put the findings into a table.
-
-    Refuted and exceeded claims first, then loose and tight ones; None without any.
-    """
-    rows = tuple(
-        (
-            each.result,
-            each.told,
-            each.claimed,
-            each.true,
-            each.factor,
-            each.unit,
-            each.scope,
-            each.witness,
-            each.source,
-        )
-        for each in sorted(findings, key=lambda finding: KINDS.index(finding.kind))
+def findings_table(findings: Iterable[Finding]) -> Table:
+    """Put the findings into a table: refuted and exceeded claims, then loose and tight ones."""
+    caption = (
+        "Claimed and true leak. The leak is a loss in nats, at the claimed δ if there is "
+        "one; for a claim of γ it is a change of a probability or prediction, for one of μ "
+        "the μ of Gaussian differential privacy, for an error that error (see the unit), "
+        "for β the share of bad random strings, to be compared with δ. The factor is "
+        "true / claimed. '≥' marks a lower bound: only the audited cells, or only a part of "
+        f"the release, were examined, and the true leak may be larger. {WITNESS_NOTE}"
     )
-    if not rows:
-        return None
-    return Table(
-        caption=(
-            "Claimed and true leak. The leak is a loss in nats, at the claimed δ if there is "
-            "one; for a claim of γ it is a change of a probability or prediction, for one of μ "
-            "the μ of Gaussian differential privacy, for an error that error (see the unit), "
-            "for β the share of bad random strings, to be compared with δ. The factor is "
-            "true / claimed. '≥' marks a lower bound: only the audited cells, or only a part of "
-            f"the release, were examined, and the true leak may be larger. {WITNESS_NOTE}"
-        ),
-        columns=(
-            "result",
-            "finding",
-            "claimed",
-            "true",
-            "factor",
-            "unit",
-            "worst over",
-            "witness",
-            "source",
-        ),
-        numeric=(False, False, True, True, True, False, False, False, False),
-        rows=rows,
-    )
+    titles = "result | finding | claimed: | true: | factor: | unit | worst over | witness | source"
+    in_order = sorted(findings, key=lambda finding: KINDS.index(finding.kind))
+    return Table.of(caption, titles, (finding[1:] for finding in in_order))
 
 
 def known(result: Raw) -> tuple[float, str] | None:

@@ -26,39 +26,22 @@ from dpassay.reports.shared.tables import Table
 Raw = Mapping[str, Any]
 
 
-def notions_table(results: Sequence[Raw]) -> Table | None:
-    """Put the true worst epsilon and gamma of each mechanism side by side.
-
-    None where no law of labels was known.
-    """
+def notions_table(results: Sequence[Raw]) -> Table:
+    """Put the true worst epsilon and gamma of each mechanism with a known law side by side."""
     rows = []
     for same in _by_mechanism(results):
         epsilon, gamma = (_notion(same, kind) for kind in ("DP", "Stability"))
         if epsilon is not None and gamma is not None:
             rows.append((clean(same[0]["mechanism"]), unit_words(same[0]), *epsilon, *gamma))
-    if not rows:
-        return None
-    return Table(
-        caption=(
-            "True worst loss ε in nats at δ = 0, and true worst change γ of a probability, "
-            "whether claimed or not. '≥' marks a lower bound: only the audited cells, only an "
-            "enumerated domain or only a part of the release were examined, or, for γ, only "
-            "single answers, while an event of several answers may change more. A claim marked "
-            f"'corrected' or 'own' is not printed in a paper. {WITNESS_NOTE}"
-        ),
-        columns=(
-            "mechanism",
-            "unit",
-            "ε claimed",
-            "ε",
-            "witness of ε",
-            "γ claimed",
-            "γ",
-            "witness of γ",
-        ),
-        numeric=(False, False, True, True, False, True, True, False),
-        rows=tuple(rows),
+    caption = (
+        "True worst loss ε in nats at δ = 0, and true worst change γ of a probability, "
+        "whether claimed or not. '≥' marks a lower bound: only the audited cells, only an "
+        "enumerated domain or only a part of the release were examined, or, for γ, only "
+        "single answers, while an event of several answers may change more. A claim marked "
+        f"'corrected' or 'own' is not printed in a paper. {WITNESS_NOTE}"
     )
+    titles = "mechanism | unit | ε claimed: | ε: | witness of ε | γ claimed: | γ: | witness of γ"
+    return Table.of(caption, titles, rows)
 
 
 def _by_mechanism(results: Sequence[Raw]) -> list[list[Raw]]:

@@ -97,10 +97,10 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
         claimed=claimed,
         words=(needed, apart),
         tables=(
-            _table(f"Privacy profile{of}", ("ε", "δ(ε) at least", "δ(ε) at most"), profile),
+            _table(f"Privacy profile{of}", "ε: | δ(ε) at least: | δ(ε) at most:", profile),
             _table(
                 f"Trade-off function{of}",
-                ("false positives", "false negatives at least", "at most"),
+                "false positives: | false negatives at least: | at most:",
                 trade_off,
             ),
         ),
@@ -201,6 +201,7 @@ def _between(low: float, high: float, promised: float) -> str:
     return f"between {written(low, 6, DOWN)} and {written(high, 6, UP)}"
 
 
-def _table(caption: str, columns: tuple[str, ...], curves: Raw) -> Table:
-    rows = tuple(tuple(map(plain, row)) for row in zip(*curves.values(), strict=True))
-    return Table(caption=caption, columns=columns, numeric=(True,) * len(columns), rows=rows)
+def _table(caption: str, titles: str, curves: Raw) -> Table:
+    return Table.of(
+        caption, titles, (tuple(map(plain, row)) for row in zip(*curves.values(), strict=True))
+    )

@@ -30,7 +30,7 @@ def print_explanation(record: Mapping[str, Any], result_id: str, console: Consol
             _say(console, text)
         if part.command is not None:
             _say(console, f"  {part.command}")
-    if result.query_shortlist is not None:
+    if result.query_shortlist:
         _say(console, "")
         _say(console, result.query_shortlist.caption, "bold")
         console.print(_table(result.query_shortlist))

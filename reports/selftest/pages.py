@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dpassay.reports.shared.numbers import MISSING, clean, plural
 from dpassay.reports.shared.statuses import Status
 from dpassay.reports.shared.tables import Table
-from dpassay.reports.shared.templating import template
+from dpassay.reports.shared.templating import page
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -205,10 +205,14 @@ def to_html(document: Raw) -> str:
             table_of("power", "Power of a certified cell", curve),
         ]
         figures.append(("Power", CAPTIONS["sight"], power_plot(seen, curve), tables))
-    return template("selftest.html.j2").render(
-        headline=headline(document),
+    facts = dict(document["facts"])
+    return page(
+        "selftest",
+        lead=headline(document),
+        origin=("dpassay self-test",),
         checks=view_of(document),
         caveat=CAVEAT,
         figures=figures,
-        facts=document["facts"],
+        command=facts.pop("command"),
+        facts=facts.items(),
     )

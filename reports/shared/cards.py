@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from dpassay.numerics import plain
+from dpassay.reports.shared.statuses import Status
 
 ROOM = 1.08
 """End of a number line, over the largest number on it."""
@@ -64,6 +65,27 @@ class Step:
 
     text: str
     command: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """One result, or what was attacked, on the first screen.
+
+    `times` is what is lost at least, as a multiple of a broken claim; empty where unknown.
+    """
+
+    name: str
+    anchor: str  # the section that tells it in full
+    status: Status
+    numbers: tuple[Number, ...] = ()
+    verdict: str = ""
+    seen: tuple[str, ...] = ()
+    bars: tuple[Bar, ...] = ()
+    scale: str = ""
+    line: Line | None = None
+    steps: tuple[Step, ...] = ()
+    looked: tuple[str, ...] = ()
+    times: str = ""
 
 
 def number_line(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpassay.reports import Format
-from dpassay.reports.run.junit import document, element, testcase
+from dpassay.reports import Format, late
+from dpassay.reports.shared.junit import Case, alarm, junit
 from dpassay.reports.shared.statuses import ERROR, EXPECTED, HELD, INCONCLUSIVE, VERIFIED
-from dpassay.reports.shared.templating import template
+from dpassay.reports.shared.templating import page
 from dpassay.reports.theorems.statements import sentences
 from dpassay.reports.theorems.view import CAVEAT, RowView, headline, rows_of
 
@@ -21,8 +20,10 @@ Raw = Mapping[str, Any]
 
 def to_html(record: Raw) -> str:
     """Write a record as one self-contained page; equal records give equal pages."""
-    return template("theorems.html.j2").render(
-        headline=headline(record),
+    return page(
+        "theorems",
+        lead=headline(record),
+        origin=("dpassay theorems",),
         sentences=sentences(record),
         rows=rows_of(record, drawn=True),
         caveat=CAVEAT,
@@ -38,21 +39,18 @@ def to_junit(record: Raw) -> str:
     cases = [_case(row) for row in rows_of(record)]
     if not record["run"]["complete"] or not cases:
         words = "Nothing was checked." if record["run"]["complete"] else "The run was interrupted."
-        alarm = element("error", words, type="incomplete", message=words)
-        cases.append(testcase("dpassay.theorem", "the run is complete", alarm))
+        cases.append(alarm("dpassay.theorem", "the run is complete", "incomplete", words))
     said = " ".join((f"{headline(record)}.", *sentences(record), CAVEAT))
-    return document("dpassay theorem", cases, said)
+    return junit("dpassay theorem", cases, said)
 
 
-def _case(row: RowView) -> ET.Element:
+def _case(row: RowView) -> Case:
     story = f"{row.checks}\n{row.reason}\nclaimed {row.claimed}, true {row.found}\n{row.witness}"
     word = row.status.word
     if row.status in (VERIFIED, HELD, EXPECTED):
-        outcome = element("system-out", f"{word}\n{story}")
-    else:
-        tag = "error" if row.status is ERROR else "failure"
-        outcome = element(tag, story, type=word, message=f"{word}: {row.reason}")
-    return testcase("dpassay.theorem", row.key, outcome)
+        return Case("dpassay.theorem", row.key, f"{word}\n{story}")
+    tag = "error" if row.status is ERROR else "failure"
+    return Case("dpassay.theorem", row.key, story, tag, word, f"{word}: {row.reason}")
 
 
 def print_rows(record: Raw, console: Console) -> None:
@@ -72,15 +70,9 @@ def print_rows(record: Raw, console: Console) -> None:
     console.print(Text(CAVEAT))
 
 
-def _json(record: Raw) -> str:
-    from dpassay.record.files import dumps
-
-    return dumps(record)
-
-
 FORMATS = {
     "html": Format("theorems.html", to_html),
     "junit": Format("theorems.xml", to_junit),
-    "json": Format("theorems.json", _json),
+    "json": Format("theorems.json", late("record.files", "dumps")),
 }
 """What a run writes."""

@@ -115,7 +115,6 @@ def test_the_record_holds_both_and_the_report_puts_them_side_by_side() -> None:
     ]
     record = recorded(results, 0.95)
     table = notions_table(record["results"][:1])
-    assert table is not None
     (row,) = table.rows
     own, other = witness_file(results[0].id), witness_file(f"{results[0].id}.epsilon")
     assert row[1:] == ("single prediction", "–", "∞", other, "γ = 0.2, own", "≥ 0.099999", own)

@@ -189,7 +189,6 @@ def test_very_many_queries_are_an_area_and_their_worst_are_listed(make: Any) -> 
     assert len(drawn) < 5_000
     assert "5,000 queries" in drawn
     table = shown.query_table
-    assert table is not None
     assert [row[0] for row in table.rows] == [str(k) for k in range(4999, 4999 - LISTED, -1)]
     assert table.caption.endswith("the 500 worst of 5,000, the file of cells has all")
 
