@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.experiment.mechanisms import claim_of
-from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.metrics import best_of
+from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.subjects import Learner
