@@ -26,6 +26,7 @@ from dpassay.numerics import (
 )
 from dpassay.record.curves import with_few_profiles
 from dpassay.record.kinds import RUNS
+from dpassay.record.schemas import read_schema
 from dpassay.record.witness import clearest, event_json, make_witness
 from dpassay.record.witness_words import answer_names
 from dpassay.stats.bounds import Computed
@@ -143,6 +144,11 @@ def _derived(result: Result) -> dict[str, Any]:
         for name, value in result.target.derived.items()
     }
     return {"derived": told} if told else {}
+
+
+def record_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) that every record is valid under."""
+    return read_schema("record")
 
 
 def _computed(exact: Computed | None) -> dict[str, Any]:
