@@ -31,7 +31,7 @@ ROOT = Path(dpassay.__file__).parent
 LATER = {
     "run": (
         *("reports.run.page.html", "reports.run.page.mechanisms", "reports.run.markdown"),
-        *("reports.run.junit", "reports.run.summary", "record.cell_files"),
+        *("reports.run.junit", "reports.run.summary", "record.cells"),
     ),
     "attack": (
         *("reports.attack.pages", "reports.attack.figures", "reports.run.page.folder"),

@@ -20,7 +20,7 @@ from dpassay.config.options import OPTIONS
 from dpassay.config.values import canonical
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput, OutputError
-from dpassay.record.cell_files import FILE, write_cells
+from dpassay.record.cells import FILE, write_cells
 from dpassay.record.files import clearest_id, dumps, witness_file, write_text
 from dpassay.record.kinds import RUNS
 from dpassay.record.witness import clearest, is_witness, make_witness

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dpassay.claims import Claim
@@ -25,11 +25,16 @@ from dpassay.record.entries import (
     retargeted,
     vanished,
 )
-from dpassay.record.rebound import bounds_at_alpha, bounds_of_cell, detectable_at_alpha, in_common
+from dpassay.record.rebound import (
+    Span,
+    bounds_at_alpha,
+    bounds_of_cells,
+    detectable_at_alpha,
+    in_common,
+    worst,
+)
 
 Raw = Mapping[str, Any]
-Span = tuple[float, float]
-"""Lower and upper bound, in the units of the claim."""
 
 
 class RunComparer(Comparer):
@@ -154,25 +159,26 @@ def leak_moved(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[C
     Which cells are certified is chosen by the screening, from noise: only the very same cell tells
     whether the mechanism has changed, or any cell where the law was computed for all of them.
     """
-    claim, shared, alike = claim_of(new), in_common(old, new), _sought_alike(old, new)
-    all_shared = len(shared[0]) == len(old["per_query"]) == len(new["per_query"])
-    margin = tolerance * claim.promised
-    everywhere = before, after = _both(old, new, claim, alpha)
+    claim, (here, there) = claim_of(new), in_common(old, new)
+    margin, alike = tolerance * claim.promised, _sought_alike(old, new)
+    before, after = (bounds_at_alpha(each, claim, alpha) for each in (old, new))
+    one_by_one = [
+        *zip(
+            bounds_of_cells(old, claim, alpha, here),
+            bounds_of_cells(new, claim, alpha, there),
+            strict=True,
+        )
+    ]
 
     def spans(*, known: bool) -> tuple[Span, Span] | None:
         """Return old and new bounds at cells whose leaks may be held against each other."""
-        if all_shared or (alike and known):
-            return everywhere
-        return _both(old, new, claim, alpha, shared) if shared[0] else None
+        if len(here) == len(old["per_query"]) == len(new["per_query"]) or (alike and known):
+            return before, after
+        if not one_by_one:
+            return None
+        return worst(one for one, _ in one_by_one), worst(other for _, other in one_by_one)
 
     rise, fall = spans(known=old["exact"] is not None), spans(known=new["exact"] is not None)
-    one_by_one = [
-        (
-            bounds_of_cell(old, claim, alpha, shared[0], k),
-            bounds_of_cell(new, claim, alpha, shared[1], k),
-        )
-        for k in range(len(shared[0]))
-    ]
     rises = [
         each
         for each in (*one_by_one, rise)
@@ -190,19 +196,6 @@ def leak_moved(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[C
         yield change_of(new, "elsewhere", words)
     elif fall is not None and _above(fall[0], fall[1], margin):
         yield change_of(new, "fell", _moved(fall, old, new, claim))
-
-
-def _both(
-    old: Raw,
-    new: Raw,
-    claim: Claim,
-    alpha: float,
-    cells: tuple[Sequence[Raw] | None, Sequence[Raw] | None] = (None, None),
-) -> tuple[Span, Span]:
-    """Return the bounds of both records at some of their cells, by default at all they list."""
-    return bounds_at_alpha(old, claim, alpha, cells[0]), bounds_at_alpha(
-        new, claim, alpha, cells[1]
-    )
 
 
 def _above(one: Span, other: Span, margin: float) -> bool:
@@ -254,18 +247,12 @@ def rise_limit(old: Raw, new: Raw, tolerance: float, alpha: float) -> RiseLimit:
     claim, (here, there) = claim_of(new), in_common(old, new)
     before, least = (0.0, math.inf), math.inf
     if here:
-        every = [bounds_of_cell(old, claim, alpha, here, k) for k in range(len(here))]
-        worst = max(range(len(here)), key=lambda k: every[k][0])
-        before = every[worst]
+        every = bounds_of_cells(old, claim, alpha, here)
+        most = max(range(len(here)), key=lambda k: every[k][0])
+        before, cells = every[most], (there[most], *there[:most], *there[most + 1 :])
         must_exceed = max(before[1], before[0] + tolerance * claim.promised)
-        least = detectable_at_alpha(
-            new,
-            claim,
-            draws_of(there[worst]),
-            alpha,
-            must_exceed,
-            (there[worst], *there[:worst], *there[worst + 1 :]),
-        )
+        draws = draws_of(there[most])
+        least = detectable_at_alpha(new, claim, draws, alpha, must_exceed, cells)
     return RiseLimit(
         id=new["id"],
         quantity=claim.quantity,

@@ -295,7 +295,7 @@ def test_tolerance_is_a_part_of_the_claim() -> None:
 )
 def test_bad_options_are_named(option: str, value: float) -> None:
     with pytest.raises(InvalidInput, match=f"{option} = "):
-        compare(record(sampled()), record(sampled()), **{option: value})
+        compare(record(sampled()), record(sampled()), **{option: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("old", [sampled(), exact(0.6)], ids=["sampled", "exact"])
