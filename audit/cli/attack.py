@@ -79,7 +79,7 @@ from dpassay.engine.run import opened_cluster
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, printable, require
 from dpassay.pairs import replace_one
-from dpassay.record.attack_baseline import ATTACK_BASELINE
+from dpassay.record import kinds
 from dpassay.targets.groups import Group
 from dpassay.trials.isolation.limits import protections
 from dpassay.trials.ledger import Ledger
@@ -129,7 +129,7 @@ def add_arguments(command: Parser) -> None:
     add_option(work, "jobs")
     add_option(work, "executor", text=ON_DASK, shown="--jobs processes of this machine train them")
     add_options(work, "scheduler", "shard_timeout", "memory", "cache")
-    add_option(work, "baseline", text=COUNTED_AGAIN, shown=ATTACK_BASELINE)
+    add_option(work, "baseline", text=COUNTED_AGAIN, shown=kinds.ATTACKS.baseline)
     add_option(work, "out", text="write attack.json, its pages and the table of all records there")
     add_output(work)
     work.add_argument("--allow-inconclusive", action="store_true", help="exit with 0 instead of 4")

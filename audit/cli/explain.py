@@ -15,9 +15,9 @@ import argparse
 
 from dpassay.cli.arguments.parser import Parser
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.gate.kinds import RUNS, record_of
 from dpassay.cli.output.terminal import console
-from dpassay.cli.records import sound
+from dpassay.cli.records import record_of, sound
+from dpassay.record.kinds import RUNS
 
 
 def add_arguments(command: Parser) -> None:

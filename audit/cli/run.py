@@ -84,8 +84,9 @@ from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, first_line, printable
 from dpassay.record.baseline import cells_of
 from dpassay.record.files import dumps, exists
+from dpassay.record.kinds import RUNS
 from dpassay.record.places import add_places
-from dpassay.record.run_record import make_record, read_record
+from dpassay.record.run_record import make_record
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.isolation.limits import protections
@@ -232,7 +233,7 @@ def _accepted(path: Path | None) -> Baseline:
     """
     nothing: dict[str, Any] = {"results": []}
     try:
-        return cells_of(read_record(path, "baseline") if path and exists(path) else nothing)
+        return cells_of(RUNS.read(path, "baseline") if path and exists(path) else nothing)
     except InvalidInput as error:
         sys.stderr.write(f"dpassay: {error}; none of its cells is counted again\n")
         return cells_of(nothing)

@@ -20,8 +20,8 @@ from typing import Any
 import dpassay
 from dpassay.config.load import FILE, PROJECT, Config
 from dpassay.errors import DpassayError
-from dpassay.record.attack_baseline import ATTACK_BASELINE
 from dpassay.record.files import writable
+from dpassay.record.kinds import ATTACKS
 from dpassay.record.trust import shown
 from dpassay.targets.source import files_of
 from dpassay.trials.isolation.limits import PROTECTED
@@ -31,7 +31,7 @@ ROOT = Path(dpassay.__file__).parent
 LATER = {
     "run": (
         *("reports.run.page.html", "reports.run.page.mechanisms", "reports.run.markdown"),
-        *("reports.run.junit", "reports.run.summary", "record.cell_files"),
+        *("reports.run.junit", "reports.run.summary", "record.cells"),
     ),
     "attack": (
         *("reports.attack.pages", "reports.attack.figures", "reports.run.page.folder"),
@@ -59,7 +59,7 @@ def sealed(config: Config, words: Sequence[str]) -> Iterator[Callable[[], dict[s
     said = repr((*words, config.mechanisms, config.search))
     modules = set(NAMED.findall(said))
     files = {
-        *(Path(name).absolute() for name in (FILE, PROJECT, config.baseline, ATTACK_BASELINE)),
+        *(Path(name).absolute() for name in (FILE, PROJECT, config.baseline, ATTACKS.baseline)),
         *(Path(name).absolute() for name in READ.findall(said)),
         *([] if config.data is None else [Path(config.data).absolute()]),
         *(path for module in modules for path in files_of(module)),

@@ -22,9 +22,9 @@ from dpassay.config.options import TABLE
 from dpassay.config.values import canonical
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput, OutputError
-from dpassay.record.cell_files import FILE, write_cells
+from dpassay.record.cells import FILE, write_cells
 from dpassay.record.files import clearest_id, dumps, witness_file, write_text
-from dpassay.record.run_record import is_record
+from dpassay.record.kinds import RUNS
 from dpassay.record.witness import clearest, is_witness, make_witness
 
 ALONE = (
@@ -110,7 +110,7 @@ def clear(directory: Path) -> None:
     """
     from dpassay.reports.run.page.folder import remove_stale
 
-    if not is_record(directory / "record.json"):
+    if not RUNS.holds(directory / "record.json"):
         return
     try:
         for name in (*PAGES, "record.json"):

@@ -34,7 +34,8 @@ from dpassay.attacks.given.own import implied
 from dpassay.cli.main import main
 from dpassay.data import load
 from dpassay.mechanisms.relatives.private_knn_gaussian import PrivateKNNGaussian
-from dpassay.record.attack_record import attack_schema, read_attack_record
+from dpassay.record.attack_record import attack_schema
+from dpassay.record.kinds import ATTACKS
 from dpassay.targets.foreign import process
 
 SMALL: dict[str, Any] = {"records": 40, "references": 8, "models": 40, "transcripts": 0}
@@ -139,7 +140,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(*words: str) -> tuple[int, dict[str, Any]]:
     code = main([*FEW, *words, "--out", "out"])
-    record = read_attack_record(Path("out/attack.json"))
+    record = ATTACKS.read(Path("out/attack.json"))
     jsonschema.Draft202012Validator(attack_schema()).validate(record)
     assert Path("out/attack.html").stat().st_size > 10_000
     return code, record

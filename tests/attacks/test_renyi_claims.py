@@ -36,9 +36,9 @@ from dpassay.record.attack_record import (
     UNSEEN,
     attack_schema,
     broken,
-    read_attack_record,
     told_of_claims,
 )
+from dpassay.record.kinds import ATTACKS
 from dpassay.record.schemas import fault
 from dpassay.reports.attack.junit import to_junit
 from dpassay.reports.attack.pages import to_html, to_markdown
@@ -205,7 +205,7 @@ def leaking(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def test_a_leak_of_everything_is_broken_and_told(
     leaking: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    record = read_attack_record(leaking / "attack.json")
+    record = ATTACKS.read(leaking / "attack.json")
     assert fault(record, "attack") == ""
     bound = max(record["subjects"][0]["certified"], key=lambda each: each["renyi"]["lower"])
     renyi = bound["renyi"]

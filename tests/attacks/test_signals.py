@@ -16,7 +16,8 @@ from dpassay.attacks.given.estimates import estimate, shift_of
 from dpassay.attacks.given.signals import KINDS, Signals, given_of, observed
 from dpassay.cli.main import main
 from dpassay.errors import InvalidInput
-from dpassay.record.attack_record import attack_schema, read_attack_record
+from dpassay.record.attack_record import attack_schema
+from dpassay.record.kinds import ATTACKS
 
 MODELS, RECORDS = 24, 120
 
@@ -193,7 +194,7 @@ def test_a_table_and_arrays_give_the_same_numbers(
     for name in ("s.npz", "s.csv"):
         words = [name, "--models", "8", "--attacks", "lira,loss-threshold,rmia"]
         assert main(["attack", "signals", "-q", *words, "--out", "out"]) == 0
-        record = read_attack_record(Path("out/attack.json"))
+        record = ATTACKS.read(Path("out/attack.json"))
         jsonschema.Draft202012Validator(attack_schema()).validate(record)
         records.append(record)
         told = " ".join(capsys.readouterr().out.split())

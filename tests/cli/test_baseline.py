@@ -196,7 +196,7 @@ def test_a_record_of_other_data_is_never_a_pass(
         assert main([*words, "other/record.json"]) == 2
         error = capsys.readouterr().err
         assert said in error
-        assert "its data have seed = 1, those of the record 2" in error
+        assert "it has data.split.seed = 1, the record 2" in error
         assert error.count("\n") == 1
 
 

@@ -43,7 +43,7 @@ class Notice:
 
 def notices(record: Raw) -> tuple[Notice, ...]:
     """Return what is wrong with a record's results, the worst first, else in the record's order."""
-    from dpassay.record.comparison.entries import entry_keys
+    from dpassay.record.entries import entry_keys
 
     results = record["results"]
     every = zip(results, briefs(record), entry_keys(results), strict=True)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from itertools import chain
 from typing import Any, Literal
 
-from dpassay.errors import is_real, require
 from dpassay.numerics import lower_number, number, upper_number
 
-Entry = Mapping[str, Any]
-"""What a record says of one thing."""
+Raw = Mapping[str, Any]
 Kind = Literal[
     "refuted",
     "failed",
@@ -155,26 +152,58 @@ def _json(change: Change) -> dict[str, Any]:
     return asdict(change) | {"size": size, "renamed": renamed}
 
 
-def require_tolerance(tolerance: float) -> None:
-    """Raise `InvalidInput` unless a tolerance is a part of a claim."""
-    require(
-        is_real(tolerance) and 0 <= tolerance <= 1, "tolerance", tolerance, "a number in [0, 1]"
-    )
+class Comparer:
+    """Holds the entries of a record against those of an older one, of the same kind.
 
+    A kind of record says what its entries are, and what there is to say of a new one, of one that
+    is gone, and of one that both records have.
+    """
 
-def entry_by_entry(
-    before: Mapping[str, Entry],
-    after: Mapping[str, Entry],
-    *,
-    both: Callable[[Entry, Entry], Iterable[Change]],
-    new: Callable[[Entry], Iterable[Change]],
-    gone: Callable[[Entry], Change],
-) -> tuple[tuple[Change, ...], tuple[str, ...]]:
-    """Say of every entry of two records what is different."""
-    found = {
-        key: [*(both(before[key], entry) if key in before else new(entry))]
-        for key, entry in after.items()
-    }
-    vanished = (gone(entry) for key, entry in before.items() if key not in after)
-    changes = sorted(chain(*found.values(), vanished), key=lambda change: not change.is_regression)
-    return tuple(changes), tuple(key for key, said in found.items() if not said)
+    schema = "dpassay/comparison/1"
+
+    def __init__(self, old: Raw, new: Raw, tolerance: float, alpha: float, strict: bool) -> None:
+        self.before, self.after = self.entries(old), self.entries(new)
+        self.old, self.new = old, new
+        self.tolerance, self.alpha, self.strict = tolerance, alpha, strict
+
+    def entries(self, record: Raw) -> dict[str, Raw]:
+        """Return the entries of a record, by what each is known by in every record."""
+        return {each["id"]: each for each in record["results"]}
+
+    def came(self, entry: Raw) -> Iterable[Change]:
+        """Say that an entry is new, and what else is to be said of it without an old one."""
+        raise NotImplementedError
+
+    def went(self, entry: Raw) -> Change:
+        """Say that an entry is gone."""
+        raise NotImplementedError
+
+    def both(self, old: Raw, new: Raw) -> Iterable[Change]:
+        """Say what is different of an entry."""
+        raise NotImplementedError
+
+    def others(self) -> Iterable[Change]:
+        """Say what is to be said of no entry; it comes first."""
+        return ()
+
+    def rise_limits(self) -> Iterable[RiseLimit]:
+        """Say which rises would have been seen, of entries with counts."""
+        return ()
+
+    def comparison(self) -> Comparison:
+        """Say of every entry what is different."""
+        changes, unchanged = [*self.others()], []
+        for key, entry in self.after.items():
+            old = self.before.get(key)
+            said = [*(self.came(entry) if old is None else self.both(old, entry))]
+            changes += said
+            unchanged += [] if said else [entry["id"]]
+        changes += [self.went(old) for key, old in self.before.items() if key not in self.after]
+        return Comparison(
+            changes=tuple(sorted(changes, key=lambda change: not change.is_regression)),
+            unchanged=tuple(unchanged),
+            tolerance=self.tolerance,
+            alpha=self.alpha,
+            rise_limits=tuple(self.rise_limits()),
+            schema=self.schema,
+        )

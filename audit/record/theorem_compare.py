@@ -8,18 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from dpassay.numerics import written
-from dpassay.record.comparison.changes import (
-    TOLERANCE,
-    Change,
-    Comparison,
-    Kind,
-    entry_by_entry,
-    require_tolerance,
-)
+from dpassay.record.changes import Change, Comparer, Kind
 from dpassay.record.files import witness_file
 
 Raw = Mapping[str, Any]
@@ -33,33 +25,51 @@ WORDED = ("printed", "hypotheses", "number", "place")
 """Texts of a statement."""
 
 
-def compare_theorems(old: Raw, new: Raw, *, tolerance: float = TOLERANCE) -> Comparison:
-    """Hold a record of theorems against an older one."""
-    require_tolerance(tolerance)
-    before, after = ({each["id"]: each for each in record["results"]} for record in (old, new))
-    changes, unchanged = entry_by_entry(
-        before, after, both=partial(_changes, tolerance=tolerance), new=_of_new, gone=_gone
-    )
-    return Comparison(
-        changes=changes,
-        unchanged=unchanged,
-        tolerance=tolerance,
-        alpha=max(map(_alpha, (*before.values(), *after.values()))),
-        schema="dpassay/theorem-comparison/1",
-    )
+class TheoremComparer(Comparer):
+    """Holds the rows of a record of theorems against those of an older one."""
 
+    schema = "dpassay/theorem-comparison/1"
 
-def _alpha(row: Raw) -> float:
-    return max((each["alpha"] for each in (row["worst"], row["witness"]) if each), default=0.0)
+    def __init__(self, old: Raw, new: Raw, tolerance: float, alpha: float, strict: bool) -> None:
+        super().__init__(old, new, tolerance, alpha, strict)
+        measured = (
+            row[name]
+            for rows in (self.before, self.after)
+            for row in rows.values()
+            for name in ("worst", "witness")
+        )
+        self.alpha = max((each["alpha"] for each in measured if each), default=0.0)
 
+    def came(self, entry: Raw) -> Iterator[Change]:
+        """Say that a row is new."""
+        yield from _own(entry)
+        yield _change(entry, "new", f"was not checked before; it is {entry['verdict']}")
 
-def _of_new(row: Raw) -> Iterator[Change]:
-    yield from _own(row)
-    yield _change(row, "new", f"was not checked before; it is {row['verdict']}")
+    def went(self, entry: Raw) -> Change:
+        """Say that a row is gone."""
+        return _change(entry, "vanished", f"is not checked any more; it was {entry['verdict']}")
 
-
-def _gone(row: Raw) -> Change:
-    return _change(row, "vanished", f"is not checked any more; it was {row['verdict']}")
+    def both(self, old: Raw, new: Raw) -> Iterator[Change]:
+        """Say what is different of a row."""
+        own = list(_own(new))
+        yield from own
+        if not own and any(_own(old)):
+            yield _change(new, "recovered", f"is {new['verdict']}, and was {old['verdict']}")
+        texts = [(name, old["statement"][name], new["statement"][name]) for name in WORDED]
+        for name, before, after in (*texts, ("checks", old["checks"], new["checks"])):
+            if before != after:
+                yield _change(new, "reworded", f"{name}: '{after}', and was '{before}'")
+        if "error" in (old["verdict"], new["verdict"]):
+            return
+        yield from _blinder(old, new, self.tolerance)
+        if old["quantity"] != new["quantity"] or old["relation"] != new["relation"]:
+            words = (
+                f"holds '{new['quantity']}, {new['relation']}' against the claim, and held "
+                f"'{old['quantity']}, {old['relation']}'; the numbers were NOT compared"
+            )
+            yield _change(new, "repointed", words)
+            return
+        yield from _moved(old, new, self.tolerance)
 
 
 def _own(row: Raw) -> Iterator[Change]:
@@ -80,28 +90,6 @@ def _own(row: Raw) -> Iterator[Change]:
         yield _change(
             row, "failed", f"is known to be wrong and is {row['verdict']}: the check is blind"
         )
-
-
-def _changes(old: Raw, new: Raw, tolerance: float) -> Iterator[Change]:
-    own = list(_own(new))
-    yield from own
-    if not own and any(_own(old)):
-        yield _change(new, "recovered", f"is {new['verdict']}, and was {old['verdict']}")
-    texts = [(name, old["statement"][name], new["statement"][name]) for name in WORDED]
-    for name, before, after in (*texts, ("checks", old["checks"], new["checks"])):
-        if before != after:
-            yield _change(new, "reworded", f"{name}: '{after}', and was '{before}'")
-    if "error" in (old["verdict"], new["verdict"]):
-        return
-    yield from _blinder(old, new, tolerance)
-    if old["quantity"] != new["quantity"] or old["relation"] != new["relation"]:
-        words = (
-            f"holds '{new['quantity']}, {new['relation']}' against the claim, and held "
-            f"'{old['quantity']}, {old['relation']}'; the numbers were NOT compared"
-        )
-        yield _change(new, "repointed", words)
-        return
-    yield from _moved(old, new, tolerance)
 
 
 def _blinder(old: Raw, new: Raw, tolerance: float) -> Iterator[Change]:
