@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -107,7 +107,7 @@ def propose(
     Where it must be `quick`, few pairs are tried and no regression is fitted, and thresholds are
     not rounded.
     """
-    singles = scan(learn, looks, goal)
+    singles = list(islice(scan(learn, looks, goal), SHORTLIST if quick else None))
     found = singles[:SHORTLIST] + _pairs(learn, looks, goal, singles, quick=quick)
     found += _scores(learn, looks, goal, singles, quick=quick)
     found = found or [Candidate((Threshold(0, AT_LEAST, 0.0),), 0, -math.inf)]
@@ -161,7 +161,7 @@ def _scores(
         whole = Candidate(score, 0, -math.inf)
         one, other = whole.axis(rest.one), whole.axis(rest.other)
         totals = Rows(one[None], other[None], rest.m1, rest.m0)
-        for best in scan(totals, [Feature("sum")], goal)[:1]:
+        for best in islice(scan(totals, [Feature("sum")], goal), 1):
             threshold = best.threshold
             assert threshold is not None
             at = threshold if quick else neat(threshold, np.concatenate([one, other]))
@@ -180,26 +180,25 @@ def _tidy(candidate: Candidate, learn: Rows) -> Candidate:
     return replace(candidate, rule=tuple(rule))
 
 
-def scan(rows: Rows, looks: Sequence[Feature], goal: Goal) -> list[Candidate]:
-    """Return the best condition on each feature, by direction, the best of all first.
+def scan(rows: Rows, looks: Sequence[Feature], goal: Goal) -> Iterator[Candidate]:
+    """Yield the best condition on each feature, by direction, the best of all first.
 
     Every simple condition is counted: a number is at least a quantile, or below it; a code is one,
     one of the first, or one of the last in the order of their likelihood ratios.
     """
     tried = [each for each in (_thresholds(rows, looks), _sets(rows, looks)) if each is not None]
     if not tried:
-        return []
-    feature = np.concatenate([each.feature for each in tried])
+        return
+    features = np.concatenate([each.feature for each in tried]).tolist()
     x, y = np.concatenate([each.counts for each in tried], axis=1)
-    numbers = len(tried[0].feature)
-    found = []
-    for direction, worth in enumerate(goal.both_ways(x, y, rows.m1, rows.m0)):
-        order = np.argsort(-worth, kind="stable")
-        _, first = np.unique(feature[order], return_index=True)
-        for k in order[first].tolist():
-            of, place = (tried[0], k) if k < numbers else (tried[1], k - numbers)
-            found.append(Candidate((of.condition(place),), direction, float(worth[k])))
-    return sorted(found, key=lambda each: -each.worth)
+    worth, numbers = np.concatenate(goal.both_ways(x, y, rows.m1, rows.m0)), len(tried[0].feature)
+    seen: set[tuple[int, int]] = set()
+    for k in np.argsort(-worth, kind="stable").tolist():
+        direction, place = divmod(k, len(features))
+        if (direction, features[place]) not in seen:
+            seen.add((direction, features[place]))
+            of, at = (tried[0], place) if place < numbers else (tried[1], place - numbers)
+            yield Candidate((of.condition(at),), direction, float(worth[k]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -222,7 +221,7 @@ def _thresholds(rows: Rows, looks: Sequence[Feature]) -> _Counted | None:
     for j, left, right, ordered, m1, m0 in zip(numbers, one, other, both, *valid, strict=True):
         levels = LEVELS if m1 + m0 >= FEW else FEW_LEVELS
         at = ordered[(levels * (m1 + m0)).astype(np.intp)] if m1 + m0 else ordered[:0]
-        at = at[np.isfinite(at)]
+        at = np.unique(at[np.isfinite(at)])
         below = np.array([left[:m1].searchsorted(at), right[:m0].searchsorted(at)])
         features += [j] * (2 * len(at))
         ats.append(at)
@@ -230,10 +229,10 @@ def _thresholds(rows: Rows, looks: Sequence[Feature]) -> _Counted | None:
     if not features:
         return None
     limits = np.concatenate([np.tile(at, 2) for at in ats])
-    sides = np.concatenate([np.repeat([AT_LEAST, BELOW], len(at)) for at in ats])
+    is_below = np.concatenate([np.arange(2 * len(at)) >= len(at) for at in ats])
 
     def condition(k: int) -> Condition:
-        return Threshold(features[k], str(sides[k]), float(limits[k]))
+        return Threshold(features[k], BELOW if is_below[k] else AT_LEAST, float(limits[k]))
 
     return _Counted(np.array(features), np.concatenate(counts, axis=1), condition)
 

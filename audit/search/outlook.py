@@ -47,8 +47,8 @@ def outlook(looks: Sequence[Feature], one: Array, other: Array, goal: Goal) -> O
     """
     m = min(len(one), len(other)) // 2
     # outputs of one dataset come in no order
-    parts = [(one[half : 2 * m : 2].T, other[half : 2 * m : 2].T) for half in (0, 1)]
-    halves = [Rows(*map(np.ascontiguousarray, part), m1=m, m0=m) for part in parts]
+    sides = [np.ascontiguousarray(side[: 2 * m].T) for side in (one, other)]
+    halves = [Rows(sides[0][:, half::2], sides[1][:, half::2], m, m) for half in (0, 1)]
     found = [
         max(looked(propose(learn, looks, goal, quick=True), select, goal), key=lambda e: e.worth)
         for learn, select in (halves, halves[::-1])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpassay.errors import InvalidInput, is_count, require
 from dpassay.relations import (
@@ -18,8 +19,7 @@ from dpassay.relations import (
     answers_moved,
     check_relation,
 )
-from dpassay.rows.columns import MISSING, Coded
-from dpassay.rows.giving_away import giving_away
+from dpassay.rows.columns import LAST, MISSING, Coded
 from dpassay.rows.reading import code, rows_of
 from dpassay.rows.rows import Rows
 from dpassay.search.proposals.families import RecordSpace
@@ -29,6 +29,11 @@ SHOWN = 5
 """Columns that are named."""
 LARGER = 2
 """Datasets have up to so many times the user's records, unless their number is fixed."""
+LEAST = 20
+"""Of fewer records it may be chance."""
+OFTEN = 4
+"""A value that names a record gives everything away; one that gives a label away comes so often, on
+average."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,3 +163,36 @@ class Tables(RecordSpace):
             f"The limits of {', '.join(names[:SHOWN])}{more} were taken from the data: declare "
             "them with Tables(data, limits=...) where other values can occur."
         )
+
+
+def giving_away(rows: Rows) -> list[str]:
+    """Return the columns from which the label, of two values or more, of every record can be told.
+
+    These are columns each of whose values goes with one label, and comes `OFTEN` times on average;
+    and numbers that one threshold for every further label divides by it. Fewer than `LEAST` records
+    have none.
+    """
+    place = rows.form.place(rows.form.label)
+    if place is None or len(rows) < LEAST:
+        return []
+    labels = rows.values[:, place]
+    if len(np.unique(labels)) < 2:
+        return []
+    return [
+        rows.form.columns[j].name
+        for j in rows.form.features
+        if _gives(rows.values[:, j], labels, numeric=rows.form.columns[j].kind != "value")
+    ]
+
+
+def _gives(cells: NDArray[np.float64], labels: NDArray[np.float64], *, numeric: bool) -> bool:
+    pairs = np.unique(np.column_stack([cells, labels]), axis=0)
+    values = len(np.unique(cells))
+    if values < len(pairs) or values == 1:
+        return False
+    if OFTEN * values <= len(cells):
+        return True
+    if not numeric or (cells <= LAST).any():
+        return False
+    ordered = labels[np.argsort(cells, kind="stable")]
+    return int((np.diff(ordered) != 0).sum()) == len(np.unique(labels)) - 1

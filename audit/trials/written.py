@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dpassay.changes.reading import change_from_json
+from dpassay.changes import change_from_json
 from dpassay.claims import Claim, claim_from_json
 from dpassay.claims.promise import Status
 from dpassay.data import Dataset, Labelled, Values, points
