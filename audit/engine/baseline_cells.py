@@ -11,7 +11,7 @@ its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -40,13 +40,8 @@ IDENTITY = (
 """Fields of a recorded cell that say which one it is, and by which test its bounds are made."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """The place of a recorded cell in the plan of this run."""
-
-    group: int
-    pair: int
-    query: int
+Place = tuple[int, int, int]
+"""Group, pair and query of a recorded cell in the plan of this run."""
 
 
 def certified_again(
@@ -71,7 +66,7 @@ def certified_again(
     codings = tuple(_at_thresholds(found, g, group, codings[g]) for g, group in enumerate(groups))
     runner, sides = (
         open_executor(groups, codings),
-        sorted({(place.group, place.pair) for _, place in found}),
+        sorted({(group, pair) for _, (group, pair, _) in found}),
     )
     drawn: dict[tuple[int, int | None], NDArray[np.int64]] = {}
     for g in sorted({g for g, _ in sides}):
@@ -81,12 +76,12 @@ def certified_again(
             (g, pair): counts for pair, counts in zip(wanted, runner.counts(tasks), strict=True)
         }
     again = []
-    for cell, place in found:
-        both = drawn[place.group, None][place.query], drawn[place.group, place.pair][place.query]
+    for cell, (group, pair, query) in found:
+        both = drawn[group, None][query], drawn[group, pair][query]
         one, other = both[::-1] if DIRECTIONS.index(cell["direction"]) else both
         again.append(
             {name: cell[name] for name in IDENTITY if name in cell}
-            | _counted(cell, one, other, codings[place.group], place, labels)
+            | _counted(cell, one, other, codings[group], query, labels)
         )
     return tuple(again)
 
@@ -103,7 +98,7 @@ def _place(cell: Raw, groups: tuple[Group, ...], codings: tuple[Coding, ...]) ->
         )
         inside = cell["query"] < len(group.queries) and cell["pair"] < len(group.pairs)
         if known and inside and _same_pair(cell, group) and _alike(cell, codings[g]):
-            return Place(group=g, pair=cell["pair"], query=cell["query"])
+            return g, cell["pair"], cell["query"]
     return None
 
 
@@ -137,9 +132,9 @@ def _at_thresholds(
     if not isinstance(coding, Bins):
         return coding
     at: list[list[float]] = [[] for _ in group.queries]
-    for cell, place in found:
-        if place.group == g:
-            at[place.query].append(_threshold(cell))
+    for cell, (of, _, query) in found:
+        if of == g:
+            at[query].append(_threshold(cell))
     most = max(1, *map(len, at))
     return Bins(
         np.array([sorted(each + [each[0] if each else 0.0] * (most - len(each))) for each in at])
@@ -151,7 +146,7 @@ def _counted(
     one: NDArray[np.int64],
     other: NDArray[np.int64],
     coding: Coding,
-    place: Place,
+    query: int,
     labels: tuple[int, ...],
 ) -> dict[str, Any]:
     """Return the counts of a cell's event on its two sides; all counts for claims about means."""
@@ -165,9 +160,7 @@ def _counted(
         )
         return {"counts": None, "histograms": asdict(seen)}
     if isinstance(coding, Bins):
-        inside = np.arange(coding.size) > np.searchsorted(
-            coding.edges[place.query], _threshold(cell)
-        )
+        inside = np.arange(coding.size) > np.searchsorted(coding.edges[query], _threshold(cell))
         inside = inside if "at_least" in cell["event"] else ~inside
     else:
         inside = np.isin(labels, cell["event"])

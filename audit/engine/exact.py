@@ -131,8 +131,16 @@ def exact_evidence(
         certain = loss.certain
         pairs, queries = loss.value.shape[1:]
         for query in range(queries):
-            direction, pair = np.unravel_index(np.argmax(certain[:, :, query]), (2, pairs))
-            cells.append(_cell(leaks, law, loss, (g, int(direction), int(pair), query), most))
+            place = np.unravel_index(np.argmax(certain[:, :, query]), (2, pairs))
+            direction, pair = map(int, place)
+            value, error = (
+                float(each[direction, pair, query]) for each in (loss.value, loss.error)
+            )
+            exact = Computed(value=value, error=error, least=leaks.least)
+            sides = law.base[query], law.neighbours[pair, query]
+            cells.append(
+                exact_cell(leaks, sides, exact, law.error, (g, direction, pair, query), most)
+            )
         for name, column in zip(
             ("direction", "pair", "query"), np.indices(loss.value.shape, np.int32), strict=True
         ):
@@ -278,23 +286,30 @@ def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.f
     return p_values
 
 
-def _cell(
-    leaks: Leaks, law: Laws, loss: Loss, place: tuple[int, int, int, int], most: float
+def exact_cell(
+    leaks: Leaks,
+    sides: tuple[NDArray[np.float64], NDArray[np.float64]],
+    exact: Computed,
+    error: float,
+    place: tuple[int, int, int, int],
+    most: float = np.inf,
 ) -> Cell:
-    g, direction, pair, query = place
-    sides = (law.base[query], law.neighbours[pair, query])
-    value, error = (float(each[direction, pair, query]) for each in (loss.value, loss.error))
-    exact = Computed(value=value, error=error, least=leaks.least)
-    seen = leaks.seen(sides[direction], sides[1 - direction], exact.value)
+    """Return the worst cell of a query.
+
+    `sides` are its rows in the tables of the two laws, known up to `error`; `place` is its group,
+    direction, pair and query. No leak is above `most`.
+    """
+    group, direction, pair, query = place
+    event, p1, p0 = leaks.seen(sides[direction], sides[1 - direction], exact.value)
     return Cell(
-        group=g,
+        group=group,
         pair=pair,
         query=query,
         direction=DIRECTIONS[direction],
-        event=seen.event,
-        p1=seen.p1,
-        p0=seen.p0,
-        profile=leaks.profile(*sides, law.error),
+        event=event,
+        p1=p1,
+        p0=p0,
+        profile=leaks.profile(*sides, error),
         lower=exact.lower,
         upper=replace(exact.upper, value=min(exact.upper.value, max(exact.value, most))),
         exact=exact,

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 from dpassay.engine.budget import Budget
 from dpassay.engine.certification import (
     Certification,
+    Certifier,
     Screened,
-    certify,
     guards_over,
-    stopped_within,
+    screen_whole,
 )
 from dpassay.engine.early import Stopped
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.guards import LOOKS, Place
-from dpassay.engine.screening import screen_whole
 from dpassay.engine.testers.interface import Effort, Finalist, Tester
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
@@ -128,16 +127,22 @@ def _certified(
     progress: Progress,
 ) -> tuple[Screened, list[Finalist], Certification]:
     """Certify the finalists; of a screening in two parts, those of the first alone if that does."""
-    finalists, sizes = choose(screened), budget.lots
+    certifier = Certifier(
+        executor=executor,
+        finalists=choose(screened),
+        screened=screened,
+        sizes=budget.lots,
+        spending=spending,
+        progress=progress,
+    )
     if screened.left and budget.stop_early:
-        looks = max(1, len(sizes) - 2)
-        trials = stopped_within(executor, finalists, screened, sizes, looks, spending, progress)
+        trials = certifier.stopped_within(max(1, len(budget.lots) - 2))
         if trials is not None:
-            return screened, finalists, trials
+            return screened, certifier.finalists, trials
     if screened.left:
         screened = screen_whole(executor, groups, screened, progress)
-        finalists = choose(screened)
-    return screened, finalists, certify(executor, finalists, screened, sizes, spending, progress)
+        certifier = replace(certifier, screened=screened, finalists=choose(screened))
+    return screened, certifier.finalists, certifier.certify()
 
 
 def _bounded(finalists: list[Finalist]) -> dict[Place, set[int]]:

@@ -22,13 +22,8 @@ from dpassay.stats.scales import scale_of
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """The worst event of a cell with its probability on the two sides, or their predictions."""
-
-    event: Event
-    p1: float
-    p0: float
+Seen = tuple[Event, float, float]
+"""The worst event of a cell with its probability on the two sides, or their predictions."""
 
 
 class Leaks(Protocol):
@@ -46,7 +41,7 @@ class Leaks(Protocol):
 
     def seen(self, one: Array, other: Array, loss: float) -> Seen:  # noqa: ARG002
         """Worst event of one cell whose leak is known."""
-        return Seen(event=(), p1=float(one[0]), p0=float(other[0]))
+        return (), float(one[0]), float(other[0])
 
     def profile(self, one: Array, other: Array, error: float) -> Profile | None:  # noqa: ARG002
         """Privacy profile of one cell, for claims about the loss."""
@@ -68,7 +63,7 @@ class LabelLeaks(Leaks):
         """The labels of the worst event."""
         event = self.loss(one, other, 0.0).event
         p1, p0 = (float(np.exp(row)[event].sum()) for row in (one, other))
-        return Seen(event=event_labels(event, self.labels), p1=p1, p0=p0)
+        return event_labels(event, self.labels), p1, p0
 
     def profile(self, one: Array, other: Array, error: float) -> Profile | None:
         """Exact, see `exact_profile`.
@@ -122,7 +117,7 @@ class NoiseLeaks(Leaks):
         """The half-line that leaks so much."""
         v1, v0 = float(one[0]), float(other[0])
         if v1 == v0:
-            return Seen(event=HalfLine(threshold=v1, above=True), p1=0.5, p0=0.5)
+            return HalfLine(threshold=v1, above=True), 0.5, 0.5
         ratio = scale_of(self.claim).ratio(loss, self.claim.promised)
         at, sign = self.noise.threshold(v0, v1, ratio), 1.0 if v1 > v0 else -1.0
         # so that 'below' has a lower limit of the answers in it
@@ -131,7 +126,7 @@ class NoiseLeaks(Leaks):
             float(np.exp(self.noise.log_below(np.asarray(sign * (v - at) / self.noise.scale))))
             for v in (v1, v0)
         )
-        return Seen(event=HalfLine(threshold=at, above=v1 > v0), p1=p1, p0=p0)
+        return HalfLine(threshold=at, above=v1 > v0), p1, p0
 
     def profile(self, one: Array, other: Array, error: float) -> Profile | None:
         """Return delta(epsilon) in closed form.

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 from dpassay.claims import Claim
 from dpassay.engine.baseline_cells import Raw, certified_again
 from dpassay.engine.budget import Budget
-from dpassay.engine.certification import Screened
+from dpassay.engine.certification import Screened, screen
 from dpassay.engine.directions import learned
 from dpassay.engine.evidence import Evidence
 from dpassay.engine.kinds import kind_of
 from dpassay.engine.monte_carlo import monte_carlo_evidence
-from dpassay.engine.screening import screen
 from dpassay.errors import TargetError
 from dpassay.targets.groups import Group, Progress
 from dpassay.targets.guard import AuditTarget

@@ -20,8 +20,7 @@ from scipy.special import log_ndtr, ndtri
 
 from dpassay.claims import DP, GDP, Claim, ScoreStability, Stability
 from dpassay.noise import Noise
-from dpassay.stats.divergence import Loss, label_difference, privacy_loss
-from dpassay.stats.gaussian import gaussian_shift
+from dpassay.stats.divergence import Loss, gaussian_shift, label_difference, privacy_loss
 from dpassay.stats.regions import FARTHEST, Curve, Line, log_noise
 
 LARGEST = 700.0

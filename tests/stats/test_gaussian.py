@@ -20,8 +20,8 @@ from dpassay.noise import Noise
 from dpassay.stats.binomial import leak_lower, leak_upper
 from dpassay.stats.bounds import Counts
 from dpassay.stats.combined import STOUFFER, Null, rejects
+from dpassay.stats.divergence import gaussian_shift
 from dpassay.stats.exact_error import frontier, probability, worst_error
-from dpassay.stats.gaussian import gaussian_shift
 from dpassay.stats.lower_bounds import COMBINED, NAMES, Method, choose, combined_lower, lower_bound
 from dpassay.stats.power import POWER, detectable, power_of
 from dpassay.stats.regions import Curve, Line, log_noise

@@ -9,8 +9,8 @@ import pytest
 from scipy.special import xlogy
 from scipy.stats import binom, norm
 
+from dpassay.stats.ranking import standing
 from dpassay.stats.regions import Curve, Line, Region
-from dpassay.stats.standing import standing
 
 REGIONS: tuple[Region, ...] = (
     Line(1.0, 0.0),

@@ -21,13 +21,13 @@ from dpassay.engine.detection.alternatives import (
 from dpassay.engine.detection.certification import (
     RARE,
     Certification,
+    Counts,
     errors_needed,
     leak_about,
     methods_near,
     power_by,
 )
 from dpassay.engine.detection.curve import DetectionCurve, two_digits
-from dpassay.engine.detection.frontier import Counts
 from dpassay.stats.lower_bounds import Method
 from dpassay.stats.power import LARGEST, POWER, Screening
 from dpassay.stats.ranking import Ranking

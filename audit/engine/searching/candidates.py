@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.engine.detection.search_rounds import Round
+from dpassay.engine.detection.search_design import Round
 from dpassay.search.events import Choice
 from dpassay.search.outlook import Outlook
 from dpassay.search.proposals.proposal import Proposal

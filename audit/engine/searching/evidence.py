@@ -9,10 +9,10 @@ from itertools import islice, pairwise
 from dpassay.claims import Claim
 from dpassay.data import Dataset
 from dpassay.engine.budget import Budget
+from dpassay.engine.certification import screen
 from dpassay.engine.evidence import Evidence
 from dpassay.engine.monte_carlo import monte_carlo_evidence
 from dpassay.engine.sampling import OpenExecutor
-from dpassay.engine.screening import screen
 from dpassay.engine.searching.candidates import Candidate, is_sure
 from dpassay.engine.searching.certain import with_plain_event
 from dpassay.engine.searching.deadline import Deadline

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.engine.budget import Budget
-from dpassay.engine.detection.search_rounds import Round
+from dpassay.engine.detection.search_design import Round
 from dpassay.engine.searching.candidates import (
     Candidate,
     Features,

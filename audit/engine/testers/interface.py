@@ -57,6 +57,11 @@ class Finalist:
         """Group, pair and query."""
         return self.group, self.pair, self.query
 
+    @property
+    def sides(self) -> tuple[int | None, int | None]:
+        """Return the pair and None, the base, from where the event is likelier to where not."""
+        return (self.pair, None) if self.direction else (None, self.pair)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.engine.detection.curve import DetectionCurve
-from dpassay.engine.detection.search_design import SearchDesign, search_sight
-from dpassay.engine.detection.search_rounds import Round
+from dpassay.engine.detection.search_design import Round, SearchDesign, search_sight
 from dpassay.engine.evidence import Event
 from dpassay.engine.testers.events import Events
 from dpassay.engine.testers.interface import Effort, Finalist

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from dpassay.engine.detection.alternatives import allowed, answers_of, move_of, through_event
+from dpassay.engine.detection.certification import Frontier
 from dpassay.engine.detection.design import Design, sight, smallest_seen, usual_frequency
-from dpassay.engine.detection.frontier import Frontier
 from dpassay.engine.wording import seen_words
 from dpassay.stats.lower_bounds import Method
 from dpassay.stats.power import POWER, Screening, detectable, largest_rejecting, tight_pair

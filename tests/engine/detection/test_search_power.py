@@ -10,18 +10,18 @@ import pytest
 from scipy.special import ndtri
 
 from dpassay import audit
-from dpassay.engine.detection.alternatives import event_at
+from dpassay.engine.detection.alternatives import Answers, event_at, through_event
 from dpassay.engine.detection.certification import normal_power
 from dpassay.engine.detection.search_design import (
     NORMAL,
-    Label,
     Rehearsal,
+    Round,
     SearchDesign,
+    needed,
     search_sight,
     smallest_found,
     spreads,
 )
-from dpassay.engine.detection.search_rounds import Round, needed
 from dpassay.engine.searching.search import shares, trials
 from dpassay.search.worth import Goal
 from dpassay.stats.power import counts_near, detectable, largest_rejecting, power_of
@@ -134,7 +134,7 @@ def test_many_ranks_are_those_of_the_search(scale: Scale) -> None:
     each = [scale.spread(*pair) for pair in zip(p1, p0, strict=True)]
     assert spreads(scale, p1, p0) == pytest.approx(each)
     goal = Goal(scale, 0.5, 1000, 0.01)
-    laws = Label(DESIGN, 0.5, 2)
+    laws = through_event(Answers(labels=2), 0.5, DESIGN.scale, DESIGN.promised)
     design = replace(DESIGN, scale=scale, promised=0.5, n=1000)
     many = Rehearsal(design, laws)._z(counts[:, 0], counts[:, 1], 400)
     assert many == pytest.approx([goal.power_z(x, y, 400, 400) for x, y in counts.tolist()])
