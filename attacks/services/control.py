@@ -14,14 +14,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy
 
-from dpassay.attacks.services.answers import MOST_LABELS, halves, middle
 from dpassay.attacks.services.interface import Service
+from dpassay.attacks.services.probing import MOST_LABELS, halves, middle
 from dpassay.data import Labelled
 from dpassay.errors import TargetError
 from dpassay.targets.groups import Progress, silent
@@ -33,18 +32,10 @@ POINTS, MOST_ANSWERS = 2, 16
 """Points that are asked at, and answers of a session at each."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Control:
-    """What became of the control."""
-
-    changed: bool  # whether answers changed with the data, beyond chance
-    words: str  # what was compared, and how much of it
-
-
 def control(
     service: Service, data: Labelled, room: int, *, alpha: float, progress: Progress = silent
-) -> Control:
-    """Ask whether answers change when the data do.
+) -> tuple[bool, str]:
+    """Return whether answers change when the data do, beyond chance, and what was compared.
 
     A service that ignores its data passes with a probability of at most alpha. `room` is the
     number of answers of a session. A failure on the data raises `TargetError`; other data where
@@ -73,8 +64,8 @@ def control(
             done += 1
             progress(f"{service.name}: control", done, 2 * len(known) + 1)
             if _moved(sides, len(points)) <= share:
-                return Control(changed=True, words=asked[-1])
-    return Control(changed=False, words="; ".join(asked) or "no other data that it takes")
+                return True, asked[-1]
+    return False, "; ".join(asked) or "no other data that it takes"
 
 
 def _contrasts(data: Labelled) -> Iterator[tuple[str, Labelled, Labelled]]:
