@@ -59,6 +59,8 @@ def host() -> Iterator[Callable[..., Host]]:
         each.close()
 
 
+# a finalizer that fails says it here, and no test sees it else
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 def test_a_thing_that_is_named_twice_is_kept_once(host: Callable[..., Host]) -> None:
     """Two groups may have one base; when it is gone, it is forgotten once."""
     one, data = host(), Labelled([[1.0]], [0])  # type: ignore[arg-type]
