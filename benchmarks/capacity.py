@@ -102,7 +102,7 @@ def messages() -> dict[str, float]:
         began = time.process_time()
         with Ledger(Path(folder) / "ledger.sqlite", resume=False) as ledger:
             for row in every:
-                ledger.put([row])
+                ledger.keep([row])
         seconds = time.process_time() - began
         size = sum(path.stat().st_size for path in Path(folder).iterdir())
     counts = every[0][1]

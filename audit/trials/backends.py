@@ -17,7 +17,7 @@ from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.introduce import isolated
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
-from dpassay.trials.pool import Pool, Question
+from dpassay.trials.pool import Pool, Question, wait_for
 from dpassay.trials.tasks import Brief, Shard, ShardResult, TrialRunner, span
 from dpassay.trials.wire import Garbled
 from dpassay.trials.written import shard_result_from
@@ -161,8 +161,7 @@ class Elsewhere(Inline):
         """Wait for a shard; return whether anything is known of it."""
         question = job.question
         assert question is not None
-        while not question.ended:
-            self.look()
+        wait_for(self._asks, question)
         if job.done is None and self.final and not question.lost:
             job.done = ShardResult(counts=(), failure=(question.cause, question.detail))
         return job.done is not None

@@ -10,7 +10,6 @@ import queue
 import sys
 import time
 import uuid
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -26,7 +25,7 @@ from dpassay.trials.cluster_client import client_of, required
 from dpassay.trials.isolation.limits import UNLIMITED, Limits
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.ledger import installed
-from dpassay.trials.pool import Question
+from dpassay.trials.pool import Question, answers
 from dpassay.trials.portable import loaded, portable
 from dpassay.trials.tasks import TrialRunner
 from dpassay.trials.wire import Garbled, read, unpack
@@ -152,25 +151,14 @@ class Cluster:
         self, function: Callable[..., bytes], case: Any, items: Iterable[Any]
     ) -> Iterator[Any]:
         """Yield what a function of the workers returns for each item, in order."""
-        under_way: deque[Question] = deque()
+        questions = (
+            Question(operation=function, arguments=(case, pickle.dumps(item))) for item in items
+        )
         try:
-            for item in items:
-                arguments = case, pickle.dumps(item)
-                under_way.append(self.ask(Question(operation=function, arguments=arguments)))
-                if len(under_way) >= self.ahead:
-                    yield self._answered(under_way.popleft())
-            while under_way:
-                yield self._answered(under_way.popleft())
-        finally:
-            if under_way:
-                self.abandon(under_way)
-                self.stop(case)
-
-    def _answered(self, question: Question) -> Any:
-        """Wait for an answer; others that come meanwhile are handed on too."""
-        while not question.ended:
-            self.look()
-        return question.result()
+            yield from answers(self, questions)
+        except BaseException:
+            self.stop(case)
+            raise
 
     def _new_case(
         self, kind: cluster_worker.Kind, written: bytes, name: str, limits: Limits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,11 +93,6 @@ class Pool:
         self._feed()
         return question
 
-    def wait(self, question: Question) -> None:
-        """Wait until a question has ended."""
-        while not question.ended:
-            self.look()
-
     def abandon(self, questions: Sequence[Question]) -> None:
         """Stop working on questions."""
         for question in questions:
@@ -174,6 +169,40 @@ class Pool:
         self._feed()
 
 
+def answers(asks: Any, questions: Iterable[Question]) -> Iterator[Any]:
+    """Ask a pool or a cluster questions, some ahead, and yield the answers in order.
+
+    One whose process a pool has lost is asked once more: the system may have killed it. A cluster
+    tries again by itself.
+    """
+    under_way: deque[Question] = deque()
+
+    def first() -> Any:
+        question = under_way[0]
+        wait_for(asks, question)
+        if question.lost and isinstance(asks, Pool):
+            question.cause, question.lost = "", False
+            wait_for(asks, asks.ask(question))
+        under_way.popleft()
+        return question.result()
+
+    try:
+        for question in questions:
+            under_way.append(asks.ask(question))
+            if len(under_way) >= asks.ahead:
+                yield first()
+        while under_way:
+            yield first()
+    finally:
+        asks.abandon(under_way)
+
+
+def wait_for(asks: Any, question: Question) -> None:
+    """Wait until a question of a pool or a cluster has ended."""
+    while not question.ended:
+        asks.look()
+
+
 def in_order(
     name: str, work: Callable[[Any], Any], items: Sequence[Any], jobs: int
 ) -> Iterator[Any]:
@@ -184,20 +213,8 @@ def in_order(
     process ends, that is a `TargetError`, and nothing is left behind either.
     """
     hosts = Hosts(name, Server(lambda: work), UNLIMITED)
-    pool = Pool(hosts, jobs)
-
-    def asked(item: Any) -> Question:
-        return pool.ask(Question(operation="__call__", arguments=(item,)))
-
+    questions = (Question(operation="__call__", arguments=(item,)) for item in items)
     try:
-        questions = list(map(asked, items))
-        for question, item in zip(questions, items, strict=True):
-            pool.wait(question)
-            again = question
-            if question.lost:  # its process may have been killed by the system
-                again = asked(item)
-                pool.wait(again)
-            yield again.result()
+        yield from answers(Pool(hosts, jobs), questions)
     finally:
-        pool.dismiss()
         hosts.close()

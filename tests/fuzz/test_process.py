@@ -15,7 +15,7 @@ from dpassay.data import Values
 from dpassay.errors import TargetError
 from dpassay.search.values import key_of
 from dpassay.targets.foreign import process
-from dpassay.targets.foreign.child import ProcessLimits
+from dpassay.targets.foreign.child import Child, ProcessLimits
 from dpassay.targets.foreign.mechanism import _shaped
 from dpassay.targets.foreign.session import Dataset, Session
 from tests.fuzz import replies
@@ -25,7 +25,7 @@ DATA = Dataset.of(Values(np.array([0.25, 0.5])))
 SIZE = 4
 
 
-class Scripted:
+class Scripted(Child):
     """A connection that has its lines already."""
 
     def __init__(self, lines: list[bytes]) -> None:
@@ -38,11 +38,8 @@ class Scripted:
     def told(self) -> str:
         return ""
 
-    def close(self) -> None:
+    def leave(self) -> None:
         self._lines.clear()
-
-    def disown(self) -> None:
-        raise AssertionError("nobody has forked")
 
 
 def script(rng: random.Random) -> list[bytes]:

@@ -103,7 +103,10 @@ class Child:
             os.set_blocking(file, False)
 
     def ask(self, line: bytes, seconds: float | None = None) -> bytes:
-        """Write a line and return the next one; see `Connection`."""
+        """Write a line, which ends in a line break, and return the next one without it.
+
+        `Late` says that the reply does not come in time, `Broken` that none comes.
+        """
         if not self._open:
             raise Broken("it has ended")
         self._take(self._out, self._received)
@@ -180,7 +183,7 @@ class Child:
         return bool(found)
 
     def told(self) -> str:
-        """Return the last lines of stderr; see `Connection`."""
+        """Return the last lines of stderr for a message, in one line and below it."""
         text = self._stderr.decode(errors="replace")
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if not lines:
@@ -217,19 +220,14 @@ class Child:
             return "it closed its stdout"
         return f"it ended with exit code {code}" if code >= 0 else f"it ended by signal {-code}"
 
-    def disown(self) -> None:
-        """Close this process's ends; see `Connection`."""
-        if self._open:
+    def leave(self) -> None:
+        """End it if this process has opened it; else close the ends, as it was forked since."""
+        if self._owner == lineage():
+            self.close()
+        elif self._open:
             self._open = False
             _children.discard(self)
             self._let_go()
-
-    def leave(self) -> None:
-        """End it if this process has opened it; else leave it to the one that has."""
-        if self._owner == lineage():
-            self.close()
-        else:
-            self.disown()
 
     def _let_go(self) -> None:
         self._control.close()

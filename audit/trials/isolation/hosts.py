@@ -9,9 +9,8 @@ from typing import Any, Self
 
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.trials.isolation.child import Answering
-from dpassay.trials.isolation.host import Handle, Host
+from dpassay.trials.isolation.host import Handle, Host, Said
 from dpassay.trials.isolation.limits import Limits, Lost, Overtime, Unsent
-from dpassay.trials.isolation.printed import Said
 from dpassay.trials.ledger import installed
 from dpassay.trials.wire import Garbled, read
 from dpassay.trials.written import INLINE, Array, Outcome

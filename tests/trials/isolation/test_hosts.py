@@ -22,10 +22,9 @@ import pytest
 from dpassay.data import Labelled
 from dpassay.errors import TargetError
 from dpassay.trials.isolation.child import GIB
-from dpassay.trials.isolation.host import Host, wait
+from dpassay.trials.isolation.host import CHUNK, SHOWN, Host, Said, wait
 from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.limits import Limits, Lost, Overtime, Unsent
-from dpassay.trials.isolation.printed import CHUNK, SHOWN, Said
 from dpassay.trials.wire import HEAD, MARK, Garbled, length, pack, unpack
 from dpassay.workers import namespaces as of_linux
 from dpassay.workers import supervisor
@@ -59,6 +58,8 @@ def host() -> Iterator[Callable[..., Host]]:
         each.close()
 
 
+# a finalizer that fails says it here, and no test sees it else
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 def test_a_thing_that_is_named_twice_is_kept_once(host: Callable[..., Host]) -> None:
     """Two groups may have one base; when it is gone, it is forgotten once."""
     one, data = host(), Labelled([[1.0]], [0])  # type: ignore[arg-type]
