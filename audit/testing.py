@@ -7,7 +7,7 @@ import shlex
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpassay.api import audit
 from dpassay.config.profiles import CONFIDENCE
@@ -20,9 +20,6 @@ from dpassay.record.files import dumps, write_text
 from dpassay.record.trust import trust_of
 from dpassay.record.witness import make_witness
 from dpassay.record.witness_words import in_words
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,29 +43,9 @@ class Assayed:
         self.asked.append("verdict")
         return self.result.verdict
 
-    @property
-    def lower(self) -> float:
-        """Certified lower bound on the leak; see `Result`."""
-        return self.result.lower
-
-    @property
-    def upper(self) -> float:
-        """Certified upper bound on the largest leak of the certified cells; see `Result`."""
-        return self.result.upper
-
-    @property
-    def exact(self) -> float | None:
-        """The true largest leak where it was computed; see `Result`."""
-        return self.result.exact
-
-    @property
-    def detectable(self) -> float:
-        """Smallest true leak that would have been refuted with probability 0.9; see `Result`."""
-        return self.result.detectable
-
-    def to_frame(self) -> pd.DataFrame:
-        """All certified cells as a table; see `Result`."""
-        return self.result.to_frame()
+    def __getattr__(self, name: str) -> Any:
+        """Return what the result has: `lower`, `upper`, `detectable` and so on."""
+        return getattr(self.result, name)
 
     def assert_not_refuted(self, *, detectable: float | None = None) -> None:
         """Fail unless the audit ran, could see enough, and did not refute the claim.

@@ -51,7 +51,7 @@ from dpassay.attacks.given.estimates import OWN
 from dpassay.attacks.repeated.attacked import attack_repeatedly, can_be_repeated, enough_transcripts
 from dpassay.attacks.repeated.run import ladder
 from dpassay.attacks.scores import ATTACKS, Attack
-from dpassay.cli.arguments.options import read_table, workers_of
+from dpassay.cli.arguments.options import read_table, refuse_idle, workers_of
 from dpassay.cli.arguments.parser import (
     Parser,
     add_claim,
@@ -64,7 +64,7 @@ from dpassay.cli.arguments.parser import (
     codes,
     in_force,
 )
-from dpassay.cli.attacked import asked_of, attacked
+from dpassay.cli.attack_targets import AttackTargets
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.gate.rules import accepted_rules
 from dpassay.cli.interrupts import interrupts
@@ -140,13 +140,13 @@ def action(arguments: argparse.Namespace) -> int:
     config = in_force(arguments)
     _refuse_idle(arguments, config)
     with sealed(config, arguments.words) as changed:
-        asked_for = asked_of(arguments, config)
+        asked = AttackTargets(arguments, config)
         table = read_table(config, config.slice_by, task=config.task or "")
         told = {key.name: getattr(config, key.name) for key in fields(Scenario)}
         data, laid = lay(table, Scenario(**told))
         known = accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
         laid["commit"] = commit()  # before there is code that could change what is called
-        with attacked(asked_for, arguments, config, table, data) as targets:
+        with asked.built(table, data) as targets:
             again = [replace(each, again=known.get(each.name, {})) for each in targets]
             return _attack(arguments, config, again, table, data, laid, changed)
 
@@ -229,24 +229,15 @@ def _attack(
     )
     shown = partial(print_attacks, record, console())
     beside = {RECORDS: records_csv(found, data)}
-    deliver_attacks(
-        record,
-        directory,
-        shown,
-        beside,
-        held=protections(),
-        as_json=arguments.json,
-        quiet=arguments.quiet,
-    )
+    deliver_attacks(record, directory, shown, arguments, beside, protections())
     return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
 def _refuse_idle(arguments: argparse.Namespace, config: Config) -> None:
     """Refuse options that would change nothing, instead of ignoring them."""
     for keys, idle, why in IDLE:
-        for key in keys:
-            if config.said(key) and idle(config):
-                raise InvalidInput(f"--{key.replace('_', '-')}: has no effect {why}")
+        if idle(config):
+            refuse_idle(config, keys, why)
     if config.said("executor") and config.executor != "dask":
         raise InvalidInput(
             f"--executor {config.executor}: has no effect on attacks but with dask; --jobs says "

@@ -152,9 +152,7 @@ def _attack(
     def show() -> None:
         sys.stdout.write(printable(told(arguments.service, seen, tested), line=False))
 
-    deliver_attacks(
-        record, directory, show, held=protections(), as_json=arguments.json, quiet=arguments.quiet
-    )
+    deliver_attacks(record, directory, show, arguments, held=protections())
     return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
 
 

@@ -64,5 +64,5 @@ def action(arguments: argparse.Namespace) -> int:
     }
     record = record_of(run, given, attacked)
     shown = partial(print_attacks, record, console())
-    deliver_attacks(record, directory, shown, as_json=arguments.json, quiet=arguments.quiet)
+    deliver_attacks(record, directory, shown, arguments)
     return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)

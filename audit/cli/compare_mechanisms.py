@@ -24,6 +24,7 @@ from __future__ import annotations
 import argparse
 import sys
 from contextlib import redirect_stdout, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from dpassay.cli.arguments.parser import Parser, add_option, add_options, add_ou
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.progress import bars
 from dpassay.cli.output.terminal import console
-from dpassay.cli.shared import command_of, delivering
+from dpassay.cli.shared import command_of, deliver
 from dpassay.config.load import Config
 from dpassay.data import Table
 from dpassay.engine.settings import Settings
@@ -64,6 +65,7 @@ def add_arguments(command: Parser) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Compare, print the table or the document, write the page."""
+    from dpassay.reports.frontier.page import print_comparison, to_html
     from dpassay.reports.frontier.view import key_of
 
     config = in_force(arguments)
@@ -74,7 +76,16 @@ def action(arguments: argparse.Namespace) -> int:
     found = _found(table, wanted, quiet=arguments.quiet)
     rows = [row for row, _ in found]
     document = _document(rows, table, wanted, arguments)
-    _deliver(document, {key_of(row): cost for row, cost in found}, directory, arguments)
+    costs = {key_of(row): cost for row, cost in found}
+
+    def write(folder: Path) -> None:
+        write_text(folder / "frontier.json", dumps(document))
+        write_text(folder / "costs.json", dumps(costs))
+        write_text(folder / "index.html", to_html(document, costs))
+
+    page = None if directory is None else directory / "index.html"
+    show = partial(print_comparison, document, costs, console())
+    deliver(document, page, write, show, arguments)
     if not document["complete"]:
         return Exit.INTERRUPTED
     return Exit.FAILED if any("error" in row for row in rows) else Exit.NOTHING
@@ -130,24 +141,3 @@ def _document(
         "test": len(split.test),
         "rows": rows,
     }
-
-
-def _deliver(
-    document: dict[str, Any],
-    costs: dict[str, dict[str, float]],
-    directory: Path | None,
-    arguments: argparse.Namespace,
-) -> None:
-    from dpassay.reports.frontier.page import print_comparison, to_html
-
-    if directory is not None:
-        with delivering():
-            write_text(directory / "frontier.json", dumps(document))
-            write_text(directory / "costs.json", dumps(costs))
-            write_text(directory / "index.html", to_html(document, costs))
-    if arguments.json:
-        sys.stdout.write(dumps(document))
-    else:
-        print_comparison(document, costs, console())
-    if directory is not None and not arguments.quiet:
-        sys.stderr.write(f"report: {directory / 'index.html'}\n")

@@ -44,8 +44,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ from dpassay.cli.interrupts import interrupts
 from dpassay.cli.output.progress import Log, bars, foretell, silently
 from dpassay.cli.output.terminal import console
 from dpassay.cli.sealed import sealed
-from dpassay.cli.shared import clear, command_of, commit, delivering, write_sidecars
+from dpassay.cli.shared import clear, command_of, commit, deliver, write_sidecars
 from dpassay.config.load import Config
 from dpassay.data import Labelled
 from dpassay.engine.preflight import check
@@ -83,7 +84,7 @@ from dpassay.engine.run import Baseline, assay, opened_cluster
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, first_line, printable
 from dpassay.record.baseline import cells_of
-from dpassay.record.files import dumps, exists
+from dpassay.record.files import exists
 from dpassay.record.kinds import RUNS
 from dpassay.record.places import add_places
 from dpassay.record.run_record import make_record
@@ -146,6 +147,9 @@ def add_arguments(command: Parser) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Audit, print the table or the record, write the reports."""
+    from dpassay import reports
+    from dpassay.reports.run.summary import print_summary
+
     config = in_force(arguments)
     directory = None if config.out is None else Path(config.out)
     if directory is not None and not arguments.dry_run:
@@ -180,7 +184,20 @@ def action(arguments: argparse.Namespace) -> int:
     said = arguments.targets or arguments.process or arguments.http
     listed = () if said else config.mechanisms
     add_places(record, {each.id: each.target.address for each in results}, listed)
-    _deliver(record, results, directory, arguments, time.monotonic() - started, held)
+    seconds = time.monotonic() - started
+
+    def write(folder: Path) -> None:
+        reports.write(record, ("json",), folder)
+        write_sidecars(folder, results, seconds, held)
+        interrupts.settle(f"{folder / 'record.json'} is written, its pages are not")
+        pages = [each for each in reports.DEFAULT if each != "json"]
+        reports.write(record, pages, folder, protections=held)
+
+    show = partial(
+        print_summary, record, console(), everything=arguments.verbose, directory=directory
+    )
+    page = None if directory is None else directory / "index.html"
+    deliver(record, page, write, show, arguments, GO_ON)
     return of_run(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
@@ -275,34 +292,6 @@ def _audited(
     except KeyboardInterrupt:
         return results, False
     return results, True
-
-
-def _deliver(
-    record: dict[str, Any],
-    results: list[Result],
-    directory: Path | None,
-    arguments: argparse.Namespace,
-    seconds: float,
-    held: Sequence[str],
-) -> None:
-    """Write the reports, and print the table or the record."""
-    from dpassay import reports
-    from dpassay.reports.run.summary import print_summary
-
-    if directory is not None:
-        with delivering(GO_ON):
-            reports.write(record, ("json",), directory)
-            write_sidecars(directory, results, seconds, held)
-            interrupts.settle(f"{directory / 'record.json'} is written, its pages are not")
-            pages = [each for each in reports.DEFAULT if each != "json"]
-            reports.write(record, pages, directory, protections=held)
-    if arguments.json:
-        sys.stdout.write(dumps(record))
-    else:
-        print_summary(record, console(), everything=arguments.verbose, directory=directory)
-    interrupts.settle("what was found is printed")
-    if directory is not None and not arguments.quiet:
-        sys.stderr.write(f"report: {directory / 'index.html'}\n")
 
 
 @contextmanager

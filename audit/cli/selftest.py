@@ -18,9 +18,7 @@ exit codes:
 from __future__ import annotations
 
 import argparse
-import math
 import platform
-import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -29,21 +27,13 @@ from dpassay.cli.arguments.parser import Parser, add_option, add_output
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.progress import bars
 from dpassay.cli.output.terminal import console
-from dpassay.cli.shared import delivering
+from dpassay.cli.shared import deliver
 from dpassay.config.options import OPTIONS
 from dpassay.record.files import dumps, writable, write_text
 from dpassay.selftest.check import Check
-from dpassay.selftest.golden import exact_check
 from dpassay.selftest.run import DEEP, DEFAULT, selftest
-from dpassay.targets.resolve import resolve
 
 SCHEMA = "dpassay/selftest/1"
-BY_HAND = {
-    "soft-majority": ({"r": 2, "epsilon": 1.0}, math.log((1 + math.e) / 2)),
-    "soft-majority-overview": ({"r": 2, "epsilon": 1.0}, math.log((1 + math.e**2) / 2)),
-}
-"""Catalogue entries whose worst loss over two records at one point is worked out by hand: two
-teachers agree, or they do not."""
 
 
 def add_arguments(command: Parser) -> None:
@@ -68,19 +58,14 @@ def action(arguments: argparse.Namespace) -> int:
     with bars(quiet=arguments.quiet) as progress:
         size = DEEP if arguments.deep else DEFAULT
         checks = list(selftest(size, seed=seed, progress=progress))
-        for name, (given, known) in BY_HAND.items():
-            checks.append(exact_check(resolve(name, given), known))
     document = _document(checks, deep=arguments.deep, seed=seed)
-    if directory is not None:
-        with delivering():
-            write_text(directory / "selftest.json", dumps(document))
-            write_text(directory / "selftest.html", to_html(document))
-    if arguments.json:
-        sys.stdout.write(dumps(document))
-    else:
-        print_checks(document, console())
-    if directory is not None and not arguments.quiet:
-        sys.stderr.write(f"report: {directory / 'selftest.html'}\n")
+
+    def write(folder: Path) -> None:
+        write_text(folder / "selftest.json", dumps(document))
+        write_text(folder / "selftest.html", to_html(document))
+
+    page = None if directory is None else directory / "selftest.html"
+    deliver(document, page, write, lambda: print_checks(document, console()), arguments)
     return Exit.NOTHING if document["passed"] else Exit.FAILED
 
 

@@ -11,8 +11,7 @@ import platform
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -120,13 +119,30 @@ def clear(directory: Path) -> None:
         raise InvalidInput(f"--out = '{directory}': cannot be written ({error.strerror})") from None
 
 
-@contextmanager
-def delivering(hint: str = "") -> Iterator[None]:
-    """Write what has been found; a failure is an `OutputError`, since it is no wrong usage."""
-    try:
-        yield
-    except InvalidInput as error:
-        raise OutputError(f"{error}{hint}") from None
+def deliver(
+    record: Mapping[str, Any],
+    page: Path | None,
+    write: Callable[[Path], None],
+    show: Callable[[], None],
+    arguments: argparse.Namespace,
+    hint: str = "",
+) -> None:
+    """Write what was found into the folder of its page, print the record or show its table.
+
+    A failure to write is an `OutputError`, since it is no wrong usage; `hint` says what to do.
+    """
+    if page is not None:
+        try:
+            write(page.parent)
+        except InvalidInput as error:
+            raise OutputError(f"{error}{hint}") from None
+    if arguments.json:
+        sys.stdout.write(dumps(record))
+    else:
+        show()
+    interrupts.settle("what was found is printed")
+    if page is not None and not arguments.quiet:
+        sys.stderr.write(f"report: {page}\n")
 
 
 def write_sidecars(
@@ -168,11 +184,9 @@ def deliver_attacks(
     record: Mapping[str, Any],
     directory: Path | None,
     show: Callable[[], None],
+    arguments: argparse.Namespace,
     beside: Mapping[str, str] | None = None,
     held: Sequence[str] | None = None,
-    *,
-    as_json: bool,
-    quiet: bool,
 ) -> None:
     """Write the record of attacks, what lies beside it, its pages; print it, or what is shown.
 
@@ -181,20 +195,15 @@ def deliver_attacks(
     from dpassay import reports
     from dpassay.reports.attack.pages import FORMATS
 
-    if directory is not None:
-        with delivering():
-            reports.write(record, ("json",), directory, FORMATS)
-            for name, text in (beside or {}).items():
-                write_text(directory / name, text)
-            if held is not None:
-                _write_circumstances(directory, protections=held)
-            interrupts.settle(f"{directory / 'attack.json'} is written, its pages are not")
-            pages = {name: each for name, each in FORMATS.items() if name != "json"}
-            reports.write(record, pages, directory, FORMATS, held)
-    if as_json:
-        sys.stdout.write(dumps(record))
-    else:
-        show()
-    interrupts.settle("what was found is printed")
-    if directory is not None and not quiet:
-        sys.stderr.write(f"report: {directory / 'attack.html'}\n")
+    def write(folder: Path) -> None:
+        reports.write(record, ("json",), folder, FORMATS)
+        for name, text in (beside or {}).items():
+            write_text(folder / name, text)
+        if held is not None:
+            _write_circumstances(folder, protections=held)
+        interrupts.settle(f"{folder / 'attack.json'} is written, its pages are not")
+        pages = [name for name in FORMATS if name != "json"]
+        reports.write(record, pages, folder, FORMATS, held)
+
+    page = None if directory is None else directory / "attack.html"
+    deliver(record, page, write, show, arguments)

@@ -30,7 +30,7 @@ from typing import Any
 from dpassay.cli.arguments.parser import Parser, add_option, add_output
 from dpassay.cli.exit_codes import Exit, of_run
 from dpassay.cli.output.terminal import console
-from dpassay.cli.shared import command_of, commit, delivering
+from dpassay.cli.shared import command_of, commit, deliver
 from dpassay.config.options import OPTIONS
 from dpassay.record.files import dumps, witness_file, writable, write_text
 from dpassay.theorems.effort import Effort
@@ -76,8 +76,10 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from dpassay import reports
     from dpassay.cli.output.progress import bars
-    from dpassay.theorems.run import check_rows, make_record
+    from dpassay.reports.theorems.pages import FORMATS, print_rows
+    from dpassay.theorems.run import check_rows, make_record, make_witness
 
     rows = chosen(arguments.names, arguments.paper)
     directory = None if arguments.out is None else Path(arguments.out)
@@ -93,7 +95,16 @@ def _run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("dpassay: interrupted\n")
     record = make_record(found, _facts(arguments, seed), complete=complete)
-    _deliver(record, directory, arguments)
+
+    def write(folder: Path) -> None:
+        reports.write(record, FORMATS, folder, FORMATS)
+        for result in record["results"]:
+            if result["witness"] is not None:
+                path = folder / witness_file(result["id"])
+                write_text(path, dumps(make_witness(result, record["run"])))
+
+    page = None if directory is None else directory / "theorems.html"
+    deliver(record, page, write, lambda: print_rows(record, console()), arguments)
     return of_run(record, allow_inconclusive=False)
 
 
@@ -108,26 +119,6 @@ def _facts(arguments: argparse.Namespace, seed: int) -> dict[str, Any]:
         "deep": arguments.deep,
         "command": command_of(arguments),
     }
-
-
-def _deliver(record: dict[str, Any], directory: Path | None, arguments: Any) -> None:
-    from dpassay import reports
-    from dpassay.reports.theorems.pages import FORMATS, print_rows
-    from dpassay.theorems.run import make_witness
-
-    if directory is not None:
-        with delivering():
-            reports.write(record, FORMATS, directory, FORMATS)
-            for result in record["results"]:
-                if result["witness"] is not None:
-                    path = directory / witness_file(result["id"])
-                    write_text(path, dumps(make_witness(result, record["run"])))
-    if arguments.json:
-        sys.stdout.write(dumps(record))
-    else:
-        print_rows(record, console())
-    if directory is not None and not arguments.quiet:
-        sys.stderr.write(f"report: {directory / 'theorems.html'}\n")
 
 
 def _replay(arguments: argparse.Namespace) -> int:

@@ -38,7 +38,7 @@ from dpassay.record.run_record import result_json
 from dpassay.reports.run.kinds import KINDS as WORDS
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.shared.gaussian import gaussian_delta
-from dpassay.selftest.known import GaussianRelease
+from dpassay.selftest.golden import GaussianRelease
 from dpassay.stats.divergence import gaussian_shift
 from dpassay.stats.scales import Shift
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dpassay.config.load import Config
@@ -40,6 +40,13 @@ RESUMABLE = ("auto", "monte-carlo")
 """Modes with trials that can be taken up again."""
 
 
+def refuse_idle(config: Config, keys: Iterable[str], why: str) -> None:
+    """Raise `InvalidInput` if the command line says an option that would change nothing."""
+    for key in keys:
+        if config.said(key):
+            raise InvalidInput(f"{TABLE[key].flag}: has no effect {why}")
+
+
 def settings_of(config: Config, *, resume: bool = False) -> Settings:
     """Return the settings of a run; `resume` continues an interrupted one.
 
@@ -47,9 +54,8 @@ def settings_of(config: Config, *, resume: bool = False) -> Settings:
     for every run may change nothing.
     """
     on_workers = ("jobs",) if config.mode == "exhaustive" and config.executor == "dask" else ()
-    for key in IDLE_OPTIONS[config.mode]:
-        if config.said(key) and key not in on_workers:
-            raise InvalidInput(f"{TABLE[key].flag}: has no effect with --mode {config.mode}")
+    idle = [key for key in IDLE_OPTIONS[config.mode] if key not in on_workers]
+    refuse_idle(config, idle, f"with --mode {config.mode}")
     if resume and config.mode not in RESUMABLE:
         raise InvalidInput(f"--resume: has no effect with --mode {config.mode}")
     if resume and config.out is None:
