@@ -24,7 +24,7 @@ LONGEST = timedelta(days=366)
 class Suppression:
     """One regression that is let pass.
 
-    `up_to` is the largest size of a `dpassay.record.changes.Change` that passes.
+    `up_to` is the largest size of a `dpassay.record.changes.Difference` that passes.
     """
 
     result: str  # id of the result, as the comparison shows it

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from dpassay.numerics import DOWN, percent, written
-from dpassay.record.attack_numbers import Number, answers, counted_again, limits_of
+from dpassay.record.attack_numbers import LossNumber, answers, counted_again, limits_of
 from dpassay.record.attack_record import (
     BROKEN,
     HELD,
@@ -24,7 +24,7 @@ from dpassay.record.attack_record import (
     rungs_of,
     told_of_claims,
 )
-from dpassay.record.changes import Change, Comparer, Kind, RiseLimit
+from dpassay.record.changes import Comparer, Difference, Kind, RiseLimit
 
 Raw = Mapping[str, Any]
 
@@ -56,7 +56,7 @@ class AttackComparer(Comparer):
             for name, entry in found.items()
         }
 
-    def others(self) -> Iterator[Change]:
+    def others(self) -> Iterator[Difference]:
         """Each defect of a service; none is excused by having been there before."""
         known = {each.get("name") for each in self.old["defects"]}
         service = self.new["run"].get("service", "service")
@@ -65,17 +65,17 @@ class AttackComparer(Comparer):
             words = f"has a defect, which {seen}: {each.get('name')}: {each.get('seen', '')}"
             yield _change(f"{service}: {each.get('name')}", "refuted", words)
 
-    def came(self, entry: Raw) -> Iterator[Change]:
+    def came(self, entry: Raw) -> Iterator[Difference]:
         """Say that a subject is new."""
         yield from _own(entry)
         yield _change(entry["id"], "new", f"was not attacked before; {_said(entry)}")
 
-    def went(self, entry: Raw) -> Change:
+    def went(self, entry: Raw) -> Difference:
         """Say that a subject is gone."""
         return _change(entry["id"], "vanished", f"is not attacked any more; {_said(entry)}")
 
     @cached_property
-    def again(self) -> dict[str, tuple[list[Number], int, str]]:
+    def again(self) -> dict[str, tuple[list[LossNumber], int, str]]:
         """The numbers of each entry that both records have; see `counted_again`."""
         return {
             name: counted_again(self.before[name], entry, self.tolerance, self.alpha)
@@ -83,7 +83,7 @@ class AttackComparer(Comparer):
             if name in self.before
         }
 
-    def both(self, old: Raw, new: Raw) -> Iterator[Change]:
+    def both(self, old: Raw, new: Raw) -> Iterator[Difference]:
         """Say what is different of a subject."""
         name = new["id"]
         numbers, _, elsewhere = self.again[name]
@@ -101,7 +101,7 @@ class AttackComparer(Comparer):
         return [_limit(name, *counted[name][:2]) for name in claimed or counted]
 
 
-def _own(entry: Raw) -> Iterator[Change]:
+def _own(entry: Raw) -> Iterator[Difference]:
     """Return what is to be said whatever was before: a broken claim, a failure."""
     name = entry["id"]
     if entry["told"] == BROKEN:
@@ -124,7 +124,7 @@ def _own(entry: Raw) -> Iterator[Change]:
             return
 
 
-def _standing(name: str, old: Raw, new: Raw) -> Iterator[Change]:
+def _standing(name: str, old: Raw, new: Raw) -> Iterator[Difference]:
     """Return what became of the claim, and of what could be seen of it."""
     before, after = _claim(old), _claim(new)
     if before != after:
@@ -146,10 +146,10 @@ def _standing(name: str, old: Raw, new: Raw) -> Iterator[Change]:
         yield _change(name, "blinder", f"is not attacked any more: {', '.join(gone)}")
 
 
-def _risen(name: str, numbers: list[Number], alpha: float) -> Iterator[Change]:
+def _risen(name: str, numbers: list[LossNumber], alpha: float) -> Iterator[Difference]:
     """Say which certified losses rose or fell beyond chance; the clearest of them in words."""
     sure = percent(1 - 2 * alpha)
-    moved: dict[Kind, list[Number]] = {
+    moved: dict[Kind, list[LossNumber]] = {
         "rose": [each for each in numbers if each.rose],
         "fell": [each for each in numbers if each.fell],
     }
@@ -162,7 +162,7 @@ def _risen(name: str, numbers: list[Number], alpha: float) -> Iterator[Change]:
             yield _change(name, kind, f"{clearest.words}{more}; {how}", size)
 
 
-def _estimated(name: str, old: Raw, new: Raw, *, strict: bool) -> Iterator[Change]:
+def _estimated(name: str, old: Raw, new: Raw, *, strict: bool) -> Iterator[Difference]:
     """Say which estimates rose: the area under a curve, whose 95 % interval lies above the old."""
     before, after = _areas(old), _areas(new)
     risen = [key for key in after if key in before and after[key][0] > before[key][1]]
@@ -188,7 +188,7 @@ def _areas(entry: Raw) -> dict[tuple[str, str], tuple[float, float]]:
     }
 
 
-def _limit(name: str, numbers: list[Number], of: int) -> RiseLimit:
+def _limit(name: str, numbers: list[LossNumber], of: int) -> RiseLimit:
     """Say how many numbers could have shown a rise, and the smallest rise that one would show."""
     could = [each for each in numbers if each.least < math.inf]
     best = min(could, key=lambda each: each.least, default=None)
@@ -224,5 +224,5 @@ def _down(bound: float | None) -> str:
     return "?" if bound is None else written(bound, 4, DOWN)
 
 
-def _change(name: str, kind: Kind, words: str, size: float | None = None) -> Change:
-    return Change(id=name, mechanism=name, kind=kind, words=words, size=size)
+def _change(name: str, kind: Kind, words: str, size: float | None = None) -> Difference:
+    return Difference(id=name, mechanism=name, kind=kind, words=words, size=size)

@@ -36,7 +36,7 @@ MOST_LEAK = 50.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Number:
+class LossNumber:
     """One number that both records have."""
 
     name: str  # what it is of, in words
@@ -69,7 +69,7 @@ class Number:
         return f"{self.name}: {self.counts}{'' if self.exact else '; '}{loss}"
 
 
-class Rule(NamedTuple):
+class GuessRule(NamedTuple):
     """A rule that guesses at the coin of a record, in the answers of a view."""
 
     view: str
@@ -100,7 +100,7 @@ def limits_of(entry: Raw) -> list[str]:
 
 def counted_again(
     old: Raw, new: Raw, tolerance: float, alpha: float
-) -> tuple[list[Number], int, str]:
+) -> tuple[list[LossNumber], int, str]:
     """Return the numbers that both records have of an entry, out of how many, and what is new.
 
     The last says which number of the new record is larger, and was not counted before.
@@ -127,11 +127,11 @@ def counted_again(
     return numbers, len(mine) + len(counted), elsewhere
 
 
-def _guesses(subject: Raw | None) -> dict[Rule, Guesses]:
+def _guesses(subject: Raw | None) -> dict[GuessRule, Guesses]:
     """All guesses that a record counts of a subject: with bounds of their own, and anew."""
     if subject is None or subject["error"] is not None:
         return {}
-    found: dict[Rule, Guesses] = {}
+    found: dict[GuessRule, Guesses] = {}
     targets = 0
     for bound in subject["certified"]:
         if bound["counts"] is not None:
@@ -144,9 +144,9 @@ def _guesses(subject: Raw | None) -> dict[Rule, Guesses]:
     return found
 
 
-def _rule(held: Raw) -> Rule:
+def _rule(held: Raw) -> GuessRule:
     rule = held["rule"]
-    return Rule(held["view"], rule["record"], float(rule["threshold"]), rule["above"])
+    return GuessRule(held["view"], rule["record"], float(rule["threshold"]), rule["above"])
 
 
 def _at_targets(bound: Raw) -> tuple[int, int]:
@@ -172,13 +172,13 @@ def _allowed(subject: Raw | None) -> dict[str, tuple[float, float]]:
 
 
 def _of_guesses(
-    rule: Rule,
+    rule: GuessRule,
     old: Guesses,
     new: Guesses,
     allowed: tuple[float, float],
     tolerance: float,
     alpha: float,
-) -> Number:
+) -> LossNumber:
     epsilon, delta = allowed
     slack, n = tolerance * epsilon, new.targets
     before = _of_rule(old.right, old.targets, delta, alpha)
@@ -193,7 +193,7 @@ def _of_guesses(
             middle = (low + high) // 2
             low, high = (low, middle) if rises(middle) else (middle, high)
         least = _loss(float(betaincinv(high, n - high + 1, POWER)), delta)
-    return Number(
+    return LossNumber(
         name=f"guesses at {old.place if 'line' in old.place else new.place} {rule.words}",
         before=before,
         after=_of_rule(new.right, n, delta, alpha),
@@ -279,11 +279,11 @@ def _called(event: Raw, labels: Sequence[int]) -> bool:
     return total >= float(event["threshold"]) - NEAR
 
 
-def _of_laws(old: Raw, new: Raw, tolerance: float) -> Number:
+def _of_laws(old: Raw, new: Raw, tolerance: float) -> LossNumber:
     """Compare the exact losses of a rung in two records."""
     before, after = (float(each["limits"]["epsilon"]) for each in (old, new))
     slack = tolerance * float(old.get("basic", 0.0))
-    return Number(
+    return LossNumber(
         name=f"{answers(old['m'])} at the worst pair examined",
         before=(before, before),
         after=(after, after),
@@ -293,13 +293,13 @@ def _of_laws(old: Raw, new: Raw, tolerance: float) -> Number:
     )
 
 
-def _of_events(old: Raw, new: Raw, delta: float, tolerance: float, alpha: float) -> Number:
+def _of_events(old: Raw, new: Raw, delta: float, tolerance: float, alpha: float) -> LossNumber:
     """Compare the counts of one event in two records, each with error probability alpha."""
     loss = Ratio(min(1.0, old["m"] * delta))
     before, after = (_of_event(each["counts"], loss, alpha) for each in (old, new))
     slack, n = tolerance * float(old.get("basic", 0.0)), new["counts"]["n1"]
     shown = [f"{each['counts']['x']} and {each['counts']['y']}" for each in (new, old)]
-    return Number(
+    return LossNumber(
         name=f"{answers(old['m'])}, where {old['pair']}",
         before=before,
         after=after,
@@ -338,7 +338,7 @@ def _of_event(counts: Raw, loss: Ratio, alpha: float) -> Span:
 
 
 def _larger(
-    mine: Mapping[Rule, Guesses],
+    mine: Mapping[GuessRule, Guesses],
     subject: Raw | None,
     both: Sequence[tuple[Raw, Raw]],
     sampled: Sequence[tuple[Raw, Raw]],

@@ -18,7 +18,7 @@ from dpassay.config.suppressions import Suppression
 from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput
 from dpassay.record.attack_record import BROKEN, UNEXAMINED, UNSEEN, told_of_claims
-from dpassay.record.changes import Change, Comparison
+from dpassay.record.changes import Comparison, Difference
 from dpassay.record.entries import entry_key, renamings
 from dpassay.record.kinds import RUNS, kind_of_record
 from dpassay.targets.guard import AuditTarget
@@ -34,8 +34,8 @@ class Judged:
     """A comparison with the regressions that are let pass set apart."""
 
     comparison: Comparison
-    open: tuple[Change, ...]
-    let_pass: tuple[tuple[Change, Suppression], ...] = ()
+    open: tuple[Difference, ...]
+    let_pass: tuple[tuple[Difference, Suppression], ...] = ()
     notes: tuple[str, ...] = ()
     baseline: Path | None = None
 
@@ -80,8 +80,8 @@ def judge(
             notes.append(f"expired on {each.expires}: {_named(each)}")
         else:
             alive.append(each)
-    open_: list[Change] = []
-    let_pass: list[tuple[Change, Suppression]] = []
+    open_: list[Difference] = []
+    let_pass: list[tuple[Difference, Suppression]] = []
     for change in comparison.regressions:
         meant = [each for each in alive if (each.result, each.kind) == (change.id, change.kind)]
         holding = [
@@ -111,7 +111,7 @@ def judge(
     )
 
 
-def _excess(change: Change, each: Suppression) -> str:
+def _excess(change: Difference, each: Suppression) -> str:
     """Say why a suppression with a limit does not hold."""
     if change.size is None or each.up_to is None:
         return "this kind of regression has no size to be held against its limit"
@@ -181,31 +181,27 @@ def require_same(old: Raw, new: Raw, path: Path, argument: str = "baseline") -> 
     Runs that share no mechanism can be compared, but not be held against a baseline.
     """
     kind, before, after = kind_of_record(new), old["run"], new["run"]
-    accept = "dpassay baseline accept"
-    accept += f" --baseline {shlex.quote(str(path))}" if kind is RUNS else ""
-    again = f"look at the new record, then run `{accept}`"
-    again = f"{kind.again}, or {again}" if kind.again else again
-    where = f"{argument} = '{path}': is stale"
-    names = {"data"} if kind is RUNS else {*before, *after} - kind.may_differ
-    if differs := _difference(before, after, names):
-        raise InvalidInput(f"{where}: {differs}; {again}")
-    field = "mechanism" if kind is RUNS else "id"
-    mine, theirs = (
-        {each.get(field, each.get("name")) for each in kind.entries(record)}
-        for record in (old, new)
-    )
-    if mine & theirs or (kind is RUNS and argument != "baseline"):
+    baseline = argument == "baseline"
+    facts = {"data"} if kind is RUNS else {*before, *after} - kind.may_differ
+    wrong, names = _difference(before, after, facts), dict[str, str]()
+    mine, theirs = (kind.known_by(record) for record in (old, new))
+    if not (wrong or mine & theirs) and (baseline or kind is not RUNS):
+        wrong = f"it has none of the {kind.entry}s of the record"
+        names = renamings(old["results"], new["results"]) if kind is RUNS else names
+    if not wrong:
         return
-    if kind is RUNS:
-        names_of = renamings(old["results"], new["results"]).items()
-        renamed = "; ".join(
-            f"if {one} was renamed to {other}, run `{move_command(one, other, path)}`, then "
-            "`dpassay run` again"
-            for one, other in names_of
-        )
-        again = renamed or again
-    nouns = f"{'mechanism' if kind is RUNS else kind.entry}s"
-    raise InvalidInput(f"{where}: it has none of the {nouns} of the record; {again}")
+    if not baseline:
+        raise InvalidInput(f"{argument} = '{path}': cannot be compared: {wrong}")
+    where = f" --baseline {shlex.quote(str(path))}" if kind is RUNS else ""
+    renamed = (
+        f"if {one} was renamed to {other}, run `{move_command(one, other, path)}`, then "
+        "`dpassay run` again"
+        for one, other in names.items()
+    )
+    remedy = "; ".join(renamed) or (
+        f"{kind.again}look at the new record, then run `dpassay baseline accept{where}`"
+    )
+    raise InvalidInput(f"{argument} = '{path}': is stale: {wrong}; {remedy}")
 
 
 def _difference(old: Raw, new: Raw, names: Iterable[str], within: str = "") -> str:

@@ -70,7 +70,7 @@ run's confidence by default.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Difference:
     """One thing that is different."""
 
     id: str
@@ -111,7 +111,7 @@ class RiseLimit:
 class Comparison:
     """A record held against an older one."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[Difference, ...]
     unchanged: tuple[str, ...]
     tolerance: float
     alpha: float
@@ -124,12 +124,12 @@ class Comparison:
         return tuple(limit for limit in self.rise_limits if not limit.cells)
 
     @property
-    def regressions(self) -> tuple[Change, ...]:
+    def regressions(self) -> tuple[Difference, ...]:
         """Return what turns a pipeline red."""
         return tuple(change for change in self.changes if change.is_regression)
 
     @property
-    def news(self) -> tuple[Change, ...]:
+    def news(self) -> tuple[Difference, ...]:
         """The rest."""
         return tuple(change for change in self.changes if not change.is_regression)
 
@@ -146,7 +146,7 @@ class Comparison:
         }
 
 
-def _json(change: Change) -> dict[str, Any]:
+def _json(change: Difference) -> dict[str, Any]:
     size = None if change.size is None else number(change.size)
     renamed = None if change.renamed is None else list(change.renamed)
     return asdict(change) | {"size": size, "renamed": renamed}
@@ -170,19 +170,19 @@ class Comparer:
         """Return the entries of a record, by what each is known by in every record."""
         return {each["id"]: each for each in record["results"]}
 
-    def came(self, entry: Raw) -> Iterable[Change]:
+    def came(self, entry: Raw) -> Iterable[Difference]:
         """Say that an entry is new, and what else is to be said of it without an old one."""
         raise NotImplementedError
 
-    def went(self, entry: Raw) -> Change:
+    def went(self, entry: Raw) -> Difference:
         """Say that an entry is gone."""
         raise NotImplementedError
 
-    def both(self, old: Raw, new: Raw) -> Iterable[Change]:
+    def both(self, old: Raw, new: Raw) -> Iterable[Difference]:
         """Say what is different of an entry."""
         raise NotImplementedError
 
-    def others(self) -> Iterable[Change]:
+    def others(self) -> Iterable[Difference]:
         """Say what is to be said of no entry; it comes first."""
         return ()
 

@@ -14,7 +14,7 @@ from typing import Any
 from dpassay.claims import Claim, claim_from_json
 from dpassay.numerics import lower_number, percent, upper_number
 from dpassay.privacy_curves import curve_from_json, usual
-from dpassay.record.changes import Change, Kind
+from dpassay.record.changes import Difference, Kind
 from dpassay.record.files import witness_file
 from dpassay.record.trust import trust_of
 
@@ -50,11 +50,13 @@ def entry_key(mechanism: str, parameters: Raw, claim: Raw) -> str:
     return json.dumps([mechanism, parameters, about], sort_keys=True)
 
 
-def change_of(result: Raw, kind: Kind, words: str, size: float | None = None) -> Change:
+def change_of(result: Raw, kind: Kind, words: str, size: float | None = None) -> Difference:
     """Describe a change, its size rounded as written, so that a suppression may quote it."""
     if size is not None:
         size = float(upper_number(size) if kind == "blinder" else lower_number(size))
-    return Change(id=result["id"], mechanism=result["mechanism"], kind=kind, words=words, size=size)
+    return Difference(
+        id=result["id"], mechanism=result["mechanism"], kind=kind, words=words, size=size
+    )
 
 
 def renamings(old: Sequence[Raw], new: Sequence[Raw]) -> dict[str, str]:
@@ -102,7 +104,7 @@ def promises(result: Raw) -> tuple[float, ...]:
     )
 
 
-def vanished(result: Raw, others: Iterable[Raw], names: Mapping[str, str]) -> Change:
+def vanished(result: Raw, others: Iterable[Raw], names: Mapping[str, str]) -> Difference:
     """Say that an entry is gone."""
     mechanism = result["mechanism"]
     same = [other for other in others if other["mechanism"] == mechanism]
@@ -117,7 +119,7 @@ def vanished(result: Raw, others: Iterable[Raw], names: Mapping[str, str]) -> Ch
     return replace(change_of(result, "vanished", words), renamed=(mechanism, names[mechanism]))
 
 
-def own(result: Raw) -> Iterable[Change]:
+def own(result: Raw) -> Iterable[Difference]:
     """Return what to say whatever was before: refuted claims are never excused by the past."""
     claim, expected = claim_of(result), result["expected"] == "refuted"
     if result["verdict"] == "refuted" and not expected:
@@ -128,7 +130,7 @@ def own(result: Raw) -> Iterable[Change]:
             else f"certified at {percent(result['confidence'])} confidence"
         )
         witness = result["witness"] or {}
-        yield Change(
+        yield Difference(
             id=result["id"],
             mechanism=result["mechanism"],
             kind="refuted",
@@ -147,14 +149,14 @@ def own(result: Raw) -> Iterable[Change]:
         )
 
 
-def recovered(old: Raw, new: Raw) -> Iterable[Change]:
+def recovered(old: Raw, new: Raw) -> Iterable[Difference]:
     """Say that nothing is wrong any more."""
     if old["verdict"] == "error" or (old["verdict"] == "refuted") != (old["expected"] == "refuted"):
         words = f"{claim_of(old)} was {old['verdict']}: {old['reason']}"
         yield change_of(new, "recovered", words)
 
 
-def restated(old: Raw, new: Raw, *, held: bool) -> Iterable[Change]:
+def restated(old: Raw, new: Raw, *, held: bool) -> Iterable[Difference]:
     """Say that a claim promises more or less, or is described in other words."""
     before, after = promises(old), promises(new)
     if before != after:
@@ -170,7 +172,7 @@ def restated(old: Raw, new: Raw, *, held: bool) -> Iterable[Change]:
             yield change_of(new, "reworded", f"the claim's {name}: '{now}', and was '{was}'")
 
 
-def retargeted(old: Raw, new: Raw) -> Iterable[Change]:
+def retargeted(old: Raw, new: Raw) -> Iterable[Difference]:
     """Say that a name stands for something else.
 
     `witness` holds the target of every result that has evidence.

@@ -88,6 +88,13 @@ class RecordKind:
         service = {"name": record["run"].get("service")}
         return list(record["subjects"]) or [service] * ("service" in record["run"])
 
+    def known_by(self, record: Raw) -> set[str]:
+        """Return names of the entries of a record; of a run those of its mechanisms."""
+        named = ("mechanism", "id", "name")
+        return {
+            next(entry[each] for each in named if each in entry) for entry in self.entries(record)
+        }
+
     def number(self, record: Raw) -> str:
         """Say how many entries a record has."""
         entries = len(self.entries(record))
@@ -152,7 +159,7 @@ ATTACKS = RecordKind(
     entry="subject",
     done="attacked",
     interrupted="attack; give its command again with the same --out to finish it",
-    again="attack with the same options",
+    again="attack with the same options, or ",
     may_differ=frozenset(
         {"command", "commit", "complete", "confidence", "probe", "references", "targets", "test"}
     ),
@@ -167,7 +174,7 @@ THEOREMS = RecordKind(
     entry="row",
     done="checked",
     interrupted="run; run `dpassay theorem run` again",
-    again="run `dpassay theorem run` with the same options",
+    again="run `dpassay theorem run` with the same options, or ",
     may_differ=frozenset({"command", "commit", "complete", "packages", "seed", "version"}),
 )
 KINDS = (RUNS, ATTACKS, THEOREMS)

@@ -21,7 +21,7 @@ from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw, Law
 from dpassay.numerics import DOWN, UNIT_ROUNDOFF, loss
-from dpassay.record.replay_case import Case, case_of
+from dpassay.record.replay_case import ReplayCase, case_of
 from dpassay.record.trust import file_of, foreign, shown
 from dpassay.record.witness import witness_fault
 from dpassay.stats.betting import GRID
@@ -96,7 +96,7 @@ def replay(
             return _replayed(case)
 
 
-def _replayed(case: Case) -> Replay:
+def _replayed(case: ReplayCase) -> Replay:
     """Run a witness again, by the laws or the trials that it was found by."""
     if isinstance(case.coding, Matches):
         with _drawn_there(case) as tally:
@@ -123,7 +123,7 @@ def _refuse(witness: Raw, *, given: bool, read: bool) -> None:
         )
 
 
-def _computed_again(case: Case, state: Any, neighbour: Any) -> Replay:
+def _computed_again(case: ReplayCase, state: Any, neighbour: Any) -> Replay:
     """Compute the leak of a witness again."""
     claim, recorded = case.claim, case.recorded
     laws = [_law(case, state, "S"), _law(case, neighbour, "S'")]
@@ -139,7 +139,7 @@ def _computed_again(case: Case, state: Any, neighbour: Any) -> Replay:
     )
 
 
-def _exact(case: Case, laws: list[Law]) -> Loss:
+def _exact(case: ReplayCase, laws: list[Law]) -> Loss:
     """Return the leak from the first law to the other, of an event, all events, or a prediction."""
     check_alike(laws[0], laws[1], "S'")
     leaks = readable(case.subject, case.claim, laws[0])
@@ -154,7 +154,7 @@ def _exact(case: Case, laws: list[Law]) -> Loss:
     return leaks.loss(one, other, error)
 
 
-def _law(case: Case, state: Any, where: str) -> Law:
+def _law(case: ReplayCase, state: Any, where: str) -> Law:
     law: Law | None = case.subject.law(state, case.place.queries, where)
     if law is None:
         raise InvalidInput(
@@ -163,7 +163,7 @@ def _law(case: Case, state: Any, where: str) -> Law:
     return law
 
 
-def _judged(case: Case, tally: Tallied) -> Replay:
+def _judged(case: ReplayCase, tally: Tallied) -> Replay:
     """Hold trials against a witness: the same ones, or fresh ones where its coins are not ours."""
     assert case.trials is not None
     own = case.trials.get("own_coins")
@@ -172,7 +172,7 @@ def _judged(case: Case, tally: Tallied) -> Replay:
     return _certified(case, own or BEFORE, int(case.trials["draws"]), tally)
 
 
-def _certified(case: Case, own: Raw, draws: int, tally: Tallied) -> Replay:
+def _certified(case: ReplayCase, own: Raw, draws: int, tally: Tallied) -> Replay:
     """Bound the leak of the witness's event anew, on fresh trials, by the test of the record."""
     claim, recorded = case.claim, case.recorded
     one, other = tally([{"phase": FRESH, "draws": draws}])
@@ -196,7 +196,7 @@ def _certified(case: Case, own: Raw, draws: int, tally: Tallied) -> Replay:
     )
 
 
-def _cell(case: Case, own: Raw, one: Tally, other: Tally) -> tuple[Recorded, str]:
+def _cell(case: ReplayCase, own: Raw, one: Tally, other: Tally) -> tuple[Recorded, str]:
     """Return what is bounded anew, and its counts in words."""
     if isinstance(case.coding, Rounded):
         spread = tuple(map(float, own["spreads"]))
@@ -213,7 +213,7 @@ def _cell(case: Case, own: Raw, one: Tally, other: Tally) -> tuple[Recorded, str
     return cell, f" ({x:,} of {n:,} against {y:,} of {n:,})"
 
 
-def _compared(case: Case, trials: Raw, tally: Tallied) -> Replay:
+def _compared(case: ReplayCase, trials: Raw, tally: Tallied) -> Replay:
     """Hold counts, or sums of grid points, against those of a witness."""
     claim, coding, n = case.claim, case.coding, int(trials["draws"])
 
@@ -245,7 +245,7 @@ def _compared(case: Case, trials: Raw, tally: Tallied) -> Replay:
     )
 
 
-def _refuted_early(case: Case, counted: Callable[[RawParts], tuple[int, int]]) -> bool:
+def _refuted_early(case: ReplayCase, counted: Callable[[RawParts], tuple[int, int]]) -> bool:
     """Return whether the trials that an e-process saw come out again, and refute the claim.
 
     How they were dealt into pairs is taken from the witness.
@@ -259,12 +259,12 @@ def _refuted_early(case: Case, counted: Callable[[RawParts], tuple[int, int]]) -
     )
 
 
-def _in_file(case: Case) -> str:
+def _in_file(case: ReplayCase) -> str:
     """Tell what was changed by the lines of the file; empty where there is no file."""
     return str(case.change) if changed_lines(case.change) else ""
 
 
-def _drawn_here(case: Case, state: Any, neighbour: Any) -> Tallied:
+def _drawn_here(case: ReplayCase, state: Any, neighbour: Any) -> Tallied:
     """Return what draws parts of the trials, and counts the symbols answered on both sides."""
     assert case.trials is not None
     seed = int(case.trials["seed"])
@@ -289,7 +289,7 @@ def _drawn_here(case: Case, state: Any, neighbour: Any) -> Tallied:
 
 
 @contextmanager
-def _drawn_there(case: Case) -> Iterator[Tallied]:
+def _drawn_there(case: ReplayCase) -> Iterator[Tallied]:
     """Draw the trials of a learned event where the mechanism runs."""
     told = "trials, as its event was learned"
     require(case.trials is not None, "the witness", "no trials", told)

@@ -43,7 +43,7 @@ DAMAGES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class ReplayCase:
     """A witness, and what it names."""
 
     witness: Mapping[str, Any]
@@ -65,7 +65,7 @@ def case_of(
     target: AuditTarget | None,
     group: Group | None,
     stack: ExitStack,
-) -> Case:
+) -> ReplayCase:
     """Make again what a witness names; arguments are those of `dpassay.record.replay.replay`."""
     try:
         return _case(witness, file, target, group, stack)
@@ -81,7 +81,7 @@ def _case(
     target: AuditTarget | None,
     group: Group | None,
     stack: ExitStack,
-) -> Case:
+) -> ReplayCase:
     claim = claim_from_json(witness["claim"], witness["expected"])
     subject = target if target is not None else _subject(witness, claim, stack)
     place = as_asked(subject, group if group is not None else _group(witness, file))
@@ -98,7 +98,7 @@ def _case(
     )  # it must be a change of these data
     change.apply(place.pairs.base)
     coding, weights = _counted(subject, witness["event"], len(place.queries))
-    found = Case(
+    found = ReplayCase(
         witness=witness,
         subject=subject,
         claim=claim,

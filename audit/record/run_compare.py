@@ -12,7 +12,7 @@ from typing import Any
 
 from dpassay.claims import Claim
 from dpassay.numerics import DOWN, UP, written
-from dpassay.record.changes import Change, Comparer, RiseLimit
+from dpassay.record.changes import Comparer, Difference, RiseLimit
 from dpassay.record.entries import (
     change_of,
     claim_of,
@@ -49,18 +49,18 @@ class RunComparer(Comparer):
         """Return results by what they are about."""
         return dict(zip(entry_keys(record["results"]), record["results"], strict=True))
 
-    def came(self, entry: Raw) -> Iterable[Change]:
+    def came(self, entry: Raw) -> Iterable[Difference]:
         """Say that a result is new."""
         yield from own(entry)
         words = f"was not audited before: {claim_of(entry)}, {entry['verdict']}"
         yield change_of(entry, "new", words)
 
-    def went(self, entry: Raw) -> Change:
+    def went(self, entry: Raw) -> Difference:
         """Say that a result is gone, and under which other name it may be there."""
         names = renamings(self.old["results"], self.new["results"])
         return vanished(entry, self.after.values(), names)
 
-    def both(self, old: Raw, new: Raw) -> Iterable[Change]:
+    def both(self, old: Raw, new: Raw) -> Iterable[Difference]:
         """Say what is different of a result."""
         said = list(own(new))
         yield from said
@@ -90,7 +90,7 @@ PLACES = {"pairs": "pairs", "queries": "query points"}
 """Fields of `searched` that say where an audit looked."""
 
 
-def blinder(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Change]:
+def blinder(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Difference]:
     """Say what an audit has lost, judged by what does not move when alpha is shared.
 
     Shared with another mechanism, that is.
@@ -153,7 +153,7 @@ def draws_of(cell: Raw) -> int:
     return 0 if cell["histograms"] is None else sum(cell["histograms"]["one"])
 
 
-def leak_moved(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Change]:
+def leak_moved(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Difference]:
     """Say that a leak moved, by more than the tolerance and so that the two intervals do not meet.
 
     Which cells are certified is chosen by the screening, from noise: only the very same cell tells

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpassay.numerics import written
-from dpassay.record.changes import Change, Comparer, Kind
+from dpassay.record.changes import Comparer, Difference, Kind
 from dpassay.record.files import witness_file
 
 Raw = Mapping[str, Any]
@@ -40,16 +40,16 @@ class TheoremComparer(Comparer):
         )
         self.alpha = max((each["alpha"] for each in measured if each), default=0.0)
 
-    def came(self, entry: Raw) -> Iterator[Change]:
+    def came(self, entry: Raw) -> Iterator[Difference]:
         """Say that a row is new."""
         yield from _own(entry)
         yield _change(entry, "new", f"was not checked before; it is {entry['verdict']}")
 
-    def went(self, entry: Raw) -> Change:
+    def went(self, entry: Raw) -> Difference:
         """Say that a row is gone."""
         return _change(entry, "vanished", f"is not checked any more; it was {entry['verdict']}")
 
-    def both(self, old: Raw, new: Raw) -> Iterator[Change]:
+    def both(self, old: Raw, new: Raw) -> Iterator[Difference]:
         """Say what is different of a row."""
         own = list(_own(new))
         yield from own
@@ -72,10 +72,10 @@ class TheoremComparer(Comparer):
         yield from _moved(old, new, self.tolerance)
 
 
-def _own(row: Raw) -> Iterator[Change]:
+def _own(row: Raw) -> Iterator[Difference]:
     """Return what is to be said whatever was before: no baseline excuses it."""
     if row["verdict"] == "refuted" and row["expected"] is None:
-        yield Change(
+        yield Difference(
             id=row["id"],
             mechanism=row["id"],
             kind="refuted",
@@ -92,7 +92,7 @@ def _own(row: Raw) -> Iterator[Change]:
         )
 
 
-def _blinder(old: Raw, new: Raw, tolerance: float) -> Iterator[Change]:
+def _blinder(old: Raw, new: Raw, tolerance: float) -> Iterator[Difference]:
     """Say what a check has lost: cases, proof, power, or the strength of its verdict."""
     lost = []
     if METHODS[new["method"]] < METHODS[old["method"]]:
@@ -119,7 +119,7 @@ def _power(old: Raw | None, new: Raw | None, relation: str, tolerance: float) ->
         yield f"detectable {written(seen, 4)} instead of {written(could, 4)}"
 
 
-def _moved(old: Raw, new: Raw, tolerance: float) -> Iterator[Change]:
+def _moved(old: Raw, new: Raw, tolerance: float) -> Iterator[Difference]:
     """Say that the number of a row moved by more than the tolerance, and beyond its bounds.
 
     A number of a statement that is known to be wrong moves either way without a regression.
@@ -184,5 +184,5 @@ def _case(measured: Raw) -> str:
     return ", ".join(f"{name} = {given}" for name, given in sorted(measured["case"].items()))
 
 
-def _change(row: Raw, kind: Kind, words: str, size: float | None = None) -> Change:
-    return Change(id=row["id"], mechanism=row["id"], kind=kind, words=words, size=size)
+def _change(row: Raw, kind: Kind, words: str, size: float | None = None) -> Difference:
+    return Difference(id=row["id"], mechanism=row["id"], kind=kind, words=words, size=size)

@@ -85,7 +85,7 @@ def test_a_suppression_holds_up_to_a_size(old: Record, new: Record, kind: str, s
             "data.split.seed = 1, the record 0",
         ),
         (record(sampled(), data=None), "it has data = none, the record "),
-        (record(sampled(name="other")), "none of the mechanisms"),
+        (record(sampled(name="other")), "none of the results"),
     ],
 )
 def test_a_baseline_of_other_data_or_mechanisms_is_stale(old: Record, said: str) -> None:

@@ -30,7 +30,7 @@ def accepted_rules(config: Config, facts: Raw) -> Rules:
         record = ATTACKS.accepted(path)
         known = {name: record["run"][name] for name in facts if name in record["run"]}
         one, other = (record | {"run": run} for run in (known, facts))
-        require_same(one, other, path, "OLD")
+        require_same(one, other, path)
     except InvalidInput as error:
         sys.stderr.write(f"dpassay: {error}; none of its numbers is counted again\n")
         return {}
