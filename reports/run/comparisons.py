@@ -12,6 +12,7 @@ from dpassay.numerics import UP, percent, written
 from dpassay.reports.run.markdown import code_md, text_md
 from dpassay.reports.shared.junit import Case, junit
 from dpassay.reports.shared.numbers import clean, plural
+from dpassay.reports.shared.terminal import say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -165,28 +166,18 @@ def _junit_case(change: Raw, comparison: Raw, folder: Path) -> Case:
 
 def print_comparison(comparison: Raw, folder: Path, console: Console) -> None:
     """Print a comparison; arguments are those of `to_markdown`. Readable from 80 columns on."""
-    from rich.padding import Padding
-    from rich.text import Text
-
-    def say(text: str, indent: int = 0, style: str = "") -> None:
-        console.print(
-            Padding(Text(text, style=style, overflow="fold"), (0, 0, 0, indent), expand=False)
-        )
-
-    say(headline(comparison), style="bold")
+    say(console, headline(comparison), "bold")
     for change in _in_order(comparison):
         let_pass = _let_pass(change, comparison)
         red = change in comparison["regressions"] and not let_pass
-        say(
-            f"{SYMBOLS[change['kind']]} {change['kind']}: {clean(change['id'])}",
-            style="bold red" if red else "",
-        )
+        head = f"{SYMBOLS[change['kind']]} {change['kind']}: {clean(change['id'])}"
+        say(console, head, "bold red" if red else "")
         commands = commands_of(change, comparison, folder)
         for line in (change["words"], change["witness"], *commands, let_pass):
             if line:
-                say(clean(line), 4)
+                say(console, clean(line), indent=4)
     for note in _notes(comparison):
-        say(note)
+        say(console, note)
 
 
 def _in_order(comparison: Raw) -> Iterator[Raw]:

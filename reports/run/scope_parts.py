@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from dpassay.reports.run.domain_words import symmetry_words
 from dpassay.reports.run.kinds import KINDS, words_of
 from dpassay.reports.run.search_words import (
     declared_words,
     search_words,
     space_words,
+    symmetry_words,
 )
 from dpassay.reports.run.seen_cell import lines_of
 from dpassay.reports.run.words import (

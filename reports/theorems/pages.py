@@ -9,8 +9,7 @@ from dpassay.reports import Format, late
 from dpassay.reports.shared.junit import Case, alarm, junit
 from dpassay.reports.shared.statuses import ERROR, EXPECTED, HELD, INCONCLUSIVE, VERIFIED
 from dpassay.reports.shared.templating import page
-from dpassay.reports.theorems.statements import sentences
-from dpassay.reports.theorems.view import CAVEAT, RowView, headline, rows_of
+from dpassay.reports.theorems.view import CAVEAT, RowView, headline, rows_of, sentences
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,9 +9,8 @@ from typing import Any
 
 from dpassay.numerics import DOWN, UP, percent, written
 from dpassay.reports.run.brief import LEAKS, Brief
-from dpassay.reports.run.domain_words import every_dataset
 from dpassay.reports.run.kinds import words_of
-from dpassay.reports.run.search_words import is_searched, space_words, without_data
+from dpassay.reports.run.search_words import every_dataset, is_searched, space_words, without_data
 from dpassay.reports.run.view import ResultView
 from dpassay.reports.run.words import FOLDER, capital, folder, looked_at
 from dpassay.reports.shared.cards import Bar, Card, Line, Number, Step, number_line
