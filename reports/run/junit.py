@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpassay.numerics import percent
+from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.run_words import ended
 from dpassay.reports.run.view import ResultView, make_view
-from dpassay.reports.run.words import ORIGIN, Part, capital, claim_name
+from dpassay.reports.run.words import ORIGIN, Part, capital
 from dpassay.reports.shared.junit import PASSED, Case, alarm, junit
 from dpassay.reports.shared.numbers import clean, shorten, value
 from dpassay.reports.shared.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED
@@ -59,7 +60,7 @@ def to_junit(record: Raw) -> str:
 
 def _case(result: ResultView) -> Case:
     raw = result.raw
-    claim, bound = claim_name(raw["claim"]), _bound(result)
+    claim, bound = words_of(raw["claim"]).name, _bound(result)
     tag, kind = NOT_PASSED.get(result.status, (PASSED, ""))
     known = bound
     if result.status == ERROR:

@@ -12,22 +12,16 @@ from dpassay.reports.run.findings import Finding
 from dpassay.reports.run.kinds import ERROR as ERROR_UNIT
 from dpassay.reports.run.kinds import BadStrings, Change, Distance, Loss, Movement
 from dpassay.reports.run.search_words import without_data
-from dpassay.reports.shared.numbers import (
-    MISSING,
-    clean,
-    count,
-    plain,
-    shorten,
-)
+from dpassay.reports.shared.numbers import MISSING, clean, count, plain, shorten
 
 Raw = Mapping[str, Any]
 
 
-def ended(run: Raw) -> str:
+def ended(run: Raw, of: str = "claims") -> str:
     """Say why a run is not complete; empty where it is."""
     if run["complete"]:
         return ""
-    interrupted = "The run was interrupted; claims that it did not reach are missing."
+    interrupted = f"The run was interrupted; {of} that it did not reach are missing."
     return str(run.get("changed", interrupted))
 
 

@@ -138,11 +138,9 @@ def _changes(comparison: Raw) -> Iterator[str]:
             for each in every
             if each["kind"] in kinds
         ]
-        yield from (
-            f"{f'{title}:' + chr(10) if number == 0 else ''}{line}"
-            + ("\n" if number == len(lines) - 1 else "")
-            for number, line in enumerate(lines)
-        )
+        if lines:
+            *most, last = f"{title}:\n{lines[0]}", *lines[1:]
+            yield from (*most, f"{last}\n")
 
 
 def _folded(title: str, lines: Sequence[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, leaks
 from dpassay.reports.run.run_words import ended
-from dpassay.reports.run.words import FOLDER
+from dpassay.reports.run.words import FOLDER, capital
 from dpassay.reports.shared.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED
 
 Raw = Mapping[str, Any]
@@ -60,11 +60,7 @@ def _notice(result: Raw, brief: Brief, key: str) -> Notice:
         again = f"See it again: {replay(brief)} ({REPORT})." if brief.replay else ""
         told = (f"{brief.name} {leaks(brief)} ({certainty(result)}).", brief.seen, again)
     else:
-        told = (
-            f"{brief.reason[:1].upper()}{brief.reason[1:]}.",
-            MEANINGS.get(brief.status, ""),
-            "",
-        )
+        told = (f"{capital(brief.reason)}.", MEANINGS.get(brief.status, ""), "")
     return Notice(
         brief=brief,
         title=f"{brief.name}, {brief.claimed}: {brief.status.word}",
