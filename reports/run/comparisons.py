@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpassay.numerics import UP, percent, written
 from dpassay.reports.run.markdown import code_md, text_md
-from dpassay.reports.shared.junit import Case, junit
+from dpassay.reports.shared.junit import JUnitCase, junit
 from dpassay.reports.shared.numbers import clean, plural
 from dpassay.reports.shared.terminal import say
 
@@ -145,12 +145,12 @@ def to_junit(comparison: Raw, folder: Path) -> str:
     it is let pass.
     """
     cases = [_junit_case(change, comparison, folder) for change in _in_order(comparison)]
-    cases += [Case(SUITE, f"unchanged: {clean(name)}") for name in comparison["unchanged"]]
+    cases += [JUnitCase(SUITE, f"unchanged: {clean(name)}") for name in comparison["unchanged"]]
     said = "\n".join((headline(comparison), *_notes(comparison)))
     return junit("dpassay baseline", cases, said)
 
 
-def _junit_case(change: Raw, comparison: Raw, folder: Path) -> Case:
+def _junit_case(change: Raw, comparison: Raw, folder: Path) -> JUnitCase:
     excuse, words = _let_pass(change, comparison), clean(change["words"])
     told = (
         words,
@@ -158,7 +158,9 @@ def _junit_case(change: Raw, comparison: Raw, folder: Path) -> Case:
         *(f"    {command}" for command in commands_of(change, comparison, folder)),
         clean(excuse),
     )
-    case = Case(SUITE, f"{change['kind']}: {clean(change['id'])}", "\n".join(filter(None, told)))
+    case = JUnitCase(
+        SUITE, f"{change['kind']}: {clean(change['id'])}", "\n".join(filter(None, told))
+    )
     if change not in comparison["regressions"] or excuse:
         return case
     return case._replace(tag="failure", kind=change["kind"], message=f"{change['kind']}: {words}")
@@ -227,7 +229,7 @@ def _notes(comparison: Raw) -> tuple[str, ...]:
     )
 
 
-class Words(NamedTuple):
+class ComparisonWords(NamedTuple):
     """How a comparison of one kind of record is told."""
 
     noun: str  # what a regression is called
@@ -271,18 +273,18 @@ def _as_they_are(comparison: Raw) -> str:
 
 
 WORDS = {
-    OF_RUNS: Words(
+    OF_RUNS: ComparisonWords(
         "privacy regression", _replay_or_explain, partial(_recomputed, "cells certified")
     ),
-    "dpassay/attack-comparison/1": Words(
+    "dpassay/attack-comparison/1": ComparisonWords(
         "privacy regression",
         lambda _change, _folder: (),
         partial(_recomputed, "the same guesses or events counted"),
     ),
-    "dpassay/theorem-comparison/1": Words("regression", _replay_or_run, _as_they_are),
+    "dpassay/theorem-comparison/1": ComparisonWords("regression", _replay_or_run, _as_they_are),
 }
 """By the schema of the comparison, as records of each kind have one of their own."""
 
 
-def _words(comparison: Raw) -> Words:
+def _words(comparison: Raw) -> ComparisonWords:
     return WORDS[comparison.get("schema", OF_RUNS)]

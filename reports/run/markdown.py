@@ -13,10 +13,10 @@ from typing import Any
 from dpassay.reports.run.brief import Brief, lead
 from dpassay.reports.run.run_words import units_words
 from dpassay.reports.run.summary import row_of
-from dpassay.reports.run.view import ResultView, View, make_view
+from dpassay.reports.run.view import ResultView, RunView, make_view
 from dpassay.reports.run.words import Part
 from dpassay.reports.shared.numbers import MISSING, clean
-from dpassay.reports.shared.shortening import Frames, Piece, fits, shortened
+from dpassay.reports.shared.shortening import Frames, ReportPiece, fits, shortened
 from dpassay.reports.shared.statuses import ALL, EXPECTED, HELD, REFUTED, VERIFIED, Status
 from dpassay.reports.shared.tables import Table
 
@@ -106,7 +106,7 @@ def captioned(table: Table) -> str:
     return f"{text_md(table.caption)}\n\n{table_md(table)}"
 
 
-def _story(record: Raw, view: View) -> tuple[list[Piece], Frames]:
+def _story(record: Raw, view: RunView) -> tuple[list[ReportPiece], Frames]:
     lines = ""
     for result in view.results:
         if len(view.results) <= FEW or not _stands(result):
@@ -115,34 +115,34 @@ def _story(record: Raw, view: View) -> tuple[list[Piece], Frames]:
             title = f"{title_of(brief, record['run']['confidence'])}."
             lines += f"* {text_md(' '.join(filter(None, (title, _seen(brief), about))))}\n"
     head, rows = _rows(view.summary, [result.status for result in view.results])
-    pieces = [Piece("the notes", _opening(view, f"{lines}\n" if lines else "")), *rows]
-    pieces.append(Piece("how to reproduce", _reproduce(view)))
+    pieces = [ReportPiece("the notes", _opening(view, f"{lines}\n" if lines else "")), *rows]
+    pieces.append(ReportPiece("how to reproduce", _reproduce(view)))
     if view.results:
-        pieces.append(Piece("the findings", _findings(view)))
+        pieces.append(ReportPiece("the findings", _findings(view)))
     for result in view.results:
         title = f"{result.status.symbol} {text_md(result.id)}: {result.status.word}"
         section = f"### {title}\n\n{_parts(result.parts)}"
-        pieces.append(Piece("result", section, result.status))
+        pieces.append(ReportPiece("result", section, result.status))
         if table := result.query_table:
-            pieces.append(Piece("table", folded(table.caption, f"{table_md(table)}\n\n")))
+            pieces.append(ReportPiece("table", folded(table.caption, f"{table_md(table)}\n\n")))
     return pieces, {"row": (head, "\n"), "result": ("## Results\n\n", "")}
 
 
-def _digest(record: Raw, view: View) -> tuple[list[Piece], Frames]:
+def _digest(record: Raw, view: RunView) -> tuple[list[ReportPiece], Frames]:
     """Tell what somebody has to act on, the worst first, and put all mechanisms into a table."""
     head, rows = _rows(*by_mechanism(view))
     confidence = record["run"]["confidence"]
     acted = (
-        Piece("result", _section(result, confidence), result.status)
+        ReportPiece("result", _section(result, confidence), result.status)
         for result in view.results
         if not _stands(result)
     )
     pieces = [
-        Piece("the notes", _opening(view, "")),
+        ReportPiece("the notes", _opening(view, "")),
         *acted,
         *rows,
-        Piece("how to reproduce", _reproduce(view)),
-        Piece("the findings", MORE.format(IN_FULL[bool(record["run"]["catalogue"])])),
+        ReportPiece("how to reproduce", _reproduce(view)),
+        ReportPiece("the findings", MORE.format(IN_FULL[bool(record["run"]["catalogue"])])),
     ]
     return pieces, {"row": (f"## Every mechanism\n\n{head}", "\n"), "result": (ACT, "")}
 
@@ -157,7 +157,7 @@ def _seen(brief: Brief) -> str:
     return brief.seen if brief.status in {REFUTED, EXPECTED} else ""
 
 
-def _opening(view: View, lines: str) -> str:
+def _opening(view: RunView, lines: str) -> str:
     notes = "".join(f"{text_md(note)}\n\n" for note in (f"{view.headline}.", *view.notes))
     return f"{lines}{notes}> **{text_md(view.caveat)}** {text_md(view.caveat_detail)}\n\n"
 
@@ -182,19 +182,21 @@ def _parts(parts: Iterable[Part]) -> str:
     )
 
 
-def _reproduce(view: View) -> str:
+def _reproduce(view: RunView) -> str:
     facts = "".join(f"* {text_md(name)}: {text_md(fact)}\n" for name, fact in view.facts)
     return f"## Reproduce\n\n{code_md(view.command)}\n\n{facts}\n"
 
 
-def _rows(table: Table, statuses: Sequence[Status]) -> tuple[str, list[Piece]]:
+def _rows(table: Table, statuses: Sequence[Status]) -> tuple[str, list[ReportPiece]]:
     """Part a table into its head and its rows."""
     titles, ruler, *rows = table_md(table).split("\n")
-    pieces = [Piece("row", f"{row}\n", status) for row, status in zip(rows, statuses, strict=True)]
+    pieces = [
+        ReportPiece("row", f"{row}\n", status) for row, status in zip(rows, statuses, strict=True)
+    ]
     return f"{text_md(table.caption)}\n\n{titles}\n{ruler}\n", pieces
 
 
-def _findings(view: View) -> str:
+def _findings(view: RunView) -> str:
     table = f"{captioned(view.findings)}\n\n" if view.findings else ""
     words = "".join(f"{text_md(text)}\n\n" for text in view.findings_words)
     notions = f"## Both notions\n\n{captioned(view.notions)}\n\n" if view.notions else ""
@@ -207,7 +209,7 @@ def title_of(brief: Brief, confidence: float) -> str:
     return f"{who}: {', '.join(filter(None, (claims, found)))}; {verdict}"
 
 
-def by_mechanism(view: View) -> tuple[Table, tuple[Status, ...]]:
+def by_mechanism(view: RunView) -> tuple[Table, tuple[Status, ...]]:
     """Put all results into a table: a mechanism's claims, and the corrected ones beside them.
 
     The worst row comes first; with it the worst status of each row is returned.

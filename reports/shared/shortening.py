@@ -25,7 +25,7 @@ SHARES = {
 unless all later ones have room besides."""
 
 
-class Piece(NamedTuple):
+class ReportPiece(NamedTuple):
     """A part of a report with the newlines after it; those of a kind are the worst first."""
 
     kind: str
@@ -37,7 +37,7 @@ Frames = Mapping[str, tuple[str, str]]
 """What stands before the first and after the last piece of a kind."""
 
 
-def shortened(headline: str, pieces: Sequence[Piece], frames: Frames, limit: int) -> str:
+def shortened(headline: str, pieces: Sequence[ReportPiece], frames: Frames, limit: int) -> str:
     """Put a report together so that it takes fewer than `limit` bytes of UTF-8.
 
     A report that fits is whole. Otherwise tables of query points go first, all that do not fit once
@@ -57,12 +57,12 @@ def shortened(headline: str, pieces: Sequence[Piece], frames: Frames, limit: int
     return _joined(headline + _note(pieces, kept), pieces, frames, sorted(kept))
 
 
-def fits(headline: str, pieces: Sequence[Piece], frames: Frames, limit: int) -> bool:
+def fits(headline: str, pieces: Sequence[ReportPiece], frames: Frames, limit: int) -> bool:
     """Return whether the whole report takes fewer than `limit` bytes of UTF-8."""
     return _size(_joined(headline, pieces, frames, range(len(pieces)))) < limit
 
 
-def _joined(start: str, pieces: Sequence[Piece], frames: Frames, kept: Iterable[int]) -> str:
+def _joined(start: str, pieces: Sequence[ReportPiece], frames: Frames, kept: Iterable[int]) -> str:
     """Join pieces with what stands around those of a kind."""
     shown = [pieces[place] for place in kept]
     first = {piece.kind: place for place, piece in reversed(list(enumerate(shown)))}
@@ -78,7 +78,7 @@ def _joined(start: str, pieces: Sequence[Piece], frames: Frames, kept: Iterable[
     return "".join(text)
 
 
-def _kept(pieces: Sequence[Piece], frames: Frames, room: int) -> set[int]:
+def _kept(pieces: Sequence[ReportPiece], frames: Frames, room: int) -> set[int]:
     """Share the room out."""
     sizes = [_size(piece.text) for piece in pieces]
     places = {
@@ -107,9 +107,9 @@ def _kept(pieces: Sequence[Piece], frames: Frames, room: int) -> set[int]:
     return kept
 
 
-def _note(pieces: Sequence[Piece], kept: AbstractSet[int]) -> str:
+def _note(pieces: Sequence[ReportPiece], kept: AbstractSet[int]) -> str:
     """Say in one line what is missing; nothing if nothing is."""
-    left: dict[str, list[Piece]] = {kind: [] for kind in SHARES}
+    left: dict[str, list[ReportPiece]] = {kind: [] for kind in SHARES}
     for place, piece in enumerate(pieces):
         if place not in kept:
             left[piece.kind].append(piece)
@@ -132,7 +132,7 @@ def _size(text: str) -> int:
     return len(text.encode())
 
 
-def _verdicts(pieces: Sequence[Piece]) -> str:
+def _verdicts(pieces: Sequence[ReportPiece]) -> str:
     numbers = Counter(piece.status for piece in pieces)
     if len(numbers) > 1:
         return "; ".join(f"{count(numbers[each])} {each.word}" for each in ALL if each in numbers)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpassay.reports.run.markdown import LIMIT, to_markdown
-from dpassay.reports.shared.shortening import Frames, Piece, shortened
+from dpassay.reports.shared.shortening import Frames, ReportPiece, shortened
 from dpassay.reports.shared.statuses import ALL, HELD, REFUTED, VERIFIED, Status
 
 Record = dict[str, Any]
@@ -135,18 +135,20 @@ def test_the_findings_and_the_command_go_if_they_leave_no_room(make: Any) -> Non
 FRAMES: Frames = {"row": ("t\n", "\n"), "result": ("## Results\n\n", "")}
 
 
-def pieces(*, row: int = 10, section: int = 0, table: int = 0, number: int = 10) -> list[Piece]:
+def pieces(
+    *, row: int = 10, section: int = 0, table: int = 0, number: int = 10
+) -> list[ReportPiece]:
     """As many equal results as are wanted, and nothing else."""
-    made = [Piece("row", "r" * row, HELD)] * number
+    made = [ReportPiece("row", "r" * row, HELD)] * number
     for _ in range(number):
-        made.append(Piece("result", "s" * section, HELD))
-        made += [Piece("table", "q" * table)] if table else []
+        made.append(ReportPiece("result", "s" * section, HELD))
+        made += [ReportPiece("table", "q" * table)] if table else []
     return made
 
 
 @pytest.mark.parametrize("part", ["the findings", "how to reproduce"])
 def test_a_large_part_stays_if_it_is_enough_that_tables_go(part: str) -> None:
-    made = [Piece(part, "f" * 1000), *pieces(section=10, table=1000)]
+    made = [ReportPiece(part, "f" * 1000), *pieces(section=10, table=1000)]
     text = shortened("# h\n\n", made, FRAMES, 1500)
     assert "f" * 1000 in text
     assert "q" * 1000 not in text
@@ -202,17 +204,17 @@ def test_every_shortening(
     results = sorted(results, key=lambda result: result[0].rank)
     headline = "h" * parts[0] + "\n"
     made = [
-        Piece("the notes", "o" * parts[1] + "\n"),
+        ReportPiece("the notes", "o" * parts[1] + "\n"),
         *(
-            Piece("row", f"<row {k}>" + "é" * result[1], result[0])
+            ReportPiece("row", f"<row {k}>" + "é" * result[1], result[0])
             for k, result in enumerate(results)
         ),
-        Piece("how to reproduce", "p" * parts[2] + "\n"),
-        Piece("the findings", "f" * parts[3] + "\n"),
+        ReportPiece("how to reproduce", "p" * parts[2] + "\n"),
+        ReportPiece("the findings", "f" * parts[3] + "\n"),
     ]
     for k, result in enumerate(results):
-        made.append(Piece("result", f"<section {k}>" + "é" * result[2], result[0]))
-        made += [Piece("table", f"<table {k}>" + "é" * result[3])] if result[3] else []
+        made.append(ReportPiece("result", f"<section {k}>" + "é" * result[2], result[0]))
+        made += [ReportPiece("table", f"<table {k}>" + "é" * result[3])] if result[3] else []
     text = shortened(headline, made, FRAMES, limit)
     assert size(text) < limit
     kept = {
@@ -240,5 +242,5 @@ def test_every_shortening(
     ],
 )
 def test_verdicts_of_what_is_left_out(statuses: list[Status], words: str) -> None:
-    made = [Piece("result", "s" * 1000, status) for status in statuses]
+    made = [ReportPiece("result", "s" * 1000, status) for status in statuses]
     assert words in shortened("# h\n\n", made, FRAMES, 500)
