@@ -38,7 +38,7 @@ from dpassay.reports.attack.view import (
     share,
 )
 from dpassay.reports.attack.words import UNDRAWN
-from dpassay.reports.shared.cards import Bar, Card, Line, Number, Step, number_line
+from dpassay.reports.shared.cards import Bar, Card, LargeNumber, NumberLine, Step, number_line
 from dpassay.reports.shared.numbers import clean, count, plain, plural, value
 from dpassay.reports.shared.statuses import Status
 
@@ -193,7 +193,9 @@ def _service(record: Raw, repeated: Sequence[TranscriptTests], command: str, sur
         anchor="repeated",
         status=status,
         numbers=(
-            Number(name="Defects", text=str(len(defects)), note="named below" if defects else ""),
+            LargeNumber(
+                name="Defects", text=str(len(defects)), note="named below" if defects else ""
+            ),
             *(() if found is None else _numbers(found, sure)),
         ),
         seen=(f"{'; '.join(clean(each['name']) for each in defects)}.",) if defects else (),
@@ -228,7 +230,7 @@ def _subject(
         steps = (Step(text="Mend what the message names."), Step(text="Again:", command=command))
         return replace(base, verdict=subject.error, steps=steps)
     best = subject.best.best
-    auc = Number(
+    auc = LargeNumber(
         name="Best AUC",
         text=share(best["auc"]),
         note=f"{clean(best['attack'])}, {subject.best.name}; an estimate"
@@ -315,25 +317,25 @@ def _of_rung(rung: TranscriptTest) -> _Evidence | None:
     )
 
 
-def _numbers(found: _Evidence, sure: str) -> Iterator[Number]:
-    yield Number(name="Claimed", text=found.claimed, note=f"for {found.how}")
-    yield Number(
+def _numbers(found: _Evidence, sure: str) -> Iterator[LargeNumber]:
+    yield LargeNumber(name="Claimed", text=found.claimed, note=f"for {found.how}")
+    yield LargeNumber(
         name=f"Certified {found.renyi}".rstrip(),
         text=f"≥ {written(found.lower, 3, DOWN)}",
         note=f"{sure} confidence, by {found.by}",
     )
     if found.words:
-        yield Number(name="Leak ÷ claim", text=f"≥ {found.words} ×")
+        yield LargeNumber(name="Leak ÷ claim", text=f"≥ {found.words} ×")
     elif found.cap is not None:
         seen = found.detectable is not None and math.isfinite(found.detectable)
-        yield Number(
+        yield LargeNumber(
             name="Would have seen",
             text=f"≥ {written(found.detectable or 0.0, 3, UP)}" if seen else "nothing",
             note=f"with probability 0.9; could certify at most {written(found.cap, 3, DOWN)}",
         )
 
 
-def _line(found: _Evidence) -> Line | None:
+def _line(found: _Evidence) -> NumberLine | None:
     return number_line(
         (found.allowed[0], f"claim {plain(found.allowed[0])}"),
         (found.lower, f"≥ {written(found.lower, 3, DOWN)}"),

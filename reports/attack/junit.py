@@ -16,7 +16,7 @@ from dpassay.record.attack_record import (
 )
 from dpassay.reports.attack.tables import certified_words
 from dpassay.reports.attack.words import defect_words
-from dpassay.reports.shared.junit import Case, alarm, junit
+from dpassay.reports.shared.junit import JUnitCase, alarm, junit
 from dpassay.reports.shared.numbers import clean, plain
 
 Raw = Mapping[str, Any]
@@ -54,17 +54,17 @@ def to_junit(record: Raw) -> str:
     return junit("dpassay attack", cases, f"{len(told)} claims: {counts}.")
 
 
-def _case(name: str, record: Raw, word: str | None, error: str) -> Case:
+def _case(name: str, record: Raw, word: str | None, error: str) -> JUnitCase:
     story, name = "\n".join(_story(name, record)), clean(name)
     if error and word != BROKEN:
         message = f"{FAILED}: {clean(error)}"
-        return Case(GROUP, name, f"{message}\n{story}", "error", "error", message)
+        return JUnitCase(GROUP, name, f"{message}\n{story}", "error", "error", message)
     if word in NOT_PASSED:
         why = "; ".join(blind_to(record)) if word == UNEXAMINED else ""
         message = f"the claim: {word}{f' ({why})' if why else ''}"
-        return Case(GROUP, name, story, "failure", NOT_PASSED[word], message)
+        return JUnitCase(GROUP, name, story, "failure", NOT_PASSED[word], message)
     said = UNCLAIMED if word is None else f"the claim: {word}"
-    return Case(GROUP, name, f"{said}\n{story}")
+    return JUnitCase(GROUP, name, f"{said}\n{story}")
 
 
 def _story(name: str, record: Raw) -> Iterator[str]:
@@ -102,14 +102,16 @@ def _number(place: str, bound: Raw, claimed: float | None, *, bad: bool) -> str:
     return f"{words}; claim {plain(claimed)}{': broken' if bad else blind}"
 
 
-def _defect(defect: Raw, record: Raw) -> Case:
+def _defect(defect: Raw, record: Raw) -> JUnitCase:
     service = clean(record["run"].get("service", "service"))
     name = clean(defect.get("name", "a defect"))
     message = f"has a defect: {name}"
-    return Case(GROUP, f"{service}: {name}", defect_words(defect), "failure", "refuted", message)
+    return JUnitCase(
+        GROUP, f"{service}: {name}", defect_words(defect), "failure", "refuted", message
+    )
 
 
-def _alarms(record: Raw) -> Iterator[Case]:
+def _alarms(record: Raw) -> Iterator[JUnitCase]:
     """Yield a test case for what makes the whole record say less than it seems to."""
     if not record["run"]["complete"]:
         why = record["run"].get("changed", "The attack was interrupted.")

@@ -49,12 +49,12 @@ from dpassay.reports.attack.words import (
     CAVEAT,
     CAVEAT_DETAIL,
     defect_words,
-    ended,
     headline,
     notes,
     opening,
 )
 from dpassay.reports.run.markdown import captioned, code_md, folded, text_md
+from dpassay.reports.run.run_words import ended
 from dpassay.reports.shared.numbers import MISSING, clean, count, plain, shorten
 from dpassay.reports.shared.tables import Table
 from dpassay.reports.shared.templating import page
@@ -177,7 +177,7 @@ def to_html(record: Raw) -> str:
         "attack",
         origin=origin(record),
         lead=lead(record, cards),
-        ended=ended(record["run"]),
+        ended=ended(record["run"], "subjects"),
         cards=chosen(cards),
         several=len(cards) > 1,
         headline=headline(record, subjects),

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpassay.numerics import UP, percent, written
 from dpassay.reports.run.markdown import code_md, text_md
-from dpassay.reports.shared.junit import Case, junit
+from dpassay.reports.shared.junit import JUnitCase, junit
 from dpassay.reports.shared.numbers import clean, plural
+from dpassay.reports.shared.terminal import say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -144,12 +145,12 @@ def to_junit(comparison: Raw, folder: Path) -> str:
     it is let pass.
     """
     cases = [_junit_case(change, comparison, folder) for change in _in_order(comparison)]
-    cases += [Case(SUITE, f"unchanged: {clean(name)}") for name in comparison["unchanged"]]
+    cases += [JUnitCase(SUITE, f"unchanged: {clean(name)}") for name in comparison["unchanged"]]
     said = "\n".join((headline(comparison), *_notes(comparison)))
     return junit("dpassay baseline", cases, said)
 
 
-def _junit_case(change: Raw, comparison: Raw, folder: Path) -> Case:
+def _junit_case(change: Raw, comparison: Raw, folder: Path) -> JUnitCase:
     excuse, words = _let_pass(change, comparison), clean(change["words"])
     told = (
         words,
@@ -157,7 +158,9 @@ def _junit_case(change: Raw, comparison: Raw, folder: Path) -> Case:
         *(f"    {command}" for command in commands_of(change, comparison, folder)),
         clean(excuse),
     )
-    case = Case(SUITE, f"{change['kind']}: {clean(change['id'])}", "\n".join(filter(None, told)))
+    case = JUnitCase(
+        SUITE, f"{change['kind']}: {clean(change['id'])}", "\n".join(filter(None, told))
+    )
     if change not in comparison["regressions"] or excuse:
         return case
     return case._replace(tag="failure", kind=change["kind"], message=f"{change['kind']}: {words}")
@@ -165,28 +168,18 @@ def _junit_case(change: Raw, comparison: Raw, folder: Path) -> Case:
 
 def print_comparison(comparison: Raw, folder: Path, console: Console) -> None:
     """Print a comparison; arguments are those of `to_markdown`. Readable from 80 columns on."""
-    from rich.padding import Padding
-    from rich.text import Text
-
-    def say(text: str, indent: int = 0, style: str = "") -> None:
-        console.print(
-            Padding(Text(text, style=style, overflow="fold"), (0, 0, 0, indent), expand=False)
-        )
-
-    say(headline(comparison), style="bold")
+    say(console, headline(comparison), "bold")
     for change in _in_order(comparison):
         let_pass = _let_pass(change, comparison)
         red = change in comparison["regressions"] and not let_pass
-        say(
-            f"{SYMBOLS[change['kind']]} {change['kind']}: {clean(change['id'])}",
-            style="bold red" if red else "",
-        )
+        head = f"{SYMBOLS[change['kind']]} {change['kind']}: {clean(change['id'])}"
+        say(console, head, "bold red" if red else "")
         commands = commands_of(change, comparison, folder)
         for line in (change["words"], change["witness"], *commands, let_pass):
             if line:
-                say(clean(line), 4)
+                say(console, clean(line), indent=4)
     for note in _notes(comparison):
-        say(note)
+        say(console, note)
 
 
 def _in_order(comparison: Raw) -> Iterator[Raw]:
@@ -236,7 +229,7 @@ def _notes(comparison: Raw) -> tuple[str, ...]:
     )
 
 
-class Words(NamedTuple):
+class ComparisonWords(NamedTuple):
     """How a comparison of one kind of record is told."""
 
     noun: str  # what a regression is called
@@ -280,18 +273,18 @@ def _as_they_are(comparison: Raw) -> str:
 
 
 WORDS = {
-    OF_RUNS: Words(
+    OF_RUNS: ComparisonWords(
         "privacy regression", _replay_or_explain, partial(_recomputed, "cells certified")
     ),
-    "dpassay/attack-comparison/1": Words(
+    "dpassay/attack-comparison/1": ComparisonWords(
         "privacy regression",
         lambda _change, _folder: (),
         partial(_recomputed, "the same guesses or events counted"),
     ),
-    "dpassay/theorem-comparison/1": Words("regression", _replay_or_run, _as_they_are),
+    "dpassay/theorem-comparison/1": ComparisonWords("regression", _replay_or_run, _as_they_are),
 }
 """By the schema of the comparison, as records of each kind have one of their own."""
 
 
-def _words(comparison: Raw) -> Words:
+def _words(comparison: Raw) -> ComparisonWords:
     return WORDS[comparison.get("schema", OF_RUNS)]

@@ -1,8 +1,10 @@
-"""Findings: where the promised constant and the true one differ, and by what factor."""
+"""Findings: where the promised constant and the true one differ, by what factor; both notions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from dpassay.numerics import DOWN
@@ -182,3 +184,88 @@ def _told(kind: Kind, claim: Raw, true: float) -> str:
     if not words_of(claim).slack or kind in ("refuted", "exceeded"):
         return kind
     return f"{kind} in ε at this δ" if true > 0 else "loose in ε: at this δ the loss is 0"
+
+
+def notions_table(results: Sequence[Raw]) -> Table:
+    """Put the true worst epsilon and gamma of each mechanism with a known law side by side."""
+    rows = []
+    for same in _by_mechanism(results):
+        epsilon, gamma = (_notion(same, kind) for kind in ("DP", "Stability"))
+        if epsilon is not None and gamma is not None:
+            rows.append((clean(same[0]["mechanism"]), unit_words(same[0]), *epsilon, *gamma))
+    caption = (
+        "True worst loss ε in nats at δ = 0, and true worst change γ of a probability, "
+        "whether claimed or not. '≥' marks a lower bound: only the audited cells, only an "
+        "enumerated domain or only a part of the release were examined, or, for γ, only "
+        "single answers, while an event of several answers may change more. A claim marked "
+        f"'corrected' or 'own' is not printed in a paper. {WITNESS_NOTE}"
+    )
+    titles = "mechanism | unit | ε claimed: | ε: | witness of ε | γ claimed: | γ: | witness of γ"
+    return Table.of(caption, titles, rows)
+
+
+def _by_mechanism(results: Sequence[Raw]) -> list[list[Raw]]:
+    """Group results on the same mechanism, parameters, relation and unit.
+
+    Only those with both notions.
+    """
+    groups: dict[str, list[Raw]] = {}
+    for result in results:
+        if result.get("other") is not None:
+            claim = result["claim"]
+            same = json.dumps(
+                [result["mechanism"], result["parameters"], claim["relation"], claim["unit"]],
+                sort_keys=True,
+            )
+            groups.setdefault(same, []).append(result)
+    return list(groups.values())
+
+
+def _notion(same: Sequence[Raw], kind: str) -> tuple[str, str, str] | None:
+    """Return what is promised, what is true, and the witness of one notion.
+
+    None where neither claim nor measure tells.
+    """
+    for result in same:
+        claim = result["claim"]
+        if claim["kind"] == kind and not claim["delta"] and (found := known(result)) is not None:
+            above = result["verdict"] == "refuted" or exceeds(result)
+            if _least(result, found[1], kind, result["witness"]):
+                shown = _least_words(floor(result, found[1]), promised(claim))
+            else:
+                shown = exact(found[0], promised(claim), exceeds=above)
+            ours = "" if claim["status"] == "printed" else f", {claim['status']}"
+            return (
+                claim_short(claim, found[0] if above else None) + ours,
+                shown,
+                witness_words(result, found[1]),
+            )
+    for result in same:
+        other = result["other"]
+        if other["kind"] != kind:
+            continue
+        exactly = value(other["exact"])
+        lower = None if exactly is None else exactly - (value(other.get("error")) or 0.0)
+        beside = other | {"verdict": "", "lower": lower, "mode": result["mode"]}
+        found = known(beside)
+        if found is not None:
+            least = _least(result, found[1], kind, other["witness"])
+            return (
+                MISSING,
+                _least_words(floor(beside, found[1])) if least else loss(found[0]),
+                witness_words(other, found[1]),
+            )
+    return None
+
+
+def _least(result: Raw, scope: str, kind: str, witness: Raw | None) -> bool:
+    """Whether a number is a lower bound only.
+
+    Of audited cells, of a domain, of a part of the release, or a change of single answers.
+    """
+    single = kind == "Stability" and witness is not None and len(witness["labels"] or ()) > 2
+    return scope != ANY_SIZE or bool(looked_at(result)) or single
+
+
+def _least_words(number: float, claimed: float = math.inf) -> str:
+    return at_least(below(number, claimed))

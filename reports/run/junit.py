@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpassay.numerics import percent
+from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.run_words import ended
 from dpassay.reports.run.view import ResultView, make_view
-from dpassay.reports.run.words import ORIGIN, Part, capital, claim_name
-from dpassay.reports.shared.junit import PASSED, Case, alarm, junit
+from dpassay.reports.run.words import ORIGIN, Part, capital
+from dpassay.reports.shared.junit import PASSED, JUnitCase, alarm, junit
 from dpassay.reports.shared.numbers import clean, shorten, value
 from dpassay.reports.shared.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED
 
@@ -57,14 +58,14 @@ def to_junit(record: Raw) -> str:
     return junit("dpassay", cases, said)
 
 
-def _case(result: ResultView) -> Case:
+def _case(result: ResultView) -> JUnitCase:
     raw = result.raw
-    claim, bound = claim_name(raw["claim"]), _bound(result)
+    claim, bound = words_of(raw["claim"]).name, _bound(result)
     tag, kind = NOT_PASSED.get(result.status, (PASSED, ""))
     known = bound
     if result.status == ERROR:
         known = shorten(clean(raw["reason"])) or "no cause was recorded"
-    return Case(
+    return JUnitCase(
         f"dpassay.{clean(raw['mechanism'])}",
         f"{claim} ({ORIGIN[raw['claim']['status']]}): {result.id}",
         _story(result, bound, IF_NOT_PASSED if kind else IF_PASSED),
@@ -115,7 +116,7 @@ def _story(result: ResultView, bound: str, titles: set[str]) -> str:
     )
 
 
-def _alarms(record: Raw) -> Iterator[Case]:
+def _alarms(record: Raw) -> Iterator[JUnitCase]:
     """Yield a test case for each thing that makes the whole run say less than it seems to."""
     if why := ended(record["run"]):
         yield alarm("dpassay", "the run is complete", "interrupted", why)

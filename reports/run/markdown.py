@@ -13,10 +13,10 @@ from typing import Any
 from dpassay.reports.run.brief import Brief, lead
 from dpassay.reports.run.run_words import units_words
 from dpassay.reports.run.summary import row_of
-from dpassay.reports.run.view import ResultView, View, make_view
+from dpassay.reports.run.view import ResultView, RunView, make_view
 from dpassay.reports.run.words import Part
 from dpassay.reports.shared.numbers import MISSING, clean
-from dpassay.reports.shared.shortening import Pieces, fits, shortened
+from dpassay.reports.shared.shortening import Frames, ReportPiece, fits, shortened
 from dpassay.reports.shared.statuses import ALL, EXPECTED, HELD, REFUTED, VERIFIED, Status
 from dpassay.reports.shared.tables import Table
 
@@ -60,10 +60,11 @@ def to_markdown(record: Raw, limit: int = LIMIT) -> str:
     results first, and a line at the top says so.
     """
     view = make_view(record)
-    pieces = _story(record, view)
-    if len(view.results) > FEW and not fits(pieces, limit):
-        pieces = _digest(record, view)
-    return shortened(pieces, limit)
+    headline = f"# {text_md(lead(record))}\n\n"
+    pieces, frames = _story(record, view)
+    if len(view.results) > FEW and not fits(headline, pieces, frames, limit):
+        pieces, frames = _digest(record, view)
+    return shortened(headline, pieces, frames, limit)
 
 
 def text_md(text: str) -> str:
@@ -105,8 +106,7 @@ def captioned(table: Table) -> str:
     return f"{text_md(table.caption)}\n\n{table_md(table)}"
 
 
-def _story(record: Raw, view: View) -> Pieces:
-    head, rows = _rows(view.summary) if view.summary else ("", ())
+def _story(record: Raw, view: RunView) -> tuple[list[ReportPiece], Frames]:
     lines = ""
     for result in view.results:
         if len(view.results) <= FEW or not _stands(result):
@@ -114,46 +114,37 @@ def _story(record: Raw, view: View) -> Pieces:
             about = f"About: {brief.about}." if brief.about else ""
             title = f"{title_of(brief, record['run']['confidence'])}."
             lines += f"* {text_md(' '.join(filter(None, (title, _seen(brief), about))))}\n"
-    return Pieces(
-        headline=f"# {text_md(lead(record))}\n\n",
-        opening=_opening(view, f"{lines}\n" if lines else ""),
-        table_head=head,
-        rows=rows,
-        reproduce=_reproduce(view),
-        findings=_findings(view) if view.results else "",
-        results=tuple(
-            f"### {result.status.symbol} {text_md(result.id)}: {result.status.word}\n\n"
-            + _parts(result.parts)
-            for result in view.results
-        ),
-        tables=tuple(
-            folded(result.query_table.caption, f"{table_md(result.query_table)}\n\n")
-            if result.query_table
-            else ""
-            for result in view.results
-        ),
-        statuses=tuple(result.status for result in view.results),
-    )
+    head, rows = _rows(view.summary, [result.status for result in view.results])
+    pieces = [ReportPiece("the notes", _opening(view, f"{lines}\n" if lines else "")), *rows]
+    pieces.append(ReportPiece("how to reproduce", _reproduce(view)))
+    if view.results:
+        pieces.append(ReportPiece("the findings", _findings(view)))
+    for result in view.results:
+        title = f"{result.status.symbol} {text_md(result.id)}: {result.status.word}"
+        section = f"### {title}\n\n{_parts(result.parts)}"
+        pieces.append(ReportPiece("result", section, result.status))
+        if table := result.query_table:
+            pieces.append(ReportPiece("table", folded(table.caption, f"{table_md(table)}\n\n")))
+    return pieces, {"row": (head, "\n"), "result": ("## Results\n\n", "")}
 
 
-def _digest(record: Raw, view: View) -> Pieces:
+def _digest(record: Raw, view: RunView) -> tuple[list[ReportPiece], Frames]:
     """Tell what somebody has to act on, the worst first, and put all mechanisms into a table."""
-    table, statuses = by_mechanism(view)
-    head, rows = _rows(table)
-    acted = [result for result in view.results if not _stands(result)]
-    return Pieces(
-        headline=f"# {text_md(lead(record))}\n\n",
-        opening=_opening(view, ""),
-        table_head=f"## Every mechanism\n\n{head}",
-        rows=rows,
-        row_statuses=statuses,
-        reproduce=_reproduce(view),
-        findings=MORE.format(IN_FULL[bool(record["run"]["catalogue"])]),
-        heading=ACT,
-        results=tuple(_section(result, record["run"]["confidence"]) for result in acted),
-        tables=("",) * len(acted),
-        statuses=tuple(result.status for result in acted),
+    head, rows = _rows(*by_mechanism(view))
+    confidence = record["run"]["confidence"]
+    acted = (
+        ReportPiece("result", _section(result, confidence), result.status)
+        for result in view.results
+        if not _stands(result)
     )
+    pieces = [
+        ReportPiece("the notes", _opening(view, "")),
+        *acted,
+        *rows,
+        ReportPiece("how to reproduce", _reproduce(view)),
+        ReportPiece("the findings", MORE.format(IN_FULL[bool(record["run"]["catalogue"])])),
+    ]
+    return pieces, {"row": (f"## Every mechanism\n\n{head}", "\n"), "result": (ACT, "")}
 
 
 def _stands(result: ResultView) -> bool:
@@ -166,7 +157,7 @@ def _seen(brief: Brief) -> str:
     return brief.seen if brief.status in {REFUTED, EXPECTED} else ""
 
 
-def _opening(view: View, lines: str) -> str:
+def _opening(view: RunView, lines: str) -> str:
     notes = "".join(f"{text_md(note)}\n\n" for note in (f"{view.headline}.", *view.notes))
     return f"{lines}{notes}> **{text_md(view.caveat)}** {text_md(view.caveat_detail)}\n\n"
 
@@ -191,17 +182,21 @@ def _parts(parts: Iterable[Part]) -> str:
     )
 
 
-def _reproduce(view: View) -> str:
+def _reproduce(view: RunView) -> str:
     facts = "".join(f"* {text_md(name)}: {text_md(fact)}\n" for name, fact in view.facts)
     return f"## Reproduce\n\n{code_md(view.command)}\n\n{facts}\n"
 
 
-def _rows(table: Table) -> tuple[str, tuple[str, ...]]:
+def _rows(table: Table, statuses: Sequence[Status]) -> tuple[str, list[ReportPiece]]:
+    """Part a table into its head and its rows."""
     titles, ruler, *rows = table_md(table).split("\n")
-    return f"{text_md(table.caption)}\n\n{titles}\n{ruler}\n", tuple(f"{row}\n" for row in rows)
+    pieces = [
+        ReportPiece("row", f"{row}\n", status) for row, status in zip(rows, statuses, strict=True)
+    ]
+    return f"{text_md(table.caption)}\n\n{titles}\n{ruler}\n", pieces
 
 
-def _findings(view: View) -> str:
+def _findings(view: RunView) -> str:
     table = f"{captioned(view.findings)}\n\n" if view.findings else ""
     words = "".join(f"{text_md(text)}\n\n" for text in view.findings_words)
     notions = f"## Both notions\n\n{captioned(view.notions)}\n\n" if view.notions else ""
@@ -214,7 +209,7 @@ def title_of(brief: Brief, confidence: float) -> str:
     return f"{who}: {', '.join(filter(None, (claims, found)))}; {verdict}"
 
 
-def by_mechanism(view: View) -> tuple[Table, tuple[Status, ...]]:
+def by_mechanism(view: RunView) -> tuple[Table, tuple[Status, ...]]:
     """Put all results into a table: a mechanism's claims, and the corrected ones beside them.
 
     The worst row comes first; with it the worst status of each row is returned.

@@ -10,24 +10,24 @@ from typing import Any
 from dpassay.numerics import percent
 from dpassay.reports.run.findings import Finding
 from dpassay.reports.run.kinds import ERROR as ERROR_UNIT
-from dpassay.reports.run.kinds import BadStrings, Change, Distance, Loss, Movement
-from dpassay.reports.run.search_words import without_data
-from dpassay.reports.shared.numbers import (
-    MISSING,
-    clean,
-    count,
-    plain,
-    shorten,
+from dpassay.reports.run.kinds import (
+    GaussianWords,
+    LossWords,
+    PredictionWords,
+    ScoreWords,
+    StabilityWords,
 )
+from dpassay.reports.run.search_words import without_data
+from dpassay.reports.shared.numbers import MISSING, clean, count, plain, shorten
 
 Raw = Mapping[str, Any]
 
 
-def ended(run: Raw) -> str:
+def ended(run: Raw, of: str = "claims") -> str:
     """Say why a run is not complete; empty where it is."""
     if run["complete"]:
         return ""
-    interrupted = "The run was interrupted; claims that it did not reach are missing."
+    interrupted = f"The run was interrupted; {of} that it did not reach are missing."
     return str(run.get("changed", interrupted))
 
 
@@ -97,16 +97,16 @@ def _fact(entry: object) -> str:
 
 def units_words(units: set[str]) -> str:
     """Say what the numbers of a table are measured in, given the units of its rows."""
-    words = ["Losses in nats"] if Loss.unit in units else []
-    moved = sorted(units & {Change.unit, Movement.unit})
+    words = ["Losses in nats"] if LossWords.unit in units else []
+    moved = sorted(units & {StabilityWords.unit, PredictionWords.unit})
     if moved:
         both = "γ is a change of a probability or of a prediction"
-        words.append(both if Loss.unit in units else f"γ is a {' or a '.join(moved)}")
-    if Distance.unit in units:
+        words.append(both if LossWords.unit in units else f"γ is a {' or a '.join(moved)}")
+    if GaussianWords.unit in units:
         words.append("μ is a Gaussian distance, in standard deviations")
     if any(unit.endswith(ERROR_UNIT) for unit in units):
         words.append("the unit of the claim says which error is meant")
-    if BadStrings.unit in units:
+    if ScoreWords.unit in units:
         words.append(
             "rows with β give the share of bad random strings, to be compared with the claimed δ"
         )

@@ -13,10 +13,9 @@ from dpassay.numerics import DOWN, NEAREST, UP, plain, rounded, written
 from dpassay.record.curves import WITNESSED
 from dpassay.record.files import clearest_id, witness_file
 from dpassay.record.trust import trust_of
-from dpassay.reports.run.domain_words import datasets_words
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.queries import labels
-from dpassay.reports.run.search_words import searched_pairs
+from dpassay.reports.run.search_words import datasets_words, searched_pairs
 from dpassay.reports.run.words import (
     blurred,
     capital,

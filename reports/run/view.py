@@ -17,9 +17,14 @@ from dpassay.engine.wording import through_words
 from dpassay.errors import InvalidInput
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs
-from dpassay.reports.run.findings import Finding, finding_of, findings_table, unit_words
+from dpassay.reports.run.findings import (
+    Finding,
+    finding_of,
+    findings_table,
+    notions_table,
+    unit_words,
+)
 from dpassay.reports.run.kinds import words_of
-from dpassay.reports.run.notions import notions_table
 from dpassay.reports.run.parts import parts_of
 from dpassay.reports.run.profiles import ProfileView, profile_view
 from dpassay.reports.run.queries import (
@@ -146,7 +151,7 @@ class ResultView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class RunView:
     """A record, ready to be shown.
 
     `notes` say what limits the headline: an interrupted run, the catalogue instead of the
@@ -168,7 +173,7 @@ class View:
     glossary: tuple[Status, ...] = ALL  # every status with its meaning
 
 
-def make_view(record: Raw) -> View:
+def make_view(record: Raw) -> RunView:
     """Work out everything a report shows."""
     run = record["run"]
     taken: set[str] = set()
@@ -179,7 +184,7 @@ def make_view(record: Raw) -> View:
     )
     numbers = Counter(result.status for result in results)
     findings = tuple(result.finding for result in results if result.finding is not None)
-    return View(
+    return RunView(
         headline=headline_of(numbers, results, run),
         notes=notes_of(numbers, results, run),
         counts=tuple((numbers[status], status) for status in ALL if numbers[status]),
@@ -285,7 +290,7 @@ def _at(results: Sequence[ResultView]) -> str:
     return f"at one of the examined pairs{apart}"
 
 
-def find_result(view: View, result_id: str) -> ResultView:
+def find_result(view: RunView, result_id: str) -> ResultView:
     """Return one result of a view, or name the nearest ones, or all if none is near."""
     wanted = clean(result_id)
     for result in view.results:

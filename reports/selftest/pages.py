@@ -10,6 +10,7 @@ from dpassay.reports.shared.numbers import MISSING, clean, plural
 from dpassay.reports.shared.statuses import Status
 from dpassay.reports.shared.tables import Table
 from dpassay.reports.shared.templating import page
+from dpassay.reports.shared.terminal import print_table, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -134,12 +135,11 @@ def short(value: Any) -> str:
 def table_of(kind: str, caption: str, points: Sequence[Raw]) -> Table:
     """Put the numbers behind a figure into a table."""
     columns = COLUMNS[kind]
-    return Table(
-        caption=caption,
-        columns=tuple(TITLES.get(column, column) for column in columns),
-        numeric=tuple(column not in ("method", "claim") for column in columns),
-        rows=tuple(tuple(short(point.get(column)) for column in columns) for point in points),
-    )
+    titles = [
+        TITLES.get(column, column) + ":" * (column not in {"method", "claim"}) for column in columns
+    ]
+    rows = (tuple(short(point.get(column)) for column in columns) for point in points)
+    return Table.of(caption, titles, rows)
 
 
 def points_of(document: Raw, group: str) -> list[Raw]:
@@ -154,28 +154,18 @@ def points_of(document: Raw, group: str) -> list[Raw]:
 
 def print_checks(document: Raw, console: Console) -> None:
     """Print the headline, a row per check and what a failed one means, for 80 columns or more."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
     views = view_of(document)
-    console.print(Text(headline(document), style="bold"))
-    table = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    for title in ("status", "check", "found", "limit"):
-        table.add_column(
-            title, justify="right" if title in ("found", "limit") else "left", overflow="fold"
-        )
-    for view in views:
-        style = "green" if view.status is OK else "bold red"
-        table.add_row(
-            Text(f"{view.status.symbol} {view.status.word}", style=style),
-            *map(Text, (view.name, view.found, view.limit)),
-        )
-    console.print(table)
-    for view in views:
-        if view.status is FAILED:
-            console.print(Text(f"{view.name}: {view.what}"))
-    console.print(Text(CAVEAT))
+    say(console, headline(document), "bold")
+    rows = (
+        (f"{each.status.symbol} {each.status.word}", each.name, each.found, each.limit)
+        for each in views
+    )
+    styles = tuple("green" if each.status is OK else "bold red" for each in views)
+    print_table(console, Table.of("", "status | check | found: | limit:", rows), styles)
+    for each in views:
+        if each.status is FAILED:
+            say(console, f"{each.name}: {each.what}")
+    say(console, CAVEAT)
 
 
 def to_html(document: Raw) -> str:

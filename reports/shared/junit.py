@@ -13,7 +13,7 @@ NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 PASSED = "system-out"
 
 
-class Case(NamedTuple):
+class JUnitCase(NamedTuple):
     """A test case.
 
     Its outcome is told in an element with the given tag, 'failure' or 'error' where it did not
@@ -28,12 +28,12 @@ class Case(NamedTuple):
     message: str = ""
 
 
-def alarm(group: str, name: str, kind: str, words: str) -> Case:
+def alarm(group: str, name: str, kind: str, words: str) -> JUnitCase:
     """Make a test case for what makes a whole record say less than it seems to."""
-    return Case(group, name, words, "error", kind, words)
+    return JUnitCase(group, name, words, "error", kind, words)
 
 
-def junit(name: str, cases: Sequence[Case], words: str) -> str:
+def junit(name: str, cases: Sequence[JUnitCase], words: str) -> str:
     """Write a document of one suite: its test cases, and what is said of them all.
 
     A record knows no times, so `time` is 0 and the same record gives the same bytes. Test cases

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpassay.reports import Format, late
-from dpassay.reports.shared.junit import Case, alarm, junit
+from dpassay.reports.shared.junit import JUnitCase, alarm, junit
 from dpassay.reports.shared.statuses import ERROR, EXPECTED, HELD, INCONCLUSIVE, VERIFIED
 from dpassay.reports.shared.templating import page
-from dpassay.reports.theorems.statements import sentences
-from dpassay.reports.theorems.view import CAVEAT, RowView, headline, rows_of
+from dpassay.reports.theorems.view import CAVEAT, RowView, headline, rows_of, sentences
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,13 +43,13 @@ def to_junit(record: Raw) -> str:
     return junit("dpassay theorem", cases, said)
 
 
-def _case(row: RowView) -> Case:
+def _case(row: RowView) -> JUnitCase:
     story = f"{row.checks}\n{row.reason}\nclaimed {row.claimed}, true {row.found}\n{row.witness}"
     word = row.status.word
     if row.status in (VERIFIED, HELD, EXPECTED):
-        return Case("dpassay.theorem", row.key, f"{word}\n{story}")
+        return JUnitCase("dpassay.theorem", row.key, f"{word}\n{story}")
     tag = "error" if row.status is ERROR else "failure"
-    return Case("dpassay.theorem", row.key, story, tag, word, f"{word}: {row.reason}")
+    return JUnitCase("dpassay.theorem", row.key, story, tag, word, f"{word}: {row.reason}")
 
 
 def print_rows(record: Raw, console: Console) -> None:

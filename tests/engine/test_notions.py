@@ -16,7 +16,7 @@ from dpassay.engine.verdicts import Verdict
 from dpassay.record.files import witness_file
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness
-from dpassay.reports.run.notions import notions_table
+from dpassay.reports.run.findings import notions_table
 from dpassay.targets.resolve import resolve
 from tests.core.toys import Sampled, TableMechanism, WithWorstCase, flip_group, target_of
 from tests.engine.recorded import recorded

@@ -62,8 +62,7 @@ def test_what_is_known_of_a_sampled_result_that_is_not_refuted(make: Any) -> Non
 def test_nothing_is_known_from_above_of_a_part(make: Any) -> None:
     result = make.computed("mine", "not refuted", 0.5) | {"looked_at": "the sign alone"}
     found = one(make, result)
-    assert found.found == "≥ 0.5"
-    assert found.most is None
+    assert (found.found, found.at_most) == ("≥ 0.5", "")
 
 
 def test_an_infinite_leak_and_a_claim_of_nothing(make: Any) -> None:

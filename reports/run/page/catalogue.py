@@ -40,7 +40,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class MechanismGroup:
     """One mechanism."""
 
     name: str
@@ -64,7 +64,7 @@ class Catalogue:
 
     published: tuple[ResultView, ...]  # claims of papers that are wrong, the worst first
     ours: tuple[ResultView, ...]  # claims of ours that are wrong, the worst first
-    groups: tuple[Group, ...]  # every mechanism, that of the worst claim first
+    groups: tuple[MechanismGroup, ...]  # every mechanism, that of the worst claim first
     files: Mapping[str, str]  # the page of each mechanism
 
     @property
@@ -113,7 +113,7 @@ def make_catalogue(results: Sequence[ResultView]) -> Catalogue:
         published=tuple(each for each in wrong if each.printed),
         ours=tuple(each for each in wrong if not each.printed),
         groups=tuple(
-            Group(
+            MechanismGroup(
                 name=name,
                 anchor=f"m{number}-{re.sub(r'[^A-Za-z0-9-]+', '-', name)}",
                 page=files[name],

@@ -9,12 +9,11 @@ from typing import Any
 
 from dpassay.numerics import DOWN, UP, percent, written
 from dpassay.reports.run.brief import LEAKS, Brief
-from dpassay.reports.run.domain_words import every_dataset
 from dpassay.reports.run.kinds import words_of
-from dpassay.reports.run.search_words import is_searched, space_words, without_data
+from dpassay.reports.run.search_words import every_dataset, is_searched, space_words, without_data
 from dpassay.reports.run.view import ResultView
 from dpassay.reports.run.words import FOLDER, capital, folder, looked_at
-from dpassay.reports.shared.cards import Bar, Card, Line, Number, Step, number_line
+from dpassay.reports.shared.cards import Bar, Card, LargeNumber, NumberLine, Step, number_line
 from dpassay.reports.shared.numbers import clean, plural, value
 from dpassay.reports.shared.statuses import (
     ERROR,
@@ -77,8 +76,8 @@ def origin(record: Raw) -> tuple[str, ...]:
     return (*told, ", ".join([clean(data.get("name", "unnamed data")), *size]))
 
 
-def _numbers(raw: Raw, brief: Brief, run: Raw) -> Iterator[Number]:
-    yield Number(name="Claimed", text=brief.claimed)
+def _numbers(raw: Raw, brief: Brief, run: Raw) -> Iterator[LargeNumber]:
+    yield LargeNumber(name="Claimed", text=brief.claimed)
     if not brief.found:
         return
     sampled = raw["mode"] == "monte-carlo"
@@ -89,17 +88,17 @@ def _numbers(raw: Raw, brief: Brief, run: Raw) -> Iterator[Number]:
         interval = not refuted and brief.at_most
         cells = brief.at_most.partition(" at ")[2]
         name = "Certified" if refuted or not interval else f"Certified {_quantity(brief).lower()}"
-        yield Number(name=name, text=brief.found, note=f"{how}, {cells}" if interval else how)
+        yield LargeNumber(name=name, text=brief.found, note=f"{how}, {cells}" if interval else how)
     else:
-        yield Number(name=_quantity(brief), text=brief.found, note=f"{how}, {where}")
+        yield LargeNumber(name=_quantity(brief), text=brief.found, note=f"{how}, {where}")
     if refuted and brief.at_most:
         most, _, cells = brief.at_most.partition(" at ")
-        yield Number(name="At most", text=most, note=f"at {cells}")
+        yield LargeNumber(name="At most", text=most, note=f"at {cells}")
     if refuted and brief.times:
         least = "" if brief.found.startswith("=") else "≥ "
-        yield Number(name=f"{_quantity(brief)} ÷ claim", text=f"{least}{brief.times} ×")
+        yield LargeNumber(name=f"{_quantity(brief)} ÷ claim", text=f"{least}{brief.times} ×")
     if not refuted and sampled and brief.sight:
-        yield Number(
+        yield LargeNumber(
             name="Would have seen",
             text=brief.sight,
             note="at the pairs looked at, with probability 0.9",
@@ -131,7 +130,7 @@ def raw_event(raw: Raw) -> bool:
     return raw["witness"] is not None and raw["witness"]["event"] != []
 
 
-def _line(raw: Raw, brief: Brief) -> Line | None:
+def _line(raw: Raw, brief: Brief) -> NumberLine | None:
     """Place claim, lower and upper bound on a line that begins at 0."""
     lower, upper, leak = (value(raw[key]) for key in ("lower", "upper", "exact"))
     claimed = words_of(raw["claim"]).promised

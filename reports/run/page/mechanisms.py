@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from dpassay.reports.run.brief import lead_of
-from dpassay.reports.run.notions import notions_table
-from dpassay.reports.run.page.catalogue import UNDECIDED, WRONG, Group, make_catalogue
+from dpassay.reports.run.findings import notions_table
+from dpassay.reports.run.page.catalogue import UNDECIDED, WRONG, MechanismGroup, make_catalogue
 from dpassay.reports.run.page.first_screen import card, origin, replayed
 from dpassay.reports.run.page.folder import GENERATOR
 from dpassay.reports.run.page.html import pictures_of
 from dpassay.reports.run.run_words import ended
-from dpassay.reports.run.view import ResultView, View, make_view
+from dpassay.reports.run.view import ResultView, RunView, make_view
 from dpassay.reports.shared.cards import Card, Step
 from dpassay.reports.shared.numbers import clean
 from dpassay.reports.shared.statuses import HELD, VERIFIED
@@ -45,7 +45,13 @@ def mechanism_pages(record: Raw) -> dict[str, str]:
     }
 
 
-def _page(record: Raw, view: View, group: Group, before: Group | None, after: Group | None) -> str:
+def _page(
+    record: Raw,
+    view: RunView,
+    group: MechanismGroup,
+    before: MechanismGroup | None,
+    after: MechanismGroup | None,
+) -> str:
     shown = _shown(group.results)
     return page(
         "mechanism",
@@ -82,7 +88,7 @@ def _stands(result: ResultView) -> bool:
     return result.brief.status in {HELD, VERIFIED}
 
 
-def _card(result: ResultView, group: Group, run: Raw) -> Card:
+def _card(result: ResultView, group: MechanismGroup, run: Raw) -> Card:
     """Make the card of a result, with what its reader can do, who is not its author."""
     made = card(result, run)
     if result.status in UNDECIDED:
@@ -90,7 +96,7 @@ def _card(result: ResultView, group: Group, run: Raw) -> Card:
     return replace(made, steps=tuple(_steps(result, group, clean(run["command"]))))
 
 
-def _steps(result: ResultView, group: Group, command: str) -> Iterator[Step]:
+def _steps(result: ResultView, group: MechanismGroup, command: str) -> Iterator[Step]:
     brief = result.brief
     if brief.status in WRONG:
         yield Step(text=_instead(result, group))
@@ -110,7 +116,7 @@ def _steps(result: ResultView, group: Group, command: str) -> Iterator[Step]:
     )
 
 
-def _instead(result: ResultView, group: Group) -> str:
+def _instead(result: ResultView, group: MechanismGroup) -> str:
     """Say what to rely on in place of a wrong claim."""
     if not result.printed:
         return "Nothing to mend: no paper prints this claim, which was declared wrong beforehand."
