@@ -33,9 +33,9 @@ from dpassay.data import Table
 from dpassay.errors import InvalidInput, require
 from dpassay.targets.importing import is_own
 from dpassay.targets.resolve import About, about
-from dpassay.trials.isolation.desk import LostProcess
+from dpassay.trials.isolation.hosts import Hosts, LostProcess
 from dpassay.trials.isolation.introduce import introduced
-from dpassay.trials.isolation.remote import Remote
+from dpassay.trials.isolation.server import Server
 
 
 class AttackTargets:
@@ -103,9 +103,9 @@ class AttackTargets:
         def there() -> Any:
             return SimpleNamespace(about=lambda: asdict(about(target)))
 
-        remote = Remote(target, there, self._limits)
+        remote = Hosts(target, Server(there), self._limits, bare=True)
         found = About()
-        with closing(remote.hosts), suppress(LostProcess):
+        with closing(remote), suppress(LostProcess):
             found = remote.ask(About, f"importing {target}", "about")
         return found
 

@@ -38,7 +38,7 @@ from dpassay.record.attack_record import (
     broken,
     told_of_claims,
 )
-from dpassay.record.kinds import ATTACKS
+from dpassay.record.kinds import ATTACKS as ATTACK_RECORDS
 from dpassay.record.schemas import fault
 from dpassay.reports.attack.junit import to_junit
 from dpassay.reports.attack.pages import to_html, to_markdown
@@ -205,7 +205,7 @@ def leaking(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def test_a_leak_of_everything_is_broken_and_told(
     leaking: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    record = ATTACKS.read(leaking / "attack.json")
+    record = ATTACK_RECORDS.read(leaking / "attack.json")
     assert fault(record, "attack") == ""
     bound = max(record["subjects"][0]["certified"], key=lambda each: each["renyi"]["lower"])
     renyi = bound["renyi"]
