@@ -7,44 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpassay.record.attack_record import HELD, UNEXAMINED, UNSEEN, broken, could_see, outspent
+from dpassay.reports.shared import statuses
 from dpassay.reports.shared.numbers import MISSING, clean, plain, value
 from dpassay.reports.shared.statuses import Status
 
 Raw = Mapping[str, Any]
 
-BROKEN = Status(
-    slug="refuted",
+BROKEN = replace(
+    statuses.REFUTED,
     word="claim broken",
-    symbol="▲",
-    rank=0,
     meaning="A certified lower bound exceeds what the claim allows the answers to lose together.",
 )
-FAILED = Status(
-    slug="error",
-    word="error",
-    symbol="■",
-    rank=1,
+FAILED = replace(
+    statuses.ERROR,
     meaning="It failed; nothing is known about it.",
 )
-BLIND = Status(
-    slug="inconclusive",
+BLIND = replace(
+    statuses.INCONCLUSIVE,
     word=UNSEEN,
-    symbol="◆",
-    rank=2,
     meaning=(
         "The certified number could not have exceeded the claim, however much leaks: its cap is "
         "not above. Nothing is known."
     ),
 )
-INSIDE = Status(
-    slug="held",
+INSIDE = replace(
+    statuses.HELD,
     word=HELD,
-    symbol="●",
-    rank=3,
     meaning=(
         "No certified bound exceeds the claim, and in one view at least it could have: "
         "'detectable' says how much had to leak. Smaller leaks, other records and stronger "
@@ -55,21 +47,17 @@ UNCLAIMED = Status(
     slug="unclaimed",
     word="nothing claimed",
     symbol="○",
-    rank=4,
+    rank=statuses.VERIFIED.rank,
     meaning="It makes no promise that could be broken.",
 )
-WRONG = Status(
-    slug="refuted",
+WRONG = replace(
+    statuses.REFUTED,
     word="defect",
-    symbol="▲",
-    rank=0,
     meaning="A service does what no correct one does, or next to never.",
 )
-UNKNOWN = Status(
-    slug="inconclusive",
+UNKNOWN = replace(
+    BLIND,
     word=UNEXAMINED,
-    symbol="◆",
-    rank=2,
     meaning="A part of a service could not be looked at without which nothing is known.",
 )
 STATUSES = (BROKEN, FAILED, BLIND, INSIDE, UNCLAIMED)

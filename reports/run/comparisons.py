@@ -151,15 +151,10 @@ def to_junit(comparison: Raw, folder: Path) -> str:
 
 
 def _junit_case(change: Raw, comparison: Raw, folder: Path) -> JUnitCase:
-    excuse, words = _let_pass(change, comparison), clean(change["words"])
-    told = (
-        words,
-        clean(change["witness"]),
-        *(f"    {command}" for command in commands_of(change, comparison, folder)),
-        clean(excuse),
-    )
+    words, witness, commands, excuse = _told(change, comparison, folder)
+    story = (words, witness, *(f"    {command}" for command in commands), excuse)
     case = JUnitCase(
-        SUITE, f"{change['kind']}: {clean(change['id'])}", "\n".join(filter(None, told))
+        SUITE, f"{change['kind']}: {clean(change['id'])}", "\n".join(filter(None, story))
     )
     if change not in comparison["regressions"] or excuse:
         return case
@@ -170,14 +165,12 @@ def print_comparison(comparison: Raw, folder: Path, console: Console) -> None:
     """Print a comparison; arguments are those of `to_markdown`. Readable from 80 columns on."""
     say(console, headline(comparison), "bold")
     for change in _in_order(comparison):
-        let_pass = _let_pass(change, comparison)
-        red = change in comparison["regressions"] and not let_pass
+        words, witness, commands, excuse = _told(change, comparison, folder)
+        red = change in comparison["regressions"] and not excuse
         head = f"{SYMBOLS[change['kind']]} {change['kind']}: {clean(change['id'])}"
         say(console, head, "bold red" if red else "")
-        commands = commands_of(change, comparison, folder)
-        for line in (change["words"], change["witness"], *commands, let_pass):
-            if line:
-                say(console, clean(line), indent=4)
+        for line in filter(None, (words, witness, *commands, excuse)):
+            say(console, clean(line), indent=4)
     for note in _notes(comparison):
         say(console, note)
 
@@ -209,15 +202,17 @@ def commands_of(change: Raw, comparison: Raw, folder: Path) -> tuple[str, ...]:
 
 
 def _section(change: Raw, comparison: Raw, folder: Path) -> str:
-    lines = [
-        f"### {SYMBOLS[change['kind']]} {change['kind']}: {text_md(change['id'])}\n",
-        text_md(change["words"]) + "\n",
-    ]
-    lines += [
-        text_md(text) + "\n" for text in (change["witness"], _let_pass(change, comparison)) if text
-    ]
-    lines += [code_md(command) + "\n" for command in commands_of(change, comparison, folder)]
-    return "\n".join(lines)
+    words, witness, commands, excuse = _told(change, comparison, folder)
+    head = f"### {SYMBOLS[change['kind']]} {change['kind']}: {text_md(change['id'])}"
+    texts = (text_md(text) for text in (words, witness, excuse) if text)
+    return "\n".join(f"{line}\n" for line in (head, *texts, *map(code_md, commands)))
+
+
+def _told(change: Raw, comparison: Raw, folder: Path) -> tuple[str, str, tuple[str, ...], str]:
+    """Return what is said of a change: words, witness, what to run, and why it is let pass."""
+    commands = commands_of(change, comparison, folder)
+    excuse = clean(_let_pass(change, comparison))
+    return clean(change["words"]), clean(change["witness"]), commands, excuse
 
 
 def _notes(comparison: Raw) -> tuple[str, ...]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dpassay.record.files import witness_file
-from dpassay.record.trust import trust_of
 from dpassay.reports.run.bound_parts import alpha, bound, counts, sight
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.scope_parts import any_size, fit, other_notion, searched_words
 from dpassay.reports.run.search_words import one_output
+from dpassay.reports.run.seen_cell import replay_of
 from dpassay.reports.run.words import (
     ORIGIN,
     Part,
@@ -20,7 +19,6 @@ from dpassay.reports.run.words import (
     looked_at,
     nothing_found,
     taken,
-    within,
 )
 from dpassay.reports.shared.numbers import allowance, clean, plain, shorten, value
 from dpassay.reports.shared.statuses import ERROR, EXPECTED, MISSED, Status
@@ -162,16 +160,14 @@ def _replay(result: Raw) -> Iterator[Part]:
     witness = result["witness"]
     if witness is None or nothing_found(result):
         return
-    if witness["target"] is None or witness["data"].get("kind") == "memory":
+    command = replay_of(witness, result["id"])
+    if not command:
         why = (
             "The mechanism or its data existed in memory only: replay the witness from Python, "
             "with the same pairs and queries."
         )
         yield Part(title="Replay", texts=(why,))
         return
-    file = f"{within(witness)}{witness_file(result['id'])}"
-    command = f"dpassay replay {file}{trust_of(witness)}"
-    where = f"To replay this witness alone, run {folder(command)}"
-    if witness["data"].get("kind") == "source" and witness["data"]["source"]["kind"] == "file":
-        where, command = f"{where}, with the data file as FILE", f"{command} --data FILE"
-    yield Part(title="Replay", texts=(f"{where}:",), command=command)
+    file = ", with the data file as FILE" if command.endswith(" FILE") else ""
+    where = f"To replay this witness alone, run {folder(command)}{file}:"
+    yield Part(title="Replay", texts=(where,), command=command)

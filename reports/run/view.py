@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
@@ -73,7 +73,7 @@ class ResultView:
     is certain, and nothing is known from above.
     """
 
-    raw: Raw
+    raw: Raw = field(compare=False)  # views are equal that show the same
     brief: Brief
     anchor: str  # the id made safe for a link, unique in the report
     place: int  # in the record, where results are not ordered by how bad they are

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dpassay.reports.shared.numbers import MISSING, clean, plural
-from dpassay.reports.shared.statuses import Status
+from dpassay.reports.shared.statuses import REFUTED, VERIFIED, Status
 from dpassay.reports.shared.tables import Table
 from dpassay.reports.shared.templating import page
 from dpassay.reports.shared.terminal import print_table, say
@@ -17,21 +17,8 @@ if TYPE_CHECKING:
 
 Raw = Mapping[str, Any]
 
-OK = Status(
-    slug="verified",
-    word="ok",
-    symbol="●",
-    rank=1,
-    meaning="The number keeps its limit.",
-)
-FAILED = Status(
-    slug="refuted",
-    word="FAILED",
-    symbol="▲",
-    rank=0,
-    meaning="The number breaks its limit.",
-)
-
+OK = replace(VERIFIED, word="ok", symbol="●", meaning="The number keeps its limit.")
+FAILED = replace(REFUTED, word="FAILED", meaning="The number breaks its limit.")
 GROUPS = {
     "error": "Exact error of the certified tests",
     "calibration": "False alarms of whole audits",

@@ -55,7 +55,7 @@ def test_a_computed_leak_is_equal_and_no_leak_is_beyond_a_claim_that_holds(make:
 def test_what_is_known_of_a_sampled_result_that_is_not_refuted(make: Any) -> None:
     found = one(make, make.sampled("mine", "not refuted", lower=0.1239, upper=1.1111))
     assert found.found == "0.123 to 1.12"
-    assert (found.least, found.most) == (0.1239, 1.1111)
+    assert found.least == 0.1239
     assert found.times == ""
 
 
