@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dpassay.reports.attack.roc import HEIGHT, Drawn, panels_svg, roc_figures, spaced, styles_of
+from dpassay.reports.attack.roc import HEIGHT, Drawn, roc_figures, spaced, styles_of
 from dpassay.reports.attack.transcripts import TranscriptTests
 from dpassay.reports.attack.view import Look, SubjectView, pair, sound
 from dpassay.reports.shared import chart
@@ -81,8 +81,8 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
         return Drawn(
             title="Advantage and the number of answers",
             label="advantage",
-            svg=panels_svg(
-                panels,
+            svg=chart.svg(
+                panels[0],
                 name="plot-advantage",
                 title="Advantage of the best attack against the number of answers",
                 description=(
@@ -139,8 +139,8 @@ def repeated_plot(found: Sequence[TranscriptTests], *, loss: bool) -> Drawn | No
         return Drawn(
             title="Repeated queries" if loss else "",
             label=f"repeated queries, {what.lower()}",
-            svg=panels_svg(
-                panels,
+            svg=chart.svg(
+                panels[0],
                 name=f"plot-repeated-{what.lower()}",
                 title=f"{what} of repeated answers",
                 description=(
@@ -203,8 +203,8 @@ def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
         return Drawn(
             title="Accuracy and attack success",
             label="accuracy and attack success",
-            svg=panels_svg(
-                panels,
+            svg=chart.svg(
+                panels[0],
                 name="plot-trade",
                 title="Accuracy against attack success",
                 description=(
@@ -228,8 +228,8 @@ def exposure_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
         return None
     values = [[float(each) for each in subject.raw["separations"]] for subject in subjects]
     parts = ((0.0, 1.0, 0.6), (0.05, 0.95, 2.2), (0.25, 0.75, 5.0))
-    height = ROW * len(subjects) + 0.75
-    with chart.drawing(height, left=3.3, above=0.1, across=chart.WIDE) as (axes,):
+    height = ROW * len(subjects) + 0.8
+    with chart.drawing(height, left=3.3, across=chart.WIDE) as (axes,):
         axes.set_xscale("symlog", linthresh=1, linscale=1)
         lowest, highest = min(map(min, values)), max(map(max, values))
         for row, (subject, own) in enumerate(zip(subjects, values, strict=True)):

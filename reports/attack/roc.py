@@ -81,8 +81,8 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
         return Drawn(
             title="ROC curves",
             label="attacks on what makes no claim",
-            svg=panels_svg(
-                panels,
+            svg=chart.svg(
+                panels[0],
                 name="plot-roc-unclaimed",
                 title="ROC curves of all attacks on what makes no claim",
                 description=(
@@ -137,8 +137,8 @@ def view_roc(
         return Drawn(
             title="",
             label=f"best attacks, {view}",
-            svg=panels_svg(
-                panels,
+            svg=chart.svg(
+                panels[0],
                 name=f"plot-roc-{k}",
                 title=f"ROC curves of the best attack, {view}",
                 description=(
@@ -171,12 +171,6 @@ def styles_of(subjects: Sequence[SubjectView]) -> dict[str, chart.Look]:
     named = dict.fromkeys(subject.family for subject in subjects if subject.epsilon is not None)
     looks = [chart.Look(PALETTE[slug], dashes) for dashes in ("-", "--", ":") for slug in COLOURS]
     return {name: looks[k % len(looks)] for k, name in enumerate(named)}
-
-
-def panels_svg(panels: Sequence[Axes], *, name: str, title: str, description: str) -> str:
-    """Write panels with their common legend."""
-    chart.legend(panels[0])
-    return chart.svg(panels[0], name=name, title=title, description=description)
 
 
 def _ceiling(found: Sequence[TranscriptTests], subject: SubjectView, look: Look) -> float | None:

@@ -40,7 +40,6 @@ def frontier_plot(points: Sequence[Point], private: float, majority: float) -> s
         chart.frame(axes, names=names)
         axes.set_xlim(left=0)
         _write_names(axes, best)
-        chart.legend(axes)
         told = ", ".join(f"{each.name} at ε = {each.epsilon:g}" for each in best)
         return chart.svg(
             axes,

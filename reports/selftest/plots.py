@@ -34,7 +34,7 @@ def error_plot(points: Sequence[Raw]) -> str:
     top = 1.15 * max(LIMIT, *(point["at_most"] for point in points))
     losses = sorted({point["epsilon"] for point in points})
     deltas = sorted({point["delta"] for point in points})
-    with chart.drawing(2.9, panels=len(tests), columns=len(tests)) as panels:
+    with chart.drawing(2.9, panels=len(tests)) as panels:
         for axes, test in zip(panels, tests, strict=True):
             for point in points:
                 if point["method"] != test:
@@ -82,7 +82,7 @@ def calibration_plot(points: Sequence[Raw]) -> str:
     rates = [100 * found / point["runs"] for found, point in zip(wrong, points, strict=True)]
     limits = [100 * point["limit"] / point["runs"] for point in points]
     height = 0.42 * len(points) + 0.75
-    with chart.drawing(height, left=1.75, above=0.15, across=chart.WIDE) as (axes,):
+    with chart.drawing(height, left=1.75, across=chart.WIDE) as (axes,):
         sns.barplot(
             x=limits, y=list(range(len(points))), orient="h", width=0.56, ax=axes, color=GOOD,
             saturation=1, alpha=0.18, linewidth=0,
@@ -141,7 +141,6 @@ def power_plot(seen: Sequence[Raw], curve: Sequence[Raw]) -> str:
             names=("true loss / claimed loss", "refuted"),
         )
         axes.grid(visible=False, axis="x")
-        chart.legend(axes)
         return chart.svg(
             axes,
             name="plot-power",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Point = tuple[float, float]
+Floats = Sequence[float]
 
 PALETTE = {
     "refuted": "#d55e00",
@@ -38,38 +39,23 @@ THEME = {INK: "currentColor", FAINT: "var(--faint)", CLAIM: "var(--claim)"} | {
 """What the page puts in place of each colour: another one in the dark, and in print."""
 FONT = "DejaVu Sans"
 """It comes with matplotlib, which measures with it; the reader's browser has fonts of its own."""
-LOOK: dict[str, Any] = {
+LOOK = {
     "font.family": [FONT],
-    "font.size": 9.2,
-    **{f"{each}.labelsize": 9.2 for each in ("axes", "xtick", "ytick")},
-    "axes.titlesize": 9,
-    "legend.fontsize": 9,
-    "text.color": INK,
-    "text.parse_math": False,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": FAINT,
-    "axes.linewidth": 1.0,
-    "axes.axisbelow": True,
-    "axes.unicode_minus": False,
-    "axes.grid": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "grid.color": FAINT,
-    "grid.alpha": 0.25,
-    "grid.linewidth": 0.6,
-    **{f"{axis}tick.{what}": INK for axis in "xy" for what in ("color", "labelcolor")},
-    **{
-        f"{axis}tick.major.{what}": size
-        for axis in "xy"
-        for what, size in (("size", 0), ("pad", 5))
-    },
     "svg.fonttype": "none",
+    "text.parse_math": False,
+    "axes.unicode_minus": False,
+    **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), INK),
+    **dict.fromkeys(("axes.edgecolor", "grid.color"), FAINT),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
+    "grid.alpha": 0.25,
 }
-"""How charts look, on top of seaborn's style 'ticks'."""
+"""How charts look, on top of seaborn's white grid at the size of a paper."""
 NARROW, WIDE = 4.6, 9.6
 """Inches: a telephone shows the first as a whole; the second scrolls there."""
 ACROSS = 3
 """Panels in a row, at most."""
+RIGHT, ABOVE, BELOW, BETWEEN = 0.25, 0.3, 0.45, 0.65
+"""Inches beside, over and under the panels, and from one to the next."""
 TICKS = 5
 """Stretches between the labels of an axis, at most."""
 
@@ -94,13 +80,8 @@ def drawing(
     height: float,
     *,
     panels: int = 1,
-    columns: int = ACROSS,
     left: float = 0.62,
-    right: float = 0.18,
-    above: float = 0.3,
-    below: float = 0.45,
     foot: float = 0.0,
-    gap: float = 0.65,
     across: float | None = None,
 ) -> Iterator[list[Axes]]:
     """Give the axes of some panels, in rows of that height, whatever the user's settings are.
@@ -111,22 +92,22 @@ def drawing(
     import seaborn as sns
     from matplotlib.figure import Figure
 
-    columns = min(columns, panels)
+    columns = min(ACROSS, panels)
     rows = math.ceil(panels / columns)
     across = across or (NARROW if panels == 1 else WIDE)
     total = rows * height + foot
-    width = (across - left - right - gap * (columns - 1)) / columns
+    width = (across - left - RIGHT - BETWEEN * (columns - 1)) / columns
     with mpl.rc_context(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # the browser has the fonts
         mpl.rcdefaults()
-        sns.set_theme(context="paper", style="ticks", rc=LOOK)
+        sns.set_theme(context="paper", style="whitegrid", rc=LOOK)
         figure = Figure(figsize=(across, total))
         figure.patch.set_visible(False)
         made = []
         for place in range(panels):
             row, column = divmod(place, columns)
-            x, y = left + column * (width + gap), foot + (rows - 1 - row) * height + below
-            box = (x / across, y / total, width / across, (height - below - above) / total)
+            x, y = left + column * (width + BETWEEN), total - (row + 1) * height + BELOW
+            box = (x / across, y / total, width / across, (height - ABOVE - BELOW) / total)
             made.append(figure.add_axes(box))
             made[-1].patch.set_visible(False)
         yield made
@@ -159,7 +140,7 @@ def frame(
             axes.set(**{f"{letter}scale": "log"})
             axis.set_major_locator(LogLocator(numticks=TICKS + 1))
         else:
-            axis.set_major_locator(MaxNLocator(TICKS, steps=[1, 2, 2.5, 5, 10]))
+            axis.set_major_locator(MaxNLocator(TICKS, steps=[1, 2, 5, 10]))
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))
         if ticks is not None:
@@ -180,51 +161,42 @@ def line(axes: Axes, points: Iterable[Point], look: Look, label: str = "") -> No
     import seaborn as sns
 
     places = [(x, y) for x, y in points if math.isfinite(x) and math.isfinite(y)]
-    if not places:
-        return
-    x, y = zip(*places, strict=True)
-    sns.lineplot(
-        x=x,
-        y=y,
-        ax=axes,
-        estimator=None,
-        errorbar=None,
-        sort=False,
-        color=look.colour,
-        linestyle=look.dashes,
-        linewidth=look.width,
-        marker=look.marker or None,
-        markersize=look.size,
-        markeredgewidth=0,
-        label=label or None,
-        legend=False,
-    )
+    if places:
+        sns.lineplot(
+            **_data(axes, places, look, label),
+            estimator=None,
+            sort=False,
+            linestyle=look.dashes,
+            linewidth=look.width,
+            marker=look.marker or None,
+            markersize=look.size,
+            markeredgewidth=0,
+        )
 
 
 def marks(axes: Axes, points: Iterable[Point], look: Look, label: str = "") -> None:
     """Draw a mark at every point; nothing if there are none. Axes cut none of them off."""
     import seaborn as sns
 
-    places = list(points)
-    if not places:
-        return
+    places, strokes = list(points), look.marker in "x+_|"
+    if places:
+        sns.scatterplot(
+            **_data(axes, places, look, label),
+            **({"facecolor": "none"} if look.hollow else {}),
+            **({} if strokes else {"edgecolor": look.colour}),
+            marker=look.marker,
+            s=look.size**2,
+            linewidth=look.width if strokes or look.hollow else 0,
+            clip_on=False,
+            zorder=4,
+        )
+
+
+def _data(axes: Axes, places: Sequence[Point], look: Look, label: str) -> dict[str, Any]:
+    """Return what seaborn takes of lines and marks alike."""
     x, y = zip(*places, strict=True)
-    strokes = look.marker in "x+_|"
-    sns.scatterplot(
-        x=x,
-        y=y,
-        ax=axes,
-        marker=look.marker,
-        s=look.size**2,
-        color=look.colour,
-        **({"facecolor": "none"} if look.hollow else {}),
-        **({} if strokes else {"edgecolor": look.colour}),
-        linewidth=look.width if strokes or look.hollow else 0,
-        clip_on=False,
-        zorder=4,
-        label=label or None,
-        legend=False,
-    )
+    named = {"label": label or None, "legend": False}
+    return {"x": x, "y": y, "ax": axes, "color": look.colour} | named
 
 
 def spans(axes: Axes, rows: Iterable[tuple[float, float, float]], look: Look) -> None:
@@ -236,12 +208,7 @@ def spans(axes: Axes, rows: Iterable[tuple[float, float, float]], look: Look) ->
 
 
 def band(
-    axes: Axes,
-    x: Sequence[float],
-    low: Sequence[float],
-    high: Sequence[float],
-    colour: str,
-    opacity: float = 0.28,
+    axes: Axes, x: Floats, low: Floats, high: Floats, colour: str, opacity: float = 0.28
 ) -> None:
     """Fill the area between two curves."""
     axes.fill_between(x, low, high, color=colour, alpha=opacity, linewidth=0, zorder=1)
@@ -257,26 +224,19 @@ def beside(axes: Axes, text: str, at: Point, aside: Point, **style: Any) -> None
     axes.annotate(text, at, aside, textcoords="offset points", zorder=5, **style)
 
 
-def legend(axes: Axes, columns: int = 4) -> None:
-    """Write under all panels what their lines and marks stand for, each once."""
-    figure: Any = axes.figure
-    entries: dict[str, Any] = {}
-    for each in figure.axes:
-        for handle, label in zip(*each.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
-    figure.legend(
-        entries.values(), entries.keys(), loc="lower left", ncols=columns, frameon=False,
-        bbox_to_anchor=(0.04, 0), columnspacing=1.6,
-    )  # fmt: skip
-
-
 def svg(axes: Axes, *, name: str, title: str, description: str) -> str:
-    """Write a whole figure as an SVG element with ids of its own, a title and a description."""
+    """Write a whole figure as an SVG element with ids of its own, a title and a description.
+
+    Under the panels stands what their lines and marks are, each once, where they have labels.
+    """
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from scour.scour import sanitizeOptions, scourString
 
     figure: Any = axes.figure
+    shown = [zip(*each.get_legend_handles_labels(), strict=True) for each in figure.axes]
+    if entries := {label: handle for each in shown for handle, label in each}:
+        figure.legend(entries.values(), entries, loc="lower left", ncols=4, frameon=False)
     canvas: Any = FigureCanvasSVG(figure)
     written = io.StringIO()
     mpl.rcParams["svg.hashsalt"] = name

@@ -25,13 +25,12 @@ def growth_plot(result: Raw, name: str) -> str:
     ).T
     middle = np.sqrt(lower * upper)
     held = Look(PALETTE["held"], marker="o", size=3.6)
-    with chart.drawing(2.6, above=0.15, foot=0.25) as (axes,):
+    with chart.drawing(2.6, foot=0.25) as (axes,):
         printed = claimed * middle[0] / claimed[0]
         chart.line(axes, zip(x, printed, strict=True), CLAIMED, "as printed")
         chart.spans(axes, zip(x, lower, upper, strict=True), held._replace(width=2))
         chart.line(axes, zip(x, middle, strict=True), held, "true")
         chart.frame(axes, logarithmic="xy", names=(letter, ""))
-        chart.legend(axes)
         return chart.svg(
             axes,
             name=name,

@@ -115,7 +115,7 @@ def overview_plot(rows: Sequence[tuple[str, Sequence[Dot]]], *, name: str, part:
     `part` says which part of the overview it is, if it has several.
     """
     dots = [(place, dot) for place, (_, row) in enumerate(rows) for dot in row]
-    with drawing(PITCH * max(1, len(rows)) + 0.72, left=2.05, right=0.3, above=0.24) as (axes,):
+    with drawing(PITCH * max(1, len(rows)) + 0.75, left=2.05) as (axes,):
         frame(
             axes,
             (LEAST, MOST),

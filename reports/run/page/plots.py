@@ -51,6 +51,8 @@ CROWDED = 60
 """With more queries than that, dots are smaller."""
 ROOM = 2.2
 """Factor between neighbouring labels of a logarithmic axis, at least."""
+BELOW = 0.012
+"""Part of an upright axis that lies below 0, so that a line there is seen."""
 EXACT = 1e-6
 """Bounds that are nowhere farther apart are drawn, and written, as one curve."""
 SMALL = 0.05
@@ -70,8 +72,8 @@ def query_plot(result: ResultView, *, claimed: str, name: str) -> str:
     queries = sorted(result.queries, key=lambda query: (-query.size, -query.upper))
     own = sum(query.own for query in queries)
     edge = _edge(queries, result.claimed)
-    # at 0, or below an excess error that is less
-    start = 1.12 * min((0.0, *(query.size for query in queries)))
+    # just below 0, or below an excess error that is less
+    start = 1.12 * min((-BELOW * edge, *(query.size for query in queries)))
     with drawing(HEIGHT) as (axes,):
         frame(
             axes,
@@ -219,7 +221,7 @@ def profile_plot(view: ProfileView, *, slug: str, name: str, title: str) -> str:
         frame(
             axes,
             (0.0, max(*profile["epsilon"], epsilon)),
-            (floor, top),
+            (floor or -BELOW * top, top),
             logarithmic="y" * small,
             names=("ε in nats", ""),
             title="δ(ε)",
@@ -262,7 +264,7 @@ def trade_off_plot(view: ProfileView, *, slug: str, name: str, title: str) -> st
         frame(
             axes,
             (least, 1.0),
-            (least, 1.0),
+            (least or -BELOW, 1.0),
             logarithmic="xy" * small,
             names=("false positives", ""),
             title="least false negatives",

@@ -20,7 +20,6 @@ from dpassay.reports.shared.chart import (
     band,
     drawing,
     frame,
-    legend,
     line,
     marks,
     note,
@@ -49,7 +48,6 @@ def picture(name: str = "p", text: str = "words") -> str:
         spans(axes, [(0.5, 0, 1), (0.75, 0, 0.5)], Look(PALETTE["inconclusive"]))
         rule(axes, 0.5, CLAIMED)
         note(axes, text, (0.5, 0.5))
-        legend(axes)
         return svg(axes, name=name, title=text, description=text)
 
 
