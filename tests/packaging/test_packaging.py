@@ -25,6 +25,7 @@ SLOW = {
         "sklearn",
         "statsmodels",
         "seaborn",
+        "scour",
         "matplotlib",
         "jinja2",
         "jsonschema",

@@ -13,9 +13,15 @@ from dpassay.reports.run.brief import lead
 from dpassay.reports.run.page.catalogue import Catalogue, make_catalogue
 from dpassay.reports.run.page.first_screen import card, chosen, claimed_number, origin
 from dpassay.reports.run.page.overview_plot import MARKS, overview_plot
-from dpassay.reports.run.page.picture_tables import profile_table, sight_table, trade_off_table
-from dpassay.reports.run.page.plots import query_plot, sight_plot
-from dpassay.reports.run.page.profile_plots import profile_plot, trade_off_plot
+from dpassay.reports.run.page.plots import (
+    profile_plot,
+    profile_table,
+    query_plot,
+    sight_plot,
+    sight_table,
+    trade_off_plot,
+    trade_off_table,
+)
 from dpassay.reports.run.run_words import ended, units_words
 from dpassay.reports.run.view import ResultView, make_view
 from dpassay.reports.shared.tables import Table

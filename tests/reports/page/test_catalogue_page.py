@@ -64,9 +64,8 @@ def test_the_filter_needs_no_script(make: Any) -> None:
     ]
 
 
-def test_the_overview_has_one_element_more_for_each_mechanism(make: Any) -> None:
-    """Its name. Two pictures, each with title, description, grid, axis, claim, five shapes, eight
-    ticks and two words: 21 with itself. Marks of a shape are one element, however many."""
+def test_the_overview_weighs_little(make: Any) -> None:
+    """Two pictures; each mechanism adds its name, a line of the grid and its marks."""
     kinds = ("refuted", "not refuted")
     results = [make.computed(f"m{k}.{way}", way, 0.9) for k in range(70) for way in kinds]
     for number, result in enumerate(results):
@@ -74,4 +73,4 @@ def test_the_overview_has_one_element_more_for_each_mechanism(make: Any) -> None
     page = to_html(make.record(*results, catalogue=True))
     pictures = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
     assert len(pictures) == 2
-    assert sum(len(re.findall("<[a-z]", each)) for each in pictures) <= 2 * 21 + 70
+    assert sum(map(len, pictures)) < 70 * 500

@@ -15,7 +15,7 @@ from dpassay.reports.run.page.catalogue import Catalogue, make_catalogue
 from dpassay.reports.run.page.html import to_html
 from dpassay.reports.run.page.mechanisms import mechanism_pages
 from dpassay.reports.run.page.overview_plot import MARKS
-from dpassay.reports.run.page.picture_tables import trade_off_table
+from dpassay.reports.run.page.plots import trade_off_table
 from dpassay.reports.run.view import make_view
 from dpassay.reports.shared.chart import SHAPES
 from dpassay.reports.shared.numbers import short_number
@@ -48,10 +48,10 @@ def with_profile(make: Any, loss: float = 2.0) -> Record:
 def test_shapes_of_the_overview_mean_no_status() -> None:
     shapes = {mark.symbol for kind, mark in MARKS.items() if kind != "refuted"}
     assert shapes & {status.symbol for status in ALL} == set()
-    drawn = {mark.shape for mark in MARKS.values()}
+    drawn = {(mark.look.marker, mark.look.hollow) for mark in MARKS.values()}
     assert len(drawn) == len(MARKS)
-    assert drawn <= SHAPES.keys()
-    assert drawn & {"triangle", "dot", "diamond"} == {MARKS["refuted"].shape}
+    assert drawn & {("^", False), ("o", False), ("D", False)} == {("^", False)}
+    assert MARKS["refuted"].look.marker == "^"
 
 
 @pytest.mark.parametrize(
