@@ -12,7 +12,7 @@ from dpassay.config.option import one_of, text
 from dpassay.errors import InvalidInput, is_real, require
 
 KINDS = ("refuted", "failed", "vanished", "repointed", "weakened", "rose", "blinder")
-"""Kinds of regressions; see `dpassay.record.changes.REGRESSIONS`."""
+"""Kinds of regressions; see `dpassay.record.compare.REGRESSIONS`."""
 SIZED = ("refuted", "rose", "blinder")
 """Those that are larger or smaller."""
 ROWS = (text("result", help=""), one_of("kind", KINDS, help=""), text("reason", help=""))
@@ -24,7 +24,7 @@ LONGEST = timedelta(days=366)
 class Suppression:
     """One regression that is let pass.
 
-    `up_to` is the largest size of a `dpassay.record.changes.Difference` that passes.
+    `up_to` is the largest size of a `dpassay.record.compare.Difference` that passes.
     """
 
     result: str  # id of the result, as the comparison shows it

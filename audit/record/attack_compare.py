@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from dpassay.numerics import DOWN, percent, written
-from dpassay.record.attack_numbers import LossNumber, answers, counted_again, limits_of
+from dpassay.numerics import percent
+from dpassay.record.attack_numbers import LossNumber, answers, counted_again, down, limits_of
 from dpassay.record.attack_record import (
     BROKEN,
     HELD,
@@ -24,7 +24,7 @@ from dpassay.record.attack_record import (
     rungs_of,
     told_of_claims,
 )
-from dpassay.record.changes import Comparer, Difference, Kind, RiseLimit
+from dpassay.record.compare import Comparer, Difference, Kind, RiseLimit
 
 Raw = Mapping[str, Any]
 
@@ -107,16 +107,18 @@ def _own(entry: Raw) -> Iterator[Difference]:
     if entry["told"] == BROKEN:
         subject, repeated = entry["subject"], entry["repeated"]
         bounds = [] if subject is None or subject["error"] is not None else list(broken(subject))
-        largest = max((float(each["lower"]) for each in bounds), default=None)
-        how = f"guesses certify a loss of at least {_down(largest)}" if bounds else ""
+        largest, how = None, ""
+        if bounds:
+            largest = max(float(each["lower"]) for each in bounds)
+            how = f"guesses certify a loss of at least {down(largest)}"
         if renyi := [each["renyi"] for each in bounds if "renyi" in each]:
             worst = max(renyi, key=lambda each: float(each["lower"]) / float(each["allowed"]))
-            least, claimed = _down(float(worst["lower"])), worst["allowed"]
+            least, claimed = down(worst["lower"]), worst["allowed"]
             how += f", and {renyi_name(worst)} of {least} where {claimed:g} is claimed"
         if not bounds and repeated is not None and outspent(repeated):
             rung = next(each for each in rungs_of(repeated) if each.get("broken"))
             largest = float(rung["lower"])
-            how = f"{answers(rung['m'])}: a certified loss of at least {_down(largest)}"
+            how = f"{answers(rung['m'])}: a certified loss of at least {down(largest)}"
         yield _change(name, "refuted", f"the claim is broken: {how}", largest)
     for part in ("subject", "repeated"):
         if entry[part] is not None and entry[part].get("error"):
@@ -218,10 +220,6 @@ def _pair(claim: tuple[float, float] | None) -> str:
 
 def _said(entry: Raw) -> str:
     return "nothing is claimed of it" if entry["told"] is None else f"its claim: {entry['told']}"
-
-
-def _down(bound: float | None) -> str:
-    return "?" if bound is None else written(bound, 4, DOWN)
 
 
 def _change(name: str, kind: Kind, words: str, size: float | None = None) -> Difference:

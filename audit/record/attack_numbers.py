@@ -355,14 +355,14 @@ def _larger(
         if float(clopper_pearson_lower(right, targets, bound["alpha"])) > max(shares, default=1.0):
             yield (
                 f"record {bound['record']} in the view '{bound['view']}' loses at least "
-                f"{_down(bound['lower'])}, which was not counted before: that it rose is not "
+                f"{down(bound['lower'])}, which was not counted before: that it rose is not "
                 "certified"
             )
     for old, new in both:
         compared = (old, new) in sampled or _both_exact(old, new)
         if not compared and float(new["lower"]) > float(old["lower"]):
             yield (
-                f"of {answers(new['m'])} at least {_down(new['lower'])} is lost, by another event "
+                f"of {answers(new['m'])} at least {down(new['lower'])} is lost, by another event "
                 "or at another pair than before: that it rose is not certified"
             )
 
@@ -371,8 +371,9 @@ def _two(limits: Span) -> str:
     if limits[0] == limits[1]:
         return f"{limits[0]:.4g}"
     high = "∞" if limits[1] == math.inf else written(limits[1], 4, UP)
-    return f"from {_down(limits[0])} to {high}"
+    return f"from {down(limits[0])} to {high}"
 
 
-def _down(bound: float | str) -> str:
+def down(bound: float | str) -> str:
+    """Write a lower bound on a loss with four digits."""
     return written(float(bound), 4, DOWN)

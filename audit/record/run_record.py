@@ -139,10 +139,7 @@ def _findings(result: Result) -> list[dict[str, Any]]:
 
 def _derived(result: Result) -> dict[str, Any]:
     """Return what is in force for parameters that were left out, where the mechanism says it."""
-    told = {
-        name: number(value) if isinstance(value, float) else value
-        for name, value in result.target.derived.items()
-    }
+    told = _numbers(result.target.derived)
     return {"derived": told} if told else {}
 
 

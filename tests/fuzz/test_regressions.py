@@ -84,7 +84,9 @@ def test_saved_signals_that_do_not_say_of_how_many_models(here: Path, capsys: Ca
     del record["run"]["references"]
     written(Path("bad.json"), record)
     assert main(["report", "bad.json", "-o", "pages"]) == 2
-    assert "run has no field 'references'" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "bad.json': is damaged (KeyError: 'references')" in told
+    assert told.count("\n") == 1
 
 
 @pytest.mark.parametrize("claim", ["gamma = 0", "gamma = -0.5", "epsilon = 1e12", "mu = -1.0"])

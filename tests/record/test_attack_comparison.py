@@ -269,13 +269,11 @@ HOSTILE = {
     "a list": (lambda _: "[]", "must be a file of schema dpassay/attack/1"),
     "of a run": (lambda _: '{"schema": "dpassay/record/3"}', "is of `dpassay run`"),
     "later": (changed("schema", to="dpassay/attack/9"), "is of schema dpassay/attack/9"),
-    "no subjects": (changed("subjects", to=[]), "nothing was attacked in it"),
     "text": (changed("subjects", 0, "certified", 0, "lower", to="many"), "is damaged"),
     "no counts": (changed("subjects", 0, "certified", 0, "counts", to={}), "is damaged"),
     "other seed": (changed("run", "seed", to=3), "is stale: it has seed = 3, the record 0"),
     "other data": (changed("run", "data", to={"name": "x"}), "is stale: it has data."),
     "other mechanism": (changed("subjects", 0, "name", to="x"), "none of the subjects"),
-    "interrupted": (changed("run", "complete", to=False), "is of an interrupted attack"),
     "no fact": (changed("run", to={"complete": True}), "is damaged"),
 }
 

@@ -133,13 +133,7 @@ def test_a_refuted_row_is_told_with_what_shows_it_again(
     assert "is refuted: it holds" in (folder / "out/comparison.md").read_text("utf-8")
 
 
-def audits() -> Record:
-    return {"schema": "dpassay/record/1", "run": {}, "results": []}
-
-
 BAD: dict[str, tuple[Record, Record, str]] = {
-    "an audit as OLD": (audits(), record(), "OLD = 'old.json': is of `dpassay run`"),
-    "an audit as NEW": (record(), audits(), "OLD = 'old.json': is of `dpassay theorem run`"),
     "deep": (record(deep=True), record(), "has deep = True, the record False"),
     "no row in common": (record(row("a")), record(row("b")), "it has none of the rows"),
 }

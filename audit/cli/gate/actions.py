@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.terminal import console
@@ -16,11 +14,9 @@ from dpassay.config.load import Config
 from dpassay.config.options import OPTIONS
 from dpassay.errors import InvalidInput, printable
 from dpassay.record.baseline import Judged, judge, require_same, unexcused, without_curves
-from dpassay.record.changes import Comparison
+from dpassay.record.compare import compare
 from dpassay.record.files import dumps, exists, writable, write_text
 from dpassay.record.kinds import ATTACKS, RUNS, RecordKind
-
-Raw = Mapping[str, Any]
 
 
 def baseline_in(kind: RecordKind, config: Config) -> Path:
@@ -56,7 +52,7 @@ def check(kind: RecordKind, text: str, config: Config, arguments: argparse.Names
     path = baseline_in(kind, config)
     old = kind.accepted(path)
     require_same(old, record, path)
-    comparison = _compared(old, record, config.tolerance, arguments)
+    comparison = compare(old, record, tolerance=config.tolerance, strict=arguments.estimates)
     judged = judge(comparison, config.suppressions, datetime.now(tz=UTC).date(), path)
     configured = None if config.out is None else str(place.parent)
     folder = arguments.pages or (config.out if kind is RUNS else configured)
@@ -80,16 +76,9 @@ def compare_records(kind: RecordKind, arguments: argparse.Namespace) -> int:
     kind.require_whole(new, new_path, "NEW")
     require_same(old, new, old_path, "OLD")
     tolerance = OPTIONS["tolerance"].default if arguments.tolerance is None else arguments.tolerance
-    comparison = _compared(old, new, tolerance, arguments)
+    comparison = compare(old, new, tolerance=tolerance, strict=arguments.estimates)
     judged = Judged(comparison=comparison, open=comparison.regressions)
     return deliver(judged, new_path, arguments.pages, as_json=arguments.json)
-
-
-def _compared(old: Raw, new: Raw, tolerance: float, arguments: argparse.Namespace) -> Comparison:
-    """Compare records; what computes bounds takes time to import."""
-    from dpassay.record.compare import compare
-
-    return compare(old, new, tolerance=tolerance, strict=arguments.estimates)
 
 
 def require_estimates(kind: RecordKind, arguments: argparse.Namespace) -> None:
