@@ -171,8 +171,8 @@ def test_one_tail_is_not_told_by_a_distance(seed: int) -> None:
     rng = np.random.default_rng(seed)
     encoder = fit_encoder([rng.gumbel(11, 1, 400), rng.gumbel(12, 1, 400)])
     assert any("distance" in name for name in encoder.names)
-    features = [encoder.features(draw(rng, 2_000)) for draw in (one, other)]
-    choice = choose_pattern(encoder, *features, Goal(Ratio(), 1.0, 20_000, 0.001), rng)
+    a, b = (encoder.features(draw(rng, 2_000)) for draw in (one, other))
+    choice = choose_pattern(encoder, a, b, Goal(Ratio(), 1.0, 20_000, 0.001), rng)
     assert choice.pattern.words.startswith("the answer is below ")
 
 
