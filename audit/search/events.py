@@ -25,7 +25,6 @@ from dpassay.search.scores import Rows
 from dpassay.search.values import NUMBER, OTHER
 from dpassay.search.views import Array
 from dpassay.search.worth import Goal
-from dpassay.stats.scales import Scale
 
 SIMPLER = 0.02
 """A simpler description may cost this part of the bound."""
@@ -57,26 +56,15 @@ class Choice(Outlook):
 
 
 def choose_pattern(
-    encoder: Encoder,
-    one: Array,
-    other: Array,
-    *,
-    scale: Scale,
-    promised: float,
-    n: int,
-    alpha: float,
-    rng: np.random.Generator,
+    encoder: Encoder, one: Array, other: Array, goal: Goal, rng: np.random.Generator
 ) -> Choice:
     """Choose the event from which the highest lower bound is to be expected.
 
-    `one` and `other` (m, F) are features of pilot outputs, which are not used again; `promised` is
-    the claimed leak, `n` the certification trials per side to come, `alpha` the error probability
-    of their bound, and `rng` parts the pilot. A simpler description is preferred where it costs at
-    most 2 % of the bound.
+    `one` and `other` (m, F) are features of pilot outputs, which are not used again; `rng` parts
+    the pilot. A simpler description is preferred where it costs at most 2 % of the bound.
     """
     fewest = min(len(one), len(other))
     require(fewest >= 4, "pilot", fewest, "at least 4 outputs on each side")
-    goal = Goal(scale, promised, n, alpha)
     learn, select, untaught = _parted(one, other, rng)
     candidates = propose(learn, encoder.looks, goal)
     seen = sorted(looked(candidates, select, goal), key=lambda each: -each.worth)

@@ -158,18 +158,6 @@ def finite(number: Any) -> bool:
     return is_real(number) and math.isfinite(number)
 
 
-def _value(feature: Feature, view: View) -> Array:
-    return view.column(feature.at).codes(feature.table).astype(float)
-
-
-def _whole(feature: Feature, view: View) -> Array:
-    return view.whole(feature.table).astype(float)
-
-
-def _number(feature: Feature, view: View) -> Array:
-    return view.column(feature.at).number()
-
-
 def _distance(feature: Feature, view: View) -> Array:
     with np.errstate(over="ignore"):
         found: Array = np.abs(view.column(feature.at).number() - feature.centre)
@@ -218,16 +206,7 @@ def _difference(feature: Feature, view: View) -> Array:
     return found
 
 
-def _count(feature: Feature, view: View) -> Array:
-    found: Array = view.hits(feature.table[0]).sum(axis=1, dtype=float)
-    return found
-
-
-def _first(feature: Feature, view: View) -> Array:
-    return first_hit(view.hits(feature.table[0]), view.lengths())
-
-
-def _sum(feature: Feature, view: View) -> Array:  # noqa: ARG001
+def _sum(_: Feature, view: View) -> Array:
     matrix = view.matrix()
     with np.errstate(invalid="ignore", over="ignore"):
         total: Array = matrix.sum(axis=1)
@@ -237,15 +216,7 @@ def _sum(feature: Feature, view: View) -> Array:  # noqa: ARG001
     return total
 
 
-def _largest(feature: Feature, view: View) -> Array:  # noqa: ARG001
-    return np.asarray(np.fmax.reduce(view.matrix(), axis=1, initial=np.nan))
-
-
-def _smallest(feature: Feature, view: View) -> Array:  # noqa: ARG001
-    return np.asarray(np.fmin.reduce(view.matrix(), axis=1, initial=np.nan))
-
-
-def _top(feature: Feature, view: View) -> Array:  # noqa: ARG001
+def _top(_: Feature, view: View) -> Array:
     matrix = view.matrix()
     if matrix.shape[1] == 0:
         return np.full(len(matrix), np.nan)
@@ -256,26 +227,27 @@ def _top(feature: Feature, view: View) -> Array:  # noqa: ARG001
 
 
 KINDS: dict[str, Callable[[Feature, View], Array]] = {
-    "number": _number,
-    "value": _value,
-    "whole": _whole,
-    "outcome": _value,
-    "length": lambda feature, view: view.lengths(),  # noqa: ARG005
-    "change": lambda feature, view: view.first_change(),  # noqa: ARG005
-    "count": _count,
-    "first": _first,
+    "number": lambda look, view: view.column(look.at).number(),
+    "value": lambda look, view: view.column(look.at).codes(look.table).astype(float),
+    "whole": lambda look, view: view.whole(look.table).astype(float),
+    "outcome": lambda look, view: view.column(look.at).codes(look.table).astype(float),
+    "length": lambda _, view: view.lengths(),
+    "change": lambda _, view: view.first_change(),
+    "count": lambda look, view: view.hits(look.table[0]).sum(axis=1, dtype=float),
+    "first": lambda look, view: first_hit(view.hits(look.table[0]), view.lengths()),
     "sum": _sum,
-    "largest": _largest,
-    "smallest": _smallest,
+    "largest": lambda _, view: np.fmax.reduce(view.matrix(), axis=1, initial=np.nan),
+    "smallest": lambda _, view: np.fmin.reduce(view.matrix(), axis=1, initial=np.nan),
     "top": _top,
     "distance": _distance,
     "bit": _bit,
     "digit": _digit,
     "difference": _difference,
-    "form": lambda feature, view: view.form().codes(feature.table).astype(float),
-    "spelled": lambda feature, view: view.column(feature.at).spelled(int(feature.less)),
-    "letters": lambda feature, view: view.column(feature.at).letters(),
+    "form": lambda look, view: view.form().codes(look.table).astype(float),
+    "spelled": lambda look, view: view.column(look.at).spelled(int(look.less)),
+    "letters": lambda look, view: view.column(look.at).letters(),
 }
+"""How the numbers of each kind of feature are found."""
 ABOUT = {
     "bit": "the exponent of the lowest bit of",
     "letters": "the number of letters of",

@@ -38,11 +38,8 @@ def choose(
     rng = np.random.default_rng(seed)
     a, b = one(rng, m), other(rng, m)
     encoder = fit_encoder([a, b], bits=more.pop("bits", False))
-    settings = {"promised": 1.0, "n": 10_000, "alpha": 0.05} | more
-    return choose_pattern(
-        encoder, encoder.features(a), encoder.features(b), scale=scale or Ratio(), rng=rng,
-        **settings,
-    )  # fmt: skip
+    goal = Goal(scale or Ratio(), **({"promised": 1.0, "n": 10_000, "alpha": 0.05} | more))
+    return choose_pattern(encoder, encoder.features(a), encoder.features(b), goal, rng)
 
 
 def given(draws: Any) -> Draw:
@@ -174,9 +171,8 @@ def test_one_tail_is_not_told_by_a_distance(seed: int) -> None:
     rng = np.random.default_rng(seed)
     encoder = fit_encoder([rng.gumbel(11, 1, 400), rng.gumbel(12, 1, 400)])
     assert any("distance" in name for name in encoder.names)
-    features = [encoder.features(draw(rng, 2_000)) for draw in (one, other)]
-    goal: dict[str, Any] = {"promised": 1.0, "n": 20_000, "alpha": 0.001}
-    choice = choose_pattern(encoder, *features, scale=Ratio(), rng=rng, **goal)
+    a, b = (encoder.features(draw(rng, 2_000)) for draw in (one, other))
+    choice = choose_pattern(encoder, a, b, Goal(Ratio(), 1.0, 20_000, 0.001), rng)
     assert choice.pattern.words.startswith("the answer is below ")
 
 
@@ -398,7 +394,7 @@ def test_a_scan_counts_as_its_conditions_hold() -> None:
         counts = (y, x, 300, 400) if each.direction else (x, y, 400, 300)
         assert float(goal.worth(*counts)) == pytest.approx(each.worth, rel=1e-12)
     # no set of values is better than the best found: all of them are tried here
-    best = max(each.worth for each in found if each.rule[0].feature == 1)
+    best = max(each.worth for each in found if each.threshold is None)
     for chosen in range(1, 15):
         codes = tuple(k for k in range(4) if chosen >> k & 1)
         x, y = (int(OneOf(1, codes).of(side[1]).sum()) for side in (one, other))

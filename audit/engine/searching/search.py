@@ -321,17 +321,8 @@ class Search:
             one, other = (np.concatenate(side, axis=1) for side in (each.one, each.other))
             goal = each.goal or self.goals[0]  # once it was ranked, where it looks worst
             choices = [
-                choose_pattern(
-                    encoder,
-                    one[query],
-                    other[query],
-                    scale=goal.scale,
-                    promised=goal.promised,
-                    n=goal.n,
-                    alpha=goal.alpha,
-                    rng=stream(self.drawing.seed, "choose", place, query),
-                )
-                for query in range(len(one))
+                choose_pattern(encoder, *sides, goal, stream(self.drawing.seed, "choose", place, k))
+                for k, sides in enumerate(zip(one, other, strict=True))
             ]
             self._take(each, [(query, goal, choice) for query, choice in enumerate(choices)])
 
