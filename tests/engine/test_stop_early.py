@@ -34,12 +34,13 @@ from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness, witness_fault
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
-from dpassay.stats.eprocess import log_e, log_e_of, threshold
+from dpassay.stats.eprocess import log_e_of, threshold
 from dpassay.stats.scales import scale_of
 from tests.core.toys import Sampled, flip_group, target_of
 from tests.engine.test_searched import LEAKS, hunted
 from tests.statistical import dependent
 from tests.statistical.test_guards import DEPENDENT, PAIRS, audited
+from tests.stats.wealth import log_e
 
 Answer = Callable[[Labelled, NDArray[np.float64], int, np.random.Generator], Any]
 BUDGET = 20_000

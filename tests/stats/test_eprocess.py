@@ -17,16 +17,15 @@ from dpassay.stats.eprocess import (
     PAIRS,
     ROUNDING,
     TANGENTS,
-    crossing,
     deal,
     lines,
-    log_e,
     log_e_of,
     payoffs,
     threshold,
 )
 from dpassay.stats.regions import Curve, Line
 from dpassay.stats.scales import Difference, Ratio, Shift
+from tests.stats.wealth import crossing, log_e
 
 Array = NDArray[np.float64]
 
@@ -128,15 +127,6 @@ def test_it_depends_on_counts_alone_and_on_many_cells_at_once() -> None:
     found = log_e(counts, 1.0, 0.01)
     assert found.shape == (5, 7)
     assert found[3, 2] == pytest.approx(log_e(counts[3, 2], 1.0, 0.01), abs=1e-11)
-    rare = log_e(counts, 1.0, 0.01, rare=True)
-    assert np.exp(found - rare).min() >= 1 / 3 - 1e-12  # g1 is a third of it
-
-
-def test_a_rare_event_is_refuted_by_g1_alone_with_fewer_pairs() -> None:
-    counts = np.array([98_900, 20, 1_080, 0])
-    assert log_e(counts, 2.0, 0.0, rare=True) - log_e(counts, 2.0, 0.0) == pytest.approx(
-        math.log(3), abs=1e-9
-    )
 
 
 def test_thresholds() -> None:

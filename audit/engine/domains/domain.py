@@ -113,10 +113,7 @@ class Domain:
     def group(self, target: AuditTarget) -> Symmetries | None:
         """Return the symmetries by which the domain is reduced; None if it is enumerated in full.
 
-        Raises
-        ------
-        TargetError
-            If the mechanism declares symmetries that there are not.
+        Raise TargetError if the mechanism declares symmetries that there are not.
         """
         records = 2 * math.prod(self.sides)
         few = records <= 2 * MOST_RECORDS and multisets(records, self.n) < MOST_NUMBERED
@@ -158,10 +155,7 @@ class Domain:
     def planned(self, target: AuditTarget) -> str:
         """Say whose laws a run would compute.
 
-        Raises
-        ------
-        TargetError
-            If the mechanism declares symmetries that there are not.
+        Raise TargetError if the mechanism declares symmetries that there are not.
         """
         group, every = self.group(target), f"all {whole(self.datasets)} {self.words}"
         if group is None:

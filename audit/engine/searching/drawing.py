@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 import numpy as np
 
@@ -103,7 +104,7 @@ class Drawing:
     ) -> list[Candidate]:
         """Draw candidate by candidate, and pass over those that fail."""
         drawn = []
-        told = Told(self.progress, "searching, one by one", sum(map(len, members)))
+        told = self.told("one by one", sum(map(len, members)))
         for candidates in members:
             for each in candidates:
                 del each.one[each.rounds :], each.other[each.rounds :]
@@ -154,11 +155,12 @@ class Drawing:
             for each in candidates:
                 each.one.append(base)
                 each.other.append(_features(next(drawn).calls, size, width))
-                told.more()
+                told()
 
     def told(self, what: str, total: int) -> Told:
         """Return what tells how far something is."""
-        return Told(self.progress, f"searching, {what}", total)
+        done = count(1)
+        return lambda: self.progress(f"searching, {what}", next(done), total)
 
     def is_own(self, each: Candidate) -> bool:
         """Whether the dataset is the user's own."""

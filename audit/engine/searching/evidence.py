@@ -77,10 +77,7 @@ def searched_evidence(
 ) -> Evidence:
     """Search, certify what was found, and say what was looked at.
 
-    Raises
-    ------
-    TargetError
-        If the mechanism fails, or the claim is not about events.
+    Raise TargetError if the mechanism fails, or the claim is not about events.
     """
     if claim.computed or claim.means or claim.coupled:
         raise TargetError(f"{claim}: a search goes with claims of kind DP, GDP and Stability")
