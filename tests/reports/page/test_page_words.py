@@ -17,7 +17,6 @@ from dpassay.reports.run.page.mechanisms import mechanism_pages
 from dpassay.reports.run.page.overview_plot import MARKS
 from dpassay.reports.run.page.plots import trade_off_table
 from dpassay.reports.run.view import make_view
-from dpassay.reports.shared.chart import SHAPES
 from dpassay.reports.shared.numbers import short_number
 from dpassay.reports.shared.statuses import ALL
 from tests.reports.page.test_html import Page
