@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ from dpassay.errors import InvalidInput, is_real, require
 from dpassay.mechanism import FunctionMechanism, Mechanism, OwnCoins
 from dpassay.pairs import Pairs
 from dpassay.relations import REPLACE_ONE, answers_moved
-from dpassay.search.declared import Output, output_of
+from dpassay.search.declared import output_of
 from dpassay.search.proposals.proposal import Space
 from dpassay.search.spaces import space_of
 from dpassay.targets.adapter import Freed, is_mechanism
@@ -27,7 +27,7 @@ from dpassay.targets.calls import named, taken
 from dpassay.targets.estimators import PREDICT, Observed, Trained, is_estimator
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
-from dpassay.targets.resolve import can_be_rebuilt, declared, of_events, parameters_of
+from dpassay.targets.resolve import Answers, can_be_rebuilt, declared, of_events, parameters_of
 from dpassay.trials.executors import Kind
 
 
@@ -141,7 +141,7 @@ def audit(
     note = "" if claim is None or space is None else _relation_note(claim, space)
     if space is not None and claim is not None and claim.relation == REPLACE_ONE:
         claim = replace(claim, relation=space.relation)
-    free = _Free(together=together, bits=bits, output=declared_output)
+    free = Answers(free=True, together=int(together), bits=bits, output=declared_output)
     subject = _subject(mechanism, claim, labels, numbers, space, free)
     name, address = _address(mechanism)
     parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(mechanism)
@@ -186,15 +186,6 @@ def _relation_note(claim: Claim, space: Space) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Free:
-    """What is said of answers that may be anything."""
-
-    together: bool
-    bits: bool
-    output: Output | None
-
-
 def _space(data: Any, told: dict[str, str | None], **others: Any) -> Space | None:
     """Return what a search draws from; None where pairs are given, or the mechanism's own."""
     if data is None:
@@ -213,7 +204,7 @@ def _subject(
     labels: tuple[int, ...] | None,
     numbers: tuple[float, float] | None,
     space: Space | None,
-    free: _Free,
+    free: Answers,
 ) -> Mechanism:
     """Return what is audited: a mechanism itself, or a function with what it is called with."""
     told = labels is not None or numbers is not None
@@ -253,7 +244,7 @@ def _subject(
     )
 
 
-def _estimator(mechanism: Any, claim: Claim, space: Space | None, free: _Free) -> Mechanism:
+def _estimator(mechanism: Any, claim: Claim, space: Space | None, free: Answers) -> Mechanism:
     """Return what fits an estimator in every run."""
     if space is None:
         raise InvalidInput("data is missing: an estimator is fitted on records; add data=...")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shlex
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from dpassay.record.files import dumps, write_text
 from dpassay.record.trust import trust_of
 from dpassay.record.witness import make_witness
 from dpassay.record.witness_words import in_words
+from dpassay.targets.source import commit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,11 +158,5 @@ def commit_seed(folder: Path) -> int:
     The same commit always draws the same trials, so that a pipeline does not flake; the next one
     draws others.
     """
-    try:
-        found = subprocess.run(
-            ["git", "rev-parse", "HEAD"],  # noqa: S607
-            cwd=folder, capture_output=True, text=True, timeout=5, check=False,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return 0
-    return int(found.stdout[:8], 16) if found.returncode == 0 else 0
+    found = commit(folder)
+    return 0 if found is None else int(found[:8], 16)

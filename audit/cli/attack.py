@@ -71,7 +71,7 @@ from dpassay.cli.interrupts import interrupts
 from dpassay.cli.output.progress import announce, bars
 from dpassay.cli.output.terminal import console
 from dpassay.cli.sealed import sealed
-from dpassay.cli.shared import command_of, commit, deliver_attacks
+from dpassay.cli.shared import command_of, deliver_attacks
 from dpassay.config.load import Config
 from dpassay.data import Table
 from dpassay.engine.preflight import check
@@ -81,6 +81,7 @@ from dpassay.errors import InvalidInput, printable, require
 from dpassay.pairs import replace_one
 from dpassay.record import kinds
 from dpassay.targets.groups import Group
+from dpassay.targets.source import commit
 from dpassay.trials.isolation.limits import protections
 from dpassay.trials.ledger import Ledger
 

@@ -39,11 +39,12 @@ from dpassay.cli.arguments.parser import (
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.output.progress import bars
 from dpassay.cli.sealed import sealed
-from dpassay.cli.shared import command_of, commit, deliver_attacks
+from dpassay.cli.shared import command_of, deliver_attacks
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput, TargetError, printable, require
 from dpassay.record.attack_record import HELD, UNEXAMINED, UNLOOKED, UNSEEN
 from dpassay.seeds import stream
+from dpassay.targets.source import commit
 from dpassay.trials.isolation.limits import protections
 
 TRANSCRIPTS = 1000

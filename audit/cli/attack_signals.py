@@ -26,8 +26,9 @@ from dpassay.cli.arguments.parser import (
 )
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.output.terminal import console
-from dpassay.cli.shared import command_of, commit, deliver_attacks
+from dpassay.cli.shared import command_of, deliver_attacks
 from dpassay.record.files import writable
+from dpassay.targets.source import commit
 
 
 def add_arguments(command: Parser) -> None:

@@ -25,6 +25,16 @@ from dpassay.config.options import OPTIONS
 from dpassay.config.values import written
 from dpassay.record.files import dumps
 
+OPEN = {
+    "executor": "as it needs",
+    "detect": "1.5 times the claim",
+    "output": "a few runs show it",
+    "search_seconds": "no limit",
+    "data": "breast-cancer",
+    "label": "its own",
+}
+"""What it means that a key has no value, where it is not none."""
+
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
@@ -67,7 +77,7 @@ def _print(config: Config) -> None:
     for key in OPTIONS:
         value = getattr(config, key)
         table.add_row(
-            key, Text(OPTIONS[key].shown if value is None else _shown(value)), config.origin(key)
+            key, Text(OPEN.get(key, "none") if value is None else _shown(value)), config.origin(key)
         )
     if not config.mechanisms:
         table.add_row("mechanisms", "the catalogue", config.origin("mechanisms"))

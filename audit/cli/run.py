@@ -44,8 +44,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -75,7 +74,7 @@ from dpassay.cli.interrupts import interrupts
 from dpassay.cli.output.progress import Log, bars, foretell, silently
 from dpassay.cli.output.terminal import console
 from dpassay.cli.sealed import sealed
-from dpassay.cli.shared import clear, command_of, commit, deliver, write_sidecars
+from dpassay.cli.shared import clear, command_of, deliver, write_sidecars
 from dpassay.config.load import Config
 from dpassay.data import Labelled
 from dpassay.engine.preflight import check
@@ -90,6 +89,7 @@ from dpassay.record.places import add_places
 from dpassay.record.run_record import make_record
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
+from dpassay.targets.source import commit
 from dpassay.trials.isolation.limits import protections
 from dpassay.trials.ledger import Ledger
 
@@ -147,9 +147,6 @@ def add_arguments(command: Parser) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Audit, print the table or the record, write the reports."""
-    from dpassay import reports
-    from dpassay.reports.run.summary import print_summary
-
     config = in_force(arguments)
     directory = None if config.out is None else Path(config.out)
     if directory is not None and not arguments.dry_run:
@@ -167,8 +164,9 @@ def action(arguments: argparse.Namespace) -> int:
     settings = settings_of(config, resume=arguments.resume)
     data, records, source = _data(config, wanted, settings)
     accepted = _accepted(None if arguments.dry_run else Path(config.baseline))
-    command = command_of(arguments, config)
-    facts = _facts(config, command, source, catalogue=not wanted.named)
+    facts = {key: getattr(config, key) for key in ("seed", "confidence", "budget", "profile")}
+    facts |= {"command": command_of(arguments, config), "commit": commit()}
+    facts |= {"catalogue": not wanted.named, "data": source}
     with sealed(config, arguments.words) as changed:
         with opened(wanted, records, settings.limits) as targets:
             refuse_idle_limits(config, targets, settings)
@@ -185,6 +183,8 @@ def action(arguments: argparse.Namespace) -> int:
     listed = () if said else config.mechanisms
     add_places(record, {each.id: each.target.address for each in results}, listed)
     seconds = time.monotonic() - started
+    from dpassay import reports
+    from dpassay.reports.run.summary import print_summary
 
     def write(folder: Path) -> None:
         reports.write(record, ("json",), folder)
@@ -214,22 +214,6 @@ def _data(
         data = data_of(config)
         return data, data.pairs.base, data.source
     return None, *(records_of(config) if wanted.of_records else (0, None))
-
-
-def _facts(
-    config: Config,
-    command: str,
-    source: dict[str, Any] | None,
-    *,
-    catalogue: bool,
-) -> dict[str, Any]:
-    settings = {key: getattr(config, key) for key in ("seed", "confidence", "budget", "profile")}
-    return settings | {
-        "command": command,
-        "catalogue": catalogue,
-        "data": source,
-        "commit": commit(),
-    }
 
 
 def _foretell(targets: list[AuditTarget], data: Group | None, settings: Settings) -> None:
@@ -266,12 +250,13 @@ def _audited(
 ) -> tuple[list[Result], bool]:
     """Return the results, and whether they are all there are; errors are told on stderr."""
     results: list[Result] = []
+    path = None if directory is None else directory / "ledger.sqlite"
     alone = len(targets) == 1 or arguments.quiet
     log = silently if alone or sys.stderr.isatty() else Log(sys.stderr)
     try:
         with (
             opened_cluster(settings) as cluster,
-            _ledger(directory, resume=arguments.resume) as ledger,
+            nullcontext() if path is None else Ledger(path, resume=arguments.resume) as ledger,
             bars(quiet=arguments.quiet) as progress,
             redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
         ):
@@ -279,11 +264,8 @@ def _audited(
                 results.append(result)
                 log(result)
                 if result.verdict == "error" and not arguments.quiet:
-                    detail = (
-                        result.outcome.detail
-                        if arguments.debug
-                        else first_line(result.outcome.detail)
-                    )
+                    detail = result.outcome.detail
+                    detail = detail if arguments.debug else first_line(detail)
                     cause = ": ".join(filter(None, (result.outcome.reason, detail)))
                     sys.stderr.write(
                         printable(f"dpassay: {result.id}: error: {cause}", line=False) + "\n"
@@ -292,13 +274,3 @@ def _audited(
     except KeyboardInterrupt:
         return results, False
     return results, True
-
-
-@contextmanager
-def _ledger(directory: Path | None, *, resume: bool) -> Iterator[Ledger | None]:
-    """Open the ledger of a folder, if there is one to be had."""
-    if directory is None:
-        yield None
-        return
-    with Ledger(directory / "ledger.sqlite", resume=resume) as ledger:
-        yield ledger

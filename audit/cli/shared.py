@@ -9,7 +9,6 @@ import argparse
 import json
 import platform
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +17,6 @@ from typing import Any
 from dpassay.cli.interrupts import interrupts
 from dpassay.config.load import Config
 from dpassay.config.options import TABLE
-from dpassay.config.values import canonical
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput, OutputError
 from dpassay.record.cells import FILE, write_cells
@@ -59,7 +57,7 @@ def command_of(arguments: argparse.Namespace, config: Config | None = None) -> s
             next(rest, None)
         elif word not in ALONE and word.partition("=")[0] not in WITH_A_VALUE:
             kept.append(word)
-    command, *kept = _canonical(kept)
+    command, *kept = kept
     environment = {} if config is None else config.said_by_environment()
     said = [
         TABLE[key].said(value)
@@ -67,38 +65,6 @@ def command_of(arguments: argparse.Namespace, config: Config | None = None) -> s
         if hasattr(arguments, key) and TABLE[key].flag not in WITH_A_VALUE
     ]
     return shlex.join(["dpassay", *command.split(), *said, *kept])
-
-
-def _canonical(words: list[str]) -> list[str]:
-    """Spell the parameters in one way; see `dpassay.config.values.canonical`."""
-    found = list(words)
-    for k, word in enumerate(words):
-        text = (
-            word
-            if k and words[k - 1] == "-p"
-            else word[2:]
-            if word.startswith("-p") and len(word) > 2
-            else ""
-        )
-        name, separator, value = text.partition("=")
-        if separator:
-            found[k] = f"{word[: len(word) - len(text)]}{name}={canonical(name.strip(), value)}"
-    return found
-
-
-def commit() -> str | None:
-    """Return the commit of the folder we were started in, if it has one."""
-    try:
-        found = subprocess.run(
-            ["git", "rev-parse", "HEAD"],  # noqa: S607
-            capture_output=True,
-            text=True,
-            timeout=5,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return found.stdout.strip() if found.returncode == 0 else None
 
 
 def clear(directory: Path) -> None:

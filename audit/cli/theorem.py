@@ -30,9 +30,10 @@ from typing import Any
 from dpassay.cli.arguments.parser import Parser, add_option, add_output
 from dpassay.cli.exit_codes import Exit, of_run
 from dpassay.cli.output.terminal import console
-from dpassay.cli.shared import command_of, commit, deliver
+from dpassay.cli.shared import command_of, deliver
 from dpassay.config.options import OPTIONS
 from dpassay.record.files import dumps, witness_file, writable, write_text
+from dpassay.targets.source import commit
 from dpassay.theorems.effort import Effort
 from dpassay.theorems.page import as_json, lines
 from dpassay.theorems.registry import chosen

@@ -30,6 +30,7 @@ from dpassay.stats import lower_bounds, power
 from dpassay.stats.alpha import Spending
 from dpassay.stats.lower_bounds import NAMES, Method
 from dpassay.stats.regions import Line
+from dpassay.targets.resolve import resolve
 from dpassay.trials import blocks as trials
 
 SMALL = Size(
@@ -204,7 +205,7 @@ def test_a_bound_that_gives_away_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_wrong_law_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = golden.resolve
+    honest = resolve
     monkeypatch.setattr(
         golden, "resolve", lambda name, given: honest(name, given | {"epsilon": 1.001})
     )
