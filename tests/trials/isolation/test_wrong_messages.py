@@ -41,7 +41,7 @@ from dpassay.search.outputs import fit_encoder
 from dpassay.targets.adapter import full
 from dpassay.targets.groups import groups_for, searched
 from dpassay.trials import wire, written
-from dpassay.trials.backends import Elsewhere, Job, Local, forget
+from dpassay.trials.backends import Delegated, Job, Local, forget
 from dpassay.trials.blocks import Counts, rows_of_calls
 from dpassay.trials.cluster import Cluster, Remote
 from dpassay.trials.encoders import Labels, Pilot
@@ -368,7 +368,7 @@ def cluster_asked() -> tuple[Cluster, Question]:
 def dask(message: bytes, rng: random.Random) -> None:
     """The same where it comes from a worker: an answer to a shard, or to anything."""
     (cluster, asked), remote = cluster_asked(), Remote.__new__(Remote)
-    Elsewhere.__init__(remote, cluster, RUNNER.brief, forget)
+    Delegated.__init__(remote, cluster, RUNNER.brief, forget)
     job = Job(shard=SHARD, keep=forget, question=asked)
     asked.arrived = partial(remote._take, job)
     answer: Any = rng.choice((message, message, message, message, None, 7, b"", message[:30]))
