@@ -100,7 +100,7 @@ class Inline:
         """Leave nothing behind."""
 
 
-class Elsewhere(Inline):
+class Delegated(Inline):
     """Has shards run by the processes of a `Pool` or the workers of a `Cluster`."""
 
     final = False
@@ -188,7 +188,7 @@ class Elsewhere(Inline):
         return cause, job.question.detail
 
 
-class Local(Elsewhere):
+class Local(Delegated):
     """Has shards run by `jobs` processes, which are ended with it unless they are `theirs`."""
 
     def __init__(

@@ -20,7 +20,7 @@ from typing import Any, Self
 from dpassay.errors import ClusterError, TargetError
 from dpassay.targets.foreign import Http
 from dpassay.trials import cluster_worker
-from dpassay.trials.backends import Elsewhere, Job, Keep
+from dpassay.trials.backends import Delegated, Job, Keep
 from dpassay.trials.cluster_client import client_of, required
 from dpassay.trials.isolation.limits import UNLIMITED, Limits
 from dpassay.trials.isolation.target import Isolated
@@ -313,7 +313,7 @@ class Cluster:
         return f"Dask cluster '{self._scheduler}'" if self._scheduler else "local Dask cluster"
 
 
-class Remote(Elsewhere):
+class Remote(Delegated):
     """Has shards run by a cluster.
 
     A worker that is lost costs a rerun. Workers try a shard twice by themselves; one that loses one
