@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import Certified, Rule
 from dpassay.attacks.experiment.coins import Coins
 from dpassay.attacks.experiment.metrics import (
@@ -28,6 +27,7 @@ from dpassay.attacks.experiment.metrics import (
     with_a_coin,
 )
 from dpassay.attacks.experiment.one_run import CrossFitted, OneRun, one_run
+from dpassay.attacks.experiment.power import composed
 from dpassay.attacks.experiment.subjects import View
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.claims import DP

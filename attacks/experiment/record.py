@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import NONE, Certified
 from dpassay.attacks.experiment.metrics import best_of, interval
 from dpassay.attacks.experiment.one_run import OneRun
 from dpassay.attacks.experiment.outcomes import Attacked, Estimates, Outcome, Sliced
-from dpassay.attacks.experiment.power import GuessClaim, RunClaim, reach, renyi_claim
+from dpassay.attacks.experiment.power import GuessClaim, RunClaim, composed, reach, renyi_claim
 from dpassay.attacks.observed import Array, Flags
 from dpassay.data import Labelled
 from dpassay.numerics import lower_number, number

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import (
     Certified,
     Rule,
+    asked_again,
     certify,
     chosen,
     exposed,
+    fresh_guesses,
+    guess_again,
     right_guesses,
 )
 from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.fresh import asked_again, fresh_guesses, guess_again
 from dpassay.attacks.experiment.metrics import tossed_again
 from dpassay.attacks.experiment.models import ExperimentData, Models, Training, models
 from dpassay.attacks.experiment.one_run import cross_fit, one_run
@@ -28,6 +29,7 @@ from dpassay.attacks.experiment.outcomes import (
     sliced,
 )
 from dpassay.attacks.experiment.poisoning import choose
+from dpassay.attacks.experiment.power import composed
 from dpassay.attacks.experiment.subjects import Protected, Subject, View
 from dpassay.attacks.observed import Array
 from dpassay.attacks.scores import Attack

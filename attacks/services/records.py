@@ -33,13 +33,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy
 
 from dpassay.attacks.observed import Array
 from dpassay.attacks.services.interface import Refusal
 from dpassay.attacks.services.probing import (
     Defect,
     Probing,
+    fisher,
     halves,
     middle,
     pairing_probability,
@@ -185,9 +185,8 @@ def _difference(one: list[Any], other: list[Any]) -> float:
     """
     one, other = halves(one, other)
     label = Counter(one + other).most_common(1)[0][0]
-    table = [[sum(each == label for each in side), sum(each != label for each in side)]
-             for side in (one, other)]  # fmt: skip
-    return float(scipy.stats.fisher_exact(np.array(table)).pvalue)
+    mine, theirs = (sum(each == label for each in side) for side in (one, other))
+    return fisher((mine, len(one) - mine), (theirs, len(other) - theirs))
 
 
 RECORDS, EXTREMES = 2, (1e6, -1e6)

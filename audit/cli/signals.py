@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from dpassay.attacks.given.estimates import estimate, record_of
-from dpassay.attacks.given.signal_files import read_signals
-from dpassay.attacks.given.signals import given_of
+from dpassay.attacks.given.signals import given_of, read_signals
 from dpassay.cli.arguments.in_force import said_by_variables
 from dpassay.cli.exit_codes import of_attack
 from dpassay.cli.output.terminal import console
