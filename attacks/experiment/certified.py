@@ -26,8 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.experiment.coins import Coins, toss
-from dpassay.attacks.experiment.models import ExperimentData
+from dpassay.attacks.experiment.models import Coins, ExperimentData, toss
 from dpassay.attacks.experiment.power import (
     GuessClaim,
     RenyiClaim,

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpassay.attacks.experiment.certified import Certified, Rule
-from dpassay.attacks.experiment.coins import Coins
 from dpassay.attacks.experiment.metrics import (
     ENOUGH,
     FALSE_POSITIVE_RATES,
@@ -26,6 +25,7 @@ from dpassay.attacks.experiment.metrics import (
     thin,
     with_a_coin,
 )
+from dpassay.attacks.experiment.models import Coins
 from dpassay.attacks.experiment.one_run import CrossFitted, OneRun, one_run
 from dpassay.attacks.experiment.power import composed
 from dpassay.attacks.experiment.subjects import View

@@ -126,7 +126,7 @@ class RenyiClaim:
 def renyi_claim(claim: DP | None, m: int | None) -> RenyiClaim | None:
     """Return what m answers may lose by a claim of RDP or zCDP; None of every other claim.
 
-    The claim is for a single answer; m is as in `dpassay.attacks.composition.composed`. Rényi
+    The claim is for a single answer; m is as in `composed`. Rényi
     losses of an order add up (Mironov 2017, Proposition 1; Bun and Steinke 2016, Lemma 1.7). Of
     several orders the result is the one that allows the fewest right guesses, so guesses that
     break any of them break it.

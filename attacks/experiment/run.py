@@ -16,9 +16,8 @@ from dpassay.attacks.experiment.certified import (
     guess_again,
     right_guesses,
 )
-from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.metrics import tossed_again
-from dpassay.attacks.experiment.models import ExperimentData, Models, Training, models
+from dpassay.attacks.experiment.models import ExperimentData, Models, Training, models, toss
 from dpassay.attacks.experiment.one_run import cross_fit, one_run
 from dpassay.attacks.experiment.outcomes import (
     Attacked,

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.experiment.coins import toss
+from dpassay.attacks.experiment.models import toss
 from dpassay.attacks.given.estimates import Given, Shift, estimate, record_of, shift_by
 from dpassay.attacks.given.own import fitted
-from dpassay.attacks.given.predictions import Task, task_of
+from dpassay.attacks.given.predictions import Tabular, Task, joined, tabular, task_of
 from dpassay.attacks.given.result import AttackResult
-from dpassay.attacks.given.tabular import Tabular, joined, tabular
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.config.profiles import CONFIDENCE
 from dpassay.data import digest

@@ -15,8 +15,8 @@ import pytest
 from scipy.stats import norm
 
 from dpassay.attacks.experiment.certified import Rule, certify
-from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.metrics import roc
+from dpassay.attacks.experiment.models import toss
 from dpassay.attacks.experiment.outcomes import Attacked, beyond
 from dpassay.attacks.experiment.power import composed
 from dpassay.attacks.experiment.record import make_attack_record

@@ -23,8 +23,7 @@ from dpassay.attacks.experiment.certified import (
     fresh_guesses,
     guess_again,
 )
-from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.models import ExperimentData, build_data
+from dpassay.attacks.experiment.models import ExperimentData, build_data, toss
 from dpassay.attacks.experiment.planning import fresh_answers, share_of
 from dpassay.attacks.experiment.power import SHARE, renyi_claim
 from dpassay.attacks.experiment.run import Design, Target, experiment
