@@ -58,12 +58,8 @@ class Design:
         require(is_count(self.references, 4), "--references", self.references, "an integer >= 4")
         require(is_count(self.targets, 2), "--targets", self.targets, "an integer >= 2")
         require(is_count(self.certified), "certified", self.certified, "an integer >= 1")
-        require(
-            is_real(self.confidence) and 0 < self.confidence < 1,
-            "--confidence",
-            self.confidence,
-            "a number in (0, 1)",
-        )
+        inside = is_real(self.confidence) and 0 < self.confidence < 1
+        require(inside, "--confidence", self.confidence, "a number in (0, 1)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
