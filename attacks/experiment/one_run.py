@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpassay.attacks.experiment.coins import Coins
+from dpassay.attacks.experiment.models import Coins
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.scores import Attack
 from dpassay.errors import is_real, require

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import Certified, Rule
-from dpassay.attacks.experiment.coins import Coins
 from dpassay.attacks.experiment.metrics import (
     ENOUGH,
     FALSE_POSITIVE_RATES,
@@ -27,7 +25,9 @@ from dpassay.attacks.experiment.metrics import (
     thin,
     with_a_coin,
 )
+from dpassay.attacks.experiment.models import Coins
 from dpassay.attacks.experiment.one_run import CrossFitted, OneRun, one_run
+from dpassay.attacks.experiment.power import composed
 from dpassay.attacks.experiment.subjects import View
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.claims import DP

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from scipy.special import logit
 
-from dpassay.attacks.experiment.fresh import asked_again, fresh_guesses
+from dpassay.attacks.experiment.certified import asked_again, fresh_guesses
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.outcomes import parts
 from dpassay.attacks.experiment.power import (

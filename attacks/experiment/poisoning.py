@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from dpassay.attacks.experiment.coins import one_a_pair, toss
-from dpassay.attacks.experiment.models import HERE, ExperimentData, Training, look
+from dpassay.attacks.experiment.models import HERE, ExperimentData, Training, look, one_a_pair, toss
 from dpassay.attacks.experiment.subjects import Points, Subject
 from dpassay.attacks.observed import Array, Flags
 from dpassay.data import Labelled

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from scipy.special import betaincinv
+from scipy.special import betaincinv, expit
 from scipy.stats import binom
 
 from dpassay.attacks.experiment.one_run import largest_rejected
@@ -126,7 +126,7 @@ class RenyiClaim:
 def renyi_claim(claim: DP | None, m: int | None) -> RenyiClaim | None:
     """Return what m answers may lose by a claim of RDP or zCDP; None of every other claim.
 
-    The claim is for a single answer; m is as in `dpassay.attacks.composition.composed`. Rényi
+    The claim is for a single answer; m is as in `composed`. Rényi
     losses of an order add up (Mironov 2017, Proposition 1; Bun and Steinke 2016, Lemma 1.7). Of
     several orders the result is the one that allows the fewest right guesses, so guesses that
     break any of them break it.
@@ -277,3 +277,22 @@ def _smallest(
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
+
+
+def composed(claim: DP, m: int | None) -> tuple[float, float]:
+    """Return the epsilon and delta that m answers with fresh coins may lose together.
+
+    Basic composition gives (m epsilon, m delta), delta at most 1. Of a claim that is a curve it
+    is the point with epsilon > 0 of the composed curve that allows the fewest right guesses. An
+    m of None is one answer that shows all, such as scores.
+    """
+    m = m or 1
+    basic = m * claim.epsilon, min(1.0, m * claim.delta)
+    known = () if claim.curve is None else claim.curve.composed(m)
+    return min((basic, *(each for each in known if each[0] > 0)), key=_allowed_guesses)
+
+
+def _allowed_guesses(point: tuple[float, float]) -> float:
+    """Return how probable a right guess at a fair coin may be at a point."""
+    epsilon, delta = point
+    return delta + (1 - delta) * float(expit(epsilon))

@@ -7,39 +7,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import NONE, Certified
 from dpassay.attacks.experiment.metrics import best_of, interval
 from dpassay.attacks.experiment.one_run import OneRun
 from dpassay.attacks.experiment.outcomes import Attacked, Estimates, Outcome, Sliced
-from dpassay.attacks.experiment.power import GuessClaim, RunClaim, reach, renyi_claim
+from dpassay.attacks.experiment.power import GuessClaim, RunClaim, composed, reach, renyi_claim
 from dpassay.attacks.observed import Array, Flags
 from dpassay.data import Labelled
 from dpassay.numerics import lower_number, number
 from dpassay.stats.bounds import clopper_pearson_lower
 
 SCHEMA = "dpassay/attack/1"
-"""Points of a curve that are kept."""
 MOST_EXPOSED = 10
 """Records that are named."""
 QUANTILES = 41
 """Evenly spaced quantiles of the separation that are kept, the smallest and the largest
 included."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Records:
-    """The records that were asked about, with their lines and slices."""
-
-    records: Labelled
-    lines: NDArray[np.int64] | None
-    columns: Mapping[str, Flags]
 
 
 def make_attack_record(
@@ -58,22 +47,27 @@ def make_attack_record(
     what repeated queries of the worst pair showed, `defects` what is wrong with an interface;
     both are JSON values. `lines` and `columns` are as in `ExperimentData`.
     """
-    data = _Records(records=records, lines=lines, columns=columns or {})
     return {
         "schema": SCHEMA,
         "run": dict(run),
-        "subjects": [_subject(each, data) for each in attacked],
+        "subjects": [_subject(each, records, lines, columns or {}) for each in attacked],
         "repeated": [dict(each) for each in repeated],
         "defects": [dict(each) for each in defects],
     }
 
 
-def _subject(attacked: Attacked, data: _Records) -> dict[str, Any]:
+def _subject(
+    attacked: Attacked,
+    records: Labelled,
+    lines: NDArray[np.int64] | None,
+    columns: Mapping[str, Flags],
+) -> dict[str, Any]:
+    # a curve is named in the claim's source, and what one answer may lose is read off it
+    claim = None if attacked.claim is None else replace(attacked.claim, curve=None).as_json()
+    named: dict[str, Any] = {"name": attacked.name, "claim": claim}
     if attacked.error:
-        return {"name": attacked.name, "claim": _claim(attacked), "error": attacked.error}
-    return {
-        "name": attacked.name,
-        "claim": _claim(attacked),
+        return named | {"error": attacked.error}
+    found = named | {
         "error": None,
         "accuracy": _accuracy(attacked.accuracy),
         "no_leak": _no_leak(attacked.outcomes),
@@ -81,17 +75,20 @@ def _subject(attacked: Attacked, data: _Records) -> dict[str, Any]:
         "certified": [
             each
             for view, bounds in attacked.certified.items()
-            for each in _bounds(attacked, view, bounds, data)
+            for each in _bounds(attacked, view, bounds)
         ],
-        "separations": [
-            number(float(each))
-            for each in np.quantile(attacked.exposure, np.linspace(0, 1, QUANTILES))
-        ]
-        if attacked.exposure.size
-        else [],
-        "exposed": _exposed(attacked.exposure, data),
-        "slices": _slices(attacked.exposure, data),
-    } | _again(attacked)
+        **_exposure(attacked.exposure, records.y, columns),
+    }
+    if lines is not None:
+        for each in (*found["certified"], *found["exposed"]):
+            each["line"] = int(lines[each["record"]])
+    # rules of an accepted attack as they did on these targets
+    again = [
+        {"view": view, "rule": _numbers(asdict(rule)), "right": right}
+        for view, rules in attacked.again.items()
+        for rule, right in rules
+    ]
+    return found | ({"again": again} if again else {})
 
 
 def _no_leak(outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
@@ -108,11 +105,6 @@ def _accuracy(shares: Array) -> dict[str, Any] | None:
         return None
     low, high = interval(shares) if shares.size > 1 else (0.0, 1.0)
     return {"mean": number(float(shares.mean())), "low": number(low), "high": number(high)}
-
-
-def _claim(attacked: Attacked) -> dict[str, Any] | None:
-    """Return one answer's allowed loss; a curve is named in `source`, `allowed` read off it."""
-    return None if attacked.claim is None else replace(attacked.claim, curve=None).as_json()
 
 
 def _outcome(outcome: Outcome, attacked: Attacked) -> dict[str, Any]:
@@ -167,9 +159,7 @@ def _known(value: float | None) -> Any:
     return None if value is None or math.isnan(value) else number(value)
 
 
-def _bounds(
-    attacked: Attacked, name: str, bounds: Sequence[Certified], data: _Records
-) -> Iterator[dict[str, Any]]:
+def _bounds(attacked: Attacked, name: str, bounds: Sequence[Certified]) -> Iterator[dict[str, Any]]:
     """Yield the bounds of a view, each with its Rényi loss where one is claimed."""
     view = next(each.view for each in attacked.outcomes if each.view.name == name)
     claimed, delta = (0.0, 0.0) if attacked.claim is None else composed(attacked.claim, view.m)
@@ -198,21 +188,7 @@ def _bounds(
                 "lower": lower_number(promised.certified(each.right, guesses, alpha)),
                 **reach(promised, guesses, alpha=alpha).as_json(),
             }
-        yield found | _line(each.rule.record, data)
-
-
-def _again(attacked: Attacked) -> dict[str, Any]:
-    """Return the rules of an accepted attack as they did on these targets; nothing without any."""
-    told = [
-        {"view": view, "rule": _numbers(asdict(rule)), "right": right}
-        for view, rules in attacked.again.items()
-        for rule, right in rules
-    ]
-    return {"again": told} if told else {}
-
-
-def _line(record: int, data: _Records) -> dict[str, Any]:
-    return {} if data.lines is None else {"line": int(data.lines[record])}
+        yield found
 
 
 def _one_run(found: OneRun | None) -> dict[str, Any] | None:
@@ -223,31 +199,35 @@ def _one_run(found: OneRun | None) -> dict[str, Any] | None:
     return _numbers(asdict(found)) | {"epsilon": lower_number(found.epsilon)} | shown
 
 
-def _exposed(exposure: Array, data: _Records) -> list[dict[str, Any]]:
-    """The records that move most with their membership, on the reference models; an estimate."""
+def _exposure(
+    exposure: Array, y: NDArray[np.int64], columns: Mapping[str, Flags]
+) -> dict[str, list[Any]]:
+    """How far records move with their membership on the reference models; estimates.
+
+    Quantiles over all records, the records that move most, and the mean and the 95 % quantile
+    by class and by the column that was asked for. All are empty without reference models.
+    """
+    if not exposure.size:
+        return {"separations": [], "exposed": [], "slices": []}
     order = np.argsort(-exposure, kind="stable")[:MOST_EXPOSED].tolist()
-    return [
-        {"record": i, "label": int(data.records.y[i]), "separation": number(float(exposure[i]))}
-        | _line(i, data)
-        for i in order
-    ]
-
-
-def _slices(exposure: Array, data: _Records) -> list[dict[str, Any]]:
-    """Mean and 95 % quantile of the same by class, and by the column that was asked for."""
-    y, found = data.records.y, []
-    parts = {f"label {label}": y == label for label in np.unique(y).tolist()} | dict(data.columns)
-    for name, flags in parts.items() if exposure.size else ():
-        part = exposure[flags]
-        found.append(
+    quantiles = np.quantile(exposure, np.linspace(0, 1, QUANTILES))
+    parts = {f"label {label}": y == label for label in np.unique(y).tolist()} | dict(columns)
+    return {
+        "separations": [number(each) for each in quantiles.tolist()],
+        "exposed": [
+            {"record": i, "label": int(y[i]), "separation": number(float(exposure[i]))}
+            for i in order
+        ],
+        "slices": [
             {
                 "slice": name,
-                "records": int(part.size),
-                "mean": number(float(part.mean())),
-                "high": number(float(np.quantile(part, 0.95))),
+                "records": int(flags.sum()),
+                "mean": number(float(exposure[flags].mean())),
+                "high": number(float(np.quantile(exposure[flags], 0.95))),
             }
-        )
-    return found
+            for name, flags in parts.items()
+        ],
+    }
 
 
 def _numbers(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import (
     Certified,
     Rule,
+    asked_again,
     certify,
     chosen,
     exposed,
+    fresh_guesses,
+    guess_again,
     right_guesses,
 )
-from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.fresh import asked_again, fresh_guesses, guess_again
 from dpassay.attacks.experiment.metrics import tossed_again
-from dpassay.attacks.experiment.models import ExperimentData, Models, Training, models
+from dpassay.attacks.experiment.models import ExperimentData, Models, Training, models, toss
 from dpassay.attacks.experiment.one_run import cross_fit, one_run
 from dpassay.attacks.experiment.outcomes import (
     Attacked,
@@ -28,6 +28,7 @@ from dpassay.attacks.experiment.outcomes import (
     sliced,
 )
 from dpassay.attacks.experiment.poisoning import choose
+from dpassay.attacks.experiment.power import composed
 from dpassay.attacks.experiment.subjects import Protected, Subject, View
 from dpassay.attacks.observed import Array
 from dpassay.attacks.scores import Attack
@@ -57,12 +58,8 @@ class Design:
         require(is_count(self.references, 4), "--references", self.references, "an integer >= 4")
         require(is_count(self.targets, 2), "--targets", self.targets, "an integer >= 2")
         require(is_count(self.certified), "certified", self.certified, "an integer >= 1")
-        require(
-            is_real(self.confidence) and 0 < self.confidence < 1,
-            "--confidence",
-            self.confidence,
-            "a number in (0, 1)",
-        )
+        inside = is_real(self.confidence) and 0 < self.confidence < 1
+        require(inside, "--confidence", self.confidence, "a number in (0, 1)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.attacks.experiment.coins import one_a_pair
-from dpassay.attacks.experiment.models import ExperimentData, build_data
+from dpassay.attacks.experiment.models import ExperimentData, build_data, one_a_pair
 from dpassay.attacks.experiment.poisoning import (
     ADVERSARIES,
     KINDS,
@@ -56,7 +55,7 @@ class Scenario:
     copies: int = COMMAND_LINE["copies"].default
     noise: float = COMMAND_LINE["noise"].default  # see `models.build_data`
     canaries: int = COMMAND_LINE["canaries"].default
-    planted: str = COMMAND_LINE["planted"].default  # what of a canary is random, see `canaries`
+    planted: str = COMMAND_LINE["planted"].default  # what of a canary is random, see `plant`
     adversary: str = COMMAND_LINE["adversary"].default
     # records that are surrounded by poison; None for the default
     poisoned: int | None = COMMAND_LINE["poisoned"].default
@@ -65,7 +64,7 @@ class Scenario:
     poison: int | None = COMMAND_LINE["poison"].default
     # column whose value is guessed, instead of membership
     attribute: str | None = COMMAND_LINE["attribute"].default
-    slice_by: str | None = COMMAND_LINE["slice_by"].default  # see `by_column`
+    slice_by: str | None = COMMAND_LINE["slice_by"].default  # see `slices_by`
     seed: int = OPTIONS["seed"].default
 
     def __post_init__(self) -> None:

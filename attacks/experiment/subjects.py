@@ -36,9 +36,9 @@ SCORES = View(name="scores", m=None)
 """The probability of each label."""
 
 
-def asked(m: int) -> View:
-    """Return the view of m answers at the record itself."""
-    return View(name="one label" if m == 1 else f"{m} labels", m=m)
+def asked(m: int, what: str = "label") -> View:
+    """Return the view of m answers at the record itself: labels, or what may be anything."""
+    return View(name=f"one {what}" if m == 1 else f"{m} {what}s", m=m)
 
 
 def around(copies: int) -> View:

@@ -18,10 +18,9 @@ from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.given.estimates import OWN
 from dpassay.attacks.given.own import estimator, mechanism
-from dpassay.attacks.given.predictions import Task, task_of
+from dpassay.attacks.given.predictions import Tabular, Task, tabular, task_of
 from dpassay.attacks.given.result import AttackResult
-from dpassay.attacks.given.tabular import Tabular, tabular
-from dpassay.attacks.repeated.attacked import attack_repeatedly, can_be_repeated
+from dpassay.attacks.repeated.run import attack_repeatedly, can_be_repeated
 from dpassay.attacks.scores import ATTACKS
 from dpassay.claims import DP, GDP, Claim, Stability
 from dpassay.config.options import COMMAND_LINE

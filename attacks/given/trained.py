@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.experiment.coins import toss
+from dpassay.attacks.experiment.models import toss
 from dpassay.attacks.given.estimates import Given, Shift, estimate, record_of, shift_by
-from dpassay.attacks.given.predictions import Task, task_of
+from dpassay.attacks.given.own import fitted
+from dpassay.attacks.given.predictions import Tabular, Task, joined, tabular, task_of
 from dpassay.attacks.given.result import AttackResult
-from dpassay.attacks.given.tabular import Tabular, joined, tabular
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.config.profiles import CONFIDENCE
 from dpassay.data import digest
-from dpassay.errors import InvalidInput, TargetError, is_count, require, told
+from dpassay.errors import InvalidInput, is_count, require
 from dpassay.seeds import stream
-from dpassay.targets.estimators import Trained
 
 FEWEST = 10
 """Members, and others, that tell whether they are alike."""
@@ -153,24 +152,14 @@ def _models(
     flags[:, order[:even]] = toss(
         references, even, seed=seed, who="reference", mirrored=True
     ).membership
-    train, found = Trained(reference), []
+    found = []
     for k, row in enumerate(flags):
         rng = stream(seed, "model", "reference", k)
         places = np.flatnonzero(row)
-        found.append(fitted(train, records.take(places), records.y[places], rng, k))
+        found.append(
+            fitted(reference, records.take(places), records.y[places], rng, f"reference model {k}")
+        )
     return found, flags
-
-
-def fitted(train: Trained, X: Any, y: Any, rng: np.random.Generator, k: int) -> Any:
-    """Return a trained copy of an estimator, or raise `TargetError`."""
-    try:
-        made = train.copied(rng)
-        made.fit(X, y)
-    except Exception as error:  # what is not ours may do anything
-        raise TargetError(
-            f"reference model {k}: {type(error).__name__} was raised", told(error)
-        ) from error
-    return made
 
 
 def _seen(models: Sequence[Any], doing: Task, records: Tabular, views: int) -> list[Array]:

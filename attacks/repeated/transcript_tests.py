@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.attacks.composition import composed
-from dpassay.attacks.experiment.power import Reach, reach_of_counts
+from dpassay.attacks.experiment.power import Reach, composed, reach_of_counts
 from dpassay.attacks.observed import Array
-from dpassay.attacks.repeated.adaptive import best_strategy, composition, privacy_spent
-from dpassay.attacks.repeated.optimal import ceiling
+from dpassay.attacks.repeated.optimal import best_strategy, ceiling, composition, privacy_spent
 from dpassay.attacks.repeated.worst_cell import Cell, Worst
 from dpassay.claims import DP
 from dpassay.errors import InvalidInput
@@ -176,7 +174,9 @@ def run_tests(
     n = len(one) - half
     method = choose(*pilot, half, n, labels=2, scale=scale, alpha=alpha)
     lower = lower_bound(method, Counts(x=x, n1=n, y=y, n0=n), scale=scale, alpha=alpha)
-    pure = composition(claim.epsilon, m, DELTA_PRIME) if claim.delta == 0 else None
+    advanced, best = None, None
+    if claim.delta == 0:
+        advanced, best = composition(claim.epsilon, m, DELTA_PRIME)
     return TranscriptTest(
         m=m,
         lower=lower,
@@ -184,8 +184,8 @@ def run_tests(
         advantage=_advantage(mine, theirs, half),
         basic=basic,
         delta=delta,
-        advanced=None if pure is None else pure.advanced,
-        optimal=None if pure is None else pure.optimal,
+        advanced=advanced,
+        optimal=best,
         allowed=float(min(1.0, np.tanh(basic / 2) * (1 - delta) + delta)),
         limits=limits,
         reach=reach_of_counts(n, claimed=basic, delta=delta, alpha=alpha),

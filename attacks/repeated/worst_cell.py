@@ -219,20 +219,17 @@ def _known(cell: Cell) -> tuple[Array, Array]:
 
 def promise(cell: Cell, m: int, trials: int, delta: float) -> float:
     """Return the best event's bound on m answers at the counts that exact laws make expected."""
-    one, other = at_most(_known(cell), m)
-    value = -np.inf
-    for p, q in ((one, other), (other, one)):
-        curve = optimal(p, q)
+    laws, bounds = at_most(_known(cell), m), []
+    for one, other in (laws, laws[::-1]):
+        curve = optimal(one, other)
         x, y = np.floor(trials * curve.tpr), np.ceil(trials * curve.fpr)
-        value = max(
-            value,
-            float(
-                ranking_bound(
-                    x, trials, np.minimum(y, trials), trials, scale=Ratio(delta), alpha=ALPHA
-                ).max()
-            ),
-        )
-    return value
+        bounds.append(ranked(x, np.minimum(y, trials), trials, delta))
+    return max(bounds)
+
+
+def ranked(x: NDArray[Any], y: NDArray[Any], n: int, delta: float) -> float:
+    """Return the largest bound that counts of n a side give; it ranks, and decides nothing else."""
+    return float(ranking_bound(x, n, y, n, scale=Ratio(delta), alpha=ALPHA).max())
 
 
 def at_most(rows: tuple[Array, Array], m: int) -> tuple[Array, Array]:
@@ -250,15 +247,5 @@ def _screened(target: AuditTarget, cell: Cell, delta: float, seed: int) -> tuple
     """Return the largest bound and advantage of a single label, of few answers: only ranks."""
     one, other = cell.draw(target, SCREENED, 1, phase="screen repeated", seed=seed)
     x, y = (np.bincount(each[:, 0], minlength=len(target.labels)) for each in (one, other))
-    known = {"scale": Ratio(delta), "alpha": ALPHA}
-    bounds = [
-        ranking_bound(
-            a,
-            SCREENED,
-            b,
-            SCREENED,
-            **known,  # type: ignore[arg-type]
-        )
-        for a, b in ((x, y), (y, x))
-    ]
-    return float(np.max(bounds)), float(np.abs(x - y).sum()) / 2 / SCREENED
+    bound = max(ranked(a, b, SCREENED, delta) for a, b in ((x, y), (y, x)))
+    return bound, float(np.abs(x - y).sum()) / 2 / SCREENED

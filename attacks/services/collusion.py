@@ -27,6 +27,7 @@ from dpassay.attacks.repeated.run import (
     ladder,
 )
 from dpassay.attacks.repeated.transcript_tests import TranscriptTest, run_tests
+from dpassay.attacks.repeated.worst_cell import ranked
 from dpassay.attacks.services.interface import Service
 from dpassay.attacks.services.probing import shown
 from dpassay.attacks.services.records import next_label
@@ -35,8 +36,6 @@ from dpassay.data import Labelled
 from dpassay.errors import TargetError, is_count, require
 from dpassay.pairs import Replace
 from dpassay.seeds import stream
-from dpassay.stats.binomial import ranking_bound
-from dpassay.stats.scales import Ratio
 from dpassay.targets.groups import Progress, silent
 
 SIDES = ("S", "S'")
@@ -45,8 +44,6 @@ CELLS = 6
 MOST_SCREENED = 200
 """Sessions a side that try one."""
 MOST_LABELS = 100
-ALPHA = 0.05
-"""Of the bounds that records are ranked by; it decides nothing else."""
 SHARED = (
     "coins are shared between users: tenants of the attacker's own, opened on S and on S', give "
     "the victim's answers on the same data, so that comparing transcripts tells S from S' far "
@@ -146,7 +143,7 @@ def _best(
     require(labels >= 2, "--data", f"{labels} label", other)
     rows = stream(seed, "tenants", service.name).permutation(len(data))[:CELLS].tolist()
     best: tuple[float, Replace] | None = None
-    scale = Ratio(min(m * claim.delta, 0.5))
+    delta = min(m * claim.delta, 0.5)
     for done, i in enumerate(rows, start=1):
         change = Replace(i, data.X[i], next_label(data, i))
         drawn = (
@@ -158,8 +155,7 @@ def _best(
         thresholds = np.unique(np.concatenate([x, y]))
         a, b = ((each[:, None] >= thresholds).sum(axis=0) for each in (x, y))
         value = max(
-            float(ranking_bound(one, sessions, two, sessions, scale=scale, alpha=ALPHA).max())
-            for one, two in ((a, b), (sessions - b, sessions - a))
+            ranked(one, two, sessions, delta) for one, two in ((a, b), (sessions - b, sessions - a))
         )
         if best is None or value > best[0]:
             best = value, change

@@ -12,20 +12,28 @@ without coins is no defect: it is one draw, and its claim is about that draw. Co
 share look the same where answers never change within a deployment. What could be either is
 remarked, and called neither.
 
-Before all that comes the positive control, see `dpassay.attacks.services.control`. Without it, and
-where no coins were seen, nothing is said of them: `blind` names what was not looked at.
+Before all that comes the positive control: a service must change when its data change, or what is
+seen of it says nothing. Without it, and where no coins were seen, nothing is said of them: `blind`
+names what was not looked at. What each part costs at most is told before it starts.
 
-What each part costs at most is told before it starts.
+A service that ignores its data, or was wired to other data, has no defect that could be found and
+breaks no claim. So it is asked first whether its answers move at all, on datasets that have next to
+nothing in common: all labels made one and all made another, every label the next one, every record
+mirrored. Deployments are independent, each has a seed of its own; of each the majority of its
+answers at a point is one observation, so that answers within it may depend on each other. Fisher's
+exact test compares them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from dpassay.attacks.services.budgets import budget_cost, budget_defects, room_of
-from dpassay.attacks.services.control import control, control_cost
 from dpassay.attacks.services.frozen import (
     frozen_cost,
     frozen_defects,
@@ -33,7 +41,17 @@ from dpassay.attacks.services.frozen import (
     rounding_cost,
 )
 from dpassay.attacks.services.interface import Service
-from dpassay.attacks.services.probing import JITTER, POINTS, Defect, Probing, points_cost
+from dpassay.attacks.services.probing import (
+    JITTER,
+    MOST_LABELS,
+    POINTS,
+    Defect,
+    Probing,
+    fisher,
+    halves,
+    middle,
+    points_cost,
+)
 from dpassay.attacks.services.records import (
     clipping_cost,
     clipping_defects,
@@ -63,6 +81,97 @@ from dpassay.data import Labelled
 from dpassay.errors import TargetError
 from dpassay.numerics import number
 from dpassay.targets.groups import Progress, silent
+
+CONTROL_STAGES = (24, 96, 384)
+"""Deployments a side, one stage after the other until a change is seen; the last for the first two
+datasets alone."""
+CONTROL_POINTS, MOST_ANSWERS = 2, 16
+"""Points that are asked at, and answers of a session at each."""
+
+
+def control(
+    service: Service, data: Labelled, room: int, *, alpha: float, progress: Progress = silent
+) -> tuple[bool, str]:
+    """Return whether answers change when the data do, beyond chance, and what was compared.
+
+    A service that ignores its data passes with a probability of at most alpha. `room` is the
+    number of answers of a session. A failure on the data raises `TargetError`; other data where
+    it fails are left out.
+    """
+    points = [data.X[i] for i in range(min(CONTROL_POINTS, room, len(data)))]
+    each = min(MOST_ANSWERS, room // len(points))
+    known = list(_contrasts(data))
+    share = alpha / (len(CONTROL_STAGES) * len(known))
+    asked, done = list[str](), 0
+    for stage, deployments in enumerate(CONTROL_STAGES):
+        for what, one, other in known[: 1 if stage == len(CONTROL_STAGES) - 1 else None]:
+            try:
+                sides = [
+                    [
+                        _majorities(service, S, points, each, f"control {what} {stage} {side} {t}")
+                        for t in range(deployments)
+                    ]
+                    for side, S in enumerate((one, other))
+                ]
+            except TargetError:
+                # its own data must do
+                service.open(data, service.deployment("control"), service.user())
+                continue
+            asked.append(f"{what}, {deployments} deployments a side")
+            done += 1
+            progress(f"{service.name}: control", done, 2 * len(known) + 1)
+            if _moved(sides, len(points)) <= share:
+                return True, asked[-1]
+    return False, "; ".join(asked) or "no other data that it takes"
+
+
+def _contrasts(data: Labelled) -> Iterator[tuple[str, Labelled, Labelled]]:
+    """Two datasets each that have next to nothing in common."""
+    labels = np.unique(data.y)
+    pair = labels[[0, -1]] if labels.size > 1 else np.array([labels[0], labels[0] + 1])
+    one, other = (Labelled(data.X, np.full(len(data), label)) for label in pair)
+    yield f"all labels {pair[0]} against all labels {pair[1]}", one, other
+    if labels.size > 1:
+        moved = labels[(np.searchsorted(labels, data.y) + 1) % labels.size]
+        yield "each label against the next one", data, Labelled(data.X, moved)
+    yield (
+        "the records against their mirror images",
+        data,
+        Labelled(2 * data.X.mean(axis=0) - data.X, data.y),
+    )
+
+
+def _majorities(
+    service: Service, data: Labelled, points: list[Any], each: int, phase: str
+) -> list[Any]:
+    """The commonest answer of one new deployment at each point; of answers as common the first."""
+    answers = service.open(data, service.deployment(phase), service.user()).transcript(
+        x for x in points for _ in range(each)
+    )
+    if len(answers) < each * len(points):
+        raise TargetError(f"{service.name} refused after {len(answers)} answers")
+    parts = (answers[k * each : (k + 1) * each] for k in range(len(points)))
+    return [middle(part) for part in parts]
+
+
+def control_cost(room: int) -> tuple[int, int]:
+    """Return how many openings and queries it takes at most."""
+    openings = 2 * (3 * sum(CONTROL_STAGES[:-1]) + CONTROL_STAGES[-1])
+    return openings + 3 * len(CONTROL_STAGES), openings * min(room, CONTROL_POINTS * MOST_ANSWERS)
+
+
+def _moved(sides: list[list[list[Any]]], points: int) -> float:
+    """Return the smallest two-sided Fisher p-value of points and answers, times their number."""
+    found, n = [], len(sides[0])
+    for k in range(points):
+        one, other = map(
+            Counter, halves(*([majorities[k] for majorities in side] for side in sides))
+        )
+        for label in [label for label, _ in (one + other).most_common(MOST_LABELS)]:
+            a, b = one[label], other[label]
+            found.append(fisher((a, n - a), (b, n - b)))
+    return min(1.0, min(found) * points * MOST_LABELS)
+
 
 ALPHA = 1e-6
 """Error probability of all statistical tests of a probe together."""

@@ -26,11 +26,11 @@ decimal and have noise of their own, such as a private histogram: say `one_model
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy
 
 from dpassay.attacks.observed import Array
 from dpassay.attacks.services.probing import (
@@ -40,6 +40,7 @@ from dpassay.attacks.services.probing import (
     Probing,
     apart_probability,
     block_probability,
+    fisher,
     shown,
 )
 
@@ -186,11 +187,9 @@ def _together(probe: Probing) -> bool:
     for i in range(len(asked)):
         for j in range(i):
             one, other = ([row[k] == rows[0][k] for row in rows] for k in (i, j))
-            table = np.array(
-                [[sum(a == u and b == v for a, b in zip(one, other, strict=True)) for v in (0, 1)]
-                 for u in (0, 1)]
-            )  # fmt: skip
-            found.append(float(scipy.stats.fisher_exact(table).pvalue) <= DEPENDENT)
+            pairs = Counter(zip(one, other, strict=True))
+            here, there = ((pairs[u, False], pairs[u, True]) for u in (False, True))
+            found.append(fisher(here, there) <= DEPENDENT)
     return not found or 2 * sum(found) > len(found)
 
 
@@ -312,8 +311,7 @@ def rounded_defects(probe: Probing) -> list[Defect]:
             ("across", (ASIDE, ASIDE + ACROSS)),
         )
     )
-    table = np.array([[at, COUNTED - at], [beside, COUNTED - beside]])
-    chance = float(scipy.stats.fisher_exact(table, alternative="greater").pvalue)
+    chance = fisher((at, COUNTED - at), (beside, COUNTED - beside), "greater")
     if chance > probe.share or at < AS_OFTEN * across:
         return []
     how = "rounded" if edge else "cut off"

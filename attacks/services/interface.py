@@ -260,14 +260,12 @@ class Service:
     def restart(self, seed: int) -> None:
         """Stop the process of a deployment and start it: what is in memory only is lost."""
         call = self.factory.restart
-        self._run("restart", call, *((seed,) if _arguments(call) else ()))
+        values = (seed,) if _arguments(call) else ()
+        self._done(lambda: call(*values), f"restart of {self.name}")
 
     def delete(self, data: Labelled, seed: int, i: int) -> None:
         """Delete record i of the deployment on `data` with a seed; it is trained again."""
-        self._run("delete", self.factory.delete, data, seed, i)
-
-    def _run(self, name: str, call: Any, *values: Any) -> None:
-        self._done(lambda: call(*values), f"{name} of {self.name}")
+        self._done(lambda: self.factory.delete(data, seed, i), f"delete of {self.name}")
 
     def _done(self, call: Callable[[], Any], what: str) -> Any:
         """Return what a call of the factory returns; all it raises is a `TargetError`."""

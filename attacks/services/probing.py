@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import scipy
 
 from dpassay.attacks.observed import Array
 from dpassay.attacks.services.interface import Service, Session
@@ -136,6 +137,15 @@ def halves(one: list[Any], other: list[Any]) -> tuple[list[Any], list[Any]]:
     values = np.array([np.ravel(each) for each in everything], dtype=float)
     above = [tuple(row) for row in (values > np.median(values, axis=0)).tolist()]
     return above[: len(one)], above[len(one) :]
+
+
+def fisher(
+    one: tuple[int, int],
+    other: tuple[int, int],
+    alternative: Literal["two-sided", "greater"] = "two-sided",
+) -> float:
+    """Return the p-value of Fisher's exact test of a table with these two rows."""
+    return float(scipy.stats.fisher_exact(np.array([one, other]), alternative=alternative).pvalue)
 
 
 def block_probability(blocks: Iterable[Hashable], size: int) -> float:

@@ -33,13 +33,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy
 
 from dpassay.attacks.observed import Array
+from dpassay.attacks.repeated.worst_cell import ranked
 from dpassay.attacks.services.interface import Refusal
 from dpassay.attacks.services.probing import (
     Defect,
     Probing,
+    fisher,
     halves,
     middle,
     pairing_probability,
@@ -48,7 +49,6 @@ from dpassay.attacks.services.probing import (
 from dpassay.data import Labelled
 from dpassay.errors import TargetError
 from dpassay.pairs import Replace
-from dpassay.stats.binomial import ranking_bound
 from dpassay.stats.bounds import Counts
 from dpassay.stats.lower_bounds import lower_bound
 from dpassay.stats.scales import Ratio
@@ -185,17 +185,14 @@ def _difference(one: list[Any], other: list[Any]) -> float:
     """
     one, other = halves(one, other)
     label = Counter(one + other).most_common(1)[0][0]
-    table = [[sum(each == label for each in side), sum(each != label for each in side)]
-             for side in (one, other)]  # fmt: skip
-    return float(scipy.stats.fisher_exact(np.array(table)).pvalue)
+    mine, theirs = (sum(each == label for each in side) for side in (one, other))
+    return fisher((mine, len(one) - mine), (theirs, len(other) - theirs))
 
 
 RECORDS, EXTREMES = 2, (1e6, -1e6)
 TRIED, SESSIONS = 40, 500
 """Sessions a side that try a move, and that count."""
 POINTS = 4
-RANKING = 0.05
-"""Error probability of the bounds that moves are ranked by; it decides nothing else."""
 MISSING = "missing clipping"
 
 
@@ -211,7 +208,7 @@ def clipping_defects(probe: Probing) -> list[Defect]:
     assert claim is not None
     asked = ([*probe.points, *probe.data.X[:POINTS]])[: min(POINTS, probe.room)]
     scale = Ratio(claim.delta)
-    best = max(_tried(probe, asked, scale), key=lambda each: each[0], default=None)
+    best = max(_tried(probe, asked, claim.delta), key=lambda each: each[0], default=None)
     if best is None:
         probe.untold.append("missing clipping: extreme records are refused")
         return []
@@ -247,7 +244,7 @@ def clipping_defects(probe: Probing) -> list[Defect]:
 
 
 def _tried(
-    probe: Probing, asked: list[Array], scale: Ratio
+    probe: Probing, asked: list[Array], delta: float
 ) -> Iterator[tuple[float, Replace, int, Any, bool]]:
     """Moves, with the place of a point, an answer, and whether it is likelier on S; ranked."""
     base = _answers(probe, probe.data, asked, TRIED, "clipping base")
@@ -260,9 +257,8 @@ def _tried(
             for label in sorted({row[k] for row in (*base, *other)}, key=str):
                 x, y = (sum(row[k] == label for row in side) for side in (base, other))
                 for up, a, b in ((True, x, y), (False, TRIED - y, TRIED - x)):
-                    one, two = np.array([a]), np.array([b])
-                    value = ranking_bound(one, TRIED, two, TRIED, scale=scale, alpha=RANKING)
-                    yield float(value[0]), change, k, label, up
+                    value = ranked(np.array([a]), np.array([b]), TRIED, delta)
+                    yield value, change, k, label, up
 
 
 def next_label(data: Labelled, i: int) -> int:

@@ -48,8 +48,12 @@ from dpassay.attacks.experiment.subjects import Protected
 from dpassay.attacks.experiment.vulnerability import FILE as RECORDS
 from dpassay.attacks.experiment.vulnerability import records_csv
 from dpassay.attacks.given.estimates import OWN
-from dpassay.attacks.repeated.attacked import attack_repeatedly, can_be_repeated, enough_transcripts
-from dpassay.attacks.repeated.run import ladder
+from dpassay.attacks.repeated.run import (
+    attack_repeatedly,
+    can_be_repeated,
+    enough_transcripts,
+    ladder,
+)
 from dpassay.attacks.scores import ATTACKS, Attack
 from dpassay.cli.arguments.options import read_table, refuse_idle, workers_of
 from dpassay.cli.arguments.parser import (

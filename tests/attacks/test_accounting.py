@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import Rule, certify
-from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.metrics import roc
+from dpassay.attacks.experiment.models import toss
 from dpassay.attacks.experiment.outcomes import Attacked, beyond
+from dpassay.attacks.experiment.power import composed
 from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.observed import Flags, Observed

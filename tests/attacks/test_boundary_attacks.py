@@ -17,7 +17,7 @@ import pytest
 from scipy.stats import binom
 
 from dpassay.attacks.experiment.certified import certify, exposed
-from dpassay.attacks.experiment.coins import toss
+from dpassay.attacks.experiment.models import toss
 from dpassay.attacks.experiment.one_run import largest_rejected, one_run
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.scores import ATTACKS

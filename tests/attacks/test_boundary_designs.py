@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import binom
 
-from dpassay.attacks.experiment.certified import Rule, certify
-from dpassay.attacks.experiment.fresh import fresh_guesses
+from dpassay.attacks.experiment.certified import Rule, certify, fresh_guesses
 from dpassay.attacks.experiment.models import build_data
 from dpassay.attacks.experiment.one_run import (
     CrossFitted,
@@ -41,8 +40,7 @@ from dpassay.attacks.experiment.power import (
 from dpassay.attacks.experiment.run import Design, Target, shares
 from dpassay.attacks.experiment.subjects import Subject, View, around, asked
 from dpassay.attacks.observed import Observed
-from dpassay.attacks.repeated.attacked import TRANSCRIPTS, enough_transcripts
-from dpassay.attacks.repeated.run import bounds_of, ladder
+from dpassay.attacks.repeated.run import TRANSCRIPTS, bounds_of, enough_transcripts, ladder
 from dpassay.attacks.repeated.transcript_tests import run_tests
 from dpassay.attacks.scores import ATTACKS
 from dpassay.claims import DP, RDP

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from dpassay.attacks.experiment.coins import toss
+from dpassay.attacks.experiment.models import toss
 from dpassay.attacks.experiment.one_run import (
     SHARES,
     CrossFitted,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dpassay.attacks.experiment.coins import Coins, toss
+from dpassay.attacks.experiment.models import Coins, toss
 from dpassay.attacks.experiment.one_run import CrossFitted
 from dpassay.attacks.experiment.outcomes import Attacked, exposure, parts, sliced
 from dpassay.attacks.experiment.poisoning import plant
@@ -18,7 +18,7 @@ from dpassay.attacks.scores import ATTACKS
 from dpassay.data import Labelled, load
 from dpassay.errors import InvalidInput
 from tests.attacks.remembering import Memory, Nothing
-from tests.attacks.twins import twin_exposure
+from tests.attacks.twins import twin_scores
 
 
 def some(e: int = 40, K: int = 3) -> Labelled:
@@ -44,9 +44,7 @@ def test_exposure_is_that_of_the_twin() -> None:
         own, inside = scores[t, flags].tolist(), membership[t, flags].tolist()
         for c in range(int(flags.sum())):
             if inside[c]:
-                assert found[t, c] == pytest.approx(
-                    twin_exposure.exposure(own, inside, c), abs=1e-12
-                )
+                assert found[t, c] == pytest.approx(twin_scores.exposure(own, inside, c), abs=1e-12)
             else:
                 assert math.isnan(found[t, c])
 

@@ -14,8 +14,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from dpassay.attacks.experiment.hosted import close_hosts, hosted
 from dpassay.attacks.experiment.run import Target
 from dpassay.attacks.experiment.subjects import Learner, Points
+from dpassay.attacks.given.own import Answering, Estimator
 from dpassay.attacks.given.predictions import Task
-from dpassay.attacks.given.subjects import Answering, Estimator
 from dpassay.attacks.services.hosted import service_of
 from dpassay.attacks.services.interface import Refusal, Service
 from dpassay.claims import DP

@@ -9,8 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpassay.attacks.experiment.coins import Coins, toss
-from dpassay.attacks.experiment.models import ExperimentData, Training, build_data, models
+from dpassay.attacks.experiment.models import (
+    Coins,
+    ExperimentData,
+    Training,
+    build_data,
+    models,
+    toss,
+)
 from dpassay.attacks.experiment.outcomes import Attacked, Sliced
 from dpassay.attacks.experiment.poisoning import (
     CLOSE,

@@ -13,12 +13,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import Rule, certify
 from dpassay.attacks.experiment.planning import ABOVE, MOST, enough
 from dpassay.attacks.experiment.power import (
     GuessClaim,
     RenyiClaim,
+    composed,
     guesses_to_see,
     reach,
     renyi_claim,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import binom
 
-from dpassay.attacks.composition import composed
+from dpassay.attacks.experiment.power import composed
 from dpassay.attacks.repeated.run import (
     LEAST_TRANSCRIPTS,
     Repeated,

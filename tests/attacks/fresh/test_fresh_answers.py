@@ -15,10 +15,15 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import binom
 
-from dpassay.attacks.experiment.certified import Rule, certify
-from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.fresh import MOST, asked_again, fresh_guesses, guess_again
-from dpassay.attacks.experiment.models import ExperimentData, build_data
+from dpassay.attacks.experiment.certified import (
+    MOST,
+    Rule,
+    asked_again,
+    certify,
+    fresh_guesses,
+    guess_again,
+)
+from dpassay.attacks.experiment.models import ExperimentData, build_data, toss
 from dpassay.attacks.experiment.planning import fresh_answers, share_of
 from dpassay.attacks.experiment.power import SHARE, renyi_claim
 from dpassay.attacks.experiment.run import Design, Target, experiment

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.attacks.services.control import control
-from dpassay.attacks.services.defects import ALPHA, probe
+from dpassay.attacks.services.defects import ALPHA, control, probe
 from dpassay.attacks.services.interface import Refusal, Service
 from dpassay.attacks.services.probing import apart_probability, block_probability
 from dpassay.attacks.services.streams import ONE_ANSWER

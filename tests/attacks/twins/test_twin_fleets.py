@@ -12,8 +12,14 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.models import ExperimentData, Models, Training, build_data, models
+from dpassay.attacks.experiment.models import (
+    ExperimentData,
+    Models,
+    Training,
+    build_data,
+    models,
+    toss,
+)
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.subjects import SCORES, Learner, Points, Protected, View, asked
 from dpassay.attacks.observed import Array

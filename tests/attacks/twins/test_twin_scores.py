@@ -13,7 +13,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from dpassay.attacks.experiment.certified import exposed
-from dpassay.attacks.experiment.coins import toss
+from dpassay.attacks.experiment.models import toss
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.scores import ATTACKS, likelihood_ratio, lira, rmia, single_record
 from dpassay.errors import InvalidInput
