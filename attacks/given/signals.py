@@ -176,11 +176,11 @@ def read_signals(
     `kind` goes before what the file says.
     """
     path = Path(path)
-    where = f"--signals = '{path}'"
+    where = f"FILE = '{path}'"
     if not is_file(path):
         raise InvalidInput(f"{where}: must be an existing .npz or .csv file")
     known = path.suffix in (".npz", ".csv")
-    require(known, "--signals", str(path), "a file .npz (arrays) or .csv (a line per answer)")
+    require(known, "FILE", str(path), "a file .npz (arrays) or .csv (a line per answer)")
     arrays = _npz(path, where) if path.suffix == ".npz" else _csv(path, where)
     if targets is not None and len(np.shape(arrays["scores"])) == 2:
         models = len(arrays["scores"])
