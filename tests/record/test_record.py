@@ -175,7 +175,7 @@ def test_reading_what_is_no_record(tmp_path: Path) -> None:
     for text, message in (
         ("{", "is not valid JSON"),
         ("[1]", "must be a file of schema"),
-        ('{"schema": "dpassay/record/2"}', "schema dpassay/record/1"),
+        ('{"schema": "dpassay/record/2"}', "of a later dpassay; update yours"),
     ):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(InvalidInput, match=message):
