@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpassay.search.features import SINGLE, Feature
 from dpassay.search.rules import AT_LEAST, BELOW, Condition, OneOf, Score, Threshold
-from dpassay.search.scores import Rows, binned, regressions
+from dpassay.search.scores import TwoSides, binned, regressions
 from dpassay.search.values import NUMBER
 from dpassay.search.views import Array, Mask
 from dpassay.search.worth import Goal
@@ -43,7 +43,7 @@ FREQUENT, MOST_FREQUENT = 0.05, 8
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class EventCandidate:
     """A rule, on which side it is likelier (0: the first), and its worth on what proposed it."""
 
     rule: tuple[Condition, ...] | Score
@@ -90,7 +90,7 @@ class Candidate:
             column = np.where(condition.of(columns[condition.feature]), column, np.nan)
         return column
 
-    def moved(self, threshold: Threshold, direction: int) -> Candidate:
+    def moved(self, threshold: Threshold, direction: int) -> EventCandidate:
         """Return the same rule with its last threshold elsewhere."""
         if isinstance(self.rule, Score):
             rule = replace(self.rule, side=threshold.side, at=threshold.at)
@@ -100,8 +100,8 @@ class Candidate:
 
 
 def propose(
-    learn: Rows, looks: Sequence[Feature], goal: Goal, *, quick: bool = False
-) -> list[Candidate]:
+    learn: TwoSides, looks: Sequence[Feature], goal: Goal, *, quick: bool = False
+) -> list[EventCandidate]:
     """Return the best conditions, pairs of them and learned scores; at least one candidate.
 
     Where it must be `quick`, few pairs are tried and no regression is fitted, and thresholds are
@@ -110,13 +110,18 @@ def propose(
     singles = list(islice(scan(learn, looks, goal), SHORTLIST if quick else None))
     found = singles[:SHORTLIST] + _pairs(learn, looks, goal, singles, quick=quick)
     found += _scores(learn, looks, goal, singles, quick=quick)
-    found = found or [Candidate((Threshold(0, AT_LEAST, 0.0),), 0, -math.inf)]
+    found = found or [EventCandidate((Threshold(0, AT_LEAST, 0.0),), 0, -math.inf)]
     return found if quick else [_tidy(each, learn) for each in found]
 
 
 def _pairs(
-    learn: Rows, looks: Sequence[Feature], goal: Goal, singles: Sequence[Candidate], *, quick: bool
-) -> list[Candidate]:
+    learn: TwoSides,
+    looks: Sequence[Feature],
+    goal: Goal,
+    singles: Sequence[EventCandidate],
+    *,
+    quick: bool,
+) -> list[EventCandidate]:
     """Return the best pairs: second conditions to others, where that helps."""
     conditions, values = QUICK if quick else (ROOTS, MOST_FREQUENT)
     roots = [(each.rule[0], each.worth) for each in singles[:conditions]]  # type: ignore[index]
@@ -146,21 +151,26 @@ def _adds(looks: Sequence[Feature], one: Condition, other: Condition) -> bool:
 
 
 def _scores(
-    learn: Rows, looks: Sequence[Feature], goal: Goal, singles: Sequence[Candidate], *, quick: bool
-) -> list[Candidate]:
+    learn: TwoSides,
+    looks: Sequence[Feature],
+    goal: Goal,
+    singles: Sequence[EventCandidate],
+    *,
+    quick: bool,
+) -> list[EventCandidate]:
     """Return learned scores with the best threshold of each."""
     a, c = int(LEARNED * learn.m1), int(LEARNED * learn.m0)
-    fit = Rows(learn.one[:, :a], learn.other[:, :c], a, c)
-    rest = Rows(learn.one[:, a:], learn.other[:, c:], learn.m1 - a, learn.m0 - c)
+    fit = TwoSides(learn.one[:, :a], learn.other[:, :c], a, c)
+    rest = TwoSides(learn.one[:, a:], learn.other[:, c:], learn.m1 - a, learn.m0 - c)
     scores = list(islice(binned(fit, looks, 1), 1)) if quick else list(binned(fit, looks))
     if singles and not quick:
         ranked = list(dict.fromkeys(each.rule[0].feature for each in singles))  # type: ignore[index]
         scores += regressions(fit, looks, ranked)
     found = []
     for score in scores:
-        whole = Candidate(score, 0, -math.inf)
+        whole = EventCandidate(score, 0, -math.inf)
         one, other = whole.axis(rest.one), whole.axis(rest.other)
-        totals = Rows(one[None], other[None], rest.m1, rest.m0)
+        totals = TwoSides(one[None], other[None], rest.m1, rest.m0)
         for best in islice(scan(totals, [Feature("sum")], goal), 1):
             threshold = best.threshold
             assert threshold is not None
@@ -169,7 +179,7 @@ def _scores(
     return found
 
 
-def _tidy(candidate: Candidate, learn: Rows) -> Candidate:
+def _tidy(candidate: EventCandidate, learn: TwoSides) -> EventCandidate:
     """Write its thresholds with few digits."""
     if isinstance(candidate.rule, Score):
         return candidate
@@ -180,7 +190,7 @@ def _tidy(candidate: Candidate, learn: Rows) -> Candidate:
     return replace(candidate, rule=tuple(rule))
 
 
-def scan(rows: Rows, looks: Sequence[Feature], goal: Goal) -> Iterator[Candidate]:
+def scan(rows: TwoSides, looks: Sequence[Feature], goal: Goal) -> Iterator[EventCandidate]:
     """Yield the best condition on each feature, by direction, the best of all first.
 
     Every simple condition is counted: a number is at least a quantile, or below it; a code is one,
@@ -198,7 +208,7 @@ def scan(rows: Rows, looks: Sequence[Feature], goal: Goal) -> Iterator[Candidate
         if (direction, features[place]) not in seen:
             seen.add((direction, features[place]))
             of, at = (tried[0], place) if place < numbers else (tried[1], place - numbers)
-            yield Candidate((of.condition(at),), direction, float(worth[k]))
+            yield EventCandidate((of.condition(at),), direction, float(worth[k]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,7 +220,7 @@ class _Counted:
     condition: Callable[[int], Condition]
 
 
-def _thresholds(rows: Rows, looks: Sequence[Feature]) -> _Counted | None:
+def _thresholds(rows: TwoSides, looks: Sequence[Feature]) -> _Counted | None:
     """Count thresholds at quantiles, on both sides, of each feature that is a number."""
     numbers = [j for j, look in enumerate(looks) if not look.coded]
     one, other = (np.sort(side[numbers], axis=1) for side in (rows.one, rows.other))
@@ -237,7 +247,7 @@ def _thresholds(rows: Rows, looks: Sequence[Feature]) -> _Counted | None:
     return _Counted(np.array(features), np.concatenate(counts, axis=1), condition)
 
 
-def _sets(rows: Rows, looks: Sequence[Feature]) -> _Counted | None:
+def _sets(rows: TwoSides, looks: Sequence[Feature]) -> _Counted | None:
     """Count single values, and unions in the order of their smoothed likelihood ratios.
 
     All features are counted at once: each has a range of codes of its own. Of unions, each half of

@@ -111,14 +111,14 @@ class Numbers:
             total=len(self.array),
         )
 
-    def differs(self, other: Numbers | Column) -> Mask:
+    def differs(self, other: Numbers | ValueColumn) -> Mask:
         """Return whether each number differs from what is in another place; NaN equals NaN."""
         same = self.array == (other.array if isinstance(other, Numbers) else other.number())
         found: Mask = ~(same | (np.isnan(self.array) & (other.codes((NAN,)) == 0)))
         return found
 
 
-class Column:
+class ValueColumn:
     """Values of any kind in one place, each different one looked at once; see `Numbers`.
 
     `ids` says which of the different hashable `values` each output is.
@@ -172,7 +172,7 @@ class Column:
         """Count the values."""
         return tally_of(self.keys, np.bincount(self.ids, minlength=len(self.keys)).tolist())
 
-    def differs(self, other: Numbers | Column) -> Mask:
+    def differs(self, other: Numbers | ValueColumn) -> Mask:
         """Return whether each value differs from what is in another place."""
         if isinstance(other, Numbers):
             return other.differs(self)
@@ -183,7 +183,7 @@ class Column:
         return found
 
 
-def typed(values: Any) -> Numbers | Column:
+def typed(values: Any) -> Numbers | ValueColumn:
     """Return values of one place as an array where they are numbers of one type."""
     if isinstance(values, np.ndarray):
         return Numbers(values)
@@ -200,14 +200,14 @@ NUMERIC: dict[type, type] = {float: np.float64, bool: np.bool_, int: np.int64}
 """Python's numbers, and the arrays that hold them."""
 
 
-def column_of(values: Sequence[Any]) -> Column:
+def column_of(values: Sequence[Any]) -> ValueColumn:
     """Return values of any kind as a column."""
     if not set(map(type, values)) <= SIMPLE:
         values = list(map(_hashable, values))
     index: dict[Any, Any] = dict.fromkeys(values)
     different = list(index)
     index.update(zip(different, range(len(different)), strict=True))
-    return Column(np.fromiter(map(index.__getitem__, values), np.intp, len(values)), different)
+    return ValueColumn(np.fromiter(map(index.__getitem__, values), np.intp, len(values)), different)
 
 
 def _hashable(value: Any) -> Any:

@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpassay.errors import require
-from dpassay.search.candidates import Candidate, propose
+from dpassay.search.candidates import EventCandidate, propose
 from dpassay.search.features import Feature
-from dpassay.search.held_out import Scored, curve_of, look, looked, moved, smoothed
+from dpassay.search.held_out import HeldOut, curve_of, look, looked, moved, smoothed
 from dpassay.search.outlook import Outlook
 from dpassay.search.outputs import Encoder
 from dpassay.search.patterns import Pattern
 from dpassay.search.rules import Condition, OneOf, Score, Threshold
-from dpassay.search.scores import Rows
+from dpassay.search.scores import TwoSides
 from dpassay.search.values import NUMBER, OTHER
 from dpassay.search.views import Array
 from dpassay.search.worth import Goal
@@ -82,7 +82,7 @@ def choose_pattern(
     return _choice(_pattern(encoder, best.candidate.rule), best, goal)
 
 
-def _choice(pattern: Pattern, best: Scored, goal: Goal) -> Choice:
+def _choice(pattern: Pattern, best: HeldOut, goal: Goal) -> Choice:
     """Say what is to be expected; the bound, unlike the margin, is right for tiny counts too."""
     expected, error = goal.expected(*best.counts), goal.error(*best.counts)
     known = 0 < error < math.inf
@@ -105,7 +105,7 @@ def parts(m: int) -> tuple[int, int]:
 
 def _parted(
     one: Array, other: Array, rng: np.random.Generator
-) -> tuple[Rows, Rows, Callable[[], Rows]]:
+) -> tuple[TwoSides, TwoSides, Callable[[], TwoSides]]:
     """Part the pilot at random, in halves if it is small; features become rows.
 
     The last of the three returns all outputs that do not teach.
@@ -113,17 +113,17 @@ def _parted(
     taught, selecting = parts(min(len(one), len(other)))
     orders = [rng.permutation(len(table)) for table in (one, other)]
 
-    def some(first: int, last: int | None) -> Rows:
+    def some(first: int, last: int | None) -> TwoSides:
         a, b = (
             np.ascontiguousarray(table[order[first:last]].T, dtype=float)
             for table, order in zip((one, other), orders, strict=True)
         )
-        return Rows(a, b, a.shape[1], b.shape[1])
+        return TwoSides(a, b, a.shape[1], b.shape[1])
 
     return some(0, taught), some(taught, taught + selecting), lambda: some(taught, None)
 
 
-def _simplest(seen: Sequence[Scored], looks: Sequence[Feature], goal: Goal) -> Scored:
+def _simplest(seen: Sequence[HeldOut], looks: Sequence[Feature], goal: Goal) -> HeldOut:
     """Return the best of the simplest that cost little against the best of all.
 
     Or no more than chance may account for: `CHANCE` standard errors of the difference. Among those
@@ -160,19 +160,19 @@ def settled(choice: Choice, one: Array, other: Array, goal: Goal) -> Choice:
     move it.
     """
     rule, rows = choice.pattern.rule, _rows(one, other)
-    old = Candidate(rule, choice.direction, choice.expected)
+    old = EventCandidate(rule, choice.direction, choice.expected)
     curve = curve_of(old, rows, fine=True)
     new = moved(old, rows, goal, curve) or old
     seen = smoothed(look(new, rows, goal), rows, goal, curve)
     return _choice(replace(choice.pattern, rule=new.rule), seen, goal)
 
 
-def _rows(one: Array, other: Array) -> Rows:
+def _rows(one: Array, other: Array) -> TwoSides:
     """All outputs (m, F), as they are."""
-    return Rows(one.T, other.T, len(one), len(other))
+    return TwoSides(one.T, other.T, len(one), len(other))
 
 
-def _alone(seen: Scored, rows: Rows, goal: Goal) -> list[Scored]:
+def _alone(seen: HeldOut, rows: TwoSides, goal: Goal) -> list[HeldOut]:
     """Return each of two conditions by itself."""
     rule = seen.candidate.rule
     if isinstance(rule, Score) or len(rule) == 1:

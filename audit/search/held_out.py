@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpassay.search.candidates import Candidate, neat
+from dpassay.search.candidates import EventCandidate, neat
 from dpassay.search.rules import AT_LEAST, BELOW, OneOf, Score, Threshold
-from dpassay.search.scores import Rows
+from dpassay.search.scores import TwoSides
 from dpassay.search.smoothing import Smooth, credible, smooth
 from dpassay.search.views import Mask
 from dpassay.search.worth import Goal
@@ -20,13 +20,13 @@ SMOOTH_CAUTION = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scored:
+class HeldOut:
     """A candidate on rows that did not propose it.
 
     `x` and `y` are counts on the side on which it is likelier and on the other, smoothed or not.
     """
 
-    candidate: Candidate
+    candidate: EventCandidate
     x: float
     y: float
     likelier: Mask
@@ -59,7 +59,7 @@ class Scored:
         rule = self.candidate.rule
         return not isinstance(rule, Score) and isinstance(rule[0], OneOf)
 
-    def error(self, best: Scored, goal: Goal) -> float:
+    def error(self, best: HeldOut, goal: Goal) -> float:
         """Return the standard error of the difference of two leaks on the same rows."""
         a, b = goal.slopes(*self.counts), goal.slopes(*best.counts)
         if self.candidate.direction == best.candidate.direction:
@@ -75,7 +75,7 @@ class Scored:
         return math.sqrt(variance)
 
 
-def looked(candidates: Sequence[Candidate], rows: Rows, goal: Goal) -> list[Scored]:
+def looked(candidates: Sequence[EventCandidate], rows: TwoSides, goal: Goal) -> list[HeldOut]:
     """Look where candidates hold."""
     held = [(each.holds(rows.one), each.holds(rows.other)) for each in candidates]
     held = [
@@ -85,24 +85,24 @@ def looked(candidates: Sequence[Candidate], rows: Rows, goal: Goal) -> list[Scor
     counts = [[int(one.sum()), int(other.sum())] for one, other in held]
     worth = goal.worth(*np.transpose(counts), *np.transpose(sizes)).tolist()
     return [
-        Scored(each, x, y, one, other, value)
+        HeldOut(each, x, y, one, other, value)
         for each, (one, other), (x, y), value in zip(candidates, held, counts, worth, strict=True)
     ]
 
 
-def look(candidate: Candidate, rows: Rows, goal: Goal) -> Scored:
+def look(candidate: EventCandidate, rows: TwoSides, goal: Goal) -> HeldOut:
     """Look where one candidate holds."""
     return looked([candidate], rows, goal)[0]
 
 
-def curve_of(candidate: Candidate, rows: Rows, *, fine: bool = False) -> Smooth | None:
+def curve_of(candidate: EventCandidate, rows: TwoSides, *, fine: bool = False) -> Smooth | None:
     """Smooth the counts along the number that a candidate's last threshold parts."""
     if candidate.threshold is None:
         return None
     return smooth(candidate.axis(rows.one), candidate.axis(rows.other), fine=fine)
 
 
-def smoothed(seen: Scored, rows: Rows, goal: Goal, curve: Smooth | None = None) -> Scored:
+def smoothed(seen: HeldOut, rows: TwoSides, goal: Goal, curve: Smooth | None = None) -> HeldOut:
     """Smooth a candidate's counts along its number, where what was counted allows it.
 
     They are half counted and half smoothed: ramps cut off what still rises in the tails.
@@ -119,7 +119,9 @@ def smoothed(seen: Scored, rows: Rows, goal: Goal, curve: Smooth | None = None) 
     return replace(seen, x=x, y=y, worth=worth)
 
 
-def moved(candidate: Candidate, rows: Rows, goal: Goal, curve: Smooth | None) -> Candidate | None:
+def moved(
+    candidate: EventCandidate, rows: TwoSides, goal: Goal, curve: Smooth | None
+) -> EventCandidate | None:
     """Return a candidate with its last threshold where smoothed counts of rows are worth most.
 
     Where no two outputs of different sides lie on one side of it, that is between the sides: a
@@ -138,7 +140,7 @@ def moved(candidate: Candidate, rows: Rows, goal: Goal, curve: Smooth | None) ->
     return candidate.moved(neat(threshold, axis), direction)
 
 
-def _between(candidate: Candidate, rows: Rows) -> Candidate | None:
+def _between(candidate: EventCandidate, rows: TwoSides) -> EventCandidate | None:
     """Return a candidate with its last threshold midway between two sides that do not overlap."""
     if candidate.threshold is None:
         return None
@@ -154,7 +156,9 @@ def _between(candidate: Candidate, rows: Rows) -> Candidate | None:
     return None
 
 
-def _best_threshold(curve: Smooth, rows: Rows, goal: Goal, old: Candidate) -> tuple[Threshold, int]:
+def _best_threshold(
+    curve: Smooth, rows: TwoSides, goal: Goal, old: EventCandidate
+) -> tuple[Threshold, int]:
     """Return the threshold of the highest worth by smoothed counts, and its direction.
 
     The last of two conditions keeps its side and direction.

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from dpassay.errors import Failed
 from dpassay.mechanism.opening import LEAVES, Node, Special
-from dpassay.search.columns import Column, Numbers, column_of, minus, typed
+from dpassay.search.columns import Numbers, ValueColumn, column_of, minus, typed
 from dpassay.search.values import ABSENT, Key, key_of
 from dpassay.search.views import (
     LEAF,
@@ -66,7 +66,7 @@ class Arrays(View):
         self.table = array[:, None] if array.ndim == 1 else array
         self.width = self.table.shape[1]
 
-    def column(self, place: Place | None) -> Numbers | Column:
+    def column(self, place: Place | None) -> Numbers | ValueColumn:
         """Return the numbers in a place; all of single values (None)."""
         place = 0 if place is None else place
         if not isinstance(place, int) or place >= self.width:
@@ -98,16 +98,18 @@ class Arrays(View):
         common = zip(map(key_of, rows[often]), counts[often].tolist(), strict=True)
         return Tally(by_frequency(common), 0, len(rows), 0.0, fractions=False, total=self.n)
 
-    def form(self) -> Column:
+    def form(self) -> ValueColumn:
         """See `View`."""
         dtype, single = self.array.dtype, self.array.ndim == 1
         structure = LEAF if single else array_words(dtype, self.array.shape[1:])
         tag, signed = TAGS[dtype.str] if single else "", minus(self.table)
         if signed is None:
-            return Column(np.zeros(self.n, dtype=np.intp), [form_of(structure, [tag] * self.width)])
+            return ValueColumn(
+                np.zeros(self.n, dtype=np.intp), [form_of(structure, [tag] * self.width)]
+            )
         rows, ids = np.unique(signed, axis=0, return_inverse=True)
         told = [np.where(row, "-0.0", tag).tolist() for row in rows]
-        return Column(ids.ravel(), [form_of(structure, tags) for tags in told])
+        return ValueColumn(ids.ravel(), [form_of(structure, tags) for tags in told])
 
 
 class Objects(View):
@@ -121,7 +123,7 @@ class Objects(View):
         self.groups = _groups(outputs)
         self.longest = max((len(group.columns) for group in self.groups), default=0)
         self.width = min(MOST_PLACES, self.longest) if parts else 1
-        self._known: dict[Place | None, Numbers | Column] = {}
+        self._known: dict[Place | None, Numbers | ValueColumn] = {}
 
     @cached_property
     def array(self) -> Arrays | None:
@@ -132,7 +134,7 @@ class Objects(View):
         alike = len({each.dtype for each in found}) == 1 and len(found) == self.longest
         return Arrays(np.stack(found, axis=1)) if alike else None
 
-    def column(self, place: Place | None) -> Numbers | Column:
+    def column(self, place: Place | None) -> Numbers | ValueColumn:
         """Return the values in a place, or the whole outputs (None)."""
         if place not in self._known:
             if place is None and self.parts:
@@ -182,7 +184,7 @@ class Objects(View):
         """See `View`; of vectors of numbers as of an array."""
         return super().tally() if self.array is None else self.array.tally()
 
-    def form(self) -> Column:
+    def form(self) -> ValueColumn:
         """See `View`."""
         alone, index = len(self.groups) == 1 and self.parts, dict[Special, int]()
         ids = np.zeros(self.n, dtype=np.intp)
@@ -191,7 +193,7 @@ class Objects(View):
             forms, each = _forms(group, held)
             known = [index.setdefault(form, len(index)) for form in forms]
             ids[slice(None) if group.rows is None else group.rows] = np.array(known)[each]
-        return Column(ids, list(index))
+        return ValueColumn(ids, list(index))
 
 
 def _groups(outputs: Sequence[Any]) -> list[_Group]:
@@ -325,7 +327,7 @@ def _digest(row: tuple[Any, ...]) -> str:
     return hashlib.blake2b(told, digest_size=8).hexdigest()
 
 
-def _forms(group: _Group, held: list[Numbers | Column]) -> tuple[list[Special], Codes]:
+def _forms(group: _Group, held: list[Numbers | ValueColumn]) -> tuple[list[Special], Codes]:
     """Return the forms that answers of a group have, and which one each of them has."""
     tags = list(map(_tags, group.columns, held))
     varying = [k for k, tag in enumerate(tags) if not isinstance(tag, str)]
@@ -342,7 +344,7 @@ def _forms(group: _Group, held: list[Numbers | Column]) -> tuple[list[Special], 
     return found, np.array(ids, dtype=np.intp)
 
 
-def _tags(column: Any, held: Numbers | Column) -> str | list[str]:
+def _tags(column: Any, held: Numbers | ValueColumn) -> str | list[str]:
     """Return the type of each leaf that its value does not tell; one where they are all alike."""
     if isinstance(held, Numbers):
         signed = minus(held.array)

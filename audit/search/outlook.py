@@ -13,7 +13,7 @@ import numpy as np
 from dpassay.search.candidates import propose
 from dpassay.search.features import Feature
 from dpassay.search.held_out import looked
-from dpassay.search.scores import Rows
+from dpassay.search.scores import TwoSides
 from dpassay.search.views import Array
 from dpassay.search.worth import Goal
 
@@ -48,7 +48,7 @@ def outlook(looks: Sequence[Feature], one: Array, other: Array, goal: Goal) -> O
     m = min(len(one), len(other)) // 2
     # outputs of one dataset come in no order
     sides = [np.ascontiguousarray(side[: 2 * m].T) for side in (one, other)]
-    halves = [Rows(sides[0][:, half::2], sides[1][:, half::2], m, m) for half in (0, 1)]
+    halves = [TwoSides(sides[0][:, half::2], sides[1][:, half::2], m, m) for half in (0, 1)]
     found = [
         max(looked(propose(learn, looks, goal, quick=True), select, goal), key=lambda e: e.worth)
         for learn, select in (halves, halves[::-1])

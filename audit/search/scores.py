@@ -22,7 +22,7 @@ MOST_CODES = 12
 MOST_COLUMNS = 16
 """Features of a regression."""
 MOST_ROWS = 3000
-"""Rows of each side from which a regression is learned."""
+"""TwoSides of each side from which a regression is learned."""
 PENALTY = 1.0
 """Ridge penalty: the C of scikit-learn."""
 DIGITS = 4
@@ -35,7 +35,7 @@ LEFT_OUT = frozenset({"whole", "sum", "distance", "difference", "form"})
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class TwoSides:
     """Features of outputs on two datasets, and of how many outputs they are a part.
 
     Features by rows (F, n), of the `m1` and `m0` outputs those that fulfil what was chosen before.
@@ -46,12 +46,12 @@ class Rows:
     m1: int
     m0: int
 
-    def where(self, one: NDArray[np.bool_], other: NDArray[np.bool_]) -> Rows:
+    def where(self, one: NDArray[np.bool_], other: NDArray[np.bool_]) -> TwoSides:
         """Return the outputs that fulfil something, out of as many as before."""
-        return Rows(self.one[:, one], self.other[:, other], self.m1, self.m0)
+        return TwoSides(self.one[:, one], self.other[:, other], self.m1, self.m0)
 
 
-def binned(rows: Rows, looks: Sequence[Feature], fewest: int = 2) -> Iterator[Score]:
+def binned(rows: TwoSides, looks: Sequence[Feature], fewest: int = 2) -> Iterator[Score]:
     """Learn the sum of the log ratios of each place by itself, the best if they are independent.
 
     And that of their mean, which is known better, the best if one answer is given many times. None
@@ -74,7 +74,7 @@ def binned(rows: Rows, looks: Sequence[Feature], fewest: int = 2) -> Iterator[Sc
         yield Score(tuple(replace(curve, heights=mean) for curve in alike), AT_LEAST, 0.0, "pooled")
 
 
-def _log_ratio(rows: Rows, j: int, knots: Array) -> Array:
+def _log_ratio(rows: TwoSides, j: int, knots: Array) -> Array:
     """Smoothed log ratio of the shares near each knot; 0 where nothing is."""
     middles = (knots[1:] + knots[:-1]) / 2
     shares = []
@@ -86,7 +86,7 @@ def _log_ratio(rows: Rows, j: int, knots: Array) -> Array:
     return found
 
 
-def regressions(rows: Rows, looks: Sequence[Feature], ranked: Sequence[int]) -> Iterator[Score]:
+def regressions(rows: TwoSides, looks: Sequence[Feature], ranked: Sequence[int]) -> Iterator[Score]:
     """Learn which side an output is of, by linear and by spline logistic regression.
 
     Nothing is learned of outputs without parts; see `binned`.
@@ -96,7 +96,7 @@ def regressions(rows: Rows, looks: Sequence[Feature], ranked: Sequence[int]) -> 
     usable = [
         j for j in ranked if looks[j].kind not in LEFT_OUT and looks[j].codes <= MOST_CODES + 1
     ][:MOST_COLUMNS]
-    few = Rows(rows.one[:, :MOST_ROWS], rows.other[:, :MOST_ROWS], rows.m1, rows.m0)
+    few = TwoSides(rows.one[:, :MOST_ROWS], rows.other[:, :MOST_ROWS], rows.m1, rows.m0)
     for kind, size in (("linear", 2), ("spline", KNOTS)):
         knots = {
             j: _codes(looks[j]) if looks[j].coded else _quantiles(few, j, size) for j in usable
@@ -106,7 +106,9 @@ def regressions(rows: Rows, looks: Sequence[Feature], ranked: Sequence[int]) -> 
             yield _regression(few, knots, kind, looks)
 
 
-def _regression(rows: Rows, knots: dict[int, Array], kind: str, looks: Sequence[Feature]) -> Score:
+def _regression(
+    rows: TwoSides, knots: dict[int, Array], kind: str, looks: Sequence[Feature]
+) -> Score:
     """Ridge logistic regression on the hat functions of the knots."""
     from sklearn.exceptions import ConvergenceWarning  # a second to import
     from sklearn.linear_model import LogisticRegression
@@ -146,7 +148,7 @@ def _codes(look: Feature) -> Array:
     return np.arange(look.codes, dtype=float)
 
 
-def _quantiles(rows: Rows, j: int, size: int) -> Array:
+def _quantiles(rows: TwoSides, j: int, size: int) -> Array:
     """Knots of a number: quantiles of both sides together, with few digits."""
     both: Array = np.concatenate([rows.one[j], rows.other[j]])
     both = both[np.abs(both) <= HUGE]

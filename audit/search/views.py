@@ -17,7 +17,7 @@ from dpassay.mechanism.opening import Special
 from dpassay.search.values import ABSENT, Key, is_number, long_text, number_of
 
 if TYPE_CHECKING:
-    from dpassay.search.columns import Column, Numbers
+    from dpassay.search.columns import Numbers, ValueColumn
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -71,7 +71,7 @@ class View:
     n: int
     width: int
 
-    def column(self, place: Place | None) -> Numbers | Column:
+    def column(self, place: Place | None) -> Numbers | ValueColumn:
         """Return the values in a place, or the whole outputs (None)."""
         raise NotImplementedError
 
@@ -87,7 +87,7 @@ class View:
         """Count the whole outputs."""
         return self.column(None).tally()
 
-    def form(self) -> Column:
+    def form(self) -> ValueColumn:
         """Return what each output is besides its values."""
         raise NotImplementedError
 

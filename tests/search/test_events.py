@@ -20,7 +20,7 @@ from dpassay.search.outlook import outlook
 from dpassay.search.outputs import fit_encoder
 from dpassay.search.patterns import pattern_from_json
 from dpassay.search.rules import BELOW, OneOf, Score, Threshold
-from dpassay.search.scores import Rows
+from dpassay.search.scores import TwoSides
 from dpassay.search.smoothing import credible, smooth
 from dpassay.search.worth import Goal
 from dpassay.stats.bounds import Counts
@@ -385,7 +385,7 @@ def test_a_scan_counts_as_its_conditions_hold() -> None:
     other = np.stack([rng.normal(0.3, 1, 300), rng.integers(0, 3, 300), rng.integers(1, 9, 300)])
     one[0, :30] = math.nan
     goal = Goal(Ratio(), 0.5, 5_000, 0.05)
-    found = list(scan(Rows(one, other, 400, 300), looks, goal))
+    found = list(scan(TwoSides(one, other, 400, 300), looks, goal))
     assert len(found) == 6
     assert [each.worth for each in found] == sorted((each.worth for each in found), reverse=True)
     for each in found:
@@ -408,7 +408,7 @@ def test_the_best_union_is_among_those_in_the_order_of_their_ratios(scale: Scale
     one, other = (np.repeat(np.arange(6.0), counts)[None] for counts in (x, y))
     goal = Goal(scale, 0.1, 100_000, 0.05)
     looks = [Feature("value", 0, tuple("abcde"))]
-    best = next(scan(Rows(one, other, 245, 246), looks, goal))
+    best = next(scan(TwoSides(one, other, 245, 246), looks, goal))
     twin = max(
         float(goal.worth(*(counts[::way]), *(sizes[::way])))
         for chosen in range(1, 63)
