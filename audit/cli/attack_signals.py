@@ -14,8 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from dpassay.attacks.given.estimates import estimate, record_of
-from dpassay.attacks.given.signals import read_signals
-from dpassay.attacks.given.signals import given_of
+from dpassay.attacks.given.signals import given_of, read_signals
 from dpassay.cli.arguments.parser import (
     Parser,
     add_option,
