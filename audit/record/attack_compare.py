@@ -24,7 +24,7 @@ from dpassay.record.attack_record import (
     rungs_of,
     told_of_claims,
 )
-from dpassay.record.compare import Comparer, Difference, Kind, RiseLimit
+from dpassay.record.comparer import Comparer, Difference, Kind, RiseLimit
 
 Raw = Mapping[str, Any]
 

@@ -18,7 +18,7 @@ from dpassay.config.suppressions import Suppression
 from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput
 from dpassay.record.attack_record import BROKEN, UNEXAMINED, UNSEEN, told_of_claims
-from dpassay.record.compare import Comparison, Difference
+from dpassay.record.comparer import Comparison, Difference
 from dpassay.record.entries import entry_key, renamings
 from dpassay.record.kinds import RUNS, kind_of_record
 from dpassay.targets.guard import AuditTarget

@@ -14,7 +14,7 @@ from typing import Any
 from dpassay.claims import Claim, claim_from_json
 from dpassay.numerics import lower_number, percent, upper_number
 from dpassay.privacy_curves import curve_from_json, usual
-from dpassay.record.compare import Difference, Kind
+from dpassay.record.comparer import Difference, Kind
 from dpassay.record.files import witness_file
 from dpassay.record.trust import trust_of
 

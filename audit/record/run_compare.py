@@ -12,7 +12,7 @@ from typing import Any
 
 from dpassay.claims import Claim
 from dpassay.numerics import DOWN, UP, written
-from dpassay.record.compare import Comparer, Difference, RiseLimit
+from dpassay.record.comparer import Comparer, Difference, RiseLimit
 from dpassay.record.entries import (
     change_of,
     claim_of,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpassay.numerics import written
-from dpassay.record.compare import Comparer, Difference, Kind
+from dpassay.record.comparer import Comparer, Difference, Kind
 from dpassay.record.files import witness_file
 
 Raw = Mapping[str, Any]

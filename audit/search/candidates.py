@@ -10,11 +10,11 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.search.columns import Array, Mask
 from dpassay.search.features import SINGLE, Feature
 from dpassay.search.rules import AT_LEAST, BELOW, Condition, OneOf, Score, Threshold
 from dpassay.search.scores import TwoSides, binned, regressions
 from dpassay.search.values import NUMBER
-from dpassay.search.views import Array, Mask
 from dpassay.search.worth import Goal
 
 SHORTLIST = 8

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,12 +24,35 @@ from dpassay.search.values import (
     number_of,
     spelled,
 )
-from dpassay.search.views import Array, Codes, Mask, Tally, by_frequency, middle_of, tally_of
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Codes = NDArray[np.intp]
 
 LONGEST_LIST = 4096
 """Whole numbers in a shorter range are looked up in a list."""
 FEW = 4
 """So few values are compared one after the other."""
+OFF = 0.02
+"""So little of the width of the middle half may a median be off when it is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What values there are among `total` outputs.
+
+    `common` are values that are seen more than once or are no numbers, and how often; the most
+    frequent first, ties in a fixed order. `numbers` and `others` say how many different numbers and
+    other values there are. `middle` is about the median of the different finite numbers, with few
+    digits; 0 without. `fractions` says whether some finite number is not whole.
+    """
+
+    common: tuple[tuple[Key, int], ...]
+    numbers: int
+    others: int
+    middle: float
+    fractions: bool
+    total: int
 
 
 class Numbers:
@@ -257,3 +282,38 @@ def _equal(column: NDArray[Any], key: Key) -> Mask:
     else:
         found = column == int(number)
     return found
+
+
+def tally_of(keys: Sequence[Key], counts: Sequence[int]) -> Tally:
+    """Count values of any kind."""
+    seen: Counter[Key] = Counter()
+    for key, count in zip(keys, counts, strict=True):
+        seen[key] += count
+    numbers = [key for key in seen if is_number(key)]
+    finite = np.array([number_of(key) for key in numbers])
+    finite = finite[np.isfinite(finite)]
+    return Tally(
+        common=by_frequency((key, n) for key, n in seen.items() if n > 1 or not is_number(key)),
+        numbers=len(numbers),
+        others=len(seen) - len(numbers),
+        middle=middle_of(finite),
+        fractions=bool((finite % 1 != 0).any()),
+        total=seen.total(),
+    )
+
+
+def middle_of(numbers: Array) -> float:
+    """Return the median with few digits, off by little of the middle half's width; 0 of none."""
+    if not len(numbers):
+        return 0.0
+    low, middle, high = np.quantile(numbers, [0.25, 0.5, 0.75], method="nearest").tolist()
+    for digits in range(1, 17):
+        short = float(f"{middle:.{digits}g}")
+        if abs(short - middle) <= OFF * (high - low):
+            return short
+    return float(middle)
+
+
+def by_frequency(counted: Iterable[tuple[Key, int]]) -> tuple[tuple[Key, int], ...]:
+    """Return the most frequent first; ties in a fixed order."""
+    return tuple(sorted(counted, key=lambda item: (-item[1], repr(item[0]))))

@@ -15,6 +15,7 @@ import numpy as np
 
 from dpassay.errors import require
 from dpassay.search.candidates import EventCandidate, propose
+from dpassay.search.columns import Array
 from dpassay.search.features import Feature
 from dpassay.search.held_out import HeldOut, curve_of, look, looked, moved, smoothed
 from dpassay.search.outlook import Outlook
@@ -23,7 +24,6 @@ from dpassay.search.patterns import Pattern
 from dpassay.search.rules import Condition, OneOf, Score, Threshold
 from dpassay.search.scores import TwoSides
 from dpassay.search.values import NUMBER, OTHER
-from dpassay.search.views import Array
 from dpassay.search.worth import Goal
 
 SIMPLER = 0.02

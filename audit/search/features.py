@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.errors import InvalidInput, is_count, is_real, require
+from dpassay.search.columns import Array
 from dpassay.search.values import (
     NUMBER,
     Key,
@@ -19,7 +20,7 @@ from dpassay.search.values import (
     number_of,
     plain_number,
 )
-from dpassay.search.views import Array, Place, View, first_hit
+from dpassay.search.views import Place, View, first_hit
 
 SINGLE = -1
 """The place of an output that has no parts."""

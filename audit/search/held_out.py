@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpassay.search.candidates import EventCandidate, neat
+from dpassay.search.columns import Mask
 from dpassay.search.rules import AT_LEAST, BELOW, OneOf, Score, Threshold
 from dpassay.search.scores import TwoSides
 from dpassay.search.smoothing import Smooth, credible, smooth
-from dpassay.search.views import Mask
 from dpassay.search.worth import Goal
 
 SMOOTH_CAUTION = 0.5

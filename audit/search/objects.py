@@ -22,20 +22,19 @@ from numpy.typing import NDArray
 
 from dpassay.errors import Failed
 from dpassay.mechanism.opening import LEAVES, Node, Special
-from dpassay.search.columns import Numbers, ValueColumn, column_of, minus, typed
-from dpassay.search.values import ABSENT, Key, key_of
-from dpassay.search.views import (
-    LEAF,
-    TAGS,
+from dpassay.search.columns import (
     Array,
     Codes,
-    Place,
+    Numbers,
     Tally,
-    View,
-    array_words,
+    ValueColumn,
     by_frequency,
-    form_of,
+    column_of,
+    minus,
+    typed,
 )
+from dpassay.search.values import ABSENT, Key, key_of
+from dpassay.search.views import LEAF, TAGS, Place, View, array_words, form_of
 
 MOST_PLACES = 64
 """Of outputs that are no arrays so many parts are added up, compared and searched for a value."""

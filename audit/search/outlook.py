@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpassay.search.candidates import propose
+from dpassay.search.columns import Array
 from dpassay.search.features import Feature
 from dpassay.search.held_out import looked
 from dpassay.search.scores import TwoSides
-from dpassay.search.views import Array
 from dpassay.search.worth import Goal
 
 

@@ -17,11 +17,12 @@ import numpy as np
 
 from dpassay.errors import InvalidInput, require
 from dpassay.mechanism.opening import LEAVES, WRAPPED
+from dpassay.search.columns import Array, Mask, Tally, by_frequency
 from dpassay.search.declared import Output
 from dpassay.search.features import SINGLE, Feature, feature_from_json, multiples
 from dpassay.search.reading import pooled, view_of
 from dpassay.search.values import ABSENT, FAILED, NUMBER, Key, is_number, key_of
-from dpassay.search.views import Array, Mask, Place, Tally, View, by_frequency
+from dpassay.search.views import Place, View
 
 MOST_FEATURES = 40
 """More than this are not looked at, besides the outcome and the form."""

@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from dpassay.search.columns import Array, Mask
 from dpassay.search.features import LARGEST_TABLE, Feature
 from dpassay.search.values import NUMBER, OTHER, Key, key_words, plain_number
-from dpassay.search.views import Array, Mask, View
+from dpassay.search.views import View
 
 AT_LEAST, BELOW = "at least", "below"
 LISTED = 6

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.search.columns import Array
 from dpassay.search.features import SINGLE, Feature
 from dpassay.search.rules import AT_LEAST, Curve, Score
-from dpassay.search.views import HUGE, Array
+from dpassay.search.views import HUGE
 
 BINS = 12
 """Bins of a number whose log ratios are added up."""

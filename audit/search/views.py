@@ -5,23 +5,15 @@ An output is one value, or a sequence of parts that are looked at place by place
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpassay.mechanism.opening import Special
-from dpassay.search.values import ABSENT, Key, is_number, long_text, number_of
+from dpassay.search.columns import Array, Codes, Mask, Numbers, Tally, ValueColumn
+from dpassay.search.values import ABSENT, Key, long_text
 
-if TYPE_CHECKING:
-    from dpassay.search.columns import Numbers, ValueColumn
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Codes = NDArray[np.intp]
 Place: TypeAlias = int | str
 """Of a part: counted from 0 in the order in which an answer holds them, or how it is reached."""
 LEAF = "\0"
@@ -43,26 +35,6 @@ TAGS = (
 
 HUGE = 1e150
 """What is larger is told apart by thresholds alone: sums and squares of it are no floats."""
-OFF = 0.02
-"""So little of the width of the middle half may a median be off when it is written."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """What values there are among `total` outputs.
-
-    `common` are values that are seen more than once or are no numbers, and how often; the most
-    frequent first, ties in a fixed order. `numbers` and `others` say how many different numbers and
-    other values there are. `middle` is about the median of the different finite numbers, with few
-    digits; 0 without. `fractions` says whether some finite number is not whole.
-    """
-
-    common: tuple[tuple[Key, int], ...]
-    numbers: int
-    others: int
-    middle: float
-    fractions: bool
-    total: int
 
 
 class View:
@@ -163,38 +135,3 @@ def first_hit(hit: Mask, lengths: Array) -> Array:
     if not hit.shape[1]:
         return lengths + 1.0
     return np.where(hit.any(axis=1), hit.argmax(axis=1) + 1.0, lengths + 1.0)
-
-
-def tally_of(keys: Sequence[Key], counts: Sequence[int]) -> Tally:
-    """Count values of any kind."""
-    seen: Counter[Key] = Counter()
-    for key, count in zip(keys, counts, strict=True):
-        seen[key] += count
-    numbers = [key for key in seen if is_number(key)]
-    finite = np.array([number_of(key) for key in numbers])
-    finite = finite[np.isfinite(finite)]
-    return Tally(
-        common=by_frequency((key, n) for key, n in seen.items() if n > 1 or not is_number(key)),
-        numbers=len(numbers),
-        others=len(seen) - len(numbers),
-        middle=middle_of(finite),
-        fractions=bool((finite % 1 != 0).any()),
-        total=seen.total(),
-    )
-
-
-def middle_of(numbers: Array) -> float:
-    """Return the median with few digits, off by little of the middle half's width; 0 of none."""
-    if not len(numbers):
-        return 0.0
-    low, middle, high = np.quantile(numbers, [0.25, 0.5, 0.75], method="nearest").tolist()
-    for digits in range(1, 17):
-        short = float(f"{middle:.{digits}g}")
-        if abs(short - middle) <= OFF * (high - low):
-            return short
-    return float(middle)
-
-
-def by_frequency(counted: Iterable[tuple[Key, int]]) -> tuple[tuple[Key, int], ...]:
-    """Return the most frequent first; ties in a fixed order."""
-    return tuple(sorted(counted, key=lambda item: (-item[1], repr(item[0]))))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from dpassay.search.views import Array
+from dpassay.search.columns import Array
 from dpassay.stats.lower_bounds import expected_bounds
 from dpassay.stats.scales import Scale
 

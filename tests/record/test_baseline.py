@@ -11,7 +11,8 @@ import pytest
 from dpassay.config.suppressions import Suppression
 from dpassay.errors import InvalidInput
 from dpassay.record.baseline import judge, require_same, without_curves
-from dpassay.record.compare import Comparison, compare
+from dpassay.record.compare import compare
+from dpassay.record.comparer import Comparison
 from tests.record.made_runs import (
     REFUTED,
     SEARCHED,

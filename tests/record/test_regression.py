@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from dpassay.claims import DP
 from dpassay.config.suppressions import KINDS
 from dpassay.errors import InvalidInput
-from dpassay.record.compare import ALPHA, NEWS, REGRESSIONS, compare
+from dpassay.record.compare import compare
+from dpassay.record.comparer import ALPHA, NEWS, REGRESSIONS
 from dpassay.record.kinds import RUNS
 from dpassay.record.rebound import bounds_at_alpha
 from tests.record.made_runs import (
