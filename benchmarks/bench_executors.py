@@ -23,7 +23,7 @@ from dpassay.claims import DP
 from dpassay.data import Labelled, points
 from dpassay.mechanism import Mechanism
 from dpassay.pairs import FlipLabel, Pairs
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.backends import Inline, forget, local
 from dpassay.trials.cluster import Cluster, Remote
@@ -79,7 +79,9 @@ def runner(turns: int) -> TrialRunner:
     mechanism = Busy(turns)
     base = Labelled(np.zeros((4, 1)), np.zeros(4, dtype=np.int64))
     pairs = Pairs(base=base, changes=(FlipLabel(0),), how="one flip")
-    group = Group(pairs=pairs, queries=points([[0.0]], "queries"), kind="data", reason="one flip")
+    group = PairGroup(
+        pairs=pairs, queries=points([[0.0]], "queries"), kind="data", reason="one flip"
+    )
     target = AuditTarget(
         name="busy", address=None, parameters={}, mechanism=mechanism, claims=mechanism.claims
     )

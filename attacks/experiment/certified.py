@@ -34,7 +34,7 @@ from dpassay.attacks.experiment.power import (
     guesses_to_certify,
     renyi_claim,
 )
-from dpassay.attacks.experiment.subjects import Protected, Subject, View
+from dpassay.attacks.experiment.subjects import ModelView, Protected, Subject
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.claims import DP
 from dpassay.seeds import stream
@@ -195,7 +195,7 @@ LARGEST = 30.0
 """Losses above it are not planned for: more than ten million guesses certify less."""
 
 
-def asked_again(subject: Subject, claim: DP | None) -> View | None:
+def asked_again(subject: Subject, claim: DP | None) -> ModelView | None:
     """Return the view that fresh answers are asked for in: that of the fewest answers.
 
     None where there are none: without a claim, and of what does not answer labels, makes one answer
@@ -207,7 +207,7 @@ def asked_again(subject: Subject, claim: DP | None) -> View | None:
     return subject.views[0] if light else None
 
 
-def fresh_guesses(view: View, claim: DP, *, alpha: float, targets: int) -> int:
+def fresh_guesses(view: ModelView, claim: DP, *, alpha: float, targets: int) -> int:
     """Return how many guesses at one record are made besides those at the targets.
 
     With the targets they certify 85 % of the claim by the median, on randomised response, if
@@ -228,7 +228,7 @@ def fresh_guesses(view: View, claim: DP, *, alpha: float, targets: int) -> int:
 def guess_again(
     subject: Protected,
     data: ExperimentData,
-    view: View,
+    view: ModelView,
     rules: Sequence[Rule],
     number: int,
     progress: Progress = silent,
@@ -267,7 +267,7 @@ def _shares(
     subject: Protected,
     data: ExperimentData,
     coins: Coins,
-    view: View,
+    view: ModelView,
     record: int,
     number: int,
     rng: np.random.Generator,

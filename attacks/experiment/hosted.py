@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.experiment.run import Target
-from dpassay.attacks.experiment.subjects import Points, Subject, View, asked, shares
+from dpassay.attacks.experiment.subjects import AskedPoints, ModelView, Subject, asked, shares
 from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
 from dpassay.trials.isolation.hosts import Hosts, LostProcess
@@ -28,7 +28,7 @@ class _Look(Message):
     key: list[str | list[str]]
 
 
-class _Facts(Message):
+class _SubjectFacts(Message):
     """What is known of a subject here; of `looks` the second is without copies."""
 
     code: list[Text]
@@ -36,7 +36,7 @@ class _Facts(Message):
     looks: tuple[_Look, _Look]
 
 
-class _There:
+class _SubjectThere:
     """A subject in its process."""
 
     def __init__(self, build: Callable[[], Target]) -> None:
@@ -52,7 +52,9 @@ class _There:
         numeric = getattr(subject, "numeric", False)
         return {"code": subject.code, "numeric": numeric, "looks": looks}
 
-    def see(self, plain: bool, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+    def see(
+        self, plain: bool, data: Labelled, points: AskedPoints, rng: np.random.Generator
+    ) -> Array:
         """See `Subject.see`."""
         subject = self.portable.without_copies() if plain else self.portable
         return subject.see(data, points, rng)
@@ -63,7 +65,7 @@ class Hosted:
     """A subject that is in another process; `plain` if it is not asked about noisy copies."""
 
     remote: Hosts
-    facts: _Facts
+    facts: _SubjectFacts
     plain: bool = False
 
     @property
@@ -72,10 +74,10 @@ class Hosted:
         return self.facts.numeric
 
     @property
-    def views(self) -> tuple[View, ...]:
+    def views(self) -> tuple[ModelView, ...]:
         """Ways of looking at it."""
         known = self.facts.looks[self.plain].views
-        return tuple(View(name=name, m=m, copies=copies) for name, m, copies in known)
+        return tuple(ModelView(name=name, m=m, copies=copies) for name, m, copies in known)
 
     @property
     def key(self) -> Any:
@@ -91,7 +93,7 @@ class Hosted:
         """Return the same subject, not asked about noisy copies."""
         return replace(self, plain=True)
 
-    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+    def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> Array:
         """Train it there, and check what it shows; a failure raises `TargetError`."""
         what = f"training {self.remote.name}"
         seen = self.remote.ask(Shares, what, "see", self.plain, data, points, rng, known=(points,))
@@ -118,12 +120,12 @@ def close_hosts(target: Target) -> None:
 
 def hosted(name: str, build: Callable[[], Target], limits: Limits, *, bare: bool = True) -> Target:
     """Return an unprotected target that `build` makes, and that is seen, in another process."""
-    remote = Hosts(name, Server(lambda: _There(build)), limits, bare=bare)
+    remote = Hosts(name, Server(lambda: _SubjectThere(build)), limits, bare=bare)
     try:
-        facts = remote.ask(_Facts, f"importing {name}", "facts")
+        facts = remote.ask(_SubjectFacts, f"importing {name}", "facts")
     except LostProcess:  # it is told as soon as one is trained
         look = _Look(views=((asked(1).name, 1, 0),), key=["lost", name])
-        facts = _Facts(code=[], numeric=False, looks=(look, look))
+        facts = _SubjectFacts(code=[], numeric=False, looks=(look, look))
     except BaseException:
         remote.close()
         raise

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.attacks.experiment.subjects import Points, Subject
+from dpassay.attacks.experiment.subjects import AskedPoints, Subject
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.data import Labelled, digest
 from dpassay.errors import DpassayError, TargetError, is_count, require, told
@@ -134,7 +134,7 @@ class ExperimentData:
 
     records: Labelled
     test: Labelled
-    points: Points
+    points: AskedPoints
     seed: int
     background: Labelled | None = None
     adversarial: bool = False
@@ -183,7 +183,11 @@ def build_data(
     )
     K = int(max(records.y.max(), test.y.max())) + 1
     return ExperimentData(
-        records=records, test=test, points=Points(X=X, copies=made, K=max(2, K)), seed=seed, **more
+        records=records,
+        test=test,
+        points=AskedPoints(X=X, copies=made, K=max(2, K)),
+        seed=seed,
+        **more,
     )
 
 

@@ -28,7 +28,7 @@ from dpassay.attacks.experiment.metrics import (
 from dpassay.attacks.experiment.models import Coins
 from dpassay.attacks.experiment.one_run import CrossFitted, OneRun, one_run
 from dpassay.attacks.experiment.power import composed
-from dpassay.attacks.experiment.subjects import View
+from dpassay.attacks.experiment.subjects import ModelView
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.claims import DP
 
@@ -65,7 +65,7 @@ class Sliced(Estimates):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Outcome(Estimates):
+class AttackOutcome(Estimates):
     """What one attack reached in one view; rates are over all targets and records together.
 
     `tpr` (rates, targets) holds the true positive rate of each target at exactly the
@@ -82,7 +82,7 @@ class Outcome(Estimates):
     """
 
     attack: str
-    view: View
+    view: ModelView
     curve: Roc  # at most a hundred of its points and the last
     # 95 % around the TPR, pointwise; estimates; None of a single target
     band: tuple[Array, Array] | None
@@ -108,7 +108,7 @@ class Attacked:
     claim: DP | None  # for a single answer; None of an unprotected learner
     # (targets,); empty where labels are not predicted, or unknown
     accuracy: Array = field(default_factory=lambda: np.empty(0))
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[AttackOutcome, ...] = ()
     # of the records that are most exposed in the reference models
     certified: Mapping[str, tuple[Certified, ...]] = field(default_factory=dict)
     exposure: Array = field(default_factory=lambda: np.empty(0))  # (e,)
@@ -143,12 +143,12 @@ def estimated(
 
 def measured(
     name: str,
-    view: View,
+    view: ModelView,
     scores: Array,
     membership: Flags,
     claim: DP | None = None,
     ran: OneRun | None = None,
-) -> Outcome:
+) -> AttackOutcome:
     """Measure what an attack reached; scores and membership are (targets, e).
 
     Every target has members and others. The claim is about a single answer.
@@ -167,7 +167,7 @@ def measured(
     above = None
     if claim is not None:
         above = beyond(curve, composed(claim, view.m), members, membership.size - members)
-    return Outcome(
+    return AttackOutcome(
         attack=name,
         view=view,
         curve=thinned,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpassay.attacks.experiment.models import HERE, ExperimentData, Training, look, one_a_pair, toss
-from dpassay.attacks.experiment.subjects import Points, Subject
+from dpassay.attacks.experiment.subjects import AskedPoints, Subject
 from dpassay.attacks.observed import Array, Flags
 from dpassay.data import Labelled
 from dpassay.errors import is_count, require
@@ -193,7 +193,7 @@ def choose(
     points = candidates(data)
     X = points.reshape(-1, points.shape[2])
     asked = replace(
-        data, points=Points(X=_frozen(X), copies=np.empty((0, *X.shape)), K=data.points.K)
+        data, points=AskedPoints(X=_frozen(X), copies=np.empty((0, *X.shape)), K=data.points.K)
     )
     seen = look(plain, asked, coins, "scout", training)
     view = max(range(len(plain.views)), key=lambda v: plain.views[v].m or np.inf)
@@ -203,7 +203,7 @@ def choose(
     moved = data.points.X.copy()
     moved[:e] = best
     copies = data.points.copies + (moved - data.points.X)
-    return replace(data, points=Points(X=_frozen(moved), copies=copies, K=data.points.K))
+    return replace(data, points=AskedPoints(X=_frozen(moved), copies=copies, K=data.points.K))
 
 
 def better(own: Array, membership: Flags) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpassay.attacks.experiment.certified import NONE, Certified
 from dpassay.attacks.experiment.metrics import best_of, interval
 from dpassay.attacks.experiment.one_run import OneRun
-from dpassay.attacks.experiment.outcomes import Attacked, Estimates, Outcome, Sliced
+from dpassay.attacks.experiment.outcomes import Attacked, AttackOutcome, Estimates, Sliced
 from dpassay.attacks.experiment.power import GuessClaim, RunClaim, composed, reach, renyi_claim
 from dpassay.attacks.observed import Array, Flags
 from dpassay.data import Labelled
@@ -91,7 +91,7 @@ def _subject(
     return found | ({"again": again} if again else {})
 
 
-def _no_leak(outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
+def _no_leak(outcomes: Sequence[AttackOutcome]) -> dict[str, Any] | None:
     again = [each.again for each in outcomes if each.again is not None]
     if not again:
         return None
@@ -107,7 +107,7 @@ def _accuracy(shares: Array) -> dict[str, Any] | None:
     return {"mean": number(float(shares.mean())), "low": number(low), "high": number(high)}
 
 
-def _outcome(outcome: Outcome, attacked: Attacked) -> dict[str, Any]:
+def _outcome(outcome: AttackOutcome, attacked: Attacked) -> dict[str, Any]:
     curve, allowed = outcome.curve, None
     if attacked.claim is not None:
         epsilon, delta = composed(attacked.claim, outcome.view.m)

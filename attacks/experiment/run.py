@@ -21,7 +21,7 @@ from dpassay.attacks.experiment.models import ExperimentData, Models, Training, 
 from dpassay.attacks.experiment.one_run import cross_fit, one_run
 from dpassay.attacks.experiment.outcomes import (
     Attacked,
-    Outcome,
+    AttackOutcome,
     measured,
     parts,
     separation,
@@ -29,7 +29,7 @@ from dpassay.attacks.experiment.outcomes import (
 )
 from dpassay.attacks.experiment.poisoning import choose
 from dpassay.attacks.experiment.power import composed
-from dpassay.attacks.experiment.subjects import Protected, Subject, View
+from dpassay.attacks.experiment.subjects import ModelView, Protected, Subject
 from dpassay.attacks.observed import Array
 from dpassay.attacks.scores import Attack
 from dpassay.claims import DP
@@ -115,7 +115,7 @@ def _attack(
 ) -> Attacked:
     views, slices = target.subject.views, parts(data.slices, data.columns)
     single, run = shares(alpha, len(views), len(attacks), len(slices))
-    outcomes: list[Outcome] = []
+    outcomes: list[AttackOutcome] = []
     bounds: dict[str, tuple[Certified, ...]] = {}
     guessed: dict[str, Array] = {}
     again: dict[str, tuple[tuple[Rule, int], ...]] = {}
@@ -172,7 +172,7 @@ def _attack(
 
 def _again(
     target: Target,
-    view: View,
+    view: ModelView,
     rules: Sequence[Rule],
     design: Design,
     data: ExperimentData,

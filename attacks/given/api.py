@@ -18,7 +18,7 @@ from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.given.estimates import OWN
 from dpassay.attacks.given.own import estimator, mechanism
-from dpassay.attacks.given.predictions import Tabular, Task, tabular, task_of
+from dpassay.attacks.given.predictions import PredictionTask, Tabular, tabular, task_of
 from dpassay.attacks.given.result import AttackResult
 from dpassay.attacks.repeated.run import attack_repeatedly, can_be_repeated
 from dpassay.attacks.scores import ATTACKS
@@ -191,7 +191,7 @@ def _table(target: Any, given: Tabular | None, wanted: str) -> Table:
     """
     if given is None:
         return load(BUILT_IN)
-    doing = Task(kind=wanted, y=given.y)
+    doing = PredictionTask(kind=wanted, y=given.y)
     by_place = is_estimator(target) or _is_free(target)
     X = np.arange(len(given), dtype=float)[:, None] if by_place else coded(given, doing.codes)
     source = {

@@ -13,15 +13,15 @@ from scipy.special import log_ndtr, ndtr
 
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.run import Target
-from dpassay.attacks.experiment.subjects import Points, Protected, View, asked, shares
-from dpassay.attacks.given.predictions import Task, task_of
+from dpassay.attacks.experiment.subjects import AskedPoints, ModelView, Protected, asked, shares
+from dpassay.attacks.given.predictions import PredictionTask, task_of
 from dpassay.attacks.observed import Array
 from dpassay.claims import DP, GDP, Claim, Stability
 from dpassay.data import Labelled, Table
 from dpassay.errors import InvalidInput, TargetError, told
 from dpassay.privacy_curves import USUAL
 from dpassay.rows.rows import Features, Rows
-from dpassay.targets.estimators import Trained
+from dpassay.targets.estimators import TrainedEstimator
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import load_object
 from dpassay.trials.isolation.target import Isolated
@@ -30,7 +30,7 @@ from dpassay.trials.ledger import code_of, installed
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Estimator:
-    """An estimator without a claim, trained anew for every model; see `Task` for what is seen.
+    """An estimator without a claim, trained anew for every model; see `PredictionTask` for more.
 
     The estimator is not changed; its `random_state` is drawn anew for each model. `features`
     (n, d) are in the user's form, if the experiment knows records by their place alone; by
@@ -38,7 +38,7 @@ class Estimator:
     """
 
     estimator: Any
-    task: Task
+    task: PredictionTask
     truth: NDArray[np.int64]  # (q,): codes of the true values at the points
     name: str  # tells it from other estimators
     features: Any = None
@@ -49,7 +49,7 @@ class Estimator:
         return self.task.kind == "numbers"
 
     @property
-    def views(self) -> tuple[View, ...]:
+    def views(self) -> tuple[ModelView, ...]:
         """Probabilities and one label, or one of both, or a number."""
         return self.task.views(self.estimator)
 
@@ -69,7 +69,7 @@ class Estimator:
         """Return itself: it is asked about no copies."""
         return self
 
-    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+    def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> Array:
         """Train a copy, and look at it; an estimator that fails raises `TargetError`."""
         X, y = self._of(data.X), self.task.classes[data.y]
         made = fitted(self.estimator, X, y, rng, self.name)
@@ -86,7 +86,7 @@ class Estimator:
 def fitted(estimator: Any, X: Any, y: Any, rng: np.random.Generator, name: str) -> Any:
     """Return a trained copy of an estimator, or raise `TargetError`."""
     try:
-        made = Trained(estimator).copied(rng)
+        made = TrainedEstimator(estimator).copied(rng)
         made.fit(X, y)
     except Exception as error:  # what is not ours may do anything
         raise TargetError(f"{name}: {type(error).__name__} was raised", told(error)) from error
@@ -121,7 +121,7 @@ class Answering:
     copies: ClassVar[int] = 0
 
     @property
-    def views(self) -> tuple[View, ...]:
+    def views(self) -> tuple[ModelView, ...]:
         """One per budget."""
         return tuple(asked(m, "answer") for m in self.budgets)
 
@@ -143,7 +143,7 @@ class Answering:
         """Return itself: it is asked about no copies."""
         return self
 
-    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+    def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> Array:
         """Prepare once, and ask, where the mechanism is: nothing says that its answers can be sent.
 
         A mechanism that fails, or does not answer each query, raises `TargetError`.
@@ -156,7 +156,7 @@ class Answering:
         return shares(seen, self, points, self.target.name)
 
     def seen(
-        self, target: AuditTarget, data: Labelled, points: Points, rng: np.random.Generator
+        self, target: AuditTarget, data: Labelled, points: AskedPoints, rng: np.random.Generator
     ) -> Array:
         """See `see`, of a target of this process."""
         given, queries = self._given(data, points)
@@ -169,7 +169,7 @@ class Answering:
         close = np.stack([sums[m - 1] / m for m in self.budgets])
         return np.stack([1 - close, close], axis=2)
 
-    def _given(self, data: Labelled, points: Points) -> tuple[Any, Array]:
+    def _given(self, data: Labelled, points: AskedPoints) -> tuple[Any, Array]:
         """Return a training set and queries as the mechanism takes them."""
         if self.rows is None:
             given = Features(data.X, self.values[data.y]) if self.numbers else data
@@ -324,14 +324,14 @@ def estimator(
             "classes (task='classes')"
         )
     if table.numbers is not None:
-        task = Task(kind="numbers", y=table.numbers[table.data.y])
+        task = PredictionTask(kind="numbers", y=table.numbers[table.data.y])
     elif task_of(found, values) == "numbers":
         raise InvalidInput(
             f"target = '{name}': predicts numbers, and the label is taken as classes; say --task "
             "numbers (task='numbers')"
         )
     else:
-        task = Task(kind="classes", y=values)
+        task = PredictionTask(kind="classes", y=values)
     subject = Estimator(
         estimator=found,
         task=task,

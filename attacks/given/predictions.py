@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.attacks.experiment.subjects import SCORES, View, asked
+from dpassay.attacks.experiment.subjects import SCORES, ModelView, asked
 from dpassay.attacks.observed import Array
 from dpassay.errors import InvalidInput, TargetError, near, require, told
 from dpassay.rows.reading import rows_of
@@ -89,14 +89,14 @@ def joined(first: Tabular, second: Tabular) -> Tabular:
     return Tabular(X=np.concatenate([first.X, second.X]), y=y)
 
 
-NUMBERS = View(name="numbers", m=None)
+NUMBERS = ModelView(name="numbers", m=None)
 """A prediction of a real number."""
 TASKS = ("classes", "numbers")
 """What may be predicted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Task:
+class PredictionTask:
     """What models predict: `y` (n,) holds classes of any kind, or finite numbers, of all records.
 
     There must be two values at least.
@@ -131,7 +131,7 @@ class Task:
         """Labels that the shares are of."""
         return len(self.classes) if self.kind == "classes" else 2
 
-    def views(self, model: Any) -> tuple[View, ...]:
+    def views(self, model: Any) -> tuple[ModelView, ...]:
         """Ways of looking at a model, trained or not."""
         if self.kind == "numbers":
             return (NUMBERS,)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.experiment.models import toss
-from dpassay.attacks.given.estimates import Given, Shift, estimate, record_of, shift_by
+from dpassay.attacks.given.estimates import Given, MemberShift, estimate, record_of, shift_by
 from dpassay.attacks.given.own import fitted
-from dpassay.attacks.given.predictions import Tabular, Task, joined, tabular, task_of
+from dpassay.attacks.given.predictions import PredictionTask, Tabular, joined, tabular, task_of
 from dpassay.attacks.given.result import AttackResult
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.config.profiles import CONFIDENCE
@@ -87,7 +87,7 @@ def attack_model(
         )
     inside = tabular(members, label, "members")
     records = joined(inside, tabular(non_members, label, "non_members"))
-    doing = Task(kind=task or task_of(model, records.y), y=records.y)
+    doing = PredictionTask(kind=task or task_of(model, records.y), y=records.y)
     membership = np.arange(len(records)) < len(inside)
     views = doing.views(model)
     others, flags = _models(reference, references, records, seed)
@@ -162,14 +162,16 @@ def _models(
     return found, flags
 
 
-def _seen(models: Sequence[Any], doing: Task, records: Tabular, views: int) -> list[Array]:
+def _seen(
+    models: Sequence[Any], doing: PredictionTask, records: Tabular, views: int
+) -> list[Array]:
     """Return what models show, (models, n, K) for each view; a model's last views count."""
     found = [doing.shown(one, records.X, doing.codes)[-views:] for one in models]
     empty = np.zeros((0, len(records), doing.K))
     return [np.stack([one[k] for one in found]) if found else empty for k in range(views)]
 
 
-def _by_features(records: Tabular, membership: Flags, seed: int) -> Shift | None:
+def _by_features(records: Tabular, membership: Flags, seed: int) -> MemberShift | None:
     """Return how well a classifier tells members from others by features and label alone."""
     if min(membership.sum(), (~membership).sum()) < FEWEST:
         return None

@@ -21,7 +21,7 @@ from dpassay.attacks.experiment.power import composed, transcripts_to_certify
 from dpassay.attacks.experiment.run import Target
 from dpassay.attacks.experiment.subjects import Protected
 from dpassay.attacks.repeated.transcript_tests import (
-    Limits,
+    TranscriptLimits,
     TranscriptTest,
     likelihood_scores,
     limits,
@@ -29,13 +29,13 @@ from dpassay.attacks.repeated.transcript_tests import (
     run_tests,
     test_json,
 )
-from dpassay.attacks.repeated.worst_cell import Cell, candidates, worst_cells
+from dpassay.attacks.repeated.worst_cell import TranscriptCell, candidates, worst_cells
 from dpassay.claims import DP
 from dpassay.data import Labelled
 from dpassay.errors import TargetError, is_count, require
 from dpassay.numerics import number
 from dpassay.pairs import replace_one
-from dpassay.targets.groups import Group, Progress, groups_for, silent
+from dpassay.targets.groups import PairGroup, Progress, groups_for, silent
 from dpassay.targets.guard import AuditTarget
 
 MOST_LOSS = 8.0
@@ -101,7 +101,7 @@ def bounds_of(epsilon: float) -> int:
 def repeated(
     target: AuditTarget,
     claim: DP,
-    groups: tuple[Group, ...],
+    groups: tuple[PairGroup, ...],
     *,
     transcripts: int,
     alpha: float,
@@ -122,7 +122,9 @@ def repeated(
     shown = worst_cells(target, cells, ms, trials=transcripts // 2, delta=claim.delta, seed=seed)
     called, tests, constant = name or target.name, [], []
 
-    def test(cell: Cell, m: int, most: Limits | None, cells: int) -> TranscriptTest:
+    def test(
+        cell: TranscriptCell, m: int, most: TranscriptLimits | None, cells: int
+    ) -> TranscriptTest:
         one, other = cell.draw(target, transcripts, m, phase=f"repeated {m}", seed=seed)
         constant.append(m == 1 or is_sticky(one, other))
         scores = None if cell.rows is None else likelihood_scores(*cell.rows)
@@ -219,7 +221,7 @@ def attack_repeatedly(
     return found.as_json()
 
 
-def few_pairs(records: Labelled, test: Labelled, seed: int) -> Group:
+def few_pairs(records: Labelled, test: Labelled, seed: int) -> PairGroup:
     """Replace a few records of a half by test records, or flip labels; ask at both kinds."""
     S = records.take(slice(0, len(records) // 2))
     binary = set(S.y.tolist()) <= {0, 1}
@@ -229,4 +231,4 @@ def few_pairs(records: Labelled, test: Labelled, seed: int) -> Group:
     pairs = replace(pairs, changes=few)
     queries = np.concatenate([S.X[:TRIED], test.X[:TRIED]])
     queries.flags.writeable = False
-    return Group(pairs=pairs, queries=queries, kind="data", reason=pairs.how)
+    return PairGroup(pairs=pairs, queries=queries, kind="data", reason=pairs.how)

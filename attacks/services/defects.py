@@ -183,7 +183,7 @@ NO_COINS = "near every record that was asked all answers were alike"
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class ProbeCost:
     """What a part of the probe takes at most."""
 
     name: str
@@ -206,7 +206,7 @@ class Probe:
     remarks: tuple[str, ...]  # what may be right or wrong, depending on what is claimed
     room: int  # answers that a session gives, as far as was asked
     alpha: float
-    plan: tuple[Cost, ...]  # what was told before it started
+    plan: tuple[ProbeCost, ...]  # what was told before it started
     openings: int
     queries: int
 
@@ -252,7 +252,7 @@ PARTS: tuple[tuple[str, str, int, int, Amount], ...] = (
 
 def plan_of(
     service: Service, room: int, alpha: float, *, openings: int = OPENINGS, claimed: bool = False
-) -> tuple[Cost, ...]:
+) -> tuple[ProbeCost, ...]:
     """Return what the parts of a probe cost at most, in their order.
 
     `room` is the number of answers of a session, `alpha` that of all tests together; `openings`
@@ -268,13 +268,13 @@ def plan_of(
         "claim": claimed and not live,
     }
     return tuple(
-        Cost(name, tests * (alpha / TESTS), *cost(room, openings))
+        ProbeCost(name, tests * (alpha / TESTS), *cost(room, openings))
         for name, need, tests, least, cost in PARTS
         if there[need] and room >= least
     )
 
 
-def _unannounced(plan: tuple[Cost, ...]) -> None:
+def _unannounced(plan: tuple[ProbeCost, ...]) -> None:
     """Tell nobody."""
 
 
@@ -286,7 +286,7 @@ def probe(
     alpha: float = ALPHA,
     seed: int = 0,
     openings: int = OPENINGS,
-    announce: Callable[[tuple[Cost, ...]], None] = _unannounced,
+    announce: Callable[[tuple[ProbeCost, ...]], None] = _unannounced,
     progress: Progress = silent,
 ) -> Probe:
     """Look for defects of a service.

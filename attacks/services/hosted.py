@@ -13,7 +13,7 @@ from dpassay.targets.importing import load_object
 from dpassay.trials.isolation.host import Handle
 from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.limits import UNLIMITED, Limits
-from dpassay.trials.isolation.server import Kept, Server
+from dpassay.trials.isolation.server import KeptObject, Server
 from dpassay.trials.wire import Line, Message
 
 WORDS = ("shared_seed", "one_model", "memoised", "live")
@@ -25,7 +25,7 @@ _Answer = Value | list[Value] | dict[str, Line | bool]
 """A label, a tuple of numbers, or a refusal."""
 
 
-class _Facts(Message):
+class _ServiceFacts(Message):
     """What a service says of itself and can do."""
 
     says: dict[str, bool]
@@ -47,7 +47,7 @@ class _Reply(Message):
     repeated: int
 
 
-class _There:
+class _ServiceThere:
     """The service in its process."""
 
     def __init__(self, address: str) -> None:
@@ -60,10 +60,10 @@ class _There:
             "can": [name for name in ("restart", "delete") if self._service.can(name)],
         }
 
-    def open(self, key: int, data: Labelled, seed: int, user: str) -> Kept:
+    def open(self, key: int, data: Labelled, seed: int, user: str) -> KeptObject:
         """Open a session."""
         session = self._service.open(data, seed, user)
-        return Kept(
+        return KeptObject(
             key, session, {"budget": session.budget, "has": list(filter(session.has, WAYS))}
         )
 
@@ -89,9 +89,11 @@ class HostedService(Service):
 
     def __init__(self, address: str, limits: Limits, *, seed: int) -> None:
         super().__init__(self._nothing, address, seed=seed)
-        self.remote = Hosts(address, Server(lambda: _There(address)), limits, bare=True)
+        self.remote = Hosts(address, Server(lambda: _ServiceThere(address)), limits, bare=True)
         try:
-            self._facts: _Facts = self.remote.ask(_Facts, f"importing {address}", "facts")
+            self._facts: _ServiceFacts = self.remote.ask(
+                _ServiceFacts, f"importing {address}", "facts"
+            )
         except BaseException:
             self.close()
             raise

@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.observed import Array
-from dpassay.attacks.services.http_service import Lost
+from dpassay.attacks.services.http_service import LostMessage
 from dpassay.data import Labelled
 from dpassay.errors import MOST_TEXT, InvalidInput, TargetError, is_count, require
 from dpassay.seeds import stream
@@ -334,7 +334,7 @@ class Service:
 def _refusal(error: BaseException) -> Refusal | None:
     """Return what an exception says of a refusal; None where it is a failure."""
     said = f"{type(error).__name__}: {_text(error)}"
-    if isinstance(error, Lost):
+    if isinstance(error, LostMessage):
         return Refusal(said, passing=True, lost=error)
     passing = bool(LATER.search(said)) and not SPENT.search(said)
     return Refusal(said, passing) if passing or REFUSES.search(said) else None

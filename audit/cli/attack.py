@@ -84,7 +84,7 @@ from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, printable, require
 from dpassay.pairs import replace_one
 from dpassay.record import kinds
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.source import commit
 from dpassay.trials.isolation.limits import protections
 from dpassay.trials.ledger import Ledger
@@ -270,7 +270,7 @@ def _preflight(targets: Sequence[Target], data: ExperimentData, settings: Settin
     half = data.records.take(slice(0, len(data.records) // 2))
     base = data.behind(half)
     pairs = replace_one(base.X, base.y, pool=data.test, neighbours="one", seed=settings.seed)
-    group = Group(pairs=pairs, queries=data.points.X, kind="data", reason=pairs.how)
+    group = PairGroup(pairs=pairs, queries=data.points.X, kind="data", reason=pairs.how)
     protected = [
         (each.subject.target, each.claim) for each in targets if isinstance(each.subject, Protected)
     ]

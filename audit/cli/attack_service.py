@@ -24,7 +24,7 @@ from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.repeated.run import Repeated, failed
 from dpassay.attacks.repeated.transcript_tests import TranscriptTest
 from dpassay.attacks.services.collusion import attack_service
-from dpassay.attacks.services.defects import Cost, Probe, probe
+from dpassay.attacks.services.defects import Probe, ProbeCost, probe
 from dpassay.attacks.services.hosted import service_of
 from dpassay.claims import DP
 from dpassay.cli.arguments.options import limits_of, read_table
@@ -157,7 +157,7 @@ def _attack(
     return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
-def costs(plan: tuple[Cost, ...]) -> str:
+def costs(plan: tuple[ProbeCost, ...]) -> str:
     """Say what a probe costs at most."""
     lines = [f"  {'at most':<30} {'openings':>9} {'queries':>9}  false alarm"]
     lines += [
@@ -169,7 +169,7 @@ def costs(plan: tuple[Cost, ...]) -> str:
     return "\n".join([*lines, f"  {'all':<30} {openings:>9,} {queries:>9,}"]) + "\n"
 
 
-def announced(plan: tuple[Cost, ...]) -> None:
+def announced(plan: tuple[ProbeCost, ...]) -> None:
     """Write it down before the probe starts."""
     sys.stderr.write(costs(plan))
     sys.stderr.flush()

@@ -21,7 +21,7 @@ from dpassay.attacks.experiment.run import Target
 from dpassay.attacks.experiment.subjects import Learner, Protected
 from dpassay.attacks.given.own import estimator, estimator_named, mechanism, regressor_of
 from dpassay.claims import DP
-from dpassay.cli.arguments.mechanisms import Wanted, targets_of, without
+from dpassay.cli.arguments.mechanisms import WantedMechanisms, targets_of, without
 from dpassay.cli.arguments.options import limits_of
 from dpassay.cli.arguments.subject import claim_numbers, parameters_of, programs_of
 from dpassay.config.load import Config
@@ -198,7 +198,7 @@ class AttackTargets:
             bare = tuple(self._bare(each, table) for each in self._own)
             taken = any(self._accepts(each.target, "learner") for each in bare)
             said = parameters_of(arguments.parameters, arguments.learner if taken else None)
-            wanted = Wanted(
+            wanted = WantedMechanisms(
                 mechanisms=bare,
                 named=True,
                 said=Configured(target="", claim=self._claim, parameters=said),

@@ -39,7 +39,7 @@ from dpassay.data import Table
 from dpassay.engine.settings import Settings
 from dpassay.frontier.accuracy import PUBLIC, split_of
 from dpassay.frontier.entries import ENTRIES, USUAL
-from dpassay.frontier.run import SCHEMA, Wanted, compared
+from dpassay.frontier.run import SCHEMA, ComparedEntries, compared
 from dpassay.record.files import dumps, writable, write_text
 
 EPSILONS = (1.0,)
@@ -92,7 +92,7 @@ def action(arguments: argparse.Namespace) -> int:
 
 
 def _found(
-    table: Table, wanted: Wanted, *, quiet: bool
+    table: Table, wanted: ComparedEntries, *, quiet: bool
 ) -> list[tuple[dict[str, Any], dict[str, float]]]:
     """Return rows and their costs; what is done stays when the rest is interrupted."""
     found = []
@@ -106,7 +106,7 @@ def _found(
     return found
 
 
-def wanted_of(arguments: argparse.Namespace, config: Config) -> Wanted:
+def wanted_of(arguments: argparse.Namespace, config: Config) -> ComparedEntries:
     """Return what a command line asks for."""
     settings = Settings(
         seed=config.seed,
@@ -114,7 +114,7 @@ def wanted_of(arguments: argparse.Namespace, config: Config) -> Wanted:
         budget=config.budget,
         jobs=config.jobs,
     )
-    return Wanted(
+    return ComparedEntries(
         names=tuple(dict.fromkeys(arguments.names)) or USUAL,
         epsilons=config.epsilon if config.said("epsilon") else EPSILONS,
         splits=config.splits,
@@ -125,7 +125,7 @@ def wanted_of(arguments: argparse.Namespace, config: Config) -> Wanted:
 
 
 def _document(
-    rows: list[dict[str, Any]], table: Table, wanted: Wanted, arguments: argparse.Namespace
+    rows: list[dict[str, Any]], table: Table, wanted: ComparedEntries, arguments: argparse.Namespace
 ) -> dict[str, Any]:
     split = split_of(str(table.source["name"]), table.data, 0, seed=wanted.settings.seed)
     missing = wanted.rows[len(rows) :]

@@ -10,19 +10,19 @@ from dpassay.claims import Claim
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.terminal import console, print_json
 from dpassay.engine.budget import Budget
-from dpassay.engine.planning import Cost, cost, draws_needed, ladder, measure
+from dpassay.engine.planning import AuditCost, cost, draws_needed, ladder, measure
 from dpassay.engine.searching.cost import SearchCost, search_cost
 from dpassay.engine.settings import Settings
 from dpassay.engine.wording import seen_words
 from dpassay.errors import TargetError
 from dpassay.numerics import upper_number
 from dpassay.reports.shared.numbers import plural
-from dpassay.targets.groups import Group, groups_for
+from dpassay.targets.groups import PairGroup, groups_for
 from dpassay.targets.guard import AuditTarget
 
 
 def dry_run(
-    targets: list[AuditTarget], data: Group | None, settings: Settings, *, as_json: bool
+    targets: list[AuditTarget], data: PairGroup | None, settings: Settings, *, as_json: bool
 ) -> int:
     """Say what a run would do, and about how long it would take.
 
@@ -48,7 +48,7 @@ def dry_run(
 
 
 def _plans(
-    targets: list[AuditTarget], data: Group | None, settings: Settings
+    targets: list[AuditTarget], data: PairGroup | None, settings: Settings
 ) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Yield what each claim would cost, as JSON and in words; first those with pairs of their own.
 
@@ -98,7 +98,7 @@ def _search_words(each: SearchCost, seconds: float | None) -> Iterator[str]:
         yield f"  the search ends after {seconds:g} s at the latest, before the certification"
 
 
-def _words(name: str, claim: Claim, each: Cost, *, law: bool) -> Iterator[str]:
+def _words(name: str, claim: Claim, each: AuditCost, *, law: bool) -> Iterator[str]:
     yield f"{name}, {claim}: {each.pairs:,} pairs, {each.queries:,} queries, {each.cells:,} cells"
     if law:
         only = claim.computed
@@ -128,7 +128,9 @@ def _words(name: str, claim: Claim, each: Cost, *, law: bool) -> Iterator[str]:
     yield f"  about {each.seconds:,.0f} s on one core"
 
 
-def costs_of(target: AuditTarget, data: Group, settings: Settings) -> list[tuple[float, Cost]]:
+def costs_of(
+    target: AuditTarget, data: PairGroup, settings: Settings
+) -> list[tuple[float, AuditCost]]:
     """Return what it costs to see each leak: the one that is asked for, or some above the claim."""
     groups, claim = groups_for(target, data), target.claims[0]
     speed, alpha = measure(target, groups), (1 - settings.confidence) / len(target.claims)
@@ -141,7 +143,7 @@ def costs_of(target: AuditTarget, data: Group, settings: Settings) -> list[tuple
     return costs
 
 
-def cost_json(each: Cost) -> dict[str, Any]:
+def cost_json(each: AuditCost) -> dict[str, Any]:
     """Return a cost as JSON values."""
     seen = {"detectable": upper_number(each.sight.detectable), "sight": each.sight.as_json()}
     return (

@@ -49,7 +49,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpassay.cli.arguments.mechanisms import Wanted, opened, wanted_of, zoo_of
+from dpassay.cli.arguments.mechanisms import WantedMechanisms, opened, wanted_of, zoo_of
 from dpassay.cli.arguments.options import (
     data_of,
     records_of,
@@ -87,7 +87,7 @@ from dpassay.record.files import exists
 from dpassay.record.kinds import RUNS
 from dpassay.record.places import add_places
 from dpassay.record.run_record import make_record
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.source import commit
 from dpassay.trials.isolation.limits import protections
@@ -202,8 +202,8 @@ def action(arguments: argparse.Namespace) -> int:
 
 
 def _data(
-    config: Config, wanted: Wanted, settings: Settings
-) -> tuple[Group | None, int | Labelled, dict[str, Any] | None]:
+    config: Config, wanted: WantedMechanisms, settings: Settings
+) -> tuple[PairGroup | None, int | Labelled, dict[str, Any] | None]:
     """Return pairs and queries, the records or how many, and where they came from.
 
     Only what somebody looks at is read: a search brings its own pairs.
@@ -216,7 +216,7 @@ def _data(
     return None, *(records_of(config) if wanted.of_records else (0, None))
 
 
-def _foretell(targets: list[AuditTarget], data: Group | None, settings: Settings) -> None:
+def _foretell(targets: list[AuditTarget], data: PairGroup | None, settings: Settings) -> None:
     """Say before the start that sampling takes long, if its size alone tells."""
     if settings.domain is None:
         sampled = (
@@ -242,7 +242,7 @@ def _accepted(path: Path | None) -> Baseline:
 
 def _audited(
     targets: list[AuditTarget],
-    data: Group | None,
+    data: PairGroup | None,
     settings: Settings,
     accepted: Baseline,
     directory: Path | None,

@@ -23,7 +23,7 @@ ALLOWED = "answers,size=N or scalars,low=A,high=B or records or table,file=F"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ParameterKind:
     """How a parameter is read from a text, and what it must be."""
 
     read: Callable[[str], Any]
@@ -31,17 +31,17 @@ class Kind:
     allowed: str
 
 
-WHOLE = Kind(
+WHOLE = ParameterKind(
     lambda text: int(text.replace("_", "")), lambda value: type(value) is int, "an integer"
 )
-NUMBER = Kind(float, is_real, "a number")
-TRUTH = Kind(
+NUMBER = ParameterKind(float, is_real, "a number")
+TRUTH = ParameterKind(
     lambda text: {"true": True, "false": False}[text.lower()],
     lambda value: type(value) is bool,
     "true or false",
 )
-TEXT = Kind(str, lambda value: isinstance(value, str) and value != "", "a text")
-LIST = Kind(
+TEXT = ParameterKind(str, lambda value: isinstance(value, str) and value != "", "a text")
+LIST = ParameterKind(
     lambda text: [float(each) for each in listed(text)],
     lambda value: isinstance(value, list) and all(map(is_real, value)),
     "a list of numbers like [0, 0.5, 1]",
@@ -65,7 +65,7 @@ NEEDED = {"answers": ("size",), "scalars": ("low", "high"), "records": (), "tabl
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
+class SearchConfig:
     """What a search draws from, as it was said.
 
     Its name is 'answers', 'scalars', 'records' or 'table'.
@@ -115,7 +115,7 @@ class Search:
         return spaces.Records(records, **told)
 
 
-def search_of(given: str | Mapping[str, Any], argument: str) -> Search:
+def search_of(given: str | Mapping[str, Any], argument: str) -> SearchConfig:
     """Read what a search draws from."""
     said = given if isinstance(given, str) else str(dict(given))
     try:
@@ -142,7 +142,7 @@ def search_meant(given: Any) -> str:
     return ""
 
 
-def _read(given: str | Mapping[str, Any], argument: str, said: str) -> Search:
+def _read(given: str | Mapping[str, Any], argument: str, said: str) -> SearchConfig:
     try:
         name, parameters = named_table(given, "search")
     except InvalidInput as error:
@@ -161,7 +161,7 @@ def _read(given: str | Mapping[str, Any], argument: str, said: str) -> Search:
         if key not in parameters:
             raise InvalidInput(f"{key} is missing")
     values = {key: _value(key, value, KINDS[key]) for key, value in parameters.items()}
-    found = Search(name=name, parameters=values, argument=argument, said=said)
+    found = SearchConfig(name=name, parameters=values, argument=argument, said=said)
     if not found.of_records:
         found.space(None)  # says what is out of range
     elif values.get("asked", 1) < 1:
@@ -169,7 +169,7 @@ def _read(given: str | Mapping[str, Any], argument: str, said: str) -> Search:
     return found
 
 
-def _value(key: str, value: Any, kind: Kind) -> Any:
+def _value(key: str, value: Any, kind: ParameterKind) -> Any:
     found = value
     if isinstance(value, str):
         try:

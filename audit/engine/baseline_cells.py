@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dpassay.changes import change_key
 from dpassay.stats.bounds import Counts, Histograms
-from dpassay.targets.groups import DIRECTIONS, Group
+from dpassay.targets.groups import DIRECTIONS, PairGroup
 from dpassay.trials.encoders import Bins, Coding, Rounded
 from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
@@ -46,10 +46,10 @@ Place = tuple[int, int, int]
 
 def certified_again(
     cells: Sequence[Raw],
-    groups: tuple[Group, ...],
+    groups: tuple[PairGroup, ...],
     codings: tuple[Coding, ...],
     labels: tuple[int, ...],
-    open_executor: Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor],
+    open_executor: Callable[[tuple[PairGroup, ...], tuple[Coding, ...]], Executor],
     draws: int,
 ) -> tuple[dict[str, Any], ...]:
     """Count the events of recorded cells on fresh trials, `draws` per side.
@@ -86,7 +86,7 @@ def certified_again(
     return tuple(again)
 
 
-def _place(cell: Raw, groups: tuple[Group, ...], codings: tuple[Coding, ...]) -> Place | None:
+def _place(cell: Raw, groups: tuple[PairGroup, ...], codings: tuple[Coding, ...]) -> Place | None:
     """Find a recorded cell.
 
     A direction that was learned is another one each time, so such a cell is not found.
@@ -102,7 +102,7 @@ def _place(cell: Raw, groups: tuple[Group, ...], codings: tuple[Coding, ...]) ->
     return None
 
 
-def _same_pair(cell: Raw, group: Group) -> bool:
+def _same_pair(cell: Raw, group: PairGroup) -> bool:
     """Return whether the pair at a recorded cell's place is the cell's."""
     change = group.pairs.changes[cell["pair"]]
     return bool(change_key(change, group.pairs.pool) == cell["pair_key"])
@@ -126,7 +126,7 @@ def _threshold(cell: Raw) -> float:
 
 
 def _at_thresholds(
-    found: Sequence[tuple[Raw, Place]], g: int, group: Group, coding: Coding
+    found: Sequence[tuple[Raw, Place]], g: int, group: PairGroup, coding: Coding
 ) -> Coding:
     """Cut numbers at the recorded half-lines' thresholds; count anything else as this run does."""
     if not isinstance(coding, Bins):

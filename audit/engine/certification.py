@@ -15,8 +15,8 @@ from dpassay.engine.testers.interface import Finalist
 from dpassay.seeds import stream
 from dpassay.stats.alpha import Spending
 from dpassay.stats.eprocess import deal, log_e_of, threshold
-from dpassay.targets.groups import Group, Progress
-from dpassay.trials.blocks import Counts, joined
+from dpassay.targets.groups import PairGroup, Progress
+from dpassay.trials.blocks import BlockCounts, joined
 from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
 
@@ -35,7 +35,7 @@ class Screened:
     sizes: tuple[int, ...]
     counts: tuple[NDArray[np.int64], ...]
     left: tuple[int, ...] = ()
-    lots: dict[Lot, dict[Place, Counts]] = field(default_factory=dict)
+    lots: dict[Lot, dict[Place, BlockCounts]] = field(default_factory=dict)
     fresh: Fresh = field(default_factory=dict)
     whole: list[Screened] = field(default_factory=list)
 
@@ -81,7 +81,7 @@ class Certification:
 
 
 def screen(
-    executor: Executor, groups: tuple[Group, ...], budget: Budget, progress: Progress
+    executor: Executor, groups: tuple[PairGroup, ...], budget: Budget, progress: Progress
 ) -> Screened:
     """Run the screening trials of every pair, or the first part of them."""
     first, left = budget.screening_lots(groups)
@@ -90,7 +90,7 @@ def screen(
 
 
 def screen_whole(
-    executor: Executor, groups: tuple[Group, ...], screened: Screened, progress: Progress
+    executor: Executor, groups: tuple[PairGroup, ...], screened: Screened, progress: Progress
 ) -> Screened:
     """Run the screening trials that are left, once for all claims."""
     if not screened.whole:
@@ -108,7 +108,7 @@ def screen_whole(
 
 def _screening(
     executor: Executor,
-    groups: tuple[Group, ...],
+    groups: tuple[PairGroup, ...],
     sizes: tuple[int, ...],
     lot: int,
     progress: Progress,
@@ -262,7 +262,7 @@ class Certifier:
 def guards_over(
     executor: Executor,
     finalists: list[Finalist],
-    groups: tuple[Group, ...],
+    groups: tuple[PairGroup, ...],
     screened: Screened,
     alarm: float,
     trials: Certification,

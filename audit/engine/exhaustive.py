@@ -26,7 +26,7 @@ from dpassay.pairs import Change, Pairs, Replace, Several
 from dpassay.relations import records_replaced
 from dpassay.stats.bounds import Bound
 from dpassay.stats.methods import EXACT_LAW
-from dpassay.targets.groups import Group, Progress
+from dpassay.targets.groups import PairGroup, Progress
 from dpassay.targets.guard import AuditTarget
 
 
@@ -88,7 +88,7 @@ def exhaustive_evidence(
     )
 
 
-def _group(domain: Domain, query: int, worst: Worst, relation: str) -> Group:
+def _group(domain: Domain, query: int, worst: Worst, relation: str) -> PairGroup:
     pair = Pairs(
         base=domain.dataset(worst.choice)[0],
         changes=(_change(domain, worst),),
@@ -96,7 +96,7 @@ def _group(domain: Domain, query: int, worst: Worst, relation: str) -> Group:
         relation=relation,
     )
     asked = domain.queries[query : query + 1]
-    return Group(pairs=pair, queries=asked, kind="domain", reason="enumeration")
+    return PairGroup(pairs=pair, queries=asked, kind="domain", reason="enumeration")
 
 
 def _searched(domain: Domain, k: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from dpassay.claims import DP, GDP, Accuracy, Claim, PredictionStability, ScoreS
 from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.readings import ErrorLeaks, Leaks
 from dpassay.engine.testers.events import AboutEvents
-from dpassay.engine.testers.interface import Effort, Kind
+from dpassay.engine.testers.interface import CellEffort, ClaimKind
 from dpassay.engine.testers.means import AboutMeans
 from dpassay.engine.testers.proportions import AboutStrings
 from dpassay.laws import Law, PointLaw
@@ -21,7 +21,7 @@ from dpassay.targets.guard import AuditTarget
 
 
 @dataclass(frozen=True, slots=True)
-class AboutErrors(Kind):
+class AboutErrors(ClaimKind):
     """Claims about an error without coins, computed from one dataset; no trials certify it."""
 
     claim: Accuracy
@@ -30,7 +30,7 @@ class AboutErrors(Kind):
         """The error itself."""
         return ErrorLeaks() if isinstance(law, PointLaw) else None
 
-    def curve(self, target: AuditTarget, effort: Effort) -> DetectionCurve:  # noqa: ARG002
+    def curve(self, target: AuditTarget, effort: CellEffort) -> DetectionCurve:  # noqa: ARG002
         """Any error above the claim is seen."""
         return DetectionCurve(detectable=self.claim.promised)
 
@@ -43,7 +43,7 @@ class AboutErrors(Kind):
         return 0.0
 
 
-TESTERS: dict[str, Callable[[Any], Kind]] = {
+TESTERS: dict[str, Callable[[Any], ClaimKind]] = {
     DP.kind: AboutEvents,
     GDP.kind: AboutEvents,
     Stability.kind: AboutEvents,
@@ -54,7 +54,7 @@ TESTERS: dict[str, Callable[[Any], Kind]] = {
 """How each kind of claim is read, tested, planned and bounded anew."""
 
 
-def kind_of(claim: Claim) -> Kind:
+def kind_of(claim: Claim) -> ClaimKind:
     """Return all that is done with a claim."""
     return TESTERS[claim.kind](claim)
 

@@ -22,17 +22,17 @@ from dpassay.engine.certification import (
 from dpassay.engine.early import Stopped
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.guards import LOOKS, Place
-from dpassay.engine.testers.interface import Effort, Finalist, Tester
+from dpassay.engine.testers.interface import CellEffort, Finalist, Tester
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
 from dpassay.stats.power import Screening
-from dpassay.targets.groups import DIRECTIONS, Group, Progress, searched
+from dpassay.targets.groups import DIRECTIONS, PairGroup, Progress, searched
 from dpassay.trials.executors import Executor
 
 
 def monte_carlo_evidence(
     tester: Tester,
-    groups: tuple[Group, ...],
+    groups: tuple[PairGroup, ...],
     screened: Screened,
     budget: Budget,
     executor: Executor,
@@ -72,7 +72,7 @@ def monte_carlo_evidence(
         )
         refutes = partial(_refutes, found, tester, budget.alpha / len(LOOKS))
         guards.confirmed(*found.place, refutes)
-    effort = Effort(
+    effort = CellEffort(
         n=budget.draws,
         alpha=planned.each_lower,
         screening=Screening(
@@ -103,7 +103,7 @@ def monte_carlo_evidence(
 
 
 def _chosen(
-    tester: Tester, groups: tuple[Group, ...], budget: Budget, alpha: float, screened: Screened
+    tester: Tester, groups: tuple[PairGroup, ...], budget: Budget, alpha: float, screened: Screened
 ) -> list[Finalist]:
     """Choose the finalists of every query."""
     each = budget.finalists(groups)
@@ -119,7 +119,7 @@ def _chosen(
 
 def _certified(
     executor: Executor,
-    groups: tuple[Group, ...],
+    groups: tuple[PairGroup, ...],
     screened: Screened,
     budget: Budget,
     spending: Spending,

@@ -15,7 +15,7 @@ from dpassay.claims import Claim
 from dpassay.engine.evidence import Event, HalfLine, event_labels
 from dpassay.noise import Noise
 from dpassay.numerics import UNIT_ROUNDOFF
-from dpassay.stats.divergence import Loss, prediction_difference
+from dpassay.stats.divergence import CellLoss, prediction_difference
 from dpassay.stats.profile import Profile, exact_profile, grid_for
 from dpassay.stats.scales import scale_of
 
@@ -35,7 +35,7 @@ class Leaks(Protocol):
     least: ClassVar[float] = 0.0
     """No leak is below this."""
 
-    def loss(self, one: Array, other: Array, error: float) -> Loss:
+    def loss(self, one: Array, other: Array, error: float) -> CellLoss:
         """Leak of every cell, from `one` to `other`; the last axis is that of the table."""
         ...
 
@@ -55,7 +55,7 @@ class LabelLeaks(Leaks):
     claim: Claim
     labels: tuple[int, ...]
 
-    def loss(self, one: Array, other: Array, error: float) -> Loss:
+    def loss(self, one: Array, other: Array, error: float) -> CellLoss:
         """See `scales.exact`."""
         return scale_of(self.claim).exact(one, other, error)
 
@@ -81,7 +81,7 @@ class LabelLeaks(Leaks):
 class ValueLeaks(Leaks):
     """Predictions, by their value or their mean."""
 
-    def loss(self, one: Array, other: Array, error: float) -> Loss:
+    def loss(self, one: Array, other: Array, error: float) -> CellLoss:
         """See `prediction_difference`."""
         return prediction_difference(one, other, error)
 
@@ -92,11 +92,11 @@ class ErrorLeaks(Leaks):
 
     least: ClassVar[float] = -np.inf
 
-    def loss(self, one: Array, other: Array, error: float) -> Loss:
+    def loss(self, one: Array, other: Array, error: float) -> CellLoss:
         """The error itself, below 0 where an excess is."""
         found = np.broadcast_arrays(one, other)[0][..., 0]
         doubt = np.full(found.shape, error)
-        return Loss(value=found, event=np.zeros((*found.shape, 0), dtype=bool), error=doubt)
+        return CellLoss(value=found, event=np.zeros((*found.shape, 0), dtype=bool), error=doubt)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,12 +106,12 @@ class NoiseLeaks(Leaks):
     claim: Claim
     noise: Noise
 
-    def loss(self, one: Array, other: Array, error: float) -> Loss:
+    def loss(self, one: Array, other: Array, error: float) -> CellLoss:
         """Return the leak of a shift on the claim's scale, the same in both directions."""
         shift = np.abs(one - other)[..., 0] / self.noise.scale
         wide = 2 * error / self.noise.scale + 2 * UNIT_ROUNDOFF * float(shift.max(initial=0.0))
         value, doubt = scale_of(self.claim).of_noise(self.noise, shift, wide)
-        return Loss(value=value, event=np.zeros((*shift.shape, 0), dtype=bool), error=doubt)
+        return CellLoss(value=value, event=np.zeros((*shift.shape, 0), dtype=bool), error=doubt)
 
     def seen(self, one: Array, other: Array, loss: float) -> Seen:
         """The half-line that leaks so much."""

@@ -32,7 +32,7 @@ from dpassay.search.proposals.proposal import Space
 from dpassay.stats.health import ALARM
 from dpassay.targets.adapter import Freed
 from dpassay.targets.coupled import Coupled, coupled_group, parts
-from dpassay.targets.groups import Group, Progress, groups_for, silent
+from dpassay.targets.groups import PairGroup, Progress, groups_for, silent
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.cluster import Cluster
 from dpassay.trials.encoders import Coding
@@ -50,7 +50,7 @@ Holder = Callable[[Claim], Evidence]
 
 def assay(
     targets: Sequence[AuditTarget],
-    data: Group | Space | None,
+    data: PairGroup | Space | None,
     settings: Settings,
     progress: Progress = silent,
     ledger: Ledger | None = None,
@@ -90,7 +90,9 @@ def assay(
             measured: tuple[Mode, Holder] | TargetError | None
             with (
                 one_thread(),
-                apart(known, looked if isinstance(looked, Group) else None, settings) as subject,
+                apart(
+                    known, looked if isinstance(looked, PairGroup) else None, settings
+                ) as subject,
                 ExitStack() as open_until_judged,
             ):
                 try:
@@ -116,7 +118,7 @@ def assay(
 
 
 def _ways(
-    target: AuditTarget, looked: Group | Space | None, settings: Settings
+    target: AuditTarget, looked: PairGroup | Space | None, settings: Settings
 ) -> Iterator[AuditTarget]:
     """Yield how a target may be audited: a search reads its laws if it can, else draws trials."""
     free = target.mechanism
@@ -139,7 +141,7 @@ def _open_executor(
     settings: Settings,
     options: ExecutorOptions,
     stack: ExitStack,
-    groups: tuple[Group, ...],
+    groups: tuple[PairGroup, ...],
     codings: tuple[Coding, ...],
 ) -> Executor:
     return stack.enter_context(
@@ -159,7 +161,7 @@ class Measurement:
     accepted: Accepted
     cluster: Cluster | None
 
-    def measure(self, data: Group | Space | None) -> tuple[Mode, Holder] | None:
+    def measure(self, data: PairGroup | Space | None) -> tuple[Mode, Holder] | None:
         """Return the mode, and what holds what was measured against a claim; None without a law."""
         target, settings = self.target, self.settings
         budget = Budget(
@@ -238,7 +240,7 @@ class Measurement:
 
         return _both_notions(target, at_worst(hold))
 
-    def _all_laws(self, groups: tuple[Group, ...]) -> tuple[Laws, ...]:
+    def _all_laws(self, groups: tuple[PairGroup, ...]) -> tuple[Laws, ...]:
         """Return the laws of every group, or nothing if a claim cannot be read off one of them."""
         found = []
         for group in groups:
@@ -287,7 +289,7 @@ def _both_notions(target: AuditTarget, hold: Holder) -> Holder:
     return both
 
 
-def _unchanged(target: AuditTarget, groups: tuple[Group, ...]) -> None:
+def _unchanged(target: AuditTarget, groups: tuple[PairGroup, ...]) -> None:
     """Raise `TargetError` if the mechanism has written into a dataset that it was lent."""
     if isinstance(target, Isolated):
         target.check_unchanged(groups)

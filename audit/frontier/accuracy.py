@@ -29,7 +29,7 @@ by little, and squared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
+class FrontierSplit:
     """Records to train on and to ask for, standardised by others that count as public.
 
     Each standardised column is divided by the square root of the number of columns, so that a
@@ -41,7 +41,7 @@ class Split:
     feature: int  # the column that goes best with the label among the public records
 
 
-def split_of(name: str, data: Labelled, k: int, *, seed: int = 0) -> Split:
+def split_of(name: str, data: Labelled, k: int, *, seed: int = 0) -> FrontierSplit:
     """Cut at least 300 records at random, for the k-th time, by name, k and seed alone."""
     if len(data) < LEAST:
         raise InvalidInput(f"--data: has {len(data)} records; must have at least {LEAST}")
@@ -58,14 +58,14 @@ def split_of(name: str, data: Labelled, k: int, *, seed: int = 0) -> Split:
         return Labelled(scaler.transform(chosen.X) / math.sqrt(data.X.shape[1]), chosen.y)
 
     covariance = scaler.transform(public.X).T @ (public.y - public.y.mean())
-    return Split(
+    return FrontierSplit(
         train=made(rest[test:][:TRAIN]),
         test=made(rest[:test]),
         feature=int(np.abs(covariance).argmax()),
     )
 
 
-def baselines(split: Split) -> dict[str, float]:
+def baselines(split: FrontierSplit) -> dict[str, float]:
     """Accuracy of logistic regression without privacy, and of the majority label, on a split."""
     fitted = logistic(random_state=0).fit(split.train.X, split.train.y)
     return {
@@ -74,7 +74,9 @@ def baselines(split: Split) -> dict[str, float]:
     }
 
 
-def private_accuracy(name: str, mechanism: Any, split: Split, rng: np.random.Generator) -> float:
+def private_accuracy(
+    name: str, mechanism: Any, split: FrontierSplit, rng: np.random.Generator
+) -> float:
     """Mean probability of the right answer; without an exact law, of a few releases.
 
     A released number counts as the answer 1 if it is at least the middle of the range of

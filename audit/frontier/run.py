@@ -25,7 +25,7 @@ from dpassay.engine.settings import Settings
 from dpassay.errors import DpassayError, TargetError, require
 from dpassay.frontier.accuracy import (
     BASELINES,
-    Split,
+    FrontierSplit,
     baselines,
     interval,
     private_accuracy,
@@ -36,7 +36,7 @@ from dpassay.mechanisms.shared.learners import estimator_of
 from dpassay.numerics import lower_number, upper_number
 from dpassay.pairs import replace_one
 from dpassay.seeds import stream
-from dpassay.targets.groups import Group, Progress, silent
+from dpassay.targets.groups import PairGroup, Progress, silent
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 
@@ -61,7 +61,7 @@ NOT_AUDITED = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ComparedEntries:
     """What is compared."""
 
     names: tuple[str, ...] = USUAL  # of `dpassay.frontier.entries.ENTRIES`
@@ -87,7 +87,7 @@ class Wanted:
 
 
 def compared(
-    table: Table, wanted: Wanted, progress: Progress = silent
+    table: Table, wanted: ComparedEntries, progress: Progress = silent
 ) -> Iterator[tuple[dict[str, Any], dict[str, float]]]:
     """Yield a row for each baseline and for each mechanism at each loss, and what it cost.
 
@@ -117,10 +117,10 @@ def compared(
 
 def _row(
     asked: dict[str, Any],
-    splits: Sequence[Split],
+    splits: Sequence[FrontierSplit],
     best: Any,
     attacked: tuple[Table, ExperimentData],
-    wanted: Wanted,
+    wanted: ComparedEntries,
 ) -> tuple[dict[str, Any], dict[str, float]]:
     row, entry, epsilon = dict(asked), asked["name"], asked["epsilon"]
     try:
@@ -142,14 +142,14 @@ def _row(
     return row, cost
 
 
-def _target(entry: str, epsilon: float, records: int, split: Split) -> AuditTarget:
+def _target(entry: str, epsilon: float, records: int, split: FrontierSplit) -> AuditTarget:
     columns = split.train.X.shape[1]
     given = parameters(entry, epsilon, records=records, columns=columns, feature=split.feature)
     return resolve(entry, given)
 
 
 def _leak(
-    target: AuditTarget, split: Split, wanted: Wanted
+    target: AuditTarget, split: FrontierSplit, wanted: ComparedEntries
 ) -> tuple[dict[str, Any], dict[str, float]]:
     """Return what is lost, and seconds of training and of a thousand answers."""
     queries, began = points(split.test.X[:50], "queries"), time.process_time()
@@ -171,7 +171,7 @@ def _leak(
 
 
 def leak_of(
-    target: AuditTarget, split: Split, *, computed: bool, settings: Settings
+    target: AuditTarget, split: FrontierSplit, *, computed: bool, settings: Settings
 ) -> dict[str, Any]:
     """Audit a mechanism on the training records of a split; return the loss of one answer.
 
@@ -204,13 +204,13 @@ def leak_of(
     }
 
 
-def group_of(split: Split, pairs: int, queries: int, seed: int) -> Group:
+def group_of(split: FrontierSplit, pairs: int, queries: int, seed: int) -> PairGroup:
     """Return random training records, each replaced by a test record, and test points to ask at."""
     every = replace_one(split.train.X, split.train.y, pool=split.test, neighbours="one", seed=seed)
     size = len(every.changes)
     drawn = stream(seed, "frontier", every.base.digest).permutation(size)[:pairs]
     chosen = replace(every, changes=tuple(every.changes[i] for i in np.sort(drawn)))
-    return Group(
+    return PairGroup(
         pairs=chosen,
         queries=points(split.test.X[:queries], "queries"),
         kind="data",
@@ -232,7 +232,9 @@ def _guess(found: Evidence) -> float | None:
     return (1 + max(apart)) / 2 if apart else None
 
 
-def _records_of(split: Split, labels: Sequence[str], *, seed: int) -> tuple[Table, ExperimentData]:
+def _records_of(
+    split: FrontierSplit, labels: Sequence[str], *, seed: int
+) -> tuple[Table, ExperimentData]:
     """Draw the records whose membership is asked about; they stay standardised as in the split."""
     both = Labelled(
         np.concatenate([split.train.X, split.test.X]), np.concatenate([split.train.y, split.test.y])

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpassay.claims import Claim
 from dpassay.engine.kinds import kind_of
-from dpassay.engine.testers.interface import Effort, Recorded
+from dpassay.engine.testers.interface import CellEffort, Recorded
 from dpassay.errors import InvalidInput, as_real, require
 from dpassay.stats.bounds import Counts, Histograms
 from dpassay.stats.lower_bounds import MOST_ALPHA
@@ -125,7 +125,7 @@ def detectable_at_alpha(
     """
     require_alpha(alpha)
     limit = claim.promised if above is None else above
-    effort = Effort(
+    effort = CellEffort(
         n=draws, alpha=_each(result, alpha, cells), screening=Screening(draws=draws, pairs=1)
     )
     cell = _recorded((cells or result["per_query"])[0])

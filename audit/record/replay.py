@@ -26,10 +26,10 @@ from dpassay.record.trust import file_of, foreign, shown
 from dpassay.record.witness import witness_fault
 from dpassay.stats.betting import GRID
 from dpassay.stats.bounds import Counts, Histograms
-from dpassay.stats.divergence import Loss
+from dpassay.stats.divergence import CellLoss
 from dpassay.stats.eprocess import log_e_of
 from dpassay.stats.scales import scale_of
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import draw
 from dpassay.trials.encoders import Rounded
@@ -72,7 +72,7 @@ def replay(
     *,
     file: str | None = None,
     target: AuditTarget | None = None,
-    group: Group | None = None,
+    group: PairGroup | None = None,
     trusted: bool = False,
 ) -> Replay:
     """Run one witness from `make_witness` again, alone.
@@ -139,7 +139,7 @@ def _computed_again(case: ReplayCase, state: Any, neighbour: Any) -> Replay:
     )
 
 
-def _exact(case: ReplayCase, laws: list[Law]) -> Loss:
+def _exact(case: ReplayCase, laws: list[Law]) -> CellLoss:
     """Return the leak from the first law to the other, of an event, all events, or a prediction."""
     check_alike(laws[0], laws[1], "S'")
     leaks = readable(case.subject, case.claim, laws[0])

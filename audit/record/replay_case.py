@@ -23,9 +23,9 @@ from dpassay.search.declared import output_from_json
 from dpassay.search.patterns import pattern_from_json
 from dpassay.stats.betting import GRID
 from dpassay.targets.coupled import as_audited
-from dpassay.targets.groups import DIRECTIONS, Group, as_asked
+from dpassay.targets.groups import DIRECTIONS, PairGroup, as_asked
 from dpassay.targets.guard import AuditTarget
-from dpassay.targets.resolve import Answers, resolve
+from dpassay.targets.resolve import AnswerKind, resolve
 from dpassay.trials.encoders import Bins, Coding, Labels, Rounded
 from dpassay.trials.isolation.introduce import introduced
 from dpassay.trials.isolation.limits import Limits
@@ -49,7 +49,7 @@ class ReplayCase:
     witness: Mapping[str, Any]
     subject: AuditTarget
     claim: Claim
-    place: Group
+    place: PairGroup
     change: Change
     coding: Coding
     weights: NDArray[np.int64]  # of the symbols: 1 inside the event
@@ -63,7 +63,7 @@ def case_of(
     witness: Mapping[str, Any],
     file: str | None,
     target: AuditTarget | None,
-    group: Group | None,
+    group: PairGroup | None,
     stack: ExitStack,
 ) -> ReplayCase:
     """Make again what a witness names; arguments are those of `dpassay.record.replay.replay`."""
@@ -79,7 +79,7 @@ def _case(
     witness: Mapping[str, Any],
     file: str | None,
     target: AuditTarget | None,
-    group: Group | None,
+    group: PairGroup | None,
     stack: ExitStack,
 ) -> ReplayCase:
     claim = claim_from_json(witness["claim"], witness["expected"])
@@ -125,7 +125,7 @@ def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> Audi
         )
     numbers = witness["numbers"]
     free = witness.get("free")
-    answers = Answers(
+    answers = AnswerKind(
         labels=tuple(witness["labels"]),
         numbers=None if numbers is None else (float(numbers[0]), float(numbers[1])),
         free=free is not None,
@@ -143,7 +143,7 @@ def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> Audi
     return as_audited(build(), claim)
 
 
-def _group(witness: Mapping[str, Any], file: str | None) -> Group:
+def _group(witness: Mapping[str, Any], file: str | None) -> PairGroup:
     data = witness["data"]
     pool = lines = None
     base: Dataset
@@ -173,7 +173,7 @@ def _group(witness: Mapping[str, Any], file: str | None) -> Group:
         pool=pool,
         relation=witness["claim"]["relation"],
     )
-    return Group(
+    return PairGroup(
         pairs=pairs.in_file(lines),
         queries=queries,
         kind="data",

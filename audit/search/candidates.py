@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpassay.search.columns import Array, Mask
 from dpassay.search.features import SINGLE, Feature
-from dpassay.search.rules import AT_LEAST, BELOW, Condition, OneOf, Score, Threshold
+from dpassay.search.rules import AT_LEAST, BELOW, Condition, OneOf, ScoreRule, Threshold
 from dpassay.search.scores import TwoSides, binned, regressions
 from dpassay.search.values import NUMBER
 from dpassay.search.worth import Goal
@@ -46,21 +46,21 @@ FREQUENT, MOST_FREQUENT = 0.05, 8
 class EventCandidate:
     """A rule, on which side it is likelier (0: the first), and its worth on what proposed it."""
 
-    rule: tuple[Condition, ...] | Score
+    rule: tuple[Condition, ...] | ScoreRule
     direction: int
     worth: float
 
     @property
     def effort(self) -> int:
         """Return how hard it is to read: 0 for one condition, 1 for several, 2 for a score."""
-        if isinstance(self.rule, Score):
+        if isinstance(self.rule, ScoreRule):
             return 2
         wide = any(isinstance(each, OneOf) and len(each.codes) > FEW_VALUES for each in self.rule)
         return int(len(self.rule) > 1 or wide)
 
     def holds(self, columns: Array) -> Mask:
         """Return whether it holds, from features by rows."""
-        if isinstance(self.rule, Score):
+        if isinstance(self.rule, ScoreRule):
             return self.rule.passes(self.axis(columns))
         found = self.rule[0].of(columns[self.rule[0].feature])
         for condition in self.rule[1:]:
@@ -69,21 +69,21 @@ class EventCandidate:
 
     def roundabout(self, looks: Sequence[Feature]) -> bool:
         """Return whether a condition is about a distance, which takes a second number to read."""
-        if isinstance(self.rule, Score):
+        if isinstance(self.rule, ScoreRule):
             return False
         return any(looks[each.feature].kind == "distance" for each in self.rule)
 
     @property
     def threshold(self) -> Threshold | None:
         """The last threshold of the rule; None without."""
-        if isinstance(self.rule, Score):
+        if isinstance(self.rule, ScoreRule):
             return Threshold(0, self.rule.side, self.rule.at)
         last = self.rule[-1]
         return last if isinstance(last, Threshold) else None
 
     def axis(self, columns: Array) -> Array:
         """Return the number that the last threshold parts; NaN where the rest does not hold."""
-        if isinstance(self.rule, Score):
+        if isinstance(self.rule, ScoreRule):
             return self.rule.total([columns[curve.feature] for curve in self.rule.curves])
         column: Array = columns[self.rule[-1].feature]
         for condition in self.rule[:-1]:
@@ -92,7 +92,7 @@ class EventCandidate:
 
     def moved(self, threshold: Threshold, direction: int) -> EventCandidate:
         """Return the same rule with its last threshold elsewhere."""
-        if isinstance(self.rule, Score):
+        if isinstance(self.rule, ScoreRule):
             rule = replace(self.rule, side=threshold.side, at=threshold.at)
             return replace(self, rule=rule, direction=direction)
         last = replace(threshold, feature=self.rule[-1].feature)
@@ -181,7 +181,7 @@ def _scores(
 
 def _tidy(candidate: EventCandidate, learn: TwoSides) -> EventCandidate:
     """Write its thresholds with few digits."""
-    if isinstance(candidate.rule, Score):
+    if isinstance(candidate.rule, ScoreRule):
         return candidate
     rule: list[Condition] = []
     for each in candidate.rule:

@@ -21,7 +21,7 @@ from dpassay.search.held_out import HeldOut, curve_of, look, looked, moved, smoo
 from dpassay.search.outlook import Outlook
 from dpassay.search.outputs import Encoder
 from dpassay.search.patterns import Pattern
-from dpassay.search.rules import Condition, OneOf, Score, Threshold
+from dpassay.search.rules import Condition, OneOf, ScoreRule, Threshold
 from dpassay.search.scores import TwoSides
 from dpassay.search.values import NUMBER, OTHER
 from dpassay.search.worth import Goal
@@ -42,7 +42,7 @@ SELECTING = 30_000
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Outlook):
+class EventChoice(Outlook):
     """An event and its expected worth; `direction` is 0 where it is likelier on the first side."""
 
     pattern: Pattern
@@ -51,13 +51,13 @@ class Choice(Outlook):
     def moves(self, rare: float) -> bool:
         """Return whether it has a threshold and was seen more rarely on one of the sides."""
         rule = self.pattern.rule
-        threshold = not isinstance(rule, Score) and isinstance(rule[-1], Threshold)
+        threshold = not isinstance(rule, ScoreRule) and isinstance(rule[-1], Threshold)
         return threshold and min(self.p1, self.p0) < rare
 
 
 def choose_pattern(
     encoder: Encoder, one: Array, other: Array, goal: Goal, rng: np.random.Generator
-) -> Choice:
+) -> EventChoice:
     """Choose the event from which the highest lower bound is to be expected.
 
     `one` and `other` (m, F) are features of pilot outputs, which are not used again; `rng` parts
@@ -82,11 +82,11 @@ def choose_pattern(
     return _choice(_pattern(encoder, best.candidate.rule), best, goal)
 
 
-def _choice(pattern: Pattern, best: HeldOut, goal: Goal) -> Choice:
+def _choice(pattern: Pattern, best: HeldOut, goal: Goal) -> EventChoice:
     """Say what is to be expected; the bound, unlike the margin, is right for tiny counts too."""
     expected, error = goal.expected(*best.counts), goal.error(*best.counts)
     known = 0 < error < math.inf
-    return Choice(
+    return EventChoice(
         pattern=pattern,
         direction=best.candidate.direction,
         p1=goal.share(best.x, best.m1),
@@ -153,7 +153,7 @@ def _simplest(seen: Sequence[HeldOut], looks: Sequence[Feature], goal: Goal) -> 
     return max(good, key=lambda each: each.worth + SAME * abs(most) * each.named)
 
 
-def settled(choice: Choice, one: Array, other: Array, goal: Goal) -> Choice:
+def settled(choice: EventChoice, one: Array, other: Array, goal: Goal) -> EventChoice:
     """Set the last threshold of a chosen event by more outputs, and say anew what to expect.
 
     The threshold stays where the outputs (m, F) that the pattern's encoder found give no reason to
@@ -175,18 +175,18 @@ def _rows(one: Array, other: Array) -> TwoSides:
 def _alone(seen: HeldOut, rows: TwoSides, goal: Goal) -> list[HeldOut]:
     """Return each of two conditions by itself."""
     rule = seen.candidate.rule
-    if isinstance(rule, Score) or len(rule) == 1:
+    if isinstance(rule, ScoreRule) or len(rule) == 1:
         return []
     singles = [replace(seen.candidate, rule=(condition,)) for condition in rule]
     return [smoothed(look(each, rows, goal), rows, goal) for each in singles]
 
 
-def _pattern(encoder: Encoder, rule: tuple[Condition, ...] | Score) -> Pattern:
+def _pattern(encoder: Encoder, rule: tuple[Condition, ...] | ScoreRule) -> Pattern:
     """Make a pattern that looks at no more than its rule needs."""
-    parts = rule.curves if isinstance(rule, Score) else rule
+    parts = rule.curves if isinstance(rule, ScoreRule) else rule
     kept = list(dict.fromkeys(part.feature for part in parts))
     looks = [encoder.looks[j] for j in kept]
-    if isinstance(rule, Score):
+    if isinstance(rule, ScoreRule):
         curves = tuple(replace(curve, feature=kept.index(curve.feature)) for curve in rule.curves)
         return Pattern(encoder.only(looks), replace(rule, curves=curves))
     conditions = [replace(each, feature=kept.index(each.feature)) for each in rule]

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpassay.search.candidates import EventCandidate, neat
 from dpassay.search.columns import Mask
-from dpassay.search.rules import AT_LEAST, BELOW, OneOf, Score, Threshold
+from dpassay.search.rules import AT_LEAST, BELOW, OneOf, ScoreRule, Threshold
 from dpassay.search.scores import TwoSides
 from dpassay.search.smoothing import Smooth, credible, smooth
 from dpassay.search.worth import Goal
@@ -51,13 +51,13 @@ class HeldOut:
     @property
     def learned(self) -> bool:
         """Return whether it is a score, which knows the outputs that taught it."""
-        return isinstance(self.candidate.rule, Score)
+        return isinstance(self.candidate.rule, ScoreRule)
 
     @property
     def named(self) -> bool:
         """Return whether it names values rather than a threshold."""
         rule = self.candidate.rule
-        return not isinstance(rule, Score) and isinstance(rule[0], OneOf)
+        return not isinstance(rule, ScoreRule) and isinstance(rule[0], OneOf)
 
     def error(self, best: HeldOut, goal: Goal) -> float:
         """Return the standard error of the difference of two leaks on the same rows."""

@@ -111,7 +111,7 @@ class Arrays(View):
         return ValueColumn(ids.ravel(), [form_of(structure, tags) for tags in told])
 
 
-class Objects(View):
+class ObjectView(View):
     """Outputs of any kind, one plain Python object for each trial: see `dpassay.mechanism.plain`.
 
     `parts` says whether their parts are looked at place by place; else each output is one value.

@@ -99,7 +99,7 @@ Condition: TypeAlias = Threshold | OneOf
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class ScoreCurve:
     """What a feature adds to a score: straight between knots, constant beyond them.
 
     Where it is `listed`, the feature is coded, the knots are all its codes, and heights are looked
@@ -128,13 +128,13 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class ScoreRule:
     """A sum of curves is at least, or below, a threshold.
 
     `kind` says how it was learned: 'linear', 'spline', 'binned', 'pooled'.
     """
 
-    curves: tuple[Curve, ...]
+    curves: tuple[ScoreCurve, ...]
     side: str
     at: float
     kind: str

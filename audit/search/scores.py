@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpassay.search.columns import Array
 from dpassay.search.features import SINGLE, Feature
-from dpassay.search.rules import AT_LEAST, Curve, Score
+from dpassay.search.rules import AT_LEAST, ScoreCurve, ScoreRule
 from dpassay.search.views import HUGE
 
 BINS = 12
@@ -52,7 +52,7 @@ class TwoSides:
         return TwoSides(self.one[:, one], self.other[:, other], self.m1, self.m0)
 
 
-def binned(rows: TwoSides, looks: Sequence[Feature], fewest: int = 2) -> Iterator[Score]:
+def binned(rows: TwoSides, looks: Sequence[Feature], fewest: int = 2) -> Iterator[ScoreRule]:
     """Learn the sum of the log ratios of each place by itself, the best if they are independent.
 
     And that of their mean, which is known better, the best if one answer is given many times. None
@@ -68,11 +68,13 @@ def binned(rows: TwoSides, looks: Sequence[Feature], fewest: int = 2) -> Iterato
         if len(knots) > 1:
             curves.append(_curve(j, knots, _log_ratio(rows, j, knots), look.coded))
     if len(curves) >= fewest:
-        yield Score(tuple(curves), AT_LEAST, 0.0, "binned")
+        yield ScoreRule(tuple(curves), AT_LEAST, 0.0, "binned")
     alike = [curve for curve in curves if len(curve.knots) == BINS and not curve.listed]
     if len(alike) > 2:
         mean = tuple(np.mean([curve.heights for curve in alike], axis=0).round(DIGITS).tolist())
-        yield Score(tuple(replace(curve, heights=mean) for curve in alike), AT_LEAST, 0.0, "pooled")
+        yield ScoreRule(
+            tuple(replace(curve, heights=mean) for curve in alike), AT_LEAST, 0.0, "pooled"
+        )
 
 
 def _log_ratio(rows: TwoSides, j: int, knots: Array) -> Array:
@@ -87,7 +89,9 @@ def _log_ratio(rows: TwoSides, j: int, knots: Array) -> Array:
     return found
 
 
-def regressions(rows: TwoSides, looks: Sequence[Feature], ranked: Sequence[int]) -> Iterator[Score]:
+def regressions(
+    rows: TwoSides, looks: Sequence[Feature], ranked: Sequence[int]
+) -> Iterator[ScoreRule]:
     """Learn which side an output is of, by linear and by spline logistic regression.
 
     Nothing is learned of outputs without parts; see `binned`.
@@ -109,7 +113,7 @@ def regressions(rows: TwoSides, looks: Sequence[Feature], ranked: Sequence[int])
 
 def _regression(
     rows: TwoSides, knots: dict[int, Array], kind: str, looks: Sequence[Feature]
-) -> Score:
+) -> ScoreRule:
     """Ridge logistic regression on the hat functions of the knots."""
     from sklearn.exceptions import ConvergenceWarning  # a second to import
     from sklearn.linear_model import LogisticRegression
@@ -127,7 +131,7 @@ def _regression(
         _curve(j, at, height, looks[j].coded)
         for (j, at), height in zip(knots.items(), heights, strict=True)
     ]
-    return Score(tuple(curves), AT_LEAST, 0.0, kind)
+    return ScoreRule(tuple(curves), AT_LEAST, 0.0, kind)
 
 
 def _hats(column: Array, knots: Array) -> Array:
@@ -166,7 +170,7 @@ def _quantiles(rows: TwoSides, j: int, size: int) -> Array:
     return knots
 
 
-def _curve(j: int, knots: Array, heights: Array, coded: bool) -> Curve:
+def _curve(j: int, knots: Array, heights: Array, coded: bool) -> ScoreCurve:
     """A curve whose numbers have few digits."""
     short: NDArray[np.float64] = np.round(heights, DIGITS)
-    return Curve(j, tuple(knots.tolist()), tuple((short + 0.0).tolist()), coded)
+    return ScoreCurve(j, tuple(knots.tolist()), tuple((short + 0.0).tolist()), coded)

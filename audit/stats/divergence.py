@@ -21,7 +21,7 @@ ln(1 - p) beyond."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Loss:
+class CellLoss:
     """Leak of each cell (dataset pair, query) of a batch, by the worst event in one direction.
 
     `value` (...) is the max over events E of ln((P[E] - delta) / Q[E]) in nats, 0 where no event
@@ -48,7 +48,7 @@ def privacy_loss(
     log_q: Array,
     delta: float = 0.0,
     law_error: float = 0.0,
-) -> Loss:
+) -> CellLoss:
     """Return the smallest epsilon with P[E] <= e^epsilon Q[E] + delta for all events E.
 
     This is the delta-approximate max-divergence of Dwork and Feldman (2018), section 3. By the
@@ -68,7 +68,7 @@ def privacy_loss(
         loss = np.take_along_axis(ratio, best[..., None], axis=-1)[..., 0]
         event = np.arange(labels) == best[..., None]
         error = np.where(np.isfinite(loss), 2 * law_error + 2 * UNIT_ROUNDOFF * np.abs(loss), 0.0)
-        return Loss(value=np.maximum(loss, 0.0), event=event, error=error)
+        return CellLoss(value=np.maximum(loss, 0.0), event=event, error=error)
 
     order = np.argsort(-ratio, axis=-1, kind="stable")
     p = np.cumsum(np.take_along_axis(np.exp(log_p), order, axis=-1), axis=-1)
@@ -86,10 +86,12 @@ def privacy_loss(
     with np.errstate(invalid="ignore"):
         spread = np.maximum(most - loss, loss - least)
     rounding = relative + 4 * UNIT_ROUNDOFF * np.abs(np.where(np.isfinite(loss), loss, 0.0))
-    return Loss(value=loss, event=event, error=np.where(np.isinf(least), 0.0, spread + rounding))
+    return CellLoss(
+        value=loss, event=event, error=np.where(np.isinf(least), 0.0, spread + rounding)
+    )
 
 
-def label_difference(log_p: Array, log_q: Array, law_error: float = 0.0) -> Loss:
+def label_difference(log_p: Array, log_q: Array, law_error: float = 0.0) -> CellLoss:
     """Return the largest P[y] - Q[y] over the labels y, the smallest gamma that holds.
 
     Dagan and Feldman (2020), section 2. Arguments are as for `privacy_loss`.
@@ -99,14 +101,14 @@ def label_difference(log_p: Array, log_q: Array, law_error: float = 0.0) -> Loss
     best = np.argmax(p - q, axis=-1)[..., None]
     one, other = (np.take_along_axis(each, best, axis=-1)[..., 0] for each in (p, q))
     relative = np.expm1(law_error) + 4 * UNIT_ROUNDOFF
-    return Loss(
+    return CellLoss(
         value=np.maximum(one - other, 0.0),
         event=np.arange(log_p.shape[-1]) == best,
         error=relative * (one + other),
     )
 
 
-def prediction_difference(p: Array, q: Array, law_error: float = 0.0) -> Loss:
+def prediction_difference(p: Array, q: Array, law_error: float = 0.0) -> CellLoss:
     """Return by how much the (mean) prediction on the first dataset exceeds that on the second.
 
     Predictions are of shape (..., 1), each with an absolute error of at most `law_error`. The
@@ -115,7 +117,7 @@ def prediction_difference(p: Array, q: Array, law_error: float = 0.0) -> Loss:
     p, q = np.broadcast_arrays(p, q)
     difference = (p - q)[..., 0]
     error = 2 * law_error + UNIT_ROUNDOFF * np.abs(difference)
-    return Loss(
+    return CellLoss(
         value=np.maximum(difference, 0.0),
         event=np.zeros((*difference.shape, 0), dtype=bool),
         error=error,
@@ -126,7 +128,7 @@ def _log_ratio(excess: Array, log_q: Array) -> Array:
     return np.where(excess > 0, np.log(np.where(excess > 0, excess, 1.0)) - log_q, -np.inf)
 
 
-def gaussian_shift(log_p: Array, log_q: Array, law_error: float = 0.0) -> Loss:
+def gaussian_shift(log_p: Array, log_q: Array, law_error: float = 0.0) -> CellLoss:
     """Return the smallest mu >= 0 with P[E] <= Phi(Phi^-1(Q[E]) + mu) for all events E.
 
     It then holds for all tests that toss coins, too.
@@ -161,7 +163,7 @@ def gaussian_shift(log_p: Array, log_q: Array, law_error: float = 0.0) -> Loss:
     np.put_along_axis(event, order, np.arange(labels) <= best, axis=-1)
     rounding = 8 * (labels + 2) * UNIT_ROUNDOFF
     error = np.where(np.isposinf(value), 0.0, 2 * STEEPNESS * law_error + rounding * scale)
-    return Loss(value=np.maximum(value, 0.0), event=event, error=error)
+    return CellLoss(value=np.maximum(value, 0.0), event=event, error=error)
 
 
 def _quantiles(log_p: Array) -> tuple[Array, Array]:

@@ -34,7 +34,7 @@ from scipy.special import ndtr
 
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.numerics import UNIT_ROUNDOFF
-from dpassay.stats.regions import STEEPEST, Curve, Line, Region
+from dpassay.stats.regions import STEEPEST, CurveRegion, LineRegion, Region
 
 Array = NDArray[np.float64]
 PairCounts = NDArray[np.int64]
@@ -84,13 +84,13 @@ def threshold(alpha: float, cells: int = 1) -> float:
     return math.log(cells / alpha) + ROUNDING
 
 
-def lines(region: Region) -> tuple[Line, ...]:
+def lines(region: Region) -> tuple[LineRegion, ...]:
     """Return claims (epsilon, delta), both numbers >= 0, that a region implies.
 
     Raise InvalidInput for the reverse of a claim: that something is at least so large is not tested
     here.
     """
-    if isinstance(region, Line):
+    if isinstance(region, LineRegion):
         if region.epsilon < 0 or region.delta < 0:
             raise InvalidInput(
                 f"{region}: must have epsilon and delta >= 0; early stopping refutes upper limits "
@@ -139,7 +139,7 @@ def _log_wealth(counts: ArrayLike, epsilon: float, delta: float) -> Array:
     return wealth
 
 
-def _tangent(curve: Curve, beyond: float) -> Line:
+def _tangent(curve: CurveRegion, beyond: float) -> LineRegion:
     """Return the tangent of p1 = Phi(Phi^-1(p0) + mu) at Phi^-1(p0) = -mu / 2 - beyond.
 
     Its slope is phi(z + mu) / phi(z) = e^(-z mu - mu^2 / 2) = e^(beyond mu), and the curve lies
@@ -150,4 +150,4 @@ def _tangent(curve: Curve, beyond: float) -> Line:
     # beyond STEEPEST, e^epsilon p0 would lose its digits; with a larger delta less is claimed
     taken = math.exp(epsilon) * below if epsilon <= STEEPEST else 0.0
     delta = max(above - taken, 0.0) + NORMAL_ERROR * (1 + epsilon) * (above + taken)
-    return Line(epsilon, float(min(delta, 1 - UNIT_ROUNDOFF)))
+    return LineRegion(epsilon, float(min(delta, 1 - UNIT_ROUNDOFF)))

@@ -18,7 +18,7 @@ from dpassay.stats.binomial_law import masses, quantile, upper_quantile
 from dpassay.stats.bounds import clopper_pearson_lower
 from dpassay.stats.combined import Null, rejects
 from dpassay.stats.lower_bounds import COMBINED, Method
-from dpassay.stats.regions import Curve, Line, Region
+from dpassay.stats.regions import CurveRegion, LineRegion, Region
 from dpassay.stats.scales import Scale
 
 POWER = 0.9
@@ -54,7 +54,7 @@ def tight_pair(epsilon: float, delta: float) -> tuple[float, float]:
     Randomised response when delta = 0: p1 = sigma(epsilon) and p0 = 1 - p1; for epsilon = 0 the two
     differ by delta.
     """
-    return Line(epsilon, delta).tight
+    return LineRegion(epsilon, delta).tight
 
 
 def power(
@@ -74,7 +74,11 @@ def power(
     """
     x = counts_near(p1, n)
     return power_of(
-        p1, p0, x, largest_rejecting(method, x, n, allowed=Line(epsilon, delta), alpha=alpha), n
+        p1,
+        p0,
+        x,
+        largest_rejecting(method, x, n, allowed=LineRegion(epsilon, delta), alpha=alpha),
+        n,
     )
 
 
@@ -185,7 +189,7 @@ def _about(x: int, n: int, allowed: Region, alpha: float) -> int:
 
     Beside a curve the envelope has gaps at a few counts; there the search begins at the bottom.
     """
-    if isinstance(allowed, Curve):
+    if isinstance(allowed, CurveRegion):
         return -1
     share, spread = x / n, math.sqrt(x * (n - x) / n) / n
     most, high, low = allowed.inverse(np.clip([share, share + spread, share - spread], 0, 1))

@@ -27,7 +27,7 @@ STEEPEST = 50.0
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LineRegion:
     """p1 <= e^epsilon p0 + delta.
 
     Both numbers are >= 0 and delta < 1; or both are <= 0: then p0 >= -delta e^-epsilon, since p1 >=
@@ -43,9 +43,9 @@ class Line:
         return self.delta
 
     @property
-    def reverse(self) -> Line:
+    def reverse(self) -> LineRegion:
         """p1 >= e^epsilon p0 + delta is p0 <= e^-epsilon p1 - delta e^-epsilon."""
-        return Line(-self.epsilon, -self.delta * math.exp(-self.epsilon))
+        return LineRegion(-self.epsilon, -self.delta * math.exp(-self.epsilon))
 
     @property
     def least(self) -> float:
@@ -130,7 +130,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class CurveRegion:
     """p1 <= Phi(Phi^-1(p0) + mu).
 
     This is the trade-off function G_mu of Dong, Roth and Su (2022), section 2; a negative mu is a
@@ -143,9 +143,9 @@ class Curve:
     least = 0.0
 
     @property
-    def reverse(self) -> Curve:
+    def reverse(self) -> CurveRegion:
         """p1 >= Phi(Phi^-1(p0) + mu) is p0 <= Phi(Phi^-1(p1) - mu)."""
-        return Curve(-self.mu)
+        return CurveRegion(-self.mu)
 
     @property
     def accuracy(self) -> float:
@@ -210,7 +210,7 @@ class Curve:
 FARTHEST = 100.0
 """No float is so near to 0 or 1 that its normal quantile is so large."""
 
-Region = Line | Curve
+Region = LineRegion | CurveRegion
 """Every kind of region there is."""
 
 

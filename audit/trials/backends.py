@@ -12,13 +12,13 @@ from functools import partial
 from typing import Any
 
 from dpassay.claims import Claim
-from dpassay.trials.blocks import Counts, where
+from dpassay.trials.blocks import BlockCounts, where
 from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.introduce import isolated
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.pool import Pool, Question, wait_for
-from dpassay.trials.tasks import Brief, Shard, ShardResult, TrialRunner, span
+from dpassay.trials.tasks import Shard, ShardBrief, ShardResult, TrialRunner, span
 from dpassay.trials.wire import Garbled
 from dpassay.trials.written import shard_result_from
 
@@ -106,7 +106,7 @@ class Delegated(Inline):
     final = False
     """Whether what is said instead of counts is not asked again: whoever says it has tried."""
 
-    def __init__(self, asks: Any, brief: Brief, keep: Keep) -> None:
+    def __init__(self, asks: Any, brief: ShardBrief, keep: Keep) -> None:
         self._asks, self._brief, self._keep = asks, brief, keep
         self._closed = False
 
@@ -140,7 +140,7 @@ class Delegated(Inline):
         """Wait for a shard; pieces of one that failed are tried once more, one by one."""
         if self._wait(job):
             return super().finish(job)
-        counts: list[Counts] = []
+        counts: list[BlockCounts] = []
         for piece in job.shard:
             one = self.start((piece,), job.keep, fresh=job.fresh)
             if not self._wait(one):
@@ -193,7 +193,7 @@ class Local(Delegated):
 
     def __init__(
         self,
-        brief: Brief,
+        brief: ShardBrief,
         keep: Keep,
         hosts: Hosts,
         part: Claim | None,

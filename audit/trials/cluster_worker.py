@@ -24,7 +24,7 @@ from dpassay.trials.isolation.limits import Limits, Lost
 from dpassay.trials.isolation.server import MechanismServer, Server
 from dpassay.trials.ledger import PACKAGES, installed
 from dpassay.trials.portable import read
-from dpassay.trials.tasks import Brief, Shard
+from dpassay.trials.tasks import Shard, ShardBrief
 from dpassay.trials.wire import Garbled, pack
 from dpassay.trials.wire import read as checked
 from dpassay.trials.written import ANSWERS, Outcome, outcome_of
@@ -136,13 +136,13 @@ class Built(Hosts):
         host.limits = self.limits
 
 
-def brief_from(written: bytes) -> Brief:
+def brief_from(written: bytes) -> ShardBrief:
     """Read what trials are about: data and codings, nothing of the user's code."""
-    brief: Brief = pickle.loads(written)  # noqa: S301  (by the client of this run)
+    brief: ShardBrief = pickle.loads(written)  # noqa: S301  (by the client of this run)
     return brief
 
 
-def run_shard(case: Case, brief: Brief, message: bytes) -> bytes:
+def run_shard(case: Case, brief: ShardBrief, message: bytes) -> bytes:
     """Run a shard; `message` says which, for which claim, and whether in a process of its own."""
     shard: Shard
     part: Claim | None

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dpassay.data import digest
 from dpassay.errors import TargetError
 from dpassay.trials.backends import Inline, Job, forget, local
-from dpassay.trials.blocks import Counts, joined
+from dpassay.trials.blocks import BlockCounts, joined
 from dpassay.trials.cluster import Cluster, Remote
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
@@ -99,7 +99,7 @@ class Executor:
         """Yield the counts (q, K) of each task in turn; errors are those of `drawn`."""
         return (found.calls.sum(axis=0) for found in self.drawn(tasks))
 
-    def drawn(self, tasks: Sequence[Task]) -> Iterator[Counts]:
+    def drawn(self, tasks: Sequence[Task]) -> Iterator[BlockCounts]:
         """Yield the counts of each task in turn, call by call; a failure raises `TargetError`."""
         most = SLOW_ANSWERS if self._runner.target.slow else ANSWERS
         pace = Pace(least=most, ahead=self._backend.ahead)
@@ -108,7 +108,7 @@ class Executor:
         for _, pieces in groupby(found, key=lambda each: each[0].task):
             yield joined(counts for _, counts in pieces)
 
-    def afresh(self, shards: Sequence[Shard]) -> Iterator[tuple[Counts, ...]]:
+    def afresh(self, shards: Sequence[Shard]) -> Iterator[tuple[BlockCounts, ...]]:
         """Yield the counts of the pieces of each shard, from a process that has done nothing else.
 
         They never come from the ledger. If the trials run in this process there is no
@@ -139,9 +139,9 @@ class Executor:
             return local(self._runner, self._keep, options.jobs, options.limits)
         return Inline(self._runner, self._keep)
 
-    def _pieces(self, shards: Iterable[Shard], pace: Pace) -> Iterator[tuple[Piece, Counts]]:
+    def _pieces(self, shards: Iterable[Shard], pace: Pace) -> Iterator[tuple[Piece, BlockCounts]]:
         """Yield every piece with its counts, in order; a few shards are under way at any time."""
-        under_way: deque[tuple[Shard, dict[Piece, Counts], Job | None]] = deque()
+        under_way: deque[tuple[Shard, dict[Piece, BlockCounts], Job | None]] = deque()
         try:
             for shard in shards:
                 held = self._held(shard)
@@ -167,8 +167,8 @@ class Executor:
         return came or len(under_way) >= BEHIND * self._backend.ahead
 
     def _finished(
-        self, shard: Shard, held: dict[Piece, Counts], job: Job | None, pace: Pace
-    ) -> Iterator[tuple[Piece, Counts]]:
+        self, shard: Shard, held: dict[Piece, BlockCounts], job: Job | None, pace: Pace
+    ) -> Iterator[tuple[Piece, BlockCounts]]:
         done = ShardResult(counts=()) if job is None else self._backend.finish(job)
         drawn = iter(done.counts)
         for piece in shard:
@@ -181,7 +181,7 @@ class Executor:
         if done.failure is not None:
             raise TargetError(*done.failure)
 
-    def _held(self, shard: Shard) -> dict[Piece, Counts]:
+    def _held(self, shard: Shard) -> dict[Piece, BlockCounts]:
         """Return what the ledger holds of a shard; the first find is run again as a check."""
         if self._ledger is None:
             return {}

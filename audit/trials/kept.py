@@ -91,7 +91,7 @@ def _words(draws: Any) -> tuple[NDArray[np.intp], int, tuple[Any, ...]] | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Kept(Coding):
+class FeatureCoding(Coding):
     """The features of every answer instead of counts."""
 
     encoder: Encoder
@@ -134,7 +134,7 @@ class Matches(Coding):
     """Two symbols: 1 where the event of a pattern holds, 0 elsewhere."""
 
     pattern: Pattern
-    by_query: bool  # see `Kept`
+    by_query: bool  # see `FeatureCoding`
     remembered: Remembered = field(init=False)  # whether it holds for outputs that came before
 
     def __post_init__(self) -> None:

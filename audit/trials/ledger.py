@@ -25,7 +25,7 @@ from dpassay.errors import InvalidInput, LedgerError
 from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.source import files_of
-from dpassay.trials.blocks import Counts, block_of
+from dpassay.trials.blocks import BlockCounts, block_of
 from dpassay.trials.wire import Garbled, pack, read, unpack
 
 APPLICATION = 0x64706173
@@ -91,13 +91,13 @@ class Ledger:
         if self._connection is not None:
             self._connection.close()
 
-    def get(self, key: Key) -> Counts | None:
+    def get(self, key: Key) -> BlockCounts | None:
         """Return the counts of a key, or None; raise `LedgerError` if they have been damaged."""
         found = self.find(key)
         if found is None:
             return None
         try:
-            counts: Counts = read(Counts, found)
+            counts: BlockCounts = read(BlockCounts, found)
         except Garbled:
             raise self._damaged(key) from None
         if counts.calls.ndim != 3 or len(counts.marks) != key[2] - key[1]:

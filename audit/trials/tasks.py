@@ -13,10 +13,10 @@ import numpy as np
 
 from dpassay.errors import TargetError
 from dpassay.pairs import Change
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import (
-    Counts,
+    BlockCounts,
     block_of,
     blocks,
     draw_blocks,
@@ -75,7 +75,7 @@ Shard = tuple[Piece, ...]
 class ShardResult:
     """What came of a shard: counts of its pieces, up to the one that failed."""
 
-    counts: tuple[Counts, ...]
+    counts: tuple[BlockCounts, ...]
     failure: tuple[Line, Text] | None = None  # cause and detail of the `TargetError` that ended it
 
 
@@ -87,7 +87,7 @@ def cut(task: Task, queries: int, most: int = ANSWERS) -> Iterator[Piece]:
         yield Piece(task=task, first=first, stop=min(first + step, every.stop))
 
 
-def answers_of(piece: Piece, groups: Sequence[Group]) -> int:
+def answers_of(piece: Piece, groups: Sequence[PairGroup]) -> int:
     """Return for how many answers a piece asks."""
     length, task = block_of(piece.task.size), piece.task
     trials = min((piece.stop - piece.first) * length, task.size)
@@ -96,7 +96,7 @@ def answers_of(piece: Piece, groups: Sequence[Group]) -> int:
 
 def bundle(
     tasks: Iterable[Task],
-    groups: Sequence[Group],
+    groups: Sequence[PairGroup],
     most: int = ANSWERS,
     worth: Callable[[], int] | None = None,
 ) -> Iterator[Shard]:
@@ -125,10 +125,10 @@ def span(task: Task, first: int, stop: int) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
-class Brief:
+class ShardBrief:
     """What the trials of some shards are about."""
 
-    groups: tuple[Group, ...]  # what the tasks refer to
+    groups: tuple[PairGroup, ...]  # what the tasks refer to
     codings: tuple[Coding, ...]  # what is counted, per group
     seed: int
 
@@ -138,16 +138,20 @@ class Brief:
 
 
 class TrialRunner:
-    """Where the trials of a mechanism are run; see `Brief` for what they are about.
+    """Where the trials of a mechanism are run; see `ShardBrief` for what they are about.
 
     It keeps the state of the last base dataset and of its last neighbour.
     """
 
     def __init__(
-        self, target: AuditTarget, groups: tuple[Group, ...], codings: tuple[Coding, ...], seed: int
+        self,
+        target: AuditTarget,
+        groups: tuple[PairGroup, ...],
+        codings: tuple[Coding, ...],
+        seed: int,
     ) -> None:
         self.target = target
-        self.brief = Brief(groups=groups, codings=codings, seed=seed)
+        self.brief = ShardBrief(groups=groups, codings=codings, seed=seed)
         self._base: tuple[object, Any] = (None, None)
         self._neighbour: tuple[object, Any] = (None, None)
 
@@ -161,7 +165,7 @@ class TrialRunner:
 
         With `probe` the first piece twice, which must give the same counts where coins are seeded.
         """
-        found: list[Counts] = []
+        found: list[BlockCounts] = []
         try:
             for piece in shard:
                 found.append(self._draw(piece))
@@ -172,7 +176,7 @@ class TrialRunner:
             return ShardResult(counts=tuple(found), failure=(error.cause, error.detail))
         return ShardResult(counts=tuple(found))
 
-    def _repeat(self, piece: Piece, counts: Counts) -> None:
+    def _repeat(self, piece: Piece, counts: BlockCounts) -> None:
         if not same(self._draw(piece), counts):
             raise TargetError(unrepeatable(self.brief.change(piece.task)))
 
@@ -185,7 +189,7 @@ class TrialRunner:
                     "as they are"
                 )
 
-    def _draw(self, piece: Piece) -> Counts:
+    def _draw(self, piece: Piece) -> BlockCounts:
         task = piece.task
         group, coding = self.brief.groups[task.group], self.brief.codings[task.group]
         change = self.brief.change(task)
@@ -222,7 +226,7 @@ class TrialRunner:
         return self._neighbour[1]
 
 
-def same(one: Counts, other: Counts) -> bool:
+def same(one: BlockCounts, other: BlockCounts) -> bool:
     """Return whether two counts of the same trials agree, as they must."""
     return one.marks == other.marks and np.array_equal(one.calls, other.calls, equal_nan=True)
 

@@ -27,7 +27,7 @@ from dpassay.rows.columns import value_from_json
 from dpassay.rows.rows import Form, Rows
 from dpassay.trials.blocks import rows_of_calls
 from dpassay.trials.encoders import Pilot
-from dpassay.trials.tasks import Brief, Shard, ShardResult
+from dpassay.trials.tasks import Shard, ShardBrief, ShardResult
 from dpassay.trials.wire import Count, Garbled, Line, Message, Text, read
 
 INLINE = "use executor 'inline'"
@@ -276,7 +276,7 @@ def reachable_from(told: ReachableMessage) -> Reachable:
     return Reachable(**given | {"law": law, "moves": moves.astype(np.int64)})
 
 
-def shard_result_from(told: Any, brief: Brief, shard: Shard) -> ShardResult:
+def shard_result_from(told: Any, brief: ShardBrief, shard: Shard) -> ShardResult:
     """Read what came of a shard."""
     done: ShardResult = read(ShardResult, told)
     if len(done.counts) > len(shard) or (done.failure is None and len(done.counts) < len(shard)):

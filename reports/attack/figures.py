@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dpassay.reports.attack.roc import HEIGHT, Drawn, roc_figures, spaced, styles_of
+from dpassay.reports.attack.roc import HEIGHT, AttackFigure, roc_figures, spaced, styles_of
 from dpassay.reports.attack.transcripts import TranscriptTests
-from dpassay.reports.attack.view import Look, SubjectView, pair, sound
+from dpassay.reports.attack.view import SubjectView, ViewOutcome, pair, sound
 from dpassay.reports.shared import chart
 from dpassay.reports.shared.chart import CLAIM, CLAIMED, GUESSING, INK, PALETTE
 from dpassay.reports.shared.numbers import plural, shorten
@@ -17,7 +17,9 @@ ROW = 0.22
 UNCLAIMED = chart.Look(INK, ":", width=1)
 
 
-def figures(subjects: Sequence[SubjectView], found: Sequence[TranscriptTests]) -> list[Drawn]:
+def figures(
+    subjects: Sequence[SubjectView], found: Sequence[TranscriptTests]
+) -> list[AttackFigure]:
     """Return all figures that a record has numbers for, in the order of the page."""
     fine = sound(subjects)
     if not fine:
@@ -32,7 +34,7 @@ def figures(subjects: Sequence[SubjectView], found: Sequence[TranscriptTests]) -
     return [each for each in made if each is not None]
 
 
-def advantage_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
+def advantage_plot(subjects: Sequence[SubjectView]) -> AttackFigure | None:
     """Draw the largest advantage of any attack by number of answers, a panel per claimed loss."""
     losses, styles = _losses(subjects), styles_of(subjects)
     if not losses:
@@ -78,7 +80,7 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
                 names=("answers m", "advantage"),
                 title=f"{pair((epsilon, 0.0))} per answer",
             )
-        return Drawn(
+        return AttackFigure(
             title="Advantage and the number of answers",
             label="advantage",
             svg=chart.svg(
@@ -99,7 +101,7 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
         )
 
 
-def repeated_plot(found: Sequence[TranscriptTests], *, loss: bool) -> Drawn | None:
+def repeated_plot(found: Sequence[TranscriptTests], *, loss: bool) -> AttackFigure | None:
     """Draw certified loss or advantage of m answers in what is claimed, with the best attacker."""
     rows: tuple[tuple[str, str, chart.Look], ...] = (
         ("lower", "certified lower bound", chart.Look(PALETTE["held"], marker="o", size=4)),
@@ -136,7 +138,7 @@ def repeated_plot(found: Sequence[TranscriptTests], *, loss: bool) -> Drawn | No
                 title=shorten(ladder.name.replace("epsilon = ", "ε = "), 34),
             )
             axes.set_ylim(bottom=0)
-        return Drawn(
+        return AttackFigure(
             title="Repeated queries" if loss else "",
             label=f"repeated queries, {what.lower()}",
             svg=chart.svg(
@@ -156,7 +158,7 @@ def repeated_plot(found: Sequence[TranscriptTests], *, loss: bool) -> Drawn | No
         )
 
 
-def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
+def trade_plot(subjects: Sequence[SubjectView]) -> AttackFigure | None:
     """Draw accuracy, success of the best attack, and the one against the other."""
     subjects = [  # a claim of 0 has no place on a logarithmic axis
         subject
@@ -200,7 +202,7 @@ def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
         for axes, name in ((left, "accuracy"), (middle, success_name)):
             chart.frame(axes, logarithmic="x", x_ticks=ticks, names=(under, name))
         chart.frame(right, names=(success_name, "accuracy"))
-        return Drawn(
+        return AttackFigure(
             title="Accuracy and attack success",
             label="accuracy and attack success",
             svg=chart.svg(
@@ -221,7 +223,7 @@ def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
         )
 
 
-def exposure_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
+def exposure_plot(subjects: Sequence[SubjectView]) -> AttackFigure | None:
     """Draw how membership moves records, a row per subject; None without reference models."""
     subjects = [subject for subject in subjects if subject.raw["separations"]]
     if not subjects:
@@ -253,7 +255,7 @@ def exposure_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
             names=("separation, in standard deviations", ""),
         )
         axes.grid(visible=False, axis="y")
-        return Drawn(
+        return AttackFigure(
             title="Records",
             label="separation of records",
             svg=chart.svg(
@@ -285,7 +287,7 @@ def _losses(subjects: Sequence[SubjectView]) -> list[float]:
     return sorted({subject.epsilon for subject in subjects if subject.epsilon is not None})
 
 
-def _most(look: Look) -> float:
+def _most(look: ViewOutcome) -> float:
     return max(float(each["advantage"]) for each in look.outcomes)
 
 

@@ -22,7 +22,7 @@ from dpassay.record.attack_record import (
     told_of_claims,
 )
 from dpassay.reports.attack.tables import FRESH
-from dpassay.reports.attack.transcripts import TranscriptTest, TranscriptTests
+from dpassay.reports.attack.transcripts import TranscriptRow, TranscriptTests
 from dpassay.reports.attack.view import (
     BLIND,
     BROKEN,
@@ -31,8 +31,8 @@ from dpassay.reports.attack.view import (
     UNCLAIMED,
     UNKNOWN,
     WRONG,
-    Look,
     SubjectView,
+    ViewOutcome,
     fresh_guesses,
     pair,
     share,
@@ -274,7 +274,7 @@ def _strongest(found: Any) -> _Evidence | None:
     return max(known, key=rank, default=None)
 
 
-def _of_look(look: Look) -> _Evidence | None:
+def _of_look(look: ViewOutcome) -> _Evidence | None:
     if look.allowed is None or look.lower is None:
         return None
     bound = look.renyi_bound or look.bounds[0]
@@ -303,7 +303,7 @@ def _of_look(look: Look) -> _Evidence | None:
     )
 
 
-def _of_rung(rung: TranscriptTest) -> _Evidence | None:
+def _of_rung(rung: TranscriptRow) -> _Evidence | None:
     if rung.claimed is None or rung.lower is None:
         return None
     return _Evidence(

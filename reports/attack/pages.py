@@ -37,8 +37,8 @@ from dpassay.reports.attack.view import (
     LIRA,
     OF_SERVICES,
     STATUSES,
-    Look,
     SubjectView,
+    ViewOutcome,
     at,
     share,
     sound,
@@ -56,7 +56,7 @@ from dpassay.reports.attack.words import (
 from dpassay.reports.run.markdown import captioned, code_md, folded, text_md
 from dpassay.reports.run.run_words import ended
 from dpassay.reports.shared.numbers import MISSING, clean, count, plain, shorten
-from dpassay.reports.shared.tables import Table
+from dpassay.reports.shared.tables import TextTable
 from dpassay.reports.shared.templating import page
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _line(columns: Sequence[tuple[str, ...]]) -> str:
     return "\n".join(texts)
 
 
-def _cells(look: Look) -> list[tuple[str, ...]]:
+def _cells(look: ViewOutcome) -> list[tuple[str, ...]]:
     """Columns of a view: two lines each, one where LiRA is the best or was not tried."""
     lira, best = look.of(LIRA), look.best
     both = [best] if lira is None or lira is best else [best, lira]
@@ -146,7 +146,7 @@ def _cells(look: Look) -> list[tuple[str, ...]]:
     ]
 
 
-def _certified(look: Look) -> str:
+def _certified(look: ViewOutcome) -> str:
     """Write what is certified of a view, its cap, and what it is held against."""
     lower, cap, detectable = reach(look)
     bound, status = look.renyi_bound, f": {look.status.word}"
@@ -212,7 +212,7 @@ def _moved(subjects: Sequence[SubjectView]) -> list[SubjectView]:
     return [subject for subject in sound(subjects) if subject.raw["separations"]]
 
 
-def _of(subject: SubjectView, make: Callable[[SubjectView], Table]) -> Table:
+def _of(subject: SubjectView, make: Callable[[SubjectView], TextTable]) -> TextTable:
     """Make a table of a subject with its name: no two regions of a page have the same one."""
     table = make(subject)
     return replace(table, caption=f"{subject.name}. {table.caption}")

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpassay.reports.attack.tables import FRESH, REACH, detected, guesses, nats, ran, reach
-from dpassay.reports.attack.view import Look, SubjectView, pair, share, sound
+from dpassay.reports.attack.view import SubjectView, ViewOutcome, pair, share, sound
 from dpassay.reports.shared.numbers import MISSING, clean, count
-from dpassay.reports.shared.tables import Table
+from dpassay.reports.shared.tables import TextTable
 
 Raw = Mapping[str, Any]
 
 
-def vulnerable_table(subjects: Sequence[SubjectView]) -> Table:
+def vulnerable_table(subjects: Sequence[SubjectView]) -> TextTable:
     """The most exposed record of each subject, and the one that most is certified about."""
     rows = []
     for subject in sound(subjects):
@@ -28,12 +28,12 @@ def vulnerable_table(subjects: Sequence[SubjectView]) -> Table:
         "subject | record: | label: | separation: | line: | certified record: | its line: | view | "
         "ε ≥: | cap: | detectable: | claim, composed: | right guesses:"
     )
-    table = Table.of(caption, titles, rows)
+    table = TextTable.of(caption, titles, rows)
     lined = any("line" in each for subject in sound(subjects) for each in subject.raw["exposed"])
     return table if lined else table.without("line", "its line")
 
 
-def exposed_table(subject: SubjectView) -> Table:
+def exposed_table(subject: SubjectView) -> TextTable:
     """All records that are named: the most exposed, and those with bounds of their own."""
     bounds: dict[int, dict[str, float]] = {}
     named = {each["record"]: each for each in subject.raw["exposed"]}
@@ -56,11 +56,11 @@ def exposed_table(subject: SubjectView) -> Table:
         f"ε ≥, {look.name} (cap {nats(look.cap)}, detectable {detected(look.detectable)}):"
         for look in subject.looks
     )
-    table = Table.of(caption, ["record:", "label:", "separation:", "line:", *found], rows)
+    table = TextTable.of(caption, ["record:", "label:", "separation:", "line:", *found], rows)
     return table if any("line" in each for each in lines.values()) else table.without("line")
 
 
-def slices_table(subjects: Sequence[SubjectView]) -> Table:
+def slices_table(subjects: Sequence[SubjectView]) -> TextTable:
     """Separation by class, and by the column that was asked for."""
     rows = [
         (
@@ -79,10 +79,10 @@ def slices_table(subjects: Sequence[SubjectView]) -> Table:
         "reference models; an estimate."
     )
     titles = "subject | slice | records: | mean: | 95 % quantile:"
-    return Table.of(caption, titles, rows)
+    return TextTable.of(caption, titles, rows)
 
 
-def apart_table(subjects: Sequence[SubjectView]) -> Table:
+def apart_table(subjects: Sequence[SubjectView]) -> TextTable:
     """Table canaries, poisoned and natural records, if any, by the attack of the highest AUC."""
     rows = []
     for subject in sound(subjects):
@@ -123,7 +123,7 @@ def apart_table(subjects: Sequence[SubjectView]) -> Table:
         "subject | records | number: | view | attack | AUC: | advantage: | exposure: | "
         "certified ε ≥: | cap: | detectable:"
     )
-    return Table.of(caption, titles, rows)
+    return TextTable.of(caption, titles, rows)
 
 
 def _line(told: Raw) -> str:
@@ -143,7 +143,7 @@ def _exposed_cells(record: Raw | None) -> tuple[str, str, str, str]:
     )
 
 
-def _bound_cells(look: Look) -> tuple[str, ...]:
+def _bound_cells(look: ViewOutcome) -> tuple[str, ...]:
     if not look.bounds:
         return (*(MISSING,) * 2, look.name, *(MISSING,) * 3, pair(look.allowed), MISSING)
     bound = look.bounds[0]

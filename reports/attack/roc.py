@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpassay.reports.attack.paired import tossed
 from dpassay.reports.attack.transcripts import TranscriptTests
-from dpassay.reports.attack.view import BASELINE, LIRA, Look, SubjectView, pair, view_names
+from dpassay.reports.attack.view import BASELINE, LIRA, SubjectView, ViewOutcome, pair, view_names
 from dpassay.reports.shared import chart
 from dpassay.reports.shared.chart import CLAIM, CLAIMED, FAINT, GUESSING, INK, PALETTE
 from dpassay.reports.shared.numbers import clean, plural, shorten
@@ -27,7 +27,7 @@ COLOURS = ("held", "refuted", "verified", "error", "inconclusive", "missed")
 """Colours of the mechanisms, in their order; from the seventh on dashed."""
 
 
-class Drawn(NamedTuple):
+class AttackFigure(NamedTuple):
     """A figure of the page.
 
     Its heading (empty: under the same one), what it is called, the SVG and what it shows.
@@ -39,7 +39,9 @@ class Drawn(NamedTuple):
     caption: str
 
 
-def roc_figures(subjects: Sequence[SubjectView], found: Sequence[TranscriptTests]) -> list[Drawn]:
+def roc_figures(
+    subjects: Sequence[SubjectView], found: Sequence[TranscriptTests]
+) -> list[AttackFigure]:
     """Return the ROC curves: what makes no claim, then the mechanisms view by view."""
     made = [
         unclaimed_roc(subjects),
@@ -50,7 +52,7 @@ def roc_figures(subjects: Sequence[SubjectView], found: Sequence[TranscriptTests
     ]
 
 
-def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
+def unclaimed_roc(subjects: Sequence[SubjectView]) -> AttackFigure | None:
     """Draw every attack on what makes no claim, one panel per view."""
     shown = [
         (subject, look) for subject in subjects if subject.epsilon is None for look in subject.looks
@@ -78,7 +80,7 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
             _spread(axes, look.best, left, named[best][1].colour if best in named else INK)
             told = f"best: {clean(best)}, AUC {look.best['auc']:.3f}"
             chart.note(axes, shorten(told, 44), (1, 0.03), "right")
-        return Drawn(
+        return AttackFigure(
             title="ROC curves",
             label="attacks on what makes no claim",
             svg=chart.svg(
@@ -100,7 +102,7 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
 
 def view_roc(
     subjects: Sequence[SubjectView], view: str, found: Sequence[TranscriptTests], k: int
-) -> Drawn | None:
+) -> AttackFigure | None:
     """Draw the best attacks of a view in the allowed region, a panel per claimed loss."""
     styles = styles_of(subjects)
     looks = [
@@ -134,7 +136,7 @@ def view_roc(
             _frame_roc(axes, left, f"{pair((epsilon, 0.0))} per answer")
             more = ", or more δ" if len(regions) > 1 else ""
             chart.note(axes, shorten(f"together {pair(regions[0])}{more}", 44), (1, 0.03), "right")
-        return Drawn(
+        return AttackFigure(
             title="",
             label=f"best attacks, {view}",
             svg=chart.svg(
@@ -173,7 +175,9 @@ def styles_of(subjects: Sequence[SubjectView]) -> dict[str, chart.Look]:
     return {name: looks[k % len(looks)] for k, name in enumerate(named)}
 
 
-def _ceiling(found: Sequence[TranscriptTests], subject: SubjectView, look: Look) -> float | None:
+def _ceiling(
+    found: Sequence[TranscriptTests], subject: SubjectView, look: ViewOutcome
+) -> float | None:
     """Loss of a view's answers to the optimal attacker, where a ladder of its subject has it."""
     if look.copies:
         return None
@@ -186,7 +190,7 @@ def _ceiling(found: Sequence[TranscriptTests], subject: SubjectView, look: Look)
     return next((rung.ceiling for each in own for rung in each.rungs if rung.m == look.m), None)
 
 
-def _least(looks: Iterable[Look]) -> float:
+def _least(looks: Iterable[ViewOutcome]) -> float:
     """Return the left edge.
 
     Ten times the smallest rate above 0 of any curve, rounded down to a power of ten; 0.1 at most.

@@ -11,8 +11,8 @@ from dpassay.reports.attack.transcripts import TranscriptTests
 from dpassay.reports.attack.view import (
     BASELINE,
     LIRA,
-    Look,
     SubjectView,
+    ViewOutcome,
     at,
     fresh_guesses,
     pair,
@@ -21,7 +21,7 @@ from dpassay.reports.attack.view import (
     with_interval,
 )
 from dpassay.reports.shared.numbers import INFINITY, MISSING, clean, count, value
-from dpassay.reports.shared.tables import Table
+from dpassay.reports.shared.tables import TextTable
 
 Raw = Mapping[str, Any]
 REACH = (
@@ -38,7 +38,7 @@ BY_GUESSES = (
 """Which of the two certified numbers a table has."""
 
 
-def summary_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
+def summary_table(subjects: Sequence[SubjectView], confidence: str) -> TextTable:
     """One row per subject and view: the best attack, LiRA, and what is certified."""
     rows = []
     for subject in sound(subjects):
@@ -71,10 +71,10 @@ def summary_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
         "subject | view | best attack | AUC [95 %]: | no leak: | TPR at FPR: | advantage: | "
         "LiRA: AUC: | TPR at FPR: | certified ε ≥: | cap: | detectable: | claim, composed: | status"
     )
-    return Table.of(caption, titles, rows)
+    return TextTable.of(caption, titles, rows)
 
 
-def overview_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
+def overview_table(subjects: Sequence[SubjectView], confidence: str) -> TextTable:
     """One row per subject.
 
     The largest certified bound with what it could have been, and where the highest AUC was reached.
@@ -104,10 +104,10 @@ def overview_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
         "subject | status | certified ε ≥: | cap: | detectable: | claim: | in view | best attack | "
         "AUC [95 %]: | adv.:"
     )
-    return Table.of(caption, titles, rows)
+    return TextTable.of(caption, titles, rows)
 
 
-def paired_table(subjects: Sequence[SubjectView]) -> Table:
+def paired_table(subjects: Sequence[SubjectView]) -> TextTable:
     """Table LiRA minus the loss threshold where nothing is claimed."""
     rows = []
     for subject in sound(subjects):
@@ -132,10 +132,10 @@ def paired_table(subjects: Sequence[SubjectView]) -> Table:
         "scores are broken at random, so that both attacks have that FPR."
     )
     titles = "subject | view | LiRA: | loss threshold: | difference: | 95 % interval: | targets:"
-    return Table.of(caption, titles, rows)
+    return TextTable.of(caption, titles, rows)
 
 
-def attacks_table(subject: SubjectView) -> Table:
+def attacks_table(subject: SubjectView) -> TextTable:
     """Every attack in every view of a subject."""
     rows = []
     for look in subject.looks:
@@ -169,10 +169,10 @@ def attacks_table(subject: SubjectView) -> Table:
         "attack | view | AUC [95 %]: | TPR at FPR ≤ 1 %: | TPR at FPR ≤ 0.1 %: | advantage: | "
         "above: | transcript ε ≥: | cap: | detectable: | right guesses:"
     )
-    return Table.of(caption, titles, rows)
+    return TextTable.of(caption, titles, rows)
 
 
-def repeated_table(found: Sequence[TranscriptTests]) -> Table:
+def repeated_table(found: Sequence[TranscriptTests]) -> TextTable:
     """Return what repeated queries showed."""
     rows = [
         (
@@ -201,10 +201,10 @@ def repeated_table(found: Sequence[TranscriptTests]) -> Table:
         "interface | m: | claim, composed: | certified ε ≥: | cap: | detectable: | exact: | "
         "advantage: | allowed: | optimal: | claim"
     )
-    return Table.of(caption, titles, rows)
+    return TextTable.of(caption, titles, rows)
 
 
-def renyi_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
+def renyi_table(subjects: Sequence[SubjectView], confidence: str) -> TextTable:
     """One row per view of each subject that claims RDP or zCDP."""
     rows = []
     for subject in sound(subjects):
@@ -237,7 +237,7 @@ def renyi_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
         "subject | view | record: | loss | certified ≥: | cap: | detectable: | claim: | "
         "right guesses:"
     )
-    return Table.of(caption, titles, rows)
+    return TextTable.of(caption, titles, rows)
 
 
 def certified_words(renyi: Raw) -> str:
@@ -248,7 +248,7 @@ def certified_words(renyi: Raw) -> str:
     )
 
 
-def reach(look: Look) -> tuple[str, str, str]:
+def reach(look: ViewOutcome) -> tuple[str, str, str]:
     """Write the certified bound of a view, its cap, and the leak that it would have shown."""
     return nats(look.lower), nats(look.cap), detected(look.detectable)
 

@@ -69,7 +69,7 @@ LIRA, BASELINE = "lira", "loss-threshold"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class ViewOutcome:
     """What came out of one view of one subject."""
 
     name: str
@@ -148,12 +148,12 @@ class SubjectView:
     epsilon: float | None  # claimed loss of a single answer; None where nothing is claimed
     promise: str  # the claim in a few words
     error: str  # why there is nothing
-    looks: tuple[Look, ...]
+    looks: tuple[ViewOutcome, ...]
     raw: Raw  # as in the record
     status: Status  # of its claim
 
     @property
-    def best(self) -> Look:
+    def best(self) -> ViewOutcome:
         """The view with the highest AUC."""
         return max(self.looks, key=lambda look: float(look.best["auc"]))
 
@@ -171,13 +171,13 @@ class SubjectView:
         return f"{share(self.no_leak)} for the best of {self.raw['no_leak']['attacks']}"
 
     @property
-    def hardest(self) -> Look:
+    def hardest(self) -> ViewOutcome:
         """Return the view with the largest bound as a share of what is allowed.
 
         If there are any, it is one of those that could exceed it.
         """
 
-        def rank(look: Look) -> tuple[bool, float]:
+        def rank(look: ViewOutcome) -> tuple[bool, float]:
             return look.status in (BROKEN, INSIDE), look.times
 
         return max(self.looks, key=rank)
@@ -228,7 +228,7 @@ def _subject(subject: Raw, anchor: str, wrong: AbstractSet[str]) -> SubjectView:
     )
 
 
-def _looks(subject: Raw) -> tuple[Look, ...]:
+def _looks(subject: Raw) -> tuple[ViewOutcome, ...]:
     wrong = {each["view"] for each in broken(subject)}
     found = []
     for name in dict.fromkeys(each["view"]["name"] for each in subject["outcomes"]):
@@ -242,7 +242,7 @@ def _looks(subject: Raw) -> tuple[Look, ...]:
             UNCLAIMED if allowed is None else BROKEN if name in wrong else INSIDE if seen else BLIND
         )
         found.append(
-            Look(
+            ViewOutcome(
                 name=clean(name),
                 m=view["m"],
                 copies=view["copies"],

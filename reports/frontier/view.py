@@ -9,7 +9,7 @@ from typing import Any
 from dpassay.claims import SINGLE
 from dpassay.numerics import DOWN, UP, written
 from dpassay.reports.shared.numbers import MISSING, clean, plural
-from dpassay.reports.shared.tables import Table
+from dpassay.reports.shared.tables import TextTable
 
 Raw = Mapping[str, Any]
 
@@ -130,7 +130,7 @@ def _missing(document: Raw) -> tuple[str, ...]:
     return (f"The comparison was interrupted and is incomplete. Missing: {names}.",)
 
 
-def table_of(document: Raw, costs: Raw) -> Table:
+def table_of(document: Raw, costs: Raw) -> TextTable:
     """Return one row per mechanism and loss, the most accurate first; baselines at the end."""
     rows = document["rows"]
     private = sorted(
@@ -149,7 +149,7 @@ def table_of(document: Raw, costs: Raw) -> Table:
     )
     in_order = (*private, *(row for row in rows if "epsilon" not in row))
     cells = (_cells(row, costs.get(key_of(row), {})) for row in in_order)
-    return Table.of(caption, TITLES, cells)
+    return TextTable.of(caption, TITLES, cells)
 
 
 def key_of(row: Raw) -> str:

@@ -31,7 +31,7 @@ from dpassay.reports.shared.numbers import (
     loss,
     value,
 )
-from dpassay.reports.shared.tables import Table
+from dpassay.reports.shared.tables import TextTable
 
 Raw = Mapping[str, Any]
 Kind = Literal["refuted", "exceeded", "loose", "tight"]
@@ -134,7 +134,7 @@ def at_least(number: str) -> str:
     return number if number.startswith(INFINITY) else f"≥ {number}"
 
 
-def findings_table(findings: Iterable[Finding]) -> Table:
+def findings_table(findings: Iterable[Finding]) -> TextTable:
     """Put the findings into a table: refuted and exceeded claims, then loose and tight ones."""
     caption = (
         "Claimed and true leak. The leak is a loss in nats, at the claimed δ if there is "
@@ -146,7 +146,7 @@ def findings_table(findings: Iterable[Finding]) -> Table:
     )
     titles = "result | finding | claimed: | true: | factor: | unit | worst over | witness | source"
     in_order = sorted(findings, key=lambda finding: KINDS.index(finding.kind))
-    return Table.of(caption, titles, (finding[1:] for finding in in_order))
+    return TextTable.of(caption, titles, (finding[1:] for finding in in_order))
 
 
 def known(result: Raw) -> tuple[float, str] | None:
@@ -186,7 +186,7 @@ def _told(kind: Kind, claim: Raw, true: float) -> str:
     return f"{kind} in ε at this δ" if true > 0 else "loose in ε: at this δ the loss is 0"
 
 
-def notions_table(results: Sequence[Raw]) -> Table:
+def notions_table(results: Sequence[Raw]) -> TextTable:
     """Put the true worst epsilon and gamma of each mechanism with a known law side by side."""
     rows = []
     for same in _by_mechanism(results):
@@ -201,7 +201,7 @@ def notions_table(results: Sequence[Raw]) -> Table:
         f"'corrected' or 'own' is not printed in a paper. {WITNESS_NOTE}"
     )
     titles = "mechanism | unit | ε claimed: | ε: | witness of ε | γ claimed: | γ: | witness of γ"
-    return Table.of(caption, titles, rows)
+    return TextTable.of(caption, titles, rows)
 
 
 def _by_mechanism(results: Sequence[Raw]) -> list[list[Raw]]:

@@ -18,7 +18,7 @@ from dpassay.reports.run.words import Part
 from dpassay.reports.shared.numbers import MISSING, clean
 from dpassay.reports.shared.shortening import Frames, ReportPiece, fits, shortened
 from dpassay.reports.shared.statuses import ALL, EXPECTED, HELD, REFUTED, VERIFIED, Status
-from dpassay.reports.shared.tables import Table
+from dpassay.reports.shared.tables import TextTable
 
 Raw = Mapping[str, Any]
 
@@ -93,7 +93,7 @@ def code_md(text: str) -> str:
     return f"{fence}\n{text}\n{fence}"
 
 
-def table_md(table: Table) -> str:
+def table_md(table: TextTable) -> str:
     """Write a table, numbers aligned at the right."""
     ruler = ("---:" if numeric else "---" for numeric in table.numeric)
     rows = [table.columns, *table.rows]
@@ -101,7 +101,7 @@ def table_md(table: Table) -> str:
     return "\n".join([head, f"| {' | '.join(ruler)} |", *body])
 
 
-def captioned(table: Table) -> str:
+def captioned(table: TextTable) -> str:
     """Write a table below its caption: units, and what its signs mean."""
     return f"{text_md(table.caption)}\n\n{table_md(table)}"
 
@@ -187,7 +187,7 @@ def _reproduce(view: RunView) -> str:
     return f"## Reproduce\n\n{code_md(view.command)}\n\n{facts}\n"
 
 
-def _rows(table: Table, statuses: Sequence[Status]) -> tuple[str, list[ReportPiece]]:
+def _rows(table: TextTable, statuses: Sequence[Status]) -> tuple[str, list[ReportPiece]]:
     """Part a table into its head and its rows."""
     titles, ruler, *rows = table_md(table).split("\n")
     pieces = [
@@ -209,7 +209,7 @@ def title_of(brief: Brief, confidence: float) -> str:
     return f"{who}: {', '.join(filter(None, (claims, found)))}; {verdict}"
 
 
-def by_mechanism(view: RunView) -> tuple[Table, tuple[Status, ...]]:
+def by_mechanism(view: RunView) -> tuple[TextTable, tuple[Status, ...]]:
     """Put all results into a table: a mechanism's claims, and the corrected ones beside them.
 
     The worst row comes first; with it the worst status of each row is returned.
@@ -221,7 +221,7 @@ def by_mechanism(view: RunView) -> tuple[Table, tuple[Status, ...]]:
         for row in _beside([each for each in claims if each[0].mechanism == name])
     ]
     legend = ", ".join(f"{status.symbol} {status.word}" for _, status in view.counts)
-    table = Table.of(
+    table = TextTable.of(
         f"Worst first: {legend}. Numbers are those of the audited cells: "
         f"computed, or bounds (≥, 'to'). {units_words({result.unit for result in view.results})}",
         f"mechanism | claim | {CORRECTED}",

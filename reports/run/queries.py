@@ -13,7 +13,7 @@ from dpassay.numerics import VISIBLE
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.words import change_words, event_words, no_event
 from dpassay.reports.shared.numbers import MISSING, above, below, clean, count, exact, plain, value
-from dpassay.reports.shared.tables import Table
+from dpassay.reports.shared.tables import TextTable
 
 Raw = Mapping[str, Any]
 
@@ -107,12 +107,14 @@ def _together(queries: Sequence[QueryView]) -> QueryView:
     return replace(queries[0], label=label, cells=(label, *queries[0].cells[1:]), of=len(queries))
 
 
-def query_table(queries: Sequence[QueryView], *, sampled: bool, caption: str) -> Table:
+def query_table(queries: Sequence[QueryView], *, sampled: bool, caption: str) -> TextTable:
     """Put query points into a table; exact numbers and sampled ones have different columns."""
     if (total := sum(query.of for query in queries)) > LISTED < len(queries):
         queries = worst_rows(queries, LISTED)
         caption = f"{caption}; the {LISTED} worst of {total:,}, the file of cells has all"
-    table = Table.of(caption, _SAMPLED if sampled else _EXACT, (query.cells for query in queries))
+    table = TextTable.of(
+        caption, _SAMPLED if sampled else _EXACT, (query.cells for query in queries)
+    )
     if not any(query.means for query in queries):
         return table
     return replace(table, columns=tuple(_MEANS.get(title, title) for title in table.columns))
@@ -123,7 +125,9 @@ def worst_rows(queries: Sequence[QueryView], limit: int) -> tuple[QueryView, ...
     return tuple(sorted(queries, key=lambda query: (query.size, query.upper), reverse=True)[:limit])
 
 
-def shortlist(queries: Sequence[QueryView], *, sampled: bool, limit: int, caption: str) -> Table:
+def shortlist(
+    queries: Sequence[QueryView], *, sampled: bool, limit: int, caption: str
+) -> TextTable:
     """Put the `limit` query points of the largest leak into a table of 80 columns."""
     table = query_table(worst_rows(queries, limit), sampled=sampled, caption=caption)
     return table.only(_SHORT)

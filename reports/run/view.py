@@ -48,7 +48,7 @@ from dpassay.reports.shared.statuses import (
     REFUTED,
     Status,
 )
-from dpassay.reports.shared.tables import Table
+from dpassay.reports.shared.tables import TextTable
 
 Raw = Mapping[str, Any]
 CAVEAT = "Not refuted does not mean private."
@@ -121,14 +121,14 @@ class ResultView:
         return above(value(self.raw["detectable"]))
 
     @property
-    def query_table(self) -> Table:
+    def query_table(self) -> TextTable:
         """All query points in order."""
         what = "Every query point" if self._asked else "The worst cell"
         caption = f"{what} of {self.id}: {self.unit}"
         return query_table(merged(self.queries), sampled=self.sampled, caption=caption)
 
     @property
-    def query_shortlist(self) -> Table:
+    def query_shortlist(self) -> TextTable:
         """The worst query points, the worst first."""
         what = "Query points" if self._asked else "Cells"
         return shortlist(
@@ -162,10 +162,10 @@ class RunView:
     notes: tuple[str, ...]
     counts: tuple[tuple[int, Status], ...]  # statuses that occur, worst first
     results: tuple[ResultView, ...]  # worst first
-    summary: Table  # the same as a table
-    findings: Table  # claims that are refuted, exceeded or loose
+    summary: TextTable  # the same as a table
+    findings: TextTable  # claims that are refuted, exceeded or loose
     findings_words: tuple[str, ...]  # what the table does not show
-    notions: Table  # epsilon and gamma of every mechanism whose law is known
+    notions: TextTable  # epsilon and gamma of every mechanism whose law is known
     facts: tuple[tuple[str, str], ...]  # version, commit, seed, data and so on
     command: str  # what made the record, and makes it again
     caveat: str = CAVEAT
@@ -342,7 +342,7 @@ def _result_view(result: Raw, brief: Brief, run: Raw, place: int, taken: set[str
     )
 
 
-def _summary(results: Sequence[ResultView]) -> Table:
+def _summary(results: Sequence[ResultView]) -> TextTable:
     caption = f"Every claim, worst first. {units_words({result.unit for result in results})}"
     titles = (
         "status | result | claim: | lower bound: | exact, or upper bound of the certified cells: | "
@@ -362,7 +362,7 @@ def _summary(results: Sequence[ResultView]) -> Table:
         )
         for r in results
     )
-    return Table.of(
+    return TextTable.of(
         caption + PART_ONLY * any(looked_at(result.raw) for result in results), titles, rows
     )
 

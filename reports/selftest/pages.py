@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpassay.reports.shared.numbers import MISSING, clean, plural
 from dpassay.reports.shared.statuses import REFUTED, VERIFIED, Status
-from dpassay.reports.shared.tables import Table
+from dpassay.reports.shared.tables import TextTable
 from dpassay.reports.shared.templating import page
 from dpassay.reports.shared.terminal import print_table, say
 
@@ -119,14 +119,14 @@ def short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else clean(value)
 
 
-def table_of(kind: str, caption: str, points: Sequence[Raw]) -> Table:
+def table_of(kind: str, caption: str, points: Sequence[Raw]) -> TextTable:
     """Put the numbers behind a figure into a table."""
     columns = COLUMNS[kind]
     titles = [
         TITLES.get(column, column) + ":" * (column not in {"method", "claim"}) for column in columns
     ]
     rows = (tuple(short(point.get(column)) for column in columns) for point in points)
-    return Table.of(caption, titles, rows)
+    return TextTable.of(caption, titles, rows)
 
 
 def points_of(document: Raw, group: str) -> list[Raw]:
@@ -148,7 +148,7 @@ def print_checks(document: Raw, console: Console) -> None:
         for each in views
     )
     styles = tuple("green" if each.status is OK else "bold red" for each in views)
-    print_table(console, Table.of("", "status | check | found: | limit:", rows), styles)
+    print_table(console, TextTable.of("", "status | check | found: | limit:", rows), styles)
     for each in views:
         if each.status is FAILED:
             say(console, f"{each.name}: {each.what}")

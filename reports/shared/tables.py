@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class TextTable:
     """A table of finished texts; one without rows is false, and shown nowhere."""
 
     caption: str
@@ -16,7 +16,9 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def of(cls, caption: str, titles: str | list[str], rows: Iterable[tuple[str, ...]]) -> Table:
+    def of(
+        cls, caption: str, titles: str | list[str], rows: Iterable[tuple[str, ...]]
+    ) -> TextTable:
         """Make a table of titles, parted by `|`; as in Markdown, a colon aligns numbers."""
         columns = titles.split(" | ") if isinstance(titles, str) else titles
         return cls(
@@ -26,7 +28,7 @@ class Table:
             rows=tuple(rows),
         )
 
-    def only(self, wanted: Collection[str]) -> Table:
+    def only(self, wanted: Collection[str]) -> TextTable:
         """Return the same table with the columns of these titles alone."""
         kept = [place for place, title in enumerate(self.columns) if title in wanted]
         return replace(
@@ -36,7 +38,7 @@ class Table:
             rows=tuple(tuple(row[place] for place in kept) for row in self.rows),
         )
 
-    def without(self, *titles: str) -> Table:
+    def without(self, *titles: str) -> TextTable:
         """Return the same table without the columns of these titles."""
         return self.only([title for title in self.columns if title not in titles])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpassay.reports.shared.tables import Table
+from dpassay.reports.shared.tables import TextTable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,7 +26,7 @@ def say(console: Console, text: str, style: str = "", indent: int = 0) -> None:
     console.print(Padding(shown, (0, 0, 0, indent), expand=False) if indent else shown)
 
 
-def print_table(console: Console, data: Table, styles: tuple[str, ...] = ()) -> None:
+def print_table(console: Console, data: TextTable, styles: tuple[str, ...] = ()) -> None:
     """Print a table without its caption; `styles` are those of the first cells, row by row."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable

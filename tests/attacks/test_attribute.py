@@ -14,7 +14,7 @@ from scipy.stats import binom
 
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, columns_of, lay, twins
-from dpassay.attacks.experiment.subjects import Learner, Points, View, asked
+from dpassay.attacks.experiment.subjects import AskedPoints, Learner, ModelView, asked
 from dpassay.attacks.scores import ATTACKS, Attack, lira
 from dpassay.cli.main import main
 from dpassay.data import Labelled, Table, load
@@ -172,7 +172,7 @@ class Flipped:
     """
 
     epsilon: float
-    views: tuple[View, ...] = (asked(1),)
+    views: tuple[ModelView, ...] = (asked(1),)
 
     @property
     def key(self) -> Any:
@@ -185,7 +185,7 @@ class Flipped:
     def without_copies(self) -> Flipped:
         return self
 
-    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> np.ndarray:
+    def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> np.ndarray:
         known = dict(zip(map(bytes, data.X), data.y.tolist(), strict=True))
         labels = np.array([known.get(bytes(x), 0) for x in points.X])
         flips = rng.random(len(labels)) < 1 / (1 + np.exp(self.epsilon))

@@ -38,7 +38,7 @@ from dpassay.attacks.experiment.power import (
     transcripts_to_certify,
 )
 from dpassay.attacks.experiment.run import Design, Target, shares
-from dpassay.attacks.experiment.subjects import Subject, View, around, asked
+from dpassay.attacks.experiment.subjects import ModelView, Subject, around, asked
 from dpassay.attacks.observed import Observed
 from dpassay.attacks.repeated.run import TRANSCRIPTS, bounds_of, enough_transcripts, ladder
 from dpassay.attacks.repeated.transcript_tests import run_tests
@@ -143,7 +143,7 @@ def test_single_record(epsilon: float) -> None:
 class Told:
     """A subject of which only the views matter."""
 
-    views: tuple[View, ...] = (asked(1), asked(8), around(8))
+    views: tuple[ModelView, ...] = (asked(1), asked(8), around(8))
 
 
 def default_models(claims: Sequence[float]) -> int:

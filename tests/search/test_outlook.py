@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from dpassay.search.outlook import Outlook, outlook
 from dpassay.search.outputs import fit_encoder
 from dpassay.search.worth import Goal
-from dpassay.stats.scales import Difference, Ratio, Scale, Shift
+from dpassay.stats.scales import DifferenceScale, Ratio, Scale, ShiftScale
 
 Draw = Callable[[np.random.Generator, int], Any]
 
 
-@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.1), Difference(), Shift()])
+@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.1), DifferenceScale(), ShiftScale()])
 @pytest.mark.parametrize("m", [2, 37, 400])
 def test_the_table_of_worths_says_what_worth_says(scale: Scale, m: int) -> None:
     goal = Goal(scale, 0.5, 10_000, 0.01)

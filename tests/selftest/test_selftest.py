@@ -29,7 +29,7 @@ from dpassay.stats import exact_error as enumeration
 from dpassay.stats import lower_bounds, power
 from dpassay.stats.alpha import Spending
 from dpassay.stats.lower_bounds import NAMES, Method
-from dpassay.stats.regions import Line
+from dpassay.stats.regions import LineRegion
 from dpassay.targets.resolve import resolve
 from dpassay.trials import blocks as trials
 
@@ -85,7 +85,7 @@ def test_no_number_is_no_pass() -> None:
 @pytest.mark.parametrize("method", NAMES)
 def test_probability_is_the_double_sum(method: Method) -> None:
     n, p1, p0 = 12, 0.8, 0.3
-    largest = enumeration.frontier(method, n, allowed=Line(0.5, 0.01), alpha=0.2)
+    largest = enumeration.frontier(method, n, allowed=LineRegion(0.5, 0.01), alpha=0.2)
     pairs = [(x, y) for x in range(n + 1) for y in range(n + 1) if y <= largest[x]]
     wanted = sum(binom.pmf(x, n, p1) * binom.pmf(y, n, p0) for x, y in pairs)
     assert enumeration.probability(largest, np.array([p1]), np.array([p0]))[0] == pytest.approx(
@@ -94,15 +94,15 @@ def test_probability_is_the_double_sum(method: Method) -> None:
 
 
 def test_worst_error_of_stouffer_is_that_of_the_specification() -> None:
-    largest = enumeration.frontier("stouffer", 100, allowed=Line(1.0, 0.0), alpha=0.05)
-    found = enumeration.worst_error("stouffer", largest, allowed=Line(1.0, 0.0), alpha=0.05)
+    largest = enumeration.frontier("stouffer", 100, allowed=LineRegion(1.0, 0.0), alpha=0.05)
+    found = enumeration.worst_error("stouffer", largest, allowed=LineRegion(1.0, 0.0), alpha=0.05)
     assert 0.036 <= found.attained <= found.at_most <= 0.0415
     assert found.p1 == pytest.approx(min(1.0, math.e * found.p0))
 
 
 def test_the_null_hypothesis_of_the_accuracy_test_holds_both_labels() -> None:
     p0 = np.linspace(0, 1, 101)
-    p1 = enumeration.most_allowed("accuracy", p0, Line(1.0, 0.01))
+    p1 = enumeration.most_allowed("accuracy", p0, LineRegion(1.0, 0.01))
     assert (p1 <= math.e * p0 + 0.01 + 1e-12).all()
     assert (1 - p0 <= math.e * (1 - p1) + 0.01 + 1e-12).all()
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from dpassay.stats.combined import FISHER, STOUFFER, Combination, Null, rejects
 from dpassay.stats.lower_bounds import combined_lower
-from dpassay.stats.regions import Line
+from dpassay.stats.regions import LineRegion
 
 
 def _rejects(
@@ -21,7 +21,7 @@ def _rejects(
     alpha: float,
 ) -> bool:
     """Whether p1 <= e^epsilon p0 + delta is rejected by x of n1 against y of n0."""
-    return rejects(test, Null(x=x, n1=n1, y=y, n0=n0, allowed=Line(epsilon, delta)), alpha)
+    return rejects(test, Null(x=x, n1=n1, y=y, n0=n0, allowed=LineRegion(epsilon, delta)), alpha)
 
 
 stouffer_rejects = partial(_rejects, STOUFFER)

@@ -14,7 +14,7 @@ from dpassay.errors import InvalidInput
 from dpassay.stats.binomial import leak_upper
 from dpassay.stats.combined import STOUFFER, Null, rejects
 from dpassay.stats.lower_bounds import MOST_ALPHA, combined_lower
-from dpassay.stats.scales import Difference, Ratio, Scale, Shift
+from dpassay.stats.scales import DifferenceScale, Ratio, Scale, ShiftScale
 from dpassay.stats.upper_bounds import (
     MOST_FACES,
     accuracy_upper,
@@ -23,7 +23,7 @@ from dpassay.stats.upper_bounds import (
     largest_upper,
 )
 
-SCALES = (Ratio(), Ratio(0.05), Shift())
+SCALES = (Ratio(), Ratio(0.05), ShiftScale())
 
 
 def above(x: int, y: int, n: int, t: float, scale: Scale, alpha: float) -> bool:
@@ -147,7 +147,7 @@ def test_the_choice_of_faces() -> None:
         [True, True],
     ]
     assert not choose_faces(
-        np.array([300, 700]), np.array([500, 500]), 1000, 10_000, scale=Difference()
+        np.array([300, 700]), np.array([500, 500]), 1000, 10_000, scale=DifferenceScale()
     ).any()
     many = np.full(MOST_FACES, 500)
     assert not choose_faces(many, many, 1000, 10_000, scale=Ratio()).any()
@@ -248,6 +248,6 @@ def test_a_change_of_probability_is_bounded_more_sharply_than_by_limits() -> Non
         assert (
             (x - y) / 1000
             <= found
-            <= float(leak_upper(x, 1000, y, 1000, scale=Difference(), alpha=0.01))
+            <= float(leak_upper(x, 1000, y, 1000, scale=DifferenceScale(), alpha=0.01))
         )
         assert accuracy_upper(y, x, 1000, alpha=0.01) == found

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpassay.stats.eprocess import PAIRS, log_e_of, threshold
-from dpassay.stats.regions import Line
+from dpassay.stats.regions import LineRegion
 
 
 def log_e(counts: ArrayLike, epsilon: float, delta: float) -> NDArray[np.float64]:
     """Return ln E against the claim of (epsilon, delta)-differential privacy."""
-    return log_e_of(counts, Line(epsilon, delta))
+    return log_e_of(counts, LineRegion(epsilon, delta))
 
 
 def crossing(

@@ -30,7 +30,7 @@ from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel
 from dpassay.record.run_record import result_json
 from dpassay.targets.adapter import full
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK, blocks, draw
 from dpassay.trials.encoders import Labels
@@ -71,7 +71,7 @@ def target(function: Function, name: str = "f") -> AuditTarget:
 
 
 def run(
-    *targets: AuditTarget, group: Group = GROUP, ledger: Ledger | None = None, **settings: Any
+    *targets: AuditTarget, group: PairGroup = GROUP, ledger: Ledger | None = None, **settings: Any
 ) -> list[Result]:
     given = Settings(mode="monte-carlo", **{"budget": 3000} | settings)
     return list(assay(list(targets), group, given, ledger=ledger))

@@ -15,17 +15,19 @@ from dpassay.errors import InvalidInput, LedgerError
 from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
-from dpassay.trials.blocks import Counts
+from dpassay.trials.blocks import BlockCounts
 from dpassay.trials.ledger import Key, Ledger, block_key, code_of, dataset_key
 
 DATASET = b"d" * 32
 
 
-def row(first: int = 0, value: int = 7) -> tuple[Key, Counts]:
+def row(first: int = 0, value: int = 7) -> tuple[Key, BlockCounts]:
     calls = np.array(
         [[[value, 1000 - value], [1, 999]], [[value, 1000 - value], [0, 1000]]], dtype=np.int64
     )
-    return block_key(DATASET, first, first + 2, 10_000), Counts(calls=calls, marks=(b"m" * 16, b""))
+    return block_key(DATASET, first, first + 2, 10_000), BlockCounts(
+        calls=calls, marks=(b"m" * 16, b"")
+    )
 
 
 @pytest.fixture
@@ -51,7 +53,7 @@ def test_floats_come_out_as_floats(tmp_path: Path) -> None:
     """Quantiles and moments were kept as the bit patterns of whole numbers."""
     calls = np.array([[[0.1, -0.0, np.nan, np.inf]]])
     with Ledger(tmp_path / "ledger.sqlite", resume=False) as ledger:
-        ledger.keep([(row()[0], Counts(calls=calls, marks=(b"", b"")))])
+        ledger.keep([(row()[0], BlockCounts(calls=calls, marks=(b"", b"")))])
         found = ledger.get(row()[0])
     assert found is not None
     assert found.calls.dtype == np.float64

@@ -19,7 +19,7 @@ from dpassay.cli.arguments.subject import answers_said, claim_numbers, parameter
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured
 from dpassay.config.outputs import output_said
-from dpassay.config.searches import Search, search_of
+from dpassay.config.searches import SearchConfig, search_of
 from dpassay.config.values import written
 from dpassay.data import Labelled
 from dpassay.engine.apart import CAN_FORK
@@ -34,7 +34,7 @@ from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import is_own
 from dpassay.targets.resolve import (
-    Answers,
+    AnswerKind,
     accepts,
     answers_of,
     is_function,
@@ -57,7 +57,7 @@ NOTHING = Configured(target="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedMechanisms:
     """Mechanisms that are asked for, and what is said of all of them.
 
     What the command line says (`said`) goes before what an entry says; what the file or a
@@ -85,7 +85,7 @@ class Wanted:
         numbers, name = self.of(each, "claim")
         return numbers, name if name.startswith("--") else each.where.partition(",")[0]
 
-    def search(self, each: Configured) -> Search | None:
+    def search(self, each: Configured) -> SearchConfig | None:
         """Return what one mechanism's pair is searched for among; None where it is not."""
         text, name = self.of(each, "search")
         return None if text is None else search_of(text, name or "search")
@@ -106,12 +106,12 @@ class Wanted:
 class Sought:
     """What one mechanism's worst pair is searched for among, and what it may answer."""
 
-    search: Search
+    search: SearchConfig
     space: Space
-    answers: Answers
+    answers: AnswerKind
 
 
-def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wanted:
+def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> WantedMechanisms:
     """Return which mechanisms a command line asks for."""
     found = tuple(Configured(target=target) for target in arguments.targets)
     # nothing is searched for where laws are computed: a search samples
@@ -126,7 +126,7 @@ def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wa
     of_run = {key: getattr(config, key) for key in keys if not config.said(key)}
     if said.answers is not None:
         answers_said(said.answers, "--answers")
-    wanted = Wanted(
+    wanted = WantedMechanisms(
         mechanisms=(), named=True, said=said, of_run=replace(NOTHING, **of_run), mode=mode
     )
     programs = programs_of(arguments)
@@ -143,7 +143,7 @@ def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wa
     return replace(wanted, mechanisms=every, named=bool(named))
 
 
-def zoo_of(arguments: argparse.Namespace, *, mode: str) -> Wanted:
+def zoo_of(arguments: argparse.Namespace, *, mode: str) -> WantedMechanisms:
     """Return the broken mechanisms that a command line names, or all, each before its twin."""
     from dpassay.mechanisms.broken.zoo import specimens
 
@@ -163,15 +163,15 @@ def zoo_of(arguments: argparse.Namespace, *, mode: str) -> Wanted:
             (f"{name}-twin", each.twin, claim),
         ):
             address = f"{function.__module__}:{function.__name__}"
-            answers = Answers(free=True, bits=each.bits)
+            answers = AnswerKind(free=True, bits=each.bits)
             target = resolve(address, None, (told,), answers, name=called)
             members.append(replace(target, space=space))
-    return Wanted(mechanisms=(), named=True, mode=mode, members=tuple(members))
+    return WantedMechanisms(mechanisms=(), named=True, mode=mode, members=tuple(members))
 
 
 @contextmanager
 def opened(
-    wanted: Wanted, records: int | Labelled, limits: Limits | None
+    wanted: WantedMechanisms, records: int | Labelled, limits: Limits | None
 ) -> Iterator[list[AuditTarget]]:
     """Give what `targets_of` does, and end the processes that it has opened."""
     built: list[AuditTarget] = []
@@ -185,7 +185,7 @@ def opened(
 
 
 def targets_of(
-    wanted: Wanted, records: int | Labelled, limits: Limits | None = None
+    wanted: WantedMechanisms, records: int | Labelled, limits: Limits | None = None
 ) -> Iterator[AuditTarget]:
     """Yield the mechanisms that are asked for, each with its claims.
 
@@ -240,7 +240,7 @@ def targets_of(
             )
 
 
-def _sought(each: Configured, wanted: Wanted, records: Labelled | None) -> Sought | None:
+def _sought(each: Configured, wanted: WantedMechanisms, records: Labelled | None) -> Sought | None:
     """Return what one mechanism's worst pair is searched for among.
 
     An output may only be declared if something is searched for, and answers taken together only
@@ -261,7 +261,7 @@ def _sought(each: Configured, wanted: Wanted, records: Labelled | None) -> Sough
     if search is None:
         return None
     space = search.space(records)
-    answers = Answers(
+    answers = AnswerKind(
         free=True,
         together=space.columns if together and search.has_queries else 0,
         bits=search.bits,
@@ -270,7 +270,7 @@ def _sought(each: Configured, wanted: Wanted, records: Labelled | None) -> Sough
     return Sought(search=search, space=space, answers=answers)
 
 
-def _built(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditTarget:
+def _built(each: Configured, wanted: WantedMechanisms, sought: Sought | None) -> AuditTarget:
     """Build one mechanism; where there are several, with those of the parameters that it has."""
     several = len(wanted.mechanisms) > 1
     parameters = each.parameters | {
@@ -299,7 +299,7 @@ def _built(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditTarg
 
 
 def _searched(
-    each: Configured, parameters: dict[str, Any], wanted: Wanted, sought: Sought
+    each: Configured, parameters: dict[str, Any], wanted: WantedMechanisms, sought: Sought
 ) -> AuditTarget:
     """Build a mechanism whose pairs are searched for.
 
@@ -346,7 +346,9 @@ def _is_foreign(each: Configured, parameters: Mapping[str, Any]) -> bool:
     )
 
 
-def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditTarget | None:
+def _fallback(
+    each: Configured, wanted: WantedMechanisms, sought: Sought | None
+) -> AuditTarget | None:
     """Return what is known of a mechanism without the user's code, if its claim is."""
     numbers, source = wanted.claim(each)
     if numbers is None:
@@ -359,7 +361,7 @@ def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditT
         twin = resolve(each.target, taken, name=each.called)
         return replace(twin, claims=tuple(twin.mechanism.claims))
     with _placed(each):
-        answers = _said_answers(each, wanted) or Answers()
+        answers = _said_answers(each, wanted) or AnswerKind()
         claim = claim_of(numbers, source, labels=answers.numbers is None)
     if sought is not None:
         claim = replace(claim, relation=sought.space.relation)
@@ -380,7 +382,7 @@ def without(name: str, *claims: Claim) -> AuditTarget:
     return AuditTarget(name=name, address=name, parameters={}, mechanism=known, claims=claims)
 
 
-def _said_answers(each: Configured, wanted: Wanted) -> Answers | None:
+def _said_answers(each: Configured, wanted: WantedMechanisms) -> AnswerKind | None:
     """Return what the user says that a function answers, if anything."""
     text, option = wanted.of(each, "answers")
     return None if text is None else answers_said(text, option)

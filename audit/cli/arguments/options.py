@@ -13,7 +13,7 @@ from dpassay.engine.domains.domain import Domain
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.pairs import replace_one
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
@@ -142,7 +142,7 @@ def read_table(config: Config, slice_by: str | None = None, *, task: str | None 
     return load(source, config.label, slice_by, missing=True, numbers=numbers)
 
 
-def data_of(config: Config) -> Group:
+def data_of(config: Config) -> PairGroup:
     """Return the pairs and queries made from the data that are asked for.
 
     There must be two labels.
@@ -159,7 +159,7 @@ def data_of(config: Config) -> Group:
     drawn: dict[str, Any] = {"neighbours": config.neighbours, "seed": config.seed}
     pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, **drawn)
     pairs = pairs.in_file(parts.lines)
-    return Group(
+    return PairGroup(
         pairs=pairs, queries=parts.queries, kind="data", reason=pairs.how, source=parts.source
     )
 

@@ -87,7 +87,7 @@ WORDS = (
 differently."""
 
 
-class Checked(argparse.Action):
+class CheckedOption(argparse.Action):
     """Reads the value of an option by its row in the table, and refuses one that is not allowed."""
 
     row: Option
@@ -130,7 +130,7 @@ def add_option(
     names = flags or (row.flag,)
     if row.switch:
         names = (*names, *(f"--no-{name.removeprefix('--')}" for name in names))
-    action = type("Checked", (Checked,), {"row": row})
+    action = type("Checked", (CheckedOption,), {"row": row})
     command.add_argument(
         *names,
         dest=dest or key,

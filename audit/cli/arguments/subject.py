@@ -10,7 +10,7 @@ from dpassay.claims import SPELLED, SPELLINGS
 from dpassay.config.mechanisms import Configured
 from dpassay.config.values import assignment, listed, spelled, table_of, value_of
 from dpassay.errors import InvalidInput
-from dpassay.targets.resolve import Answers
+from dpassay.targets.resolve import AnswerKind
 
 
 def programs_of(arguments: argparse.Namespace) -> list[tuple[str, Configured]]:
@@ -48,18 +48,18 @@ def claim_numbers(text: str) -> dict[str, float]:
     return numbers
 
 
-def answers_said(text: str, option: str) -> Answers:
+def answers_said(text: str, option: str) -> AnswerKind:
     """Read a list of labels, or the limits of real numbers with two dots between them."""
     low, separator, high = text.partition("..")
     try:
         if separator:
             limits = (float(low) if low else -math.inf, float(high) if high else math.inf)
             if limits[0] < limits[1]:
-                return Answers(labels=(), numbers=limits)
+                return AnswerKind(labels=(), numbers=limits)
         else:
             labels = tuple(map(int, listed(text)))
             if len(labels) >= 2 and len(set(labels)) == len(labels):
-                return Answers(labels=labels)
+                return AnswerKind(labels=labels)
     except (ValueError, TypeError):
         pass
     allowed = "labels like 0,1,2 or limits of numbers like 0..1 (.. for any)"

@@ -58,7 +58,7 @@ Masks = NDArray[np.int64] | Singles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+class CountedAnswers:
     """What is counted: as much of it as power depends on.
 
     There are at least two `labels`, or 0 for numbers, which are counted in bins between the
@@ -78,9 +78,9 @@ class Answers:
         return union_masks(self.labels) if self.unions else Singles(self.labels)
 
 
-def answers_of(scale: Scale, labels: int) -> Answers:
+def answers_of(scale: Scale, labels: int) -> CountedAnswers:
     """Return how labels are counted: one by one if there are two or where the scale says so."""
-    return Answers(labels=labels, unions=scale.unions and 2 < labels <= MAX_UNION_LABELS)
+    return CountedAnswers(labels=labels, unions=scale.unions and 2 < labels <= MAX_UNION_LABELS)
 
 
 def union_masks(labels: int) -> NDArray[np.int64]:
@@ -118,7 +118,12 @@ def event_at(p1: float, leak: float, scale: Scale) -> float:
 
 
 def through_event(
-    answers: Answers, frequency: float, scale: Scale, promised: float, *, decoys: bool = False
+    answers: CountedAnswers,
+    frequency: float,
+    scale: Scale,
+    promised: float,
+    *,
+    decoys: bool = False,
 ) -> Family:
     """Return a family that leaks through one event.
 

@@ -28,7 +28,7 @@ Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Certification:
+class PlannedCertification:
     """What a certification of the `promised` leak depends on; n is the trials per side."""
 
     scale: Scale
@@ -37,12 +37,12 @@ class Certification:
     alpha: float
 
 
-def errors_needed(design: Certification) -> float:
+def errors_needed(design: PlannedCertification) -> float:
     """By how many standard errors of one trial a leak must exceed the claim to be refuted."""
     return float(ndtri(POWER) - ndtri(design.alpha)) / math.sqrt(design.n)
 
 
-def leak_about(design: Certification, p1: float, errors: float) -> float:
+def leak_about(design: PlannedCertification, p1: float, errors: float) -> float:
     """Return the leak that exceeds the claim by so many errors (STATISTICS, section 6), about."""
     leak, most = design.promised, min(LARGEST, design.scale.most)
     for _ in range(5):
@@ -52,7 +52,7 @@ def leak_about(design: Certification, p1: float, errors: float) -> float:
 
 
 def methods_near(
-    design: Certification, p1: float, p0: float, draws: int, *, labels: int, off: float
+    design: PlannedCertification, p1: float, p0: float, draws: int, *, labels: int, off: float
 ) -> set[Method]:
     """Return the tests that are chosen at the counts to be expected, and so many deviations off.
 
@@ -69,7 +69,7 @@ def methods_near(
     }
 
 
-def power_by(design: Certification, method: Method, p1: float, p0: float) -> float:
+def power_by(design: PlannedCertification, method: Method, p1: float, p0: float) -> float:
     """Probability that a test refutes the claim, from the binomial laws."""
     allowed = design.scale.allowed(design.promised)
     limit = Frontier.of(method, allowed, design.n, design.alpha)
@@ -77,7 +77,7 @@ def power_by(design: Certification, method: Method, p1: float, p0: float) -> flo
     return power_of(p1, p0, x, limit.at(x), design.n)
 
 
-def normal_power(design: Certification, p1: float, p0: float) -> float:
+def normal_power(design: PlannedCertification, p1: float, p0: float) -> float:
     """Power of Stouffer's test where its two counts are as good as normal.
 
     The asymptotic form of STATISTICS, section 6, with the larger of the standard errors at the

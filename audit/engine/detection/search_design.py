@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpassay.engine.detection.alternatives import (
-    Answers,
+    CountedAnswers,
     Family,
     shifted,
     shifts_for,
@@ -21,7 +21,7 @@ from dpassay.engine.detection.alternatives import (
 )
 from dpassay.engine.detection.certification import (
     RARE,
-    Certification,
+    PlannedCertification,
     errors_needed,
     leak_about,
     methods_near,
@@ -34,7 +34,7 @@ from dpassay.search.events import parts
 from dpassay.search.worth import Goal
 from dpassay.stats.power import LARGEST, POWER
 from dpassay.stats.regions import log_noise
-from dpassay.stats.scales import Difference, Scale, Shift
+from dpassay.stats.scales import DifferenceScale, Scale, ShiftScale
 
 LEVELS = np.array([0.005, 0.01, 0.02, 0.05, *np.arange(1, 10) / 10, 0.95, 0.98, 0.99, 0.995])
 """Numbers are counted between these quantiles."""
@@ -265,9 +265,9 @@ class Rehearsal:
 
 def spreads(scale: Scale, p1: Array, p0: Array) -> Array:
     """Return `scale.spread` of many pairs of probabilities."""
-    if isinstance(scale, Shift):
+    if isinstance(scale, ShiftScale):
         found: Array = np.sqrt(np.exp(log_noise(ndtri(p1))) + np.exp(log_noise(ndtri(p0))))
-    elif isinstance(scale, Difference):
+    elif isinstance(scale, DifferenceScale):
         found = np.sqrt(p1 * (1 - p1) + p0 * (1 - p0))
     else:
         excess = np.where(p1 > scale.delta, p1 - scale.delta, np.nan)
@@ -291,7 +291,7 @@ def _some(counts: Counts, most: int, rng: np.random.Generator) -> Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchDesign(Certification):
+class SearchDesign(PlannedCertification):
     """All that what a search would see depends on; known before anything is certified.
 
     `pilot` is the trials per side that choose the test. Where there are `numbers` in the answers,
@@ -346,7 +346,7 @@ def smallest_found(design: SearchDesign, frequency: float) -> float:
     if frequency <= scale.allowed(design.promised).slack and scale.rarer_is_harder:
         return math.inf
     families = [
-        through_event(Answers(labels=labels), frequency, scale, design.promised)
+        through_event(CountedAnswers(labels=labels), frequency, scale, design.promised)
         for labels in LABELS
     ]
     if design.numbers:

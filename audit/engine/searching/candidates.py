@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.engine.detection.search_design import Round
-from dpassay.search.events import Choice
+from dpassay.search.events import EventChoice
 from dpassay.search.outlook import Outlook
 from dpassay.search.proposals.proposal import Proposal
 from dpassay.search.worth import Goal
@@ -84,9 +84,9 @@ class Candidate:
         return -math.inf if self.outlook is None else self.outlook.promise
 
     @property
-    def choice(self) -> Choice | None:
+    def choice(self) -> EventChoice | None:
         """The event that was chosen; None as long as the pair has only been ranked."""
-        return self.outlook if isinstance(self.outlook, Choice) else None
+        return self.outlook if isinstance(self.outlook, EventChoice) else None
 
 
 def rank_of(goal: Goal, outlook: Outlook) -> tuple[float, float]:

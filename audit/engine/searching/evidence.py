@@ -29,7 +29,7 @@ from dpassay.search.worth import Goal
 from dpassay.seeds import stream
 from dpassay.stats.alpha import Spending
 from dpassay.stats.scales import scale_of
-from dpassay.targets.groups import Group, Progress
+from dpassay.targets.groups import PairGroup, Progress
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.kept import Matches
@@ -52,15 +52,15 @@ class SearchBudget(Budget):
 
     findings: int = 1
 
-    def screening(self, groups: tuple[Group, ...]) -> int:  # noqa: ARG002
+    def screening(self, groups: tuple[PairGroup, ...]) -> int:  # noqa: ARG002
         """One in `CHECKED` of the certification trials; no more than `MOST_CHECKED`."""
         return min(max(LEAST, self.draws // CHECKED), MOST_CHECKED)
 
-    def finalists(self, groups: tuple[Group, ...]) -> int:  # noqa: ARG002
+    def finalists(self, groups: tuple[PairGroup, ...]) -> int:  # noqa: ARG002
         """Every group has one pair and one query."""
         return 1
 
-    def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
+    def spending(self, groups: tuple[PairGroup, ...], *, profiled: bool) -> Spending:
         """Where alpha goes: the pairs are as many cells, wherever they are certified."""
         return replace(Budget.spending(self, groups, profiled=profiled), cells=self.findings)
 

@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from dpassay.claims import Claim
-from dpassay.engine.detection.alternatives import Answers, Masks, answers_of, half_line_masks
+from dpassay.engine.detection.alternatives import CountedAnswers, Masks, answers_of, half_line_masks
 from dpassay.engine.detection.curve import DetectionCurve
-from dpassay.engine.detection.design import Design, is_seen, sight, usual_frequency
+from dpassay.engine.detection.design import AuditDesign, is_seen, sight, usual_frequency
 from dpassay.engine.early import Gamble
 from dpassay.engine.evidence import Event, HalfLine
 from dpassay.engine.readings import LabelLeaks, Leaks, NoiseLeaks
 from dpassay.engine.testers.interface import (
     NOT_SAMPLED,
-    Effort,
+    CellEffort,
+    ClaimKind,
     Finalist,
-    Kind,
     Recorded,
     Tester,
 )
@@ -173,10 +173,12 @@ class Events(Tester):
         # where the rest moves by a larger factor, it is the rest that leaks more
         return float(bound), min(x, n - y) / n
 
-    def sight(self, finalists: Sequence[Finalist], effort: Effort) -> DetectionCurve:
+    def sight(self, finalists: Sequence[Finalist], effort: CellEffort) -> DetectionCurve:
         """Return what the audit would have seen, at the frequency of the event that looks worst."""
         worst = max(finalists, key=lambda each: each.apparent)
-        answers = Answers(labels=0) if self.bins else answers_of(self.scale, len(self.labels))
+        answers = (
+            CountedAnswers(labels=0) if self.bins else answers_of(self.scale, len(self.labels))
+        )
         design = design_of(self.scale, self.promised, answers, effort)
         return sight(design, worst.frequency if worst.apparent > 0 else None)
 
@@ -235,9 +237,11 @@ def half_lines(scale: Scale, promised: float, bins: tuple[Bins, ...]) -> Events:
     )
 
 
-def design_of(scale: Scale, promised: float, answers: Answers, effort: Effort) -> Design:
+def design_of(
+    scale: Scale, promised: float, answers: CountedAnswers, effort: CellEffort
+) -> AuditDesign:
     """Return all that what an audit would see depends on."""
-    return Design(
+    return AuditDesign(
         scale=scale,
         promised=promised,
         answers=answers,
@@ -248,7 +252,7 @@ def design_of(scale: Scale, promised: float, answers: Answers, effort: Effort) -
 
 
 @dataclass(frozen=True, slots=True)
-class AboutEvents(Kind):
+class AboutEvents(ClaimKind):
     """Claims that compare the probabilities of events.
 
     These are the ones that `scale_of` knows: the loss, the Gaussian distance, the change of a
@@ -281,7 +285,7 @@ class AboutEvents(Kind):
             return half_lines(self.scale, self.claim.promised, bins)
         return label_events(self.scale, self.claim.promised, target.labels)
 
-    def curve(self, target: AuditTarget, effort: Effort) -> DetectionCurve:
+    def curve(self, target: AuditTarget, effort: CellEffort) -> DetectionCurve:
         """At the frequency that is assumed."""
         return sight(self._design(target, effort), None)
 
@@ -291,7 +295,7 @@ class AboutEvents(Kind):
             return False
         return label_events(self.scale, self.claim.promised, target.labels).bounded
 
-    def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
+    def sees(self, target: AuditTarget, effort: CellEffort, leak: float) -> bool:
         """At the frequency that is assumed."""
         design = self._design(target, effort)
         return is_seen(design, usual_frequency(design), leak)
@@ -326,7 +330,9 @@ class AboutEvents(Kind):
                 highest = min(plain, sharp)
         return highest
 
-    def detectable(self, cell: Recorded, limit: float, effort: Effort, *, through: bool) -> float:
+    def detectable(
+        self, cell: Recorded, limit: float, effort: CellEffort, *, through: bool
+    ) -> float:
         """Nothing is screened; else at the claim's worst face."""
         seen = cell.counts if through else None
         frequency = 1.0 if seen is None else seen.x / seen.n1
@@ -334,9 +340,9 @@ class AboutEvents(Kind):
             scale=self.scale, promised=limit, n=effort.n, alpha=effort.alpha, frequency=frequency
         )
 
-    def _design(self, target: AuditTarget, effort: Effort) -> Design:
+    def _design(self, target: AuditTarget, effort: CellEffort) -> AuditDesign:
         labels = len(target.labels) if target.numbers is None else 0
-        answers = answers_of(self.scale, labels) if labels else Answers(labels=0)
+        answers = answers_of(self.scale, labels) if labels else CountedAnswers(labels=0)
         return design_of(self.scale, self.claim.promised, answers, effort)
 
 

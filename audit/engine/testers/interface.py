@@ -64,7 +64,7 @@ class Finalist:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
+class CellEffort:
     """What is spent on a cell: `n` certification trials per side, `alpha` for its lower bound."""
 
     n: int
@@ -88,7 +88,7 @@ class Recorded:
 NOT_SAMPLED = "was not sampled; only sampled bounds have an error probability"
 
 
-class Kind(Protocol):
+class ClaimKind(Protocol):
     """All that is done with the claims of one kind; by default they are not sampled."""
 
     def leaks(self, law: Law, labels: tuple[int, ...]) -> Leaks | None:
@@ -99,7 +99,7 @@ class Kind(Protocol):
         """Return how trials are tested; numbers whose events are looked at are counted in bins."""
         raise InvalidInput(NOT_SAMPLED)
 
-    def curve(self, target: AuditTarget, effort: Effort) -> DetectionCurve:
+    def curve(self, target: AuditTarget, effort: CellEffort) -> DetectionCurve:
         """Return what an audit would see, before anything is drawn."""
         ...
 
@@ -107,7 +107,7 @@ class Kind(Protocol):
         """Return whether anything is bounded from above where answers are sampled."""
         return True
 
-    def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
+    def sees(self, target: AuditTarget, effort: CellEffort, leak: float) -> bool:
         """Return whether it would see such a leak."""
         return self.curve(target, effort).detectable <= leak
 
@@ -123,7 +123,9 @@ class Kind(Protocol):
         """Bound the leak of its event, its complement and both directions anew, down to `floor`."""
         raise InvalidInput(NOT_SAMPLED)
 
-    def detectable(self, cell: Recorded, limit: float, effort: Effort, *, through: bool) -> float:
+    def detectable(
+        self, cell: Recorded, limit: float, effort: CellEffort, *, through: bool
+    ) -> float:
         """Return the smallest leak that so many trials show to be above a limit.
 
         It is `through` its event, at the frequency that was seen.
@@ -210,7 +212,7 @@ class Tester(Protocol):
         """From screening counts (K,) of one of so many cells and events: see `Finalist`."""
         return 0.0, 1.0
 
-    def sight(self, finalists: Sequence[Finalist], effort: Effort) -> DetectionCurve:
+    def sight(self, finalists: Sequence[Finalist], effort: CellEffort) -> DetectionCurve:
         """Say what would have been refuted with probability 0.9, the screening included."""
         ...
 

@@ -16,9 +16,9 @@ from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.readings import Leaks, ValueLeaks
 from dpassay.engine.testers.interface import (
     NOT_SAMPLED,
-    Effort,
+    CellEffort,
+    ClaimKind,
     Finalist,
-    Kind,
     Recorded,
     Tester,
 )
@@ -47,7 +47,7 @@ yet."""
 
 
 @dataclass(frozen=True, slots=True)
-class AboutMeans(Kind):
+class AboutMeans(ClaimKind):
     """Claims about the change of a prediction, or of its mean."""
 
     claim: PredictionStability
@@ -61,7 +61,7 @@ class AboutMeans(Kind):
         low, high = target.numbers or (0.0, 1.0)
         return Predictions(promised=self.claim.promised, low=low, high=high)
 
-    def curve(self, target: AuditTarget, effort: Effort) -> DetectionCurve:
+    def curve(self, target: AuditTarget, effort: CellEffort) -> DetectionCurve:
         """By bets on answers that vary as much as they can."""
         width = self.claim.most(target.numbers)
         return DetectionCurve(
@@ -86,7 +86,7 @@ class AboutMeans(Kind):
         self,
         cell: Recorded,
         limit: float,
-        effort: Effort,
+        effort: CellEffort,
         *,
         through: bool,  # noqa: ARG002
     ) -> float:
@@ -95,7 +95,7 @@ class AboutMeans(Kind):
         return _detectable(limit, width, spreads, effort)
 
 
-def _detectable(limit: float, width: float, spreads: Spreads, effort: Effort) -> float:
+def _detectable(limit: float, width: float, spreads: Spreads, effort: CellEffort) -> float:
     return width * detectable_difference(
         gamma=limit / width,
         n=effort.n,
@@ -185,7 +185,7 @@ class Predictions(Tester):
         most = difference_upper(one, other, alpha=alpha, spreads=finalist.method)
         return max(floor, self.width * most)
 
-    def sight(self, finalists: Sequence[Finalist], effort: Effort) -> DetectionCurve:
+    def sight(self, finalists: Sequence[Finalist], effort: CellEffort) -> DetectionCurve:
         """Return the smallest difference refutable with probability 0.9 at the spreads seen."""
         spreads = {each.method for each in finalists}
         found = (_detectable(self.promised, self.width, each, effort) for each in spreads)

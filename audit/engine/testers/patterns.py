@@ -12,7 +12,7 @@ from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.detection.search_design import Round, SearchDesign, search_sight
 from dpassay.engine.evidence import Event
 from dpassay.engine.testers.events import Events
-from dpassay.engine.testers.interface import Effort, Finalist
+from dpassay.engine.testers.interface import CellEffort, Finalist
 from dpassay.search.patterns import Pattern
 
 SYMBOLS = np.array([[0, 1]])
@@ -51,7 +51,7 @@ class PatternEvents(Events):
         """The pattern."""
         return self.pattern
 
-    def sight(self, finalists: Sequence[Finalist], effort: Effort) -> DetectionCurve:
+    def sight(self, finalists: Sequence[Finalist], effort: CellEffort) -> DetectionCurve:
         """Say what the search and the certification would have seen, at one of the first pairs."""
         worst = max(finalists, key=lambda each: each.apparent)
         design = SearchDesign(

@@ -19,9 +19,9 @@ from dpassay.engine.evidence import Event
 from dpassay.engine.readings import LabelLeaks, Leaks
 from dpassay.engine.testers.interface import (
     NOT_SAMPLED,
-    Effort,
+    CellEffort,
+    ClaimKind,
     Finalist,
-    Kind,
     Recorded,
     Tester,
 )
@@ -34,7 +34,7 @@ from dpassay.stats.bounds import (
     clopper_pearson_upper,
 )
 from dpassay.stats.power import POWER
-from dpassay.stats.regions import Line
+from dpassay.stats.regions import LineRegion
 from dpassay.stats.scales import scale_of
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Bins
@@ -44,7 +44,7 @@ BAD = 1
 
 
 @dataclass(frozen=True, slots=True)
-class AboutStrings(Kind):
+class AboutStrings(ClaimKind):
     """Claims about the proportion of bad random strings."""
 
     claim: ScoreStability
@@ -57,7 +57,7 @@ class AboutStrings(Kind):
         """Strings are good or bad."""
         return Shares(promised=self.claim.promised)
 
-    def curve(self, target: AuditTarget, effort: Effort) -> DetectionCurve:  # noqa: ARG002
+    def curve(self, target: AuditTarget, effort: CellEffort) -> DetectionCurve:  # noqa: ARG002
         """See `detectable_share`."""
         return DetectionCurve(detectable=detectable_share(self.claim.promised, effort))
 
@@ -79,7 +79,7 @@ class AboutStrings(Kind):
         self,
         cell: Recorded,  # noqa: ARG002
         limit: float,
-        effort: Effort,
+        effort: CellEffort,
         *,
         through: bool,  # noqa: ARG002
     ) -> float:
@@ -116,7 +116,7 @@ class Shares(Tester):
         """
         if self.promised >= 1:
             return None
-        return Gamble(event=np.eye(2, dtype=np.int64)[BAD], allowed=Line(0.0, self.promised))
+        return Gamble(event=np.eye(2, dtype=np.int64)[BAD], allowed=LineRegion(0.0, self.promised))
 
     def seen(
         self,
@@ -156,7 +156,7 @@ class Shares(Tester):
         bad = max(int(one[BAD]), int(other[BAD]))
         return max(floor, float(clopper_pearson_upper(bad, int(one.sum()), alpha)))
 
-    def sight(self, finalists: Sequence[Finalist], effort: Effort) -> DetectionCurve:  # noqa: ARG002
+    def sight(self, finalists: Sequence[Finalist], effort: CellEffort) -> DetectionCurve:  # noqa: ARG002
         """Return the smallest proportion refuted with probability 0.9; see `detectable_share`."""
         return DetectionCurve(detectable=detectable_share(self.promised, effort))
 
@@ -173,7 +173,7 @@ def share_lower(counts: Counts, alpha: float) -> float:
     return float(clopper_pearson_lower(counts.x, counts.n1, alpha))
 
 
-def detectable_share(promised: float, effort: Effort) -> float:
+def detectable_share(promised: float, effort: CellEffort) -> float:
     """Return the smallest proportion of bad strings that is refuted with probability 0.9.
 
     Screening is included. Every other pair is taken to be bad as often as the claim allows; the

@@ -19,7 +19,7 @@ from typing import NoReturn
 from dpassay.errors import as_real, is_count, require
 from dpassay.targets.foreign.connection import Broken, Late
 from dpassay.workers import supervisor
-from dpassay.workers.control import Control
+from dpassay.workers.control import ProcessControl
 from dpassay.workers.namespaces import lineage
 
 MIB = 1 << 20
@@ -72,7 +72,7 @@ class Child:
         self._seconds, self._most = seconds, round(limits.reply * MIB)
         self._start: float | None = limits.start
         self._received, self._stderr = bytearray(), bytearray()
-        self._control = Control()
+        self._control = ProcessControl()
         there = self._control.there.fileno()
         script = str(Path(supervisor.__file__).resolve())
         arguments = [str(there), json.dumps(limits.as_dict()), *command]

@@ -99,7 +99,7 @@ class _Response(http.client.HTTPResponse):
         self.fp = io.BufferedReader(self.incoming, CHUNK)
 
 
-class Service:
+class ForeignService:
     """A service that is asked over a connection which is kept open as long as it likes.
 
     A reply may take so many `seconds`, from the connection to its last byte, all that is asked

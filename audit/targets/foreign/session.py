@@ -26,7 +26,7 @@ from dpassay.targets.foreign.protocol import (
     short,
     text_of,
 )
-from dpassay.targets.foreign.service import Service
+from dpassay.targets.foreign.service import ForeignService
 from dpassay.workers.namespaces import lineage
 
 LATE = Failed("Timeout")
@@ -61,7 +61,7 @@ class _LateError(TargetError):
     """No whole reply came in time."""
 
 
-class Session:
+class ForeignSession:
     """A conversation with a server.
 
     It is opened when something is asked, again after it broke, and anew in a process that was
@@ -69,17 +69,17 @@ class Session:
     """
 
     def __init__(
-        self, connect: Callable[[], Child | Service], what: str, *, reset: bool = False
+        self, connect: Callable[[], Child | ForeignService], what: str, *, reset: bool = False
     ) -> None:
         self._connect, self._what, self._reset = connect, what, reset
-        self._connection: Child | Service | None = None
+        self._connection: Child | ForeignService | None = None
         self._owner = 0
         self._hello = Hello()
         self._prepared: OrderedDict[str, None] = OrderedDict()
-        self._finalizer: weakref.finalize[..., Session] | None = None
+        self._finalizer: weakref.finalize[..., ForeignSession] | None = None
 
     def __reduce__(self) -> Any:
-        return partial(Session, self._connect, self._what, reset=self._reset), ()
+        return partial(ForeignSession, self._connect, self._what, reset=self._reset), ()
 
     def hello(self) -> Hello:
         """Return what the server says of itself."""

@@ -25,7 +25,7 @@ from dpassay.errors import printable
 from dpassay.trials.isolation.child import BROKEN, GIB, INTERRUPTS, Answering, live
 from dpassay.trials.isolation.limits import Limits, Lost, Overtime, Unsent, protected
 from dpassay.trials.wire import HEAD, MARK, Garbled, length, unpack
-from dpassay.workers.control import Control
+from dpassay.workers.control import ProcessControl
 from dpassay.workers.namespaces import NETWORK, enter, lineage, namespaces
 from dpassay.workers.supervisor import supervise
 
@@ -62,14 +62,14 @@ class Host:
         self.limits = limits
         self.deadline: float | None = None
         self.said = Said()
-        self._objects = Objects(shared)
+        self._objects = HostObjects(shared)
         self._number = 0
         self._owner = lineage()
         self.closed = False
         self._received = bytearray()
         kind, paths = namespaces(), protected()
         kind = kind if kind is None or limits.network else kind | NETWORK
-        self._control = Control()
+        self._control = ProcessControl()
         self._socket, there = socket.socketpair()
         self._pipe, pipe = os.pipe()
         with warnings.catch_warnings():
@@ -268,7 +268,7 @@ class Handle:
 
     __slots__ = ("__weakref__", "key", "owner")
 
-    def __init__(self, owner: Objects, key: int) -> None:
+    def __init__(self, owner: HostObjects, key: int) -> None:
         self.owner = owner
         self.key = key
 
@@ -281,7 +281,7 @@ class _Pickler(pickle.Pickler):
         self.persistent_id = name  # type: ignore[method-assign]
 
 
-class Objects:
+class HostObjects:
     """The objects that a host has, by the keys under which it has them."""
 
     def __init__(self, shared: Iterable[Any]) -> None:

@@ -13,10 +13,10 @@ from dpassay.mechanism import FunctionMechanism
 from dpassay.search.declared import output_from_json
 from dpassay.targets.adapter import TRAINING, full, given
 from dpassay.targets.coupled import Coupled
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import is_own
-from dpassay.targets.resolve import Answers, can_be_rebuilt, expected
+from dpassay.targets.resolve import AnswerKind, can_be_rebuilt, expected
 from dpassay.trials.isolation.hosts import GARBLED, Hosts, LostProcess
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.server import METHODS, MechanismServer
@@ -43,13 +43,13 @@ def _ours(module: str) -> bool:
     return module.partition(".")[0] == "dpassay"
 
 
-def isolated(target: AuditTarget, limits: Limits, groups: Sequence[Group]) -> Isolated:
+def isolated(target: AuditTarget, limits: Limits, groups: Sequence[PairGroup]) -> Isolated:
     """Return a target of this process as one called only in another, which has the same groups."""
     server = MechanismServer(lambda: target, limits.memory)
     return _in_hosts(target, Hosts(target.name, server, limits, _shared_by(groups)))
 
 
-def _shared_by(groups: Sequence[Group]) -> list[Any]:
+def _shared_by(groups: Sequence[PairGroup]) -> list[Any]:
     """Return the objects that a group is made of."""
     return [
         each
@@ -66,7 +66,7 @@ def introduced(
     *,
     address: str | None = None,
     parameters: Mapping[str, Any] = MappingProxyType({}),
-    answers: Answers | None = None,
+    answers: AnswerKind | None = None,
     lost: AuditTarget | None = None,
 ) -> Isolated:
     """Return a target that is built in another process only: nothing of its code is imported here.
@@ -101,7 +101,7 @@ def _described(
     name: str,
     address: str | None,
     parameters: Mapping[str, Any],
-    answers: Answers | None,
+    answers: AnswerKind | None,
     fallback: AuditTarget | None,
     facts: Description,
     hosts: Hosts,

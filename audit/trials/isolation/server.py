@@ -17,7 +17,7 @@ from dpassay.targets.coupled import coupled
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.own_coins import alike, seed_anew
 from dpassay.trials.portable import portable
-from dpassay.trials.tasks import Brief, Shard, TrialRunner
+from dpassay.trials.tasks import Shard, ShardBrief, TrialRunner
 from dpassay.trials.threads import one_thread
 from dpassay.trials.written import Drawn, law_json, reachable_json, worst_case_json
 
@@ -32,7 +32,7 @@ METHODS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptObject:
     """Something that a method leaves in its process under the key of a handle, and its facts."""
 
     key: int
@@ -58,7 +58,7 @@ class Server:
         if operation == "portable":
             return np.frombuffer(portable(getattr(made, "portable", made)), dtype=np.uint8)
         done = self._answer(made, operation, arguments)
-        if isinstance(done, Kept):
+        if isinstance(done, KeptObject):
             objects[done.key], done = done.thing, done.facts
         return done
 
@@ -78,7 +78,7 @@ class MechanismServer(Server):
 
         super().__init__(built)
         self._memory = memory
-        self._runners: deque[tuple[Brief, TrialRunner]] = deque(maxlen=RUNNERS)
+        self._runners: deque[tuple[ShardBrief, TrialRunner]] = deque(maxlen=RUNNERS)
         self._answers = ANSWERS | {"run": self._run}
 
     def __call__(self, operation: str, arguments: tuple[Any, ...], objects: dict[int, Any]) -> Any:
@@ -98,7 +98,7 @@ class MechanismServer(Server):
         more = f"; it may take {self._memory:g} GiB, {MORE_MEMORY}"
         return printable(f"{cause}{more}" if "MemoryError" in cause else cause)
 
-    def _run(self, subject: AuditTarget, brief: Brief, shard: Shard) -> Any:
+    def _run(self, subject: AuditTarget, brief: ShardBrief, shard: Shard) -> Any:
         new = all(known is not brief for known, _ in self._runners)
         if new:
             runner = TrialRunner(subject, brief.groups, brief.codings, brief.seed)
@@ -165,11 +165,11 @@ def _check_unchanged(subject: AuditTarget, bases: list[Any], digests: list[str])
         )
 
 
-def _keep(method: str) -> Callable[..., Kept]:
+def _keep(method: str) -> Callable[..., KeptObject]:
     """Return what leaves in its process the state that a method returns."""
 
-    def answer(subject: AuditTarget, key: int, *given: Any) -> Kept:
-        return Kept(key, getattr(subject, method)(*given), None)
+    def answer(subject: AuditTarget, key: int, *given: Any) -> KeptObject:
+        return KeptObject(key, getattr(subject, method)(*given), None)
 
     return answer
 

@@ -18,7 +18,7 @@ from dpassay.mechanism import Reachable, WorstCase, offers
 from dpassay.pairs import Change
 from dpassay.search.outputs import Encoder, encoder_from_json
 from dpassay.targets.coupled import Coupled
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.pilot import Pilot
 from dpassay.trials.isolation.host import Handle
@@ -171,7 +171,7 @@ class Isolated(AuditTarget):
         found = self._read(lambda told: points(told, "towards"), asked, "towards")
         return self._checked_directions(found, len(directions), columns)
 
-    def check_unchanged(self, groups: tuple[Group, ...]) -> None:
+    def check_unchanged(self, groups: tuple[PairGroup, ...]) -> None:
         """Raise `TargetError` if the mechanism has written into a dataset that it was lent."""
         bases = [group.pairs.base for group in groups]
         self._ask(

@@ -23,7 +23,7 @@ from dpassay.reports.shared.statuses import (
     REFUTED,
     Status,
 )
-from dpassay.reports.shared.tables import Table
+from dpassay.reports.shared.tables import TextTable
 
 READING = ", read as in docs/findings.md"
 READ = "\N{NO-BREAK SPACE}*"
@@ -73,9 +73,9 @@ class Catalogue:
         return any(self.source_of(each).endswith(READ) for each in self.published)
 
     @property
-    def dots(self) -> Table:
+    def dots(self) -> TextTable:
         """The overview's numbers, a row for each mechanism that has one."""
-        return Table.of(
+        return TextTable.of(
             "Leak ÷ claim, as drawn: mechanisms by their worst claim, corrected and ours too.",
             "mechanism | claims as printed | corrected, or ours",
             (

@@ -24,7 +24,7 @@ from dpassay.reports.run.page.plots import (
 )
 from dpassay.reports.run.run_words import ended, units_words
 from dpassay.reports.run.view import ResultView, make_view
-from dpassay.reports.shared.tables import Table
+from dpassay.reports.shared.tables import TextTable
 from dpassay.reports.shared.templating import page
 
 LONG = 36
@@ -36,7 +36,7 @@ class Picture:
     """A picture, which is drawn when it is called for, with the table of its numbers."""
 
     draw: Callable[[], str]
-    table: Table
+    table: TextTable
 
 
 def to_html(record: Mapping[str, Any]) -> str:

@@ -36,7 +36,7 @@ from dpassay.reports.shared.chart import (
     svg,
 )
 from dpassay.reports.shared.numbers import plain, plural
-from dpassay.reports.shared.tables import Table
+from dpassay.reports.shared.tables import TextTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -190,9 +190,9 @@ def sight_plot(curve: Sequence[tuple[float, float]], *, claim: float, name: str,
         )
 
 
-def sight_table(points: Sequence[tuple[float, float]]) -> Table:
+def sight_table(points: Sequence[tuple[float, float]]) -> TextTable:
     """Return the smallest leaks that would have been refuted, as drawn."""
-    return Table(
+    return TextTable(
         caption="Smallest leak that would have been refuted with probability 0.9",
         columns=("probability of the answer", "leak"),
         numeric=(True, True),
@@ -244,7 +244,7 @@ def profile_plot(view: ProfileView, *, slug: str, name: str, title: str) -> str:
         )
 
 
-def profile_table(view: ProfileView) -> Table:
+def profile_table(view: ProfileView) -> TextTable:
     """Return the privacy profile as drawn."""
     return _curve_table(view.tables[0].caption, "ε", "δ(ε)", view.profile, "epsilon")
 
@@ -297,7 +297,7 @@ def trade_off_plot(view: ProfileView, *, slug: str, name: str, title: str) -> st
         )
 
 
-def trade_off_table(view: ProfileView) -> Table:
+def trade_off_table(view: ProfileView) -> TextTable:
     """Return the trade-off function as drawn, with that of the claim."""
     names = "false positives", "false negatives"
     table = _curve_table(view.tables[1].caption, *names, view.trade_off, "false_positive")
@@ -375,7 +375,7 @@ def _kind_words(curves: Curves) -> str:
     return f"The curve {told}. The table below has the same numbers."
 
 
-def _curve_table(caption: str, x: str, y: str, curves: Curves, over: str) -> Table:
+def _curve_table(caption: str, x: str, y: str, curves: Curves, over: str) -> TextTable:
     points = [f"{each:.4g}" for each in curves[over]]
     columns: tuple[str, ...] = (x, f"{y} at least", "at most")
     numbers = [
@@ -384,7 +384,7 @@ def _curve_table(caption: str, x: str, y: str, curves: Curves, over: str) -> Tab
     ]
     if _is_exact(curves):
         columns, numbers = (x, y), [[written(each, DIGITS) for each in curves["upper"]]]
-    return Table(
+    return TextTable(
         caption=caption,
         columns=columns,
         numeric=(True,) * len(columns),

@@ -13,7 +13,7 @@ import pytest
 
 from dpassay.attacks.services.defects import probe
 from dpassay.attacks.services.hosted import service_of
-from dpassay.attacks.services.http_service import Lost, Refused
+from dpassay.attacks.services.http_service import LostMessage, Refused
 from dpassay.attacks.services.interface import Refusal
 from dpassay.cli.main import main
 from dpassay.data import Labelled
@@ -108,7 +108,11 @@ def test_a_failure_that_passes_is_asked_again(data: Labelled) -> None:
 
         def flaky(name: str, message: Any) -> Any:
             if (number := next(messages)) % 7 == 0:
-                raise (Refused("status 503: upstream is down") if number % 2 else Lost("no reply"))
+                raise (
+                    Refused("status 503: upstream is down")
+                    if number % 2
+                    else LostMessage("no reply")
+                )
             return post(name, message)
 
         service.factory.post = flaky
@@ -125,7 +129,7 @@ def test_a_failure_that_passes_is_asked_again(data: Labelled) -> None:
 
 
 def _lost(name: str, message: Any) -> Any:
-    raise Lost("no reply")
+    raise LostMessage("no reply")
 
 
 def _down(name: str, message: Any) -> Any:

@@ -21,7 +21,14 @@ from dpassay.attacks.experiment.models import (
     toss,
 )
 from dpassay.attacks.experiment.run import Design, Target, experiment
-from dpassay.attacks.experiment.subjects import SCORES, Learner, Points, Protected, View, asked
+from dpassay.attacks.experiment.subjects import (
+    SCORES,
+    AskedPoints,
+    Learner,
+    ModelView,
+    Protected,
+    asked,
+)
 from dpassay.attacks.observed import Array
 from dpassay.attacks.scores import lira
 from dpassay.data import Labelled
@@ -55,7 +62,7 @@ class Counting:
     trained: list[int] = field(default_factory=list)
 
     @property
-    def views(self) -> tuple[View, ...]:
+    def views(self) -> tuple[ModelView, ...]:
         return self.inner.views
 
     @property
@@ -66,7 +73,7 @@ class Counting:
     def code(self) -> list[str]:
         return []
 
-    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+    def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> Array:
         self.trained.append(len(data))
         return self.inner.see(data, points, rng)
 
@@ -150,7 +157,7 @@ class Faulty(Counting):
 
     how: str = "raise"
 
-    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+    def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> Array:
         if self.how == "exit":
             os._exit(3)
         raise ArithmeticError("out of luck")

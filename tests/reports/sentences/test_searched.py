@@ -15,7 +15,7 @@ from dpassay.engine.wording import query_words
 from dpassay.pairs import replace_one
 from dpassay.record.run_record import make_record, record_schema
 from dpassay.reports.run.view import make_view
-from dpassay.targets.groups import Group, groups_for
+from dpassay.targets.groups import PairGroup, groups_for
 from dpassay.targets.resolve import resolve
 from tests.reports.sentences.told import FACTS, computed_record, only, told
 
@@ -43,7 +43,7 @@ def test_released_weights_depend_on_no_query(given: tuple[tuple[str, Any], ...])
     target = resolve("output-perturbation", dict(given) | {"n": 20})
     X, y = np.linspace(1.0, 2.0, 20)[:, None], np.arange(20) % 2
     pairs = replace_one(X, y, neighbours="flip")
-    data = Group(pairs=pairs, queries=X.copy(), kind="data", reason=pairs.how)
+    data = PairGroup(pairs=pairs, queries=X.copy(), kind="data", reason=pairs.how)
     record = make_record(FACTS, assay([target], data, Settings(mode="exact")))
     jsonschema.validate(record, record_schema())
     privacy = [each for each in record["results"] if each["claim"]["kind"] == "DP"]

@@ -18,7 +18,7 @@ from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.targets.adapter import full
 from dpassay.targets.guard import AuditTarget
-from dpassay.targets.resolve import Answers, declared, resolve
+from dpassay.targets.resolve import AnswerKind, declared, resolve
 from dpassay.trials.isolation import server
 from dpassay.trials.isolation.introduce import introduced
 from dpassay.trials.isolation.limits import Limits
@@ -107,7 +107,7 @@ def test_name_address_parameters_and_answers_are_as_the_user_said(forging: Intro
         lambda told: told.update(lies),
         address="a:b",
         parameters={"n": "5", "share": ".5"},
-        answers=Answers(labels=(0, 1, 2)),
+        answers=AnswerKind(labels=(0, 1, 2)),
     )
     assert (found.name, found.address, found.labels) == ("mine", "a:b", (0, 1, 2))
     assert found.parameters == {"n": "5", "share": 0.5, "by": "x"}

@@ -42,7 +42,7 @@ from dpassay.targets.adapter import full
 from dpassay.targets.groups import groups_for, searched
 from dpassay.trials import wire, written
 from dpassay.trials.backends import Delegated, Job, Local, forget
-from dpassay.trials.blocks import Counts, rows_of_calls
+from dpassay.trials.blocks import BlockCounts, rows_of_calls
 from dpassay.trials.cluster import Cluster, Remote
 from dpassay.trials.encoders import Labels, Pilot
 from dpassay.trials.isolation import introduce
@@ -440,7 +440,7 @@ def shard() -> ShardResult:
         calls: Any = np.stack([rows, 0 * rows], axis=1)[:, None].repeat(3, axis=1)
         if piece.task.group == 1:
             calls = np.zeros((1, 3, Pilot().size))
-        counts.append(Counts(calls=calls, marks=(b"m" * 16,)))
+        counts.append(BlockCounts(calls=calls, marks=(b"m" * 16,)))
     return ShardResult(counts=tuple(counts))
 
 
