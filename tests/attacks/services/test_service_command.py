@@ -352,4 +352,4 @@ def test_the_record_of_a_service_is_valid_and_makes_pages(
     del record["run"]["service"]
     (tmp_path / "attack.json").write_text(json.dumps(record), encoding="utf-8")
     assert main(["report", str(tmp_path / "attack.json")]) == 2
-    assert "run has no field 'adversary'" in capsys.readouterr().err
+    assert "attack.json': is damaged" in capsys.readouterr().err
