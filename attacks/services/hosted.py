@@ -10,10 +10,9 @@ from dpassay.attacks.services.interface import THREADED, WAYS, Refusal, Service,
 from dpassay.data import Labelled
 from dpassay.errors import TargetError, printable
 from dpassay.targets.importing import load_object
-from dpassay.trials.isolation.host import Handle
-from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.limits import UNLIMITED, Limits
-from dpassay.trials.isolation.server import KeptObject, Server
+from dpassay.trials.isolation.objects import Handle
+from dpassay.trials.isolation.remote import Kept, Remote
 from dpassay.trials.wire import Line, Message
 
 WORDS = ("shared_seed", "one_model", "memoised", "live")
@@ -25,7 +24,7 @@ _Answer = Value | list[Value] | dict[str, Line | bool]
 """A label, a tuple of numbers, or a refusal."""
 
 
-class _ServiceFacts(Message):
+class _Facts(Message):
     """What a service says of itself and can do."""
 
     says: dict[str, bool]
@@ -47,11 +46,11 @@ class _Reply(Message):
     repeated: int
 
 
-class _ServiceThere:
+class _There:
     """The service in its process."""
 
     def __init__(self, address: str) -> None:
-        self._service = Service(load_object(address, "SERVICE"), address)
+        self._service = Service(load_object(address, "--service"), address)
 
     def facts(self) -> dict[str, Any]:
         """Say what it says of itself, and what it can do."""
@@ -60,10 +59,10 @@ class _ServiceThere:
             "can": [name for name in ("restart", "delete") if self._service.can(name)],
         }
 
-    def open(self, key: int, data: Labelled, seed: int, user: str) -> KeptObject:
+    def open(self, key: int, data: Labelled, seed: int, user: str) -> Kept:
         """Open a session."""
         session = self._service.open(data, seed, user)
-        return KeptObject(
+        return Kept(
             key, session, {"budget": session.budget, "has": list(filter(session.has, WAYS))}
         )
 
@@ -89,18 +88,16 @@ class HostedService(Service):
 
     def __init__(self, address: str, limits: Limits, *, seed: int) -> None:
         super().__init__(self._nothing, address, seed=seed)
-        self.remote = Hosts(address, Server(lambda: _ServiceThere(address)), limits, bare=True)
+        self.remote = Remote(address, lambda: _There(address), limits)
         try:
-            self._facts: _ServiceFacts = self.remote.ask(
-                _ServiceFacts, f"importing {address}", "facts"
-            )
+            self._facts: _Facts = self.remote.ask(_Facts, f"importing {address}", "facts")
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
         """End its process."""
-        self.remote.close()
+        self.remote.hosts.close()
 
     @staticmethod
     def _nothing(*_: Any) -> Any:

@@ -23,7 +23,7 @@ ALLOWED = "answers,size=N or scalars,low=A,high=B or records or table,file=F"
 
 
 @dataclass(frozen=True, slots=True)
-class ParameterKind:
+class Kind:
     """How a parameter is read from a text, and what it must be."""
 
     read: Callable[[str], Any]
@@ -31,41 +31,48 @@ class ParameterKind:
     allowed: str
 
 
-WHOLE = ParameterKind(
+WHOLE = Kind(
     lambda text: int(text.replace("_", "")), lambda value: type(value) is int, "an integer"
 )
-NUMBER = ParameterKind(float, is_real, "a number")
-TRUTH = ParameterKind(
+NUMBER = Kind(float, is_real, "a number")
+TRUTH = Kind(
     lambda text: {"true": True, "false": False}[text.lower()],
     lambda value: type(value) is bool,
     "true or false",
 )
-TEXT = ParameterKind(str, lambda value: isinstance(value, str) and value != "", "a text")
-LIST = ParameterKind(
+TEXT = Kind(str, lambda value: isinstance(value, str) and value != "", "a text")
+LIST = Kind(
     lambda text: [float(each) for each in listed(text)],
     lambda value: isinstance(value, list) and all(map(is_real, value)),
     "a list of numbers like [0, 0.5, 1]",
 )
-KINDS = {
-    **dict.fromkeys(("size", "asked"), WHOLE),
-    **dict.fromkeys(("sensitivity", "low", "high"), NUMBER),
-    **dict.fromkeys(("fixed", "bits"), TRUTH),
-    **dict.fromkeys(("file", "label", "relation", "group"), TEXT),
-    "values": LIST,
+PARAMETERS: dict[str, dict[str, Kind]] = {
+    "answers": {"size": WHOLE, "sensitivity": NUMBER, "low": NUMBER, "high": NUMBER, "bits": TRUTH},
+    "scalars": {
+        "low": NUMBER,
+        "high": NUMBER,
+        "size": WHOLE,
+        "values": LIST,
+        "fixed": TRUTH,
+        "bits": TRUTH,
+    },
+    "records": {"fixed": TRUTH, "asked": WHOLE, "bits": TRUTH},
+    "table": {
+        "file": TEXT,
+        "label": TEXT,
+        "relation": TEXT,
+        "group": TEXT,
+        "fixed": TRUTH,
+        "asked": WHOLE,
+        "bits": TRUTH,
+    },
 }
-"""What each parameter is; `bits` is about the answers, see `FunctionMechanism`."""
-PARAMETERS = {
-    "answers": ("size", "sensitivity", "low", "high", "bits"),
-    "scalars": ("low", "high", "size", "values", "fixed", "bits"),
-    "records": ("fixed", "asked", "bits"),
-    "table": ("file", "label", "relation", "group", "fixed", "asked", "bits"),
-}
-"""What each kind of data is told."""
+"""What each kind of data is told; `bits` is about the answers, see `FunctionMechanism`."""
 NEEDED = {"answers": ("size",), "scalars": ("low", "high"), "records": (), "table": ("file",)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchConfig:
+class Search:
     """What a search draws from, as it was said.
 
     Its name is 'answers', 'scalars', 'records' or 'table'.
@@ -98,8 +105,7 @@ class SearchConfig:
 
     def space(self, records: Labelled | None) -> Space:
         """Return what it draws from; `records` are those of the run's data."""
-        from dpassay.csv_files import is_file, read_csv
-        from dpassay.search import spaces, tables
+        from dpassay.search import spaces
 
         told = {key: value for key, value in self.parameters.items() if key != "bits"}
         if self.name == "answers":
@@ -107,19 +113,26 @@ class SearchConfig:
         if self.name == "scalars":
             return spaces.Scalars(**told)
         if self.name == "table":
-            file = told.pop("file")
-            if not is_file(Path(file)):
-                raise InvalidInput(f"file = '{file}': no such file")
-            return tables.Tables(read_csv(Path(file), missing=True), **told)
+            return _table(**told)
         assert records is not None  # those of the run: see `of_records`
         return spaces.Records(records, **told)
 
 
-def search_of(given: str | Mapping[str, Any], argument: str) -> SearchConfig:
+def _table(file: str, **told: Any) -> Space:
+    """Return records of any kind, from a file."""
+    from dpassay.csv_files import is_file, read_csv
+    from dpassay.search.tables import Tables
+
+    path = Path(file)
+    if not is_file(path):
+        raise InvalidInput(f"file = '{file}': no such file")
+    return Tables(read_csv(path, missing=True), **told)
+
+
+def search_of(given: str | Mapping[str, Any], argument: str) -> Search:
     """Read what a search draws from."""
-    said = given if isinstance(given, str) else str(dict(given))
+    said = given if isinstance(given, str) else _said(given, argument)
     try:
-        said = said if isinstance(given, str) else named_text(given, argument)
         return _read(given, argument, said)
     except InvalidInput as error:
         raise InvalidInput(f"{argument} = '{said}': must be {ALLOWED}; {error}") from None
@@ -142,7 +155,14 @@ def search_meant(given: Any) -> str:
     return ""
 
 
-def _read(given: str | Mapping[str, Any], argument: str, said: str) -> SearchConfig:
+def _said(given: Mapping[str, Any], argument: str) -> str:
+    try:
+        return named_text(given, argument)
+    except InvalidInput:
+        return str(dict(given))
+
+
+def _read(given: str | Mapping[str, Any], argument: str, said: str) -> Search:
     try:
         name, parameters = named_table(given, "search")
     except InvalidInput as error:
@@ -160,8 +180,8 @@ def _read(given: str | Mapping[str, Any], argument: str, said: str) -> SearchCon
     for key in NEEDED[name]:
         if key not in parameters:
             raise InvalidInput(f"{key} is missing")
-    values = {key: _value(key, value, KINDS[key]) for key, value in parameters.items()}
-    found = SearchConfig(name=name, parameters=values, argument=argument, said=said)
+    values = {key: _value(key, value, known[key]) for key, value in parameters.items()}
+    found = Search(name=name, parameters=values, argument=argument, said=said)
     if not found.of_records:
         found.space(None)  # says what is out of range
     elif values.get("asked", 1) < 1:
@@ -169,7 +189,7 @@ def _read(given: str | Mapping[str, Any], argument: str, said: str) -> SearchCon
     return found
 
 
-def _value(key: str, value: Any, kind: ParameterKind) -> Any:
+def _value(key: str, value: Any, kind: Kind) -> Any:
     found = value
     if isinstance(value, str):
         try:

@@ -14,25 +14,27 @@ from numpy.typing import NDArray
 from dpassay.engine.budget import Budget
 from dpassay.engine.certification import (
     Certification,
-    Certifier,
+    Finalist,
     Screened,
+    certify,
     guards_over,
-    screen_whole,
+    stopped_within,
 )
 from dpassay.engine.early import Stopped
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.guards import LOOKS, Place
-from dpassay.engine.testers.interface import CellEffort, Finalist, Tester
+from dpassay.engine.screening import screen_whole
+from dpassay.engine.testers.interface import Drawn, Looked, Tester
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
 from dpassay.stats.power import Screening
-from dpassay.targets.groups import DIRECTIONS, PairGroup, Progress, searched
+from dpassay.targets.groups import DIRECTIONS, Group, Progress, searched
 from dpassay.trials.executors import Executor
 
 
 def monte_carlo_evidence(
     tester: Tester,
-    groups: tuple[PairGroup, ...],
+    groups: tuple[Group, ...],
     screened: Screened,
     budget: Budget,
     executor: Executor,
@@ -57,8 +59,7 @@ def monte_carlo_evidence(
         finalists = [_rechosen(each, tester, screened, trials, spending) for each in finalists]
     guards = guards_over(executor, finalists, groups, screened, budget.alarm, trials)
     guards.varied(_bounded(finalists))
-    alphas = spending.each_lower, spending.each_upper
-    certified = [tester.certified(each, *trials.of(each), alphas) for each in finalists]
+    certified = _cells(finalists, trials, tester, spending)
     badness = _badness(stopped)
     cells = tuple(
         _with_profile(max(cells, key=badness), trials, tester, spending)
@@ -72,14 +73,11 @@ def monte_carlo_evidence(
         )
         refutes = partial(_refutes, found, tester, budget.alpha / len(LOOKS))
         guards.confirmed(*found.place, refutes)
-    effort = CellEffort(
-        n=budget.draws,
-        alpha=planned.each_lower,
-        screening=Screening(
-            draws=min(budget.screening_of(groups)),
-            pairs=max(len(group.pairs) for group in groups),
-            finalists=budget.finalists(groups),
-        ),
+    looked = [finalist.looked for finalist in finalists]
+    screening = Screening(
+        draws=min(budget.screening_of(groups)),
+        pairs=max(len(group.pairs) for group in groups),
+        finalists=budget.finalists(groups),
     )
     sizes = zip(groups, screened.sizes, strict=True)
     screening_trials = sum((1 + len(group.pairs)) * n for group, n in sizes)
@@ -90,7 +88,7 @@ def monte_carlo_evidence(
         cells=cells,
         worst=worst,
         groups=groups,
-        sight=tester.sight(finalists, effort),
+        sight=tester.sight(looked, budget.draws, planned.each_lower, screening),
         trials=screening_trials + screened.certification_trials,
         alpha=budget.alpha,
         spending=spending,
@@ -103,7 +101,7 @@ def monte_carlo_evidence(
 
 
 def _chosen(
-    tester: Tester, groups: tuple[PairGroup, ...], budget: Budget, alpha: float, screened: Screened
+    tester: Tester, groups: tuple[Group, ...], budget: Budget, alpha: float, screened: Screened
 ) -> list[Finalist]:
     """Choose the finalists of every query."""
     each = budget.finalists(groups)
@@ -119,7 +117,7 @@ def _chosen(
 
 def _certified(
     executor: Executor,
-    groups: tuple[PairGroup, ...],
+    groups: tuple[Group, ...],
     screened: Screened,
     budget: Budget,
     spending: Spending,
@@ -127,22 +125,16 @@ def _certified(
     progress: Progress,
 ) -> tuple[Screened, list[Finalist], Certification]:
     """Certify the finalists; of a screening in two parts, those of the first alone if that does."""
-    certifier = Certifier(
-        executor=executor,
-        finalists=choose(screened),
-        screened=screened,
-        sizes=budget.lots,
-        spending=spending,
-        progress=progress,
-    )
+    finalists, sizes = choose(screened), budget.lots
     if screened.left and budget.stop_early:
-        trials = certifier.stopped_within(max(1, len(budget.lots) - 2))
+        looks = max(1, len(sizes) - 2)
+        trials = stopped_within(executor, finalists, screened, sizes, looks, spending, progress)
         if trials is not None:
-            return screened, certifier.finalists, trials
+            return screened, finalists, trials
     if screened.left:
         screened = screen_whole(executor, groups, screened, progress)
-        certifier = replace(certifier, screened=screened, finalists=choose(screened))
-    return screened, certifier.finalists, certifier.certify()
+        finalists = choose(screened)
+    return screened, finalists, certify(executor, finalists, screened, sizes, spending, progress)
 
 
 def _bounded(finalists: list[Finalist]) -> dict[Place, set[int]]:
@@ -174,6 +166,9 @@ def _finalists(
         event = int(events[direction, pair])
         one, other = sides[direction, pair], sides[1 - direction, pair]
         bound, frequency = tester.apparent(event, one, other, looks)
+        looked = Looked(
+            apparent=bound, frequency=frequency, method=tester.choose(event, one, other, n, alpha)
+        )
         found.append(
             Finalist(
                 group=g,
@@ -181,9 +176,7 @@ def _finalists(
                 query=query,
                 direction=direction,
                 event=event,
-                apparent=bound,
-                frequency=frequency,
-                method=tester.choose(event, one, other, n, alpha),
+                looked=looked,
                 gamble=tester.gamble(event),
             )
         )
@@ -202,7 +195,30 @@ def _rechosen(
     one, other = sides[finalist.direction], sides[1 - finalist.direction]
     n = sum(size for _, size, _ in trials.lots)
     method = tester.choose(finalist.event, one, other, n, spending.each_lower)
-    return replace(finalist, method=method)
+    return replace(finalist, looked=replace(finalist.looked, method=method))
+
+
+def _cells(
+    finalists: list[Finalist], trials: Certification, tester: Tester, spending: Spending
+) -> list[Cell]:
+    """Certify every finalist."""
+    drawn = [Drawn(each.event, each.method, *trials.of(each)) for each in finalists]
+    bounds = tester.certify(drawn, (spending.each_lower, spending.each_upper))
+    return [
+        Cell(
+            group=finalist.group,
+            pair=finalist.pair,
+            query=finalist.query,
+            direction=DIRECTIONS[finalist.direction],
+            event=tester.event(finalist.event, finalist.group, finalist.query),
+            p1=found.p1,
+            p0=found.p0,
+            lower=found.lower,
+            upper=found.upper,
+            estimate=found.estimate,
+        )
+        for finalist, found in zip(finalists, bounds, strict=True)
+    ]
 
 
 def _refutes(
@@ -210,7 +226,8 @@ def _refutes(
 ) -> bool:
     """Return whether counts of both sides of a finalist refute the claim by themselves."""
     sides = Certification(counts=dict(counts), lots=()).of(finalist)
-    return tester.lower(finalist, *sides, alpha).value > tester.promised
+    (found,) = tester.certify([Drawn(finalist.event, finalist.method, *sides)], (alpha, alpha))
+    return found.lower.value > tester.promised
 
 
 def _largest(
@@ -226,7 +243,8 @@ def _largest(
         zip(finalists, cells, strict=True), key=lambda both: -both[1].upper.value
     ):
         if cell.upper.value > found:  # else it cannot be the largest at a larger alpha either
-            found = tester.upper(finalist, *trials.of(finalist), spending.largest_upper, found)
+            one, other = trials.of(finalist)
+            found = tester.upper(finalist.method, one, other, spending.largest_upper, found)
     return replace(
         cells[0].upper, value=found, alpha=spending.largest_upper, counts=None, histograms=None
     )

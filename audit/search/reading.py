@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.mechanism.plain import is_plain, plain
-from dpassay.search.objects import Arrays, ObjectView
+from dpassay.search.arrays import Numbers
+from dpassay.search.objects import Objects
 from dpassay.search.views import TAGS, View
 
 
 def view_of(draws: Any, *, parts: bool) -> View:
-    """Return outputs as what features ask for; for `parts` see `ObjectView`.
+    """Return outputs as what features ask for; for `parts` see `Objects`.
 
     The first axis of `draws` is trials. An array of objects holds plain ones: see
     `dpassay.targets.draws`.
@@ -27,29 +28,29 @@ def view_of(draws: Any, *, parts: bool) -> View:
             if array.ndim == 2 and array.shape[1] == 1 and not parts:
                 array = array[:, 0]
             if array.ndim == 1 or parts:
-                return Arrays(array)
+                return Numbers(array)
             draws = list(array)
         elif array.dtype.kind == "O":
-            return ObjectView(array.tolist(), parts=parts)
+            return Objects(array.tolist(), parts=parts)
         else:
             draws = array.tolist()
     draws = list(draws)
-    return ObjectView(draws if is_plain(draws) else list(map(plain, draws)), parts=parts)
+    return Objects(draws if is_plain(draws) else list(map(plain, draws)), parts=parts)
 
 
 def pooled(views: Sequence[View]) -> View:
     """Return the outputs of several datasets as those of one."""
-    arrays = [view.array for view in views if isinstance(view, Arrays)]
+    arrays = [view.array for view in views if isinstance(view, Numbers)]
     if len(arrays) == len(views) and len({(each.shape[1:], each.dtype) for each in arrays}) == 1:
-        return Arrays(np.concatenate(arrays))
+        return Numbers(np.concatenate(arrays))
     outputs: list[Any] = []
     parts = False
     for view in views:
-        if isinstance(view, ObjectView):
+        if isinstance(view, Objects):
             outputs += view.outputs
             parts |= view.parts
-        elif isinstance(view, Arrays):
+        elif isinstance(view, Numbers):
             usual = view.array.ndim == 1 and TAGS[view.array.dtype.str] in {"", "int", "bool"}
             outputs += view.array.tolist() if usual else list(view.array)
             parts |= view.array.ndim > 1
-    return ObjectView(outputs, parts=parts)
+    return Objects(outputs, parts=parts)

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dpassay.search.columns import Array
-from dpassay.search.views import HUGE
+from dpassay.search.views import HUGE, Array
 
 Bins = NDArray[np.intp]
 

@@ -20,8 +20,9 @@ from scipy.special import log_ndtr, ndtri
 
 from dpassay.claims import DP, GDP, Claim, ScoreStability, Stability
 from dpassay.noise import Noise
-from dpassay.stats.divergence import CellLoss, gaussian_shift, label_difference, privacy_loss
-from dpassay.stats.regions import FARTHEST, CurveRegion, LineRegion, log_noise
+from dpassay.stats.divergence import Loss, label_difference, privacy_loss
+from dpassay.stats.gaussian import gaussian_shift
+from dpassay.stats.regions import FARTHEST, Curve, Line, log_noise
 
 LARGEST = 700.0
 """e to this is a float."""
@@ -46,9 +47,9 @@ class Ratio:
         """Return whether a union of labels may leak more than each: not the largest ratio."""
         return self.delta > 0
 
-    def allowed(self, t: float) -> LineRegion:
+    def allowed(self, t: float) -> Line:
         """Return what a leak of t allows."""
-        return LineRegion(*self.at(t))
+        return Line(*self.at(t))
 
     def at(self, t: float) -> tuple[float, float]:
         """Return (t, delta)."""
@@ -96,7 +97,7 @@ class Ratio:
 
     def exact(
         self, log_p: NDArray[np.float64], log_q: NDArray[np.float64], error: float = 0.0
-    ) -> CellLoss:
+    ) -> Loss:
         """Leak of every cell between exact laws; see `privacy_loss`."""
         return privacy_loss(log_p, log_q, self.delta, error)
 
@@ -115,7 +116,7 @@ class Ratio:
 
 
 @dataclass(frozen=True, slots=True)
-class DifferenceScale:
+class Difference:
     """The change of a label's probability, p1 - p0: (0, t)-privacy for single labels."""
 
     unions = False
@@ -124,9 +125,9 @@ class DifferenceScale:
     by_accuracy = True
     profiled = False
 
-    def allowed(self, t: float) -> LineRegion:
+    def allowed(self, t: float) -> Line:
         """Return what a leak of t allows."""
-        return LineRegion(*self.at(t))
+        return Line(*self.at(t))
 
     def at(self, t: float) -> tuple[float, float]:
         """Return (0, t)."""
@@ -162,7 +163,7 @@ class DifferenceScale:
 
     def exact(
         self, log_p: NDArray[np.float64], log_q: NDArray[np.float64], error: float = 0.0
-    ) -> CellLoss:
+    ) -> Loss:
         """Largest difference of a label's probability; see `label_difference`."""
         return label_difference(log_p, log_q, error)
 
@@ -178,7 +179,7 @@ class DifferenceScale:
 
 
 @dataclass(frozen=True, slots=True)
-class ShiftScale:
+class Shift:
     """The distance of two normal laws of variance 1 between which the event lies like this.
 
     Phi^-1(p1) - Phi^-1(p0).
@@ -192,9 +193,9 @@ class ShiftScale:
     by_accuracy = False
     profiled = True
 
-    def allowed(self, t: float) -> CurveRegion:
+    def allowed(self, t: float) -> Curve:
         """Return what a leak of t allows: the trade-off function G_t."""
-        return CurveRegion(t)
+        return Curve(t)
 
     def between(self, p1: ArrayLike, p0: ArrayLike) -> NDArray[np.float64]:
         """Return the leak of an event, of any sign.
@@ -235,7 +236,7 @@ class ShiftScale:
 
     def exact(
         self, log_p: NDArray[np.float64], log_q: NDArray[np.float64], error: float = 0.0
-    ) -> CellLoss:
+    ) -> Loss:
         """Leak of every cell between exact laws; see `gaussian_shift`."""
         return gaussian_shift(log_p, log_q, error)
 
@@ -250,13 +251,13 @@ class ShiftScale:
         return 0.0
 
 
-Scale = Ratio | DifferenceScale | ShiftScale
+Scale = Ratio | Difference | Shift
 
 SCALES: dict[str, Callable[[Any], Scale]] = {
     DP.kind: lambda claim: Ratio(claim.delta),
-    GDP.kind: lambda claim: ShiftScale(),  # noqa: ARG005
-    Stability.kind: lambda claim: DifferenceScale(),  # noqa: ARG005
-    ScoreStability.kind: lambda claim: DifferenceScale(),  # noqa: ARG005
+    GDP.kind: lambda claim: Shift(),  # noqa: ARG005
+    Stability.kind: lambda claim: Difference(),  # noqa: ARG005
+    ScoreStability.kind: lambda claim: Difference(),  # noqa: ARG005
 }
 """How the leak of each kind of claim about events is measured."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,39 +27,42 @@ WIDE = 1024
 """Answers in a row that is long."""
 
 
-Draws = NDArray[np.generic]
-Counted = tuple[NDArray[Any], bytes]
-"""Counts (q, size) of answers (trials, q), and a digest of the answers.
-
-Whole numbers where a coding counts, floats where it measures; no digest where nobody compares."""
-
-
-class Coding:
+class Coding(Protocol):
     """Turns answers into symbols 0, ..., size - 1 and counts them."""
 
-    __slots__ = ()
-    additive: ClassVar[bool] = True
-    """Whether calls add up; if not, it measures the answers of a block together."""
-    rounds: ClassVar[bool] = False
-    """Whether it counts by `round`, with coins, and not by `count`."""
+    @property
+    def additive(self) -> bool:
+        """Return whether it counts, so that calls add up.
+
+        If not, it measures the answers of a block together.
+        """
+        ...
+
+    @property
+    def rounds(self) -> bool:
+        """Return whether it draws from the generator of `count`."""
+        ...
 
     @property
     def size(self) -> int:
         """Number of symbols."""
-        raise NotImplementedError
+        ...
 
     @property
     def key(self) -> str:
-        """What counts depend on besides the answers."""
-        raise NotImplementedError
+        """Return what counts depend on besides the answers."""
+        ...
 
-    def count(self, draws: Draws) -> Counted:
-        """Count answers."""
-        raise NotImplementedError
+    def count(
+        self, draws: NDArray[np.generic], rng: np.random.Generator
+    ) -> tuple[NDArray[Any], bytes]:
+        """Return counts (q, size) of answers (trials, q), and a digest of the answers.
 
-    def round(self, draws: Draws, rng: np.random.Generator) -> Counted:
-        """Count answers that are rounded at random."""
-        raise NotImplementedError
+        Empty where nobody compares them.
+
+        Whole numbers where it counts, floats where it measures.
+        """
+        ...
 
 
 ONE_BY_ONE = 64
@@ -67,10 +70,12 @@ ONE_BY_ONE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Labels(Coding):
+class Labels:
     """Each label is a symbol."""
 
     labels: tuple[int, ...]
+    additive: ClassVar[bool] = True
+    rounds: ClassVar[bool] = False
 
     @property
     def size(self) -> int:
@@ -82,7 +87,11 @@ class Labels(Coding):
         """The labels."""
         return repr(self.labels)
 
-    def count(self, draws: Draws) -> Counted:
+    def count(
+        self,
+        draws: NDArray[np.generic],
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> tuple[NDArray[np.int64], bytes]:
         """Count the labels; what is none of the others is the first, as there is nothing else."""
         if self.size > ONE_BY_ONE:
             order = np.argsort(self.labels, kind="stable")
@@ -101,10 +110,12 @@ class Labels(Coding):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bins(Coding):
+class Bins:
     """Symbol k says that an answer is in [edge k, edge k + 1); the outermost are infinite."""
 
     edges: NDArray[np.float64]  # (q, m), ascending in each row
+    additive: ClassVar[bool] = True
+    rounds: ClassVar[bool] = False
 
     @property
     def size(self) -> int:
@@ -116,7 +127,11 @@ class Bins(Coding):
         """Digest of the edges."""
         return hashlib.sha256(np.ascontiguousarray(self.edges).tobytes()).hexdigest()
 
-    def count(self, draws: Draws) -> Counted:
+    def count(
+        self,
+        draws: NDArray[np.generic],
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> tuple[NDArray[np.int64], bytes]:
         """Count the answers in each bin."""
         seen = np.empty((draws.shape[1], self.size), dtype=np.int64)
         for query, edges in enumerate(self.edges):
@@ -126,11 +141,12 @@ class Bins(Coding):
 
 
 @dataclass(frozen=True, slots=True)
-class Rounded(Coding):
+class Rounded:
     """Answers in [low, high] rounded to a grid at random, so that the mean stays what it is."""
 
     low: float
     high: float
+    additive: ClassVar[bool] = True
     rounds: ClassVar[bool] = True
 
     @property
@@ -143,19 +159,23 @@ class Rounded(Coding):
         """The range."""
         return repr((self.low, self.high, GRID))
 
-    def round(self, draws: Draws, rng: np.random.Generator) -> Counted:
+    def count(
+        self, draws: NDArray[np.generic], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int64], bytes]:
         """Count the answers at each point of the grid."""
         unit = np.clip((draws.astype(float) - self.low) / (self.high - self.low), 0.0, 1.0)
         symbols = to_grid(unit, rng)
-        counts = [np.bincount(column, minlength=self.size) for column in symbols.T]
-        return np.stack(counts), _mark(draws)
+        return np.stack([np.bincount(column, minlength=self.size) for column in symbols.T]), _mark(
+            draws
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Pilot(Coding):
+class Pilot:
     """The quantiles of one block instead of counts."""
 
     additive: ClassVar[bool] = False
+    rounds: ClassVar[bool] = False
 
     @property
     def size(self) -> int:
@@ -167,7 +187,11 @@ class Pilot(Coding):
         """The levels."""
         return repr(LEVELS.tolist())
 
-    def count(self, draws: Draws) -> Counted:
+    def count(
+        self,
+        draws: NDArray[np.generic],
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> tuple[NDArray[np.float64], bytes]:
         """Return the quantiles of a block."""
         levels = np.concatenate([LEVELS, 1 - LEVELS[-2::-1]])
         quantiles = np.quantile(draws.astype(float), levels, axis=0, method="inverted_cdf").T

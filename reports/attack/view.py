@@ -7,36 +7,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from dpassay.record.attack_record import HELD, UNEXAMINED, UNSEEN, broken, could_see, outspent
-from dpassay.reports.shared import statuses
 from dpassay.reports.shared.numbers import MISSING, clean, plain, value
 from dpassay.reports.shared.statuses import Status
 
 Raw = Mapping[str, Any]
 
-BROKEN = replace(
-    statuses.REFUTED,
+BROKEN = Status(
+    slug="refuted",
     word="claim broken",
+    symbol="▲",
+    rank=0,
     meaning="A certified lower bound exceeds what the claim allows the answers to lose together.",
 )
-FAILED = replace(
-    statuses.ERROR,
+FAILED = Status(
+    slug="error",
+    word="error",
+    symbol="■",
+    rank=1,
     meaning="It failed; nothing is known about it.",
 )
-BLIND = replace(
-    statuses.INCONCLUSIVE,
+BLIND = Status(
+    slug="inconclusive",
     word=UNSEEN,
+    symbol="◆",
+    rank=2,
     meaning=(
         "The certified number could not have exceeded the claim, however much leaks: its cap is "
         "not above. Nothing is known."
     ),
 )
-INSIDE = replace(
-    statuses.HELD,
+INSIDE = Status(
+    slug="held",
     word=HELD,
+    symbol="●",
+    rank=3,
     meaning=(
         "No certified bound exceeds the claim, and in one view at least it could have: "
         "'detectable' says how much had to leak. Smaller leaks, other records and stronger "
@@ -47,17 +55,21 @@ UNCLAIMED = Status(
     slug="unclaimed",
     word="nothing claimed",
     symbol="○",
-    rank=statuses.VERIFIED.rank,
+    rank=4,
     meaning="It makes no promise that could be broken.",
 )
-WRONG = replace(
-    statuses.REFUTED,
+WRONG = Status(
+    slug="refuted",
     word="defect",
+    symbol="▲",
+    rank=0,
     meaning="A service does what no correct one does, or next to never.",
 )
-UNKNOWN = replace(
-    BLIND,
+UNKNOWN = Status(
+    slug="inconclusive",
     word=UNEXAMINED,
+    symbol="◆",
+    rank=2,
     meaning="A part of a service could not be looked at without which nothing is known.",
 )
 STATUSES = (BROKEN, FAILED, BLIND, INSIDE, UNCLAIMED)
@@ -69,7 +81,7 @@ LIRA, BASELINE = "lira", "loss-threshold"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ViewOutcome:
+class Look:
     """What came out of one view of one subject."""
 
     name: str
@@ -148,12 +160,12 @@ class SubjectView:
     epsilon: float | None  # claimed loss of a single answer; None where nothing is claimed
     promise: str  # the claim in a few words
     error: str  # why there is nothing
-    looks: tuple[ViewOutcome, ...]
+    looks: tuple[Look, ...]
     raw: Raw  # as in the record
     status: Status  # of its claim
 
     @property
-    def best(self) -> ViewOutcome:
+    def best(self) -> Look:
         """The view with the highest AUC."""
         return max(self.looks, key=lambda look: float(look.best["auc"]))
 
@@ -171,13 +183,13 @@ class SubjectView:
         return f"{share(self.no_leak)} for the best of {self.raw['no_leak']['attacks']}"
 
     @property
-    def hardest(self) -> ViewOutcome:
+    def hardest(self) -> Look:
         """Return the view with the largest bound as a share of what is allowed.
 
         If there are any, it is one of those that could exceed it.
         """
 
-        def rank(look: ViewOutcome) -> tuple[bool, float]:
+        def rank(look: Look) -> tuple[bool, float]:
             return look.status in (BROKEN, INSIDE), look.times
 
         return max(self.looks, key=rank)
@@ -228,7 +240,7 @@ def _subject(subject: Raw, anchor: str, wrong: AbstractSet[str]) -> SubjectView:
     )
 
 
-def _looks(subject: Raw) -> tuple[ViewOutcome, ...]:
+def _looks(subject: Raw) -> tuple[Look, ...]:
     wrong = {each["view"] for each in broken(subject)}
     found = []
     for name in dict.fromkeys(each["view"]["name"] for each in subject["outcomes"]):
@@ -242,7 +254,7 @@ def _looks(subject: Raw) -> tuple[ViewOutcome, ...]:
             UNCLAIMED if allowed is None else BROKEN if name in wrong else INSIDE if seen else BLIND
         )
         found.append(
-            ViewOutcome(
+            Look(
                 name=clean(name),
                 m=view["m"],
                 copies=view["copies"],

@@ -152,7 +152,7 @@ class Words:
         return False
 
 
-class LossWords(Words):
+class Loss(Words):
     """(epsilon, delta)-differential privacy."""
 
     quantity = "loss"
@@ -229,7 +229,7 @@ class LossWords(Words):
         ]
 
 
-class GaussianWords(Words):
+class Distance(Words):
     """Gaussian differential privacy."""
 
     quantity = "Gaussian distance"
@@ -268,7 +268,7 @@ class GaussianWords(Words):
         return [gaussian_delta(self.promised, each) for each in epsilon]
 
 
-class StabilityWords(Words):
+class Change(Words):
     """Uniform stability of a label."""
 
     quantity = "change of a label's probability"
@@ -291,7 +291,7 @@ class StabilityWords(Words):
         )
 
 
-class PredictionWords(StabilityWords):
+class Movement(Change):
     """Uniform stability of a prediction."""
 
     quantity = unit = "change of the prediction"
@@ -300,7 +300,7 @@ class PredictionWords(StabilityWords):
     events = False
 
 
-class ScoreWords(Words):
+class BadStrings(Words):
     """Stability of a validation score."""
 
     quantity = unit = "proportion of bad random strings"
@@ -339,7 +339,7 @@ class ScoreWords(Words):
 ERROR = "error"
 
 
-class ErrorWords(Words):
+class Error(Words):
     """A largest error, or excess error."""
 
     number = "bound"
@@ -378,12 +378,12 @@ class ErrorWords(Words):
 
 
 KINDS: dict[str, type[Words]] = {
-    "DP": LossWords,
-    "GDP": GaussianWords,
-    "Stability": StabilityWords,
-    "PredictionStability": PredictionWords,
-    "ScoreStability": ScoreWords,
-    "Accuracy": ErrorWords,
+    "DP": Loss,
+    "GDP": Distance,
+    "Stability": Change,
+    "PredictionStability": Movement,
+    "ScoreStability": BadStrings,
+    "Accuracy": Error,
 }
 """The words of each kind of claim."""
 

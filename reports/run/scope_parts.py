@@ -8,25 +8,41 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from dpassay.reports.run.domain_words import symmetry_words
 from dpassay.reports.run.kinds import KINDS, words_of
 from dpassay.reports.run.search_words import (
     declared_words,
     search_words,
     space_words,
-    symmetry_words,
 )
 from dpassay.reports.run.seen_cell import lines_of
-from dpassay.reports.run.words import capital, error_words, exceeds, looked_at, promised, taken
-from dpassay.reports.shared.numbers import clean, count, exact, loss, plain, plural, value
+from dpassay.reports.run.words import (
+    Part,
+    capital,
+    error_words,
+    exceeds,
+    looked_at,
+    promised,
+    taken,
+)
+from dpassay.reports.shared.numbers import (
+    clean,
+    count,
+    exact,
+    loss,
+    plain,
+    plural,
+    value,
+)
 
 Raw = Mapping[str, Any]
 
 
-def any_size(result: Raw) -> tuple[str, ...]:
+def any_size_part(result: Raw) -> Part | None:
     """Tell the worst case over datasets of any size, where it is known."""
     found = result["any_size"]
     if found is None:
-        return ()
+        return None
     worst = exact(value(found["exact"]), promised(result["claim"]), exceeds=exceeds(result))
     one, other = (clean(state) for state in found["states"])
     quantity = words_of(result["claim"]).amount + (
@@ -37,7 +53,7 @@ def any_size(result: Raw) -> tuple[str, ...]:
         f"Over {over}, the worst {quantity} is {worst} ({error_words(found)}), between '{one}' and "
         f"'{other}'."
     )
-    return text, clean(found["argument"])
+    return Part(title="Worst over all datasets", texts=(text, clean(found["argument"])))
 
 
 SINGLE_ANSWERS = (
@@ -58,11 +74,11 @@ def everywhere(result: Raw, found: Raw) -> str:
     return f"{over}, of {clean(found['of'])}" if found.get("of") else over
 
 
-def other_notion(result: Raw) -> tuple[str, tuple[str, ...]]:
-    """Name the notion that the claim is not about, and tell it."""
+def other_part(result: Raw) -> Part | None:
+    """Tell the notion that the claim is not about."""
     other = result.get("other")
     if other is None:
-        return "", ()
+        return None
     words = KINDS[other["kind"]]
     (name, quantity), letter = words.measured, words.symbol
     found, the = value(other["exact"]), "Of what was looked at, the" if looked_at(result) else "The"
@@ -79,8 +95,11 @@ def other_notion(result: Raw) -> tuple[str, tuple[str, ...]]:
     witness = other["witness"]
     if words.single and witness is not None and len(witness["labels"]) > 2:
         said += f" {SINGLE_ANSWERS}"
-    cell = () if witness is None else (f"The worst audited cell: {clean(witness['words'])}",)
-    return f"{name}, measured beside the claim", (said, *cell)
+    texts = (
+        said,
+        *(() if witness is None else (f"The worst audited cell: {clean(witness['words'])}",)),
+    )
+    return Part(title=f"{name}, measured beside the claim", texts=texts)
 
 
 OWN = "own worst case"
@@ -94,31 +113,33 @@ FEW = 100
 """A law is held against more draws of a sampler than these, values without coins against fewer."""
 
 
-def fit(result: Raw) -> str:
+def fit_part(result: Raw) -> Part | None:
     """Tell whether the sampler fits the declared law."""
-    found = result["fit"]
-    if found is None:
-        return ""
-    if found["draws"] < FEW:
-        agreed = "and all agree" if found["p_value"] > 0 else "and not all agree"
-        return (
-            f"The sampler has no coins: {plural(found['tests'], 'answer')} were compared with the "
+    fit = result["fit"]
+    if fit is None:
+        return None
+    if fit["draws"] < FEW:
+        agreed = "and all agree" if fit["p_value"] > 0 else "and not all agree"
+        coinless = (
+            f"The sampler has no coins: {plural(fit['tests'], 'answer')} were compared with the "
             f"declared values, {agreed}."
         )
-    tests = plural(found["tests"], "exact binomial test")
-    return (
-        f"{tests} of {count(found['draws'])} draws each compared the sampler with the declared "
-        "law, on one dataset and one neighbour; "
-        f"smallest p-value after Bonferroni: {plain(found['p_value'])}. "
+        return Part(title="Goodness of fit", texts=(coinless,))
+    tests = plural(fit["tests"], "exact binomial test")
+    text = (
+        f"{tests} of {count(fit['draws'])} draws each compared the sampler with the declared law, "
+        "on one dataset and one neighbour; "
+        f"smallest p-value after Bonferroni: {plain(fit['p_value'])}. "
         "Such tests can find differences; they cannot show that there are none."
     )
+    return Part(title="Goodness of fit", texts=(text,))
 
 
-def searched_words(result: Raw) -> tuple[str, ...]:
+def searched_part(result: Raw) -> Part | None:
     """Tell which pairs, queries and directions were looked at."""
     searched = result["searched"]
     if searched is None:
-        return ()
+        return None
     pairs, queries = (
         f"{plural(searched['pairs'], 'pair')} of neighbours",
         plural(searched["queries"], "query"),
@@ -158,7 +179,9 @@ def searched_words(result: Raw) -> tuple[str, ...]:
             f"one pair is of the {each}" if each.startswith("family") else each for each in how
         )
         how = iter(dict.fromkeys(named))
-    return *told, size, *(f"{capital(each)}." for each in how)
+    return Part(
+        title="What was searched", texts=(*told, size, *(f"{capital(each)}." for each in how))
+    )
 
 
 NOT_ASKED = "There are no queries, since what was looked at depends on none"

@@ -176,9 +176,9 @@ def test_answers_and_scores_of_one_mechanism_are_audited_side_by_side() -> None:
     target = AuditTarget(
         name="both", address=None, parameters={}, mechanism=subject, claims=subject.claims
     )
-    from dpassay.targets.groups import PairGroup
+    from dpassay.targets.groups import Group
 
-    group = PairGroup(
+    group = Group(
         pairs=Pairs(base=BASE, changes=(FlipLabel(0),), how="x"),
         queries=np.zeros((3, 1)),
         kind="data",

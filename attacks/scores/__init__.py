@@ -1,0 +1,1 @@
+"""Attacks that score a record: one file for each."""

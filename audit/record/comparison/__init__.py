@@ -1,0 +1,1 @@
+"""Records held against each other: what is said of an entry, and by which numbers."""

@@ -1,0 +1,1 @@
+"""Records of `dpassay theorem run`: reading, keeping and comparing them."""
