@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -21,6 +21,8 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_exponential
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_noisy_max import (
     Example61NoisyMax,
 )
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate import Validate
+from dpassay.mechanisms.dagan_feldman_2020.exponential import CERTAIN, Exponential
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.resolve import resolve
 from tests.docs.test_findings import PAGE
@@ -41,6 +43,21 @@ def own_losses(mechanism: Any, claim: Claim) -> list[float]:
 
 def sources(name: str, status: str, parameters: dict[str, Any] | None = None) -> set[str]:
     return {claim.source for claim in resolve(name, parameters).claims if claim.status == status}
+
+
+def test_where_a_number_of_erm_is_derived_and_of_what_it_is() -> None:
+    for name, rate, section in (
+        ("erm-laplace", "/ (lambda n)", "Theorem 4.9"),
+        (SUM, "/ lambda", "The regulariser on the sum"),
+    ):
+        known: Any = resolve(name, {"loss": "absolute"}).mechanism
+        argument = known.reachable().argument
+        assert f"L_f^2 L_l {rate} (docs/findings.md, '{section}')" in argument
+        assert "exact minimisers" in argument
+    target = resolve(SUM)
+    worst = any_size(target, target.claims[3])
+    assert worst is not None
+    assert worst.loss == pytest.approx(1.0)  # L_f^2 L_l / lambda, not a fifth of it
 
 
 @pytest.mark.parametrize(
@@ -108,6 +125,45 @@ def test_a_noisy_answer_is_not_said_to_have_no_coins(name: str) -> None:
             )
 
 
+STRINGS = {
+    5: (
+        "frozen, from seed 5 (good strings: all are no longer than the length that is exceeded "
+        "with probability delta / k = 0.25)"
+    ),
+    2: (
+        "frozen, from seed 2 (bad strings: not all are no longer than the length that is exceeded "
+        "with probability delta / k = 0.25; Equation 9 does not cover them)"
+    ),
+}
+
+
+@pytest.mark.parametrize("seed", STRINGS)
+def test_frozen_strings_are_named_and_good_is_explained(seed: int) -> None:
+    target = resolve("equation-9-with-theorem-4", {"seed": seed})
+    mechanism: Any = target.mechanism
+    assert mechanism.good == (seed == 5)
+    for claim in target.claims:
+        assert STRINGS[seed] in claim.coins
+        if claim.status == "corrected":
+            assert claim.source == "docs/findings.md, 'Equation 9', for these strings"
+
+
+@pytest.mark.parametrize("coins", ["frozen", "fresh"])
+def test_a_searched_pair_says_what_was_searched(coins: Literal["frozen", "fresh"]) -> None:
+    mechanism = Validate(base="output-perturbation,lambdas=1;1,n=5", m=2, coins=coins)
+    found = [case.reason for case in mechanism.pairs() if "a search over datasets" in case.reason]
+    assert len(found) == 2
+    for reason, where in zip(found, ("training", "validation"), strict=True):
+        values = "at -1, -1/2, 0, 1/2 or 1 (label times feature)"
+        assert (
+            f"all records of T (n = 3) are equal and all of V (m = 2) are equal, {values}" in reason
+        )
+        assert f"and one {where} record moves to another of these values" in reason
+        assert ("coarse" in reason) == (coins == "fresh")
+        # fresh strings choose between equal parameters by a fair coin, whatever the dataset
+        assert reason.startswith("largest loss of the index alone") == (coins == "frozen")
+
+
 @pytest.mark.parametrize(
     "name",
     ["distance-to-instability", "distance-by-margin", "pate-data-dependent", "pate", "private-knn"],
@@ -134,6 +190,35 @@ def test_the_worst_move_of_a_vote_is_worst_at_the_delta_that_is_named(name: str)
         else:
             assert told == []
             assert any(f"no change of one vote has a loss{at}" in reason for reason in reasons)
+
+
+def test_epsilon_is_approached() -> None:
+    mechanism = Exponential()
+    known = mechanism.reachable()
+    assert known is not None
+    assert "The loss approaches epsilon as the log-odds tend to -inf" in known.argument
+    assert f"below -{CERTAIN:g} it falls short of epsilon by less than 5e-18" in known.argument
+    assert np.exp(-CERTAIN) < 5e-18
+    rare = mechanism.pairs()[0].reason
+    assert "by a factor of e^epsilon, up to an error of less than 5e-18 in the logarithm" in rare
+
+
+@pytest.mark.parametrize("name", ["output-perturbation", "objective-perturbation"])
+def test_a_worst_case_says_what_it_is_the_worst_case_of(name: str) -> None:
+    """A validation record moves the score and no weight, a training record the weights.
+
+    A training record of the other case.
+    """
+    mechanism: Any = resolve(
+        name, {"n": 110, "m": 10, "lambdas": "2", "release": "prediction"}
+    ).mechanism
+    weights, score = mechanism.pairs()
+    assert weights.reason.startswith("for the weights, ")
+    assert score.reason.startswith("for the score, ")
+    assert score.reason.endswith("; the weights do not depend on it")
+    losses = own_losses(mechanism, mechanism.claims[0])
+    assert losses[0] > 0.2
+    assert losses[1] == 0
 
 
 @pytest.mark.parametrize(
@@ -180,6 +265,14 @@ def test_a_source_is_within_its_hypotheses(
         assert source.endswith(said)
 
 
+def test_what_no_line_of_a_paper_says_is_not_called_printed() -> None:
+    """Section 6.1 gives the noise of scale l / (alpha n) to A' alone."""
+    target = resolve("example61-half-scale")
+    assert [claim.status for claim in target.claims] == ["own", "corrected"]
+    assert target.claims[0].source.startswith("not printed: ")
+    assert [claim.expected for claim in target.claims] == ["refuted", None]
+
+
 OF_ITS_OWN = {"n", "threshold", "public", "edges", "h"}
 """Parameters that may be left out because nothing is in force for them: datasets of any size, a
 number instead of a label ..."""
@@ -205,6 +298,37 @@ def test_what_is_left_out_is_told_and_makes_the_same_claims(name: str) -> None:
     assert claims[0] == claims[1]
 
 
+def test_bins_and_the_rounding_of_a_kink_are_told() -> None:
+    assert {"edges"} <= set(resolve("objective-perturbation").derived)
+    assert {"L_l", "h"} == set(resolve("psgd-laplace").derived)
+    assert "origin" in str(resolve("output-perturbation", {"release": "auc"}).derived["public"])
+    assert resolve("projected-walk-risk").derived == {"samples": 76}
+    assert resolve("pate-data-dependent").derived == {"lead": 25}
+
+
+@pytest.mark.parametrize(
+    ("loss", "lambda_", "said"),
+    [
+        ("huber", 0.001, ""),
+        ("huber", 1.0, "all other training records are at the origin"),
+        ("logistic", 0.001, ""),
+    ],
+)
+def test_where_the_other_training_records_are(loss: str, lambda_: float, said: str) -> None:
+    given = {"loss": loss, "lambda_": lambda_, "n": 20, "m": 5}
+    mechanism: Any = resolve("objective-perturbation", given).mechanism
+    case = mechanism.pairs()[0]
+    others = case.pairs.base.X[1:15]
+    assert bool(others.any()) == (not said)
+    assert case.reason.endswith(said or "pulls the other way")
+
+
+def test_a_query_that_is_nobodys_place_is_not_said_to_be_a_records() -> None:
+    for case in resolve("stable-learner-rounded-up").mechanism.pairs():
+        if not (case.queries == case.pairs.base.X).all(axis=1).any():
+            assert "at its point" not in case.reason
+
+
 @pytest.mark.parametrize("r", [4, 7, 25])
 def test_votes_before_the_flip_are_those_of_the_pair(r: int) -> None:
     (case,) = resolve("noisy-average-number", {"r": r}).mechanism.pairs()[-1:]
@@ -218,6 +342,16 @@ def test_last_labels_that_decide_a_walk_are_equal() -> None:
     few = re.search(r"last (\d+) labels, which are equal", case.reason)
     assert few
     assert len(set(case.pairs.base.y[-int(few[1]) :])) == 1
+
+
+def test_the_noise_of_many_records_is_compared_with_what_v_requires() -> None:
+    """The search stops at 1000 records, which may be too few."""
+    mechanism: Any = resolve("validate").mechanism
+    (case,) = (each for each in mechanism.pairs() if "what V requires" in each.reason)
+    beta1, beta2 = mechanism.betas
+    n, m = len(case.pairs.base) - mechanism.m, mechanism.m
+    assert f"only {beta1 / n / (beta2 / m):.3g} times what V requires" in case.reason
+    assert beta1 / n > beta2 / m
 
 
 @pytest.mark.parametrize("name", ["stable-learner", "stable-learner-rounded-up", "label-flip"])
@@ -235,3 +369,10 @@ def test_no_own_pair_stands_twice() -> None:
         pairs = [case.pairs for case in resolve(name).mechanism.pairs()]
         seen = {(each.base.digest, str(each.changes)) for each in pairs}
         assert len(seen) == len(pairs)
+
+
+def test_both_kinds_of_change_of_a_histogram_are_told() -> None:
+    (case,) = resolve("histogram").mechanism.pairs()
+    changed = {change.index for change in case.pairs.changes}
+    assert len(changed) == 2
+    assert "a record of V leaves that bin" in case.reason
