@@ -1,7 +1,4 @@
-"""One dimension, where a weight falls or rises with its noise.
-
-And the probabilities of intervals.
-"""
+"""Weights in one dimension that fall or rise with their noise, and the laws of their intervals."""
 
 from __future__ import annotations
 

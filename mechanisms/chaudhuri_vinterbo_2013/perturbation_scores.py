@@ -129,24 +129,11 @@ def bad_strings(
     score: Score,
     beta2: float,
 ) -> tuple[float, float] | None:
-    """Proportion of R for which some move of a validation record is too much.
+    """Return the proportion of bad random strings R, and a bound on the error of its logarithm.
 
-    It changes g(v w) by more than beta2, at some theta of the trainer.
-
-    Parameters
-    ----------
-    trainer, data
-        What is trained, and on what.
-    moves : sequence of (float, float)
-        Label times feature before and after.
-    score, beta2
-        The score's g, and what is allowed.
-
-    Returns
-    -------
-    (float, float) or None
-        The proportion, and a bound on the error of its logarithm and of that of its complement;
-        None where it is not known.
+    A string is bad if some move of a validation record changes g(v w) by more than `beta2` at some
+    theta of the trainer; `moves` are label times feature before and after. The bound holds for the
+    logarithm of the complement too. None where the proportion is not known.
     """
     high, low, error = math.inf, -math.inf, 0.0
     for old, new in moves:

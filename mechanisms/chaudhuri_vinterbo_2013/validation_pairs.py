@@ -35,8 +35,8 @@ Place3 = tuple[float, float, float]
 def found_pairs(mechanism: Any) -> tuple[WorstCase, ...]:
     """Return the pairs of a `Validate` for which a search finds the largest losses.
 
-    One is of a training record, one of a validation record, and one of records that all fit, so
-    many that V counts.
+    A training record changes in the first and a validation record in the second. In a third one all
+    records fit, and n is so large, up to 1,000, that V decides the noise.
     """
     trainer = mechanism.trainer
     if not isinstance(trainer, Scored) or trainer.d != 1:
