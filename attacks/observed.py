@@ -33,18 +33,10 @@ class Observed:
 
     def __post_init__(self) -> None:
         seen, y = np.asarray(self.seen, dtype=float), np.asarray(self.y)
-        require(
-            seen.ndim == 3 and seen.shape[2] >= 2,
-            "seen",
-            f"shape {seen.shape}",
-            "of shape (models, e, K) with K >= 2",
-        )
-        require(
-            y.shape == (seen.shape[1],),
-            "y",
-            f"shape {y.shape}",
-            f"of shape ({seen.shape[1]},), one label a record",
-        )
+        shaped = seen.ndim == 3 and seen.shape[2] >= 2
+        require(shaped, "seen", f"shape {seen.shape}", "of shape (models, e, K) with K >= 2")
+        own = f"of shape ({seen.shape[1]},), one label a record"
+        require(y.shape == (seen.shape[1],), "y", f"shape {y.shape}", own)
         inside = bool(((seen >= 0) & (seen <= 1)).all())  # also false for NaN
         require(inside, "seen", "an array", "made of shares in [0, 1]")
         known = y.dtype.kind in "iu" and bool(((y >= 0) & (y < seen.shape[2])).all())

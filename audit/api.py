@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -19,15 +19,15 @@ from dpassay.errors import InvalidInput, is_real, require
 from dpassay.mechanism import FunctionMechanism, Mechanism, OwnCoins
 from dpassay.pairs import Pairs
 from dpassay.relations import REPLACE_ONE, answers_moved
-from dpassay.search.declared import Output, output_of
+from dpassay.search.declared import output_of
 from dpassay.search.proposals.proposal import Space
 from dpassay.search.spaces import space_of
 from dpassay.targets.adapter import Freed, is_mechanism
 from dpassay.targets.calls import named, taken
-from dpassay.targets.estimators import PREDICT, Observed, Trained, is_estimator
-from dpassay.targets.groups import Group
+from dpassay.targets.estimators import PREDICT, ObservedEstimator, TrainedEstimator, is_estimator
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
-from dpassay.targets.resolve import can_be_rebuilt, declared, of_events, parameters_of
+from dpassay.targets.resolve import AnswerKind, can_be_rebuilt, declared, of_events, parameters_of
 from dpassay.trials.executors import Kind
 
 
@@ -141,7 +141,7 @@ def audit(
     note = "" if claim is None or space is None else _relation_note(claim, space)
     if space is not None and claim is not None and claim.relation == REPLACE_ONE:
         claim = replace(claim, relation=space.relation)
-    free = _Free(together=together, bits=bits, output=declared_output)
+    free = AnswerKind(free=True, together=int(together), bits=bits, output=declared_output)
     subject = _subject(mechanism, claim, labels, numbers, space, free)
     name, address = _address(mechanism)
     parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(mechanism)
@@ -186,15 +186,6 @@ def _relation_note(claim: Claim, space: Space) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Free:
-    """What is said of answers that may be anything."""
-
-    together: bool
-    bits: bool
-    output: Output | None
-
-
 def _space(data: Any, told: dict[str, str | None], **others: Any) -> Space | None:
     """Return what a search draws from; None where pairs are given, or the mechanism's own."""
     if data is None:
@@ -213,7 +204,7 @@ def _subject(
     labels: tuple[int, ...] | None,
     numbers: tuple[float, float] | None,
     space: Space | None,
-    free: _Free,
+    free: AnswerKind,
 ) -> Mechanism:
     """Return what is audited: a mechanism itself, or a function with what it is called with."""
     told = labels is not None or numbers is not None
@@ -253,13 +244,13 @@ def _subject(
     )
 
 
-def _estimator(mechanism: Any, claim: Claim, space: Space | None, free: _Free) -> Mechanism:
+def _estimator(mechanism: Any, claim: Claim, space: Space | None, free: AnswerKind) -> Mechanism:
     """Return what fits an estimator in every run."""
     if space is None:
         raise InvalidInput("data is missing: an estimator is fitted on records; add data=...")
     form = getattr(getattr(space, "rows", None), "form", None)
-    seen = mechanism if isinstance(mechanism, Observed) else Observed(mechanism)
-    trained = Trained(
+    seen = mechanism if isinstance(mechanism, ObservedEstimator) else ObservedEstimator(mechanism)
+    trained = TrainedEstimator(
         seen.estimator, getattr(form, "label", None), getattr(form, "group", None), seen.outputs
     )
     asked, alone = PREDICT in seen.outputs, seen.outputs == (PREDICT,)
@@ -281,7 +272,7 @@ def _own_claim(name: str, subject: Mechanism, space: Space | None) -> tuple[Clai
     return (own if space is None else of_events(own, name))[:1]
 
 
-def _group(pairs: Pairs | None, queries: ArrayLike | None, mode: str) -> Group | None:
+def _group(pairs: Pairs | None, queries: ArrayLike | None, mode: str) -> PairGroup | None:
     """Return the pairs that were given, with their queries."""
     require(
         pairs is None or isinstance(pairs, Pairs), "pairs", pairs, "Pairs, from replace_one say"
@@ -292,7 +283,7 @@ def _group(pairs: Pairs | None, queries: ArrayLike | None, mode: str) -> Group |
         return None
     if pairs is None or queries is None:
         raise InvalidInput("pairs and queries go together: one of them is missing")
-    return Group(pairs=pairs, queries=points(queries, "queries"), kind="data", reason=pairs.how)
+    return PairGroup(pairs=pairs, queries=points(queries, "queries"), kind="data", reason=pairs.how)
 
 
 def _address(mechanism: Any) -> tuple[str, str | None]:

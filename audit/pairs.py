@@ -100,34 +100,19 @@ class Pairs:
 
     def __post_init__(self) -> None:
         known = isinstance(self.base, Dataset)
-        require(
-            known, "base", _kind(self.base), "a dataset: Labelled(X, y), Values(values) or Rows"
-        )
+        datasets = "a dataset: Labelled(X, y), Values(values) or Rows"
+        require(known, "base", _kind(self.base), datasets)
         known = isinstance(self.changes, (tuple, list)) and all(map(_is_change, self.changes))
-        require(
-            known,
-            "changes",
-            _kind(self.changes),
-            f"a tuple of changes: {_changes_of(self.base)}, Several(...)",
-        )
-        require(
-            self.pool is None or isinstance(self.pool, Labelled),
-            "pool",
-            _kind(self.pool),
-            "a Labelled(X, y), or None",
-        )
-        told = tuple(map(self._told, self.changes))
-        object.__setattr__(self, "changes", told)
-        require(
-            len(self.changes) > 0,
-            "pairs",
-            "no change",
-            "at least one change, else there is nothing to compare",
-        )
-        for change in (
-            each for several in self.changes for each in getattr(several, "changes", (several,))
-        ):
-            require(fits(change, self.base), "change", str(change), _allowed(change, self.base))
+        tuples = f"a tuple of changes: {_changes_of(self.base)}, Several(...)"
+        require(known, "changes", _kind(self.changes), tuples)
+        known = self.pool is None or isinstance(self.pool, Labelled)
+        require(known, "pool", _kind(self.pool), "a Labelled(X, y), or None")
+        object.__setattr__(self, "changes", tuple(map(self._told, self.changes)))
+        some = "at least one change, else there is nothing to compare"
+        require(len(self.changes) > 0, "pairs", "no change", some)
+        for several in self.changes:
+            for change in getattr(several, "changes", (several,)):
+                require(fits(change, self.base), "change", str(change), _allowed(change, self.base))
         check_relation(self.relation)
         for change in self.changes:
             narrow = narrowest(change, among=answers_among(self.relation) is not None)
@@ -153,11 +138,8 @@ class Pairs:
 def _changes_of(base: Dataset) -> str:
     if isinstance(base, Rows):
         return "Edit(...)"
-    return (
-        "Replace(...), FlipLabel(...)"
-        if isinstance(base, Labelled)
-        else "Shift(...), ReplaceValue(...)"
-    )
+    labelled = isinstance(base, Labelled)
+    return "Replace(...), FlipLabel(...)" if labelled else "Shift(...), ReplaceValue(...)"
 
 
 def _allowed(change: Change, base: Dataset) -> str:
@@ -188,14 +170,12 @@ def _is_change(change: object) -> bool:
 
 def _kind(found: object) -> str:
     """Name the type given in place of a dataset, not its values: they may be anybody's records."""
-    inside = (
-        {type(each).__name__ for each in found}
-        if isinstance(found, (tuple, list)) and len(found) <= 100
-        else set()
-    )
-    return (
-        f"{type(found).__name__} of {', '.join(sorted(inside))}" if inside else type(found).__name__
-    )
+    name = type(found).__name__
+    short = isinstance(found, (tuple, list)) and 0 < len(found) <= 100
+    if not short:
+        return name
+    inside = {type(each).__name__ for each in found}  # type: ignore[attr-defined]
+    return f"{name} of {', '.join(sorted(inside))}"
 
 
 def replace_one(
@@ -229,62 +209,38 @@ def replace_one(
     base = Labelled(X, y)  # type: ignore[arg-type]
     require(neighbours in NEIGHBOURS, "neighbours", neighbours, f"one of {', '.join(NEIGHBOURS)}")
     require(is_count(seed, 0), "seed", seed, "an integer >= 0")
-    candidates = (
-        pool
-        if pool is None
-        or isinstance(
-            pool,
-            Labelled,
-        )
-        else Labelled(*pool)  # type: ignore[arg-type]
-    )
-    if candidates is not None and candidates.X.shape[1] != base.X.shape[1]:
+    records = pool if pool is None or isinstance(pool, Labelled) else Labelled(*pool)  # type: ignore[arg-type]
+    if records is not None and records.X.shape[1] != base.X.shape[1]:
         raise InvalidInput(
-            f"pool = {candidates.X.shape[1]} columns: must be {base.X.shape[1]}, as X has"
+            f"pool = {records.X.shape[1]} columns: must be {base.X.shape[1]}, as X has"
         )
-    if candidates is None or len(candidates) == 0:
-        require(
-            neighbours in ("flip", "one+flip"),
-            "neighbours",
-            neighbours,
-            "'flip' where there is no pool",
-        )
-        candidates, neighbours = None, "flip"
+    if records is None or len(records) == 0:
+        flips = neighbours in ("flip", "one+flip")
+        require(flips, "neighbours", neighbours, "'flip' where there is no pool")
+        records, neighbours = None, "flip"
 
+    count, size = len(base), 0 if records is None else len(records)
     changes: list[Change] = []
-    if candidates is not None and neighbours in ("one", "one+flip"):
-        drawn = stream(int(seed), "replace-one", base.digest, candidates.digest).integers(
-            len(candidates), size=len(base)
-        )
-        changes += [from_pool(candidates, i, int(j)) for i, j in enumerate(drawn)]
-    if candidates is not None and neighbours == "all":
-        changes += [
-            from_pool(candidates, i, j) for i in range(len(base)) for j in range(len(candidates))
-        ]
+    if records is not None and neighbours in ("one", "one+flip"):
+        rng = stream(int(seed), "replace-one", base.digest, records.digest)
+        drawn = rng.integers(size, size=count)
+        changes += [from_pool(records, i, int(j)) for i, j in enumerate(drawn)]
+    if records is not None and neighbours == "all":
+        changes += [from_pool(records, i, j) for i in range(count) for j in range(size)]
     if neighbours != "one":
-        require(
-            bool((base.y <= 1).all()),
-            "y",
-            np.unique(base.y).tolist(),
-            "labels 0 and 1, for a label to be flipped",
-        )
-        changes += [FlipLabel(i) for i in range(len(base))]
-    size = 0 if candidates is None else len(candidates)
+        known = np.unique(base.y).tolist()
+        require(max(known) <= 1, "y", known, "labels 0 and 1, for a label to be flipped")
+        changes += [FlipLabel(i) for i in range(count)]
+    replaced = f"each of {count} records replaced once by"
     how = {
-        "one": f"each of {len(base)} records replaced once by one drawn from a pool of {size}",
-        "flip": f"the label of each of {len(base)} records flipped once",
-        "one+flip": (
-            f"each of {len(base)} records replaced once by one drawn from a pool of {size}, and "
-            "its label flipped once"
-        ),
-        "all": (
-            f"each of {len(base)} records replaced once by each one of a pool of {size}, and its "
-            "label flipped once"
-        ),
+        "one": f"{replaced} one drawn from a pool of {size}",
+        "flip": f"the label of each of {count} records flipped once",
+        "one+flip": f"{replaced} one drawn from a pool of {size}, and its label flipped once",
+        "all": f"{replaced} each one of a pool of {size}, and its label flipped once",
     }[neighbours]
     how += f" ({len(changes):,} {'pair' if len(changes) == 1 else 'pairs'})"
-    key = f"{neighbours}:{len(base)}:{size}"
-    return Pairs(base=base, changes=tuple(changes), how=how, pool=candidates, key=key)
+    key = f"{neighbours}:{count}:{size}"
+    return Pairs(base=base, changes=tuple(changes), how=how, pool=records, key=key)
 
 
 def replace_several(pairs: Pairs, k: int) -> Pairs:
@@ -296,14 +252,7 @@ def replace_several(pairs: Pairs, k: int) -> Pairs:
     changes = tuple(_with_others(pairs.changes, place, k) for place in range(len(pairs)))
     how = pairs.how if k == 1 else f"{pairs.how}; {k} of these changes at a time"
     key = pairs.key if k == 1 else f"{pairs.key}:{k}"
-    return Pairs(
-        base=pairs.base,
-        changes=changes,
-        how=how,
-        pool=pairs.pool,
-        relation=replace_relation(k),
-        key=key,
-    )
+    return replace(pairs, changes=changes, how=how, relation=replace_relation(k), key=key)
 
 
 def _with_others(changes: tuple[Change, ...], place: int, k: int) -> Change:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import shlex
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpassay.api import audit
 from dpassay.config.profiles import CONFIDENCE
@@ -20,9 +19,7 @@ from dpassay.record.files import dumps, write_text
 from dpassay.record.trust import trust_of
 from dpassay.record.witness import make_witness
 from dpassay.record.witness_words import in_words
-
-if TYPE_CHECKING:
-    import pandas as pd
+from dpassay.targets.source import commit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,29 +43,9 @@ class Assayed:
         self.asked.append("verdict")
         return self.result.verdict
 
-    @property
-    def lower(self) -> float:
-        """Certified lower bound on the leak; see `Result`."""
-        return self.result.lower
-
-    @property
-    def upper(self) -> float:
-        """Certified upper bound on the largest leak of the certified cells; see `Result`."""
-        return self.result.upper
-
-    @property
-    def exact(self) -> float | None:
-        """The true largest leak where it was computed; see `Result`."""
-        return self.result.exact
-
-    @property
-    def detectable(self) -> float:
-        """Smallest true leak that would have been refuted with probability 0.9; see `Result`."""
-        return self.result.detectable
-
-    def to_frame(self) -> pd.DataFrame:
-        """All certified cells as a table; see `Result`."""
-        return self.result.to_frame()
+    def __getattr__(self, name: str) -> Any:
+        """Return what the result has: `lower`, `upper`, `detectable` and so on."""
+        return getattr(self.result, name)
 
     def assert_not_refuted(self, *, detectable: float | None = None) -> None:
         """Fail unless the audit ran, could see enough, and did not refute the claim.
@@ -181,11 +158,5 @@ def commit_seed(folder: Path) -> int:
     The same commit always draws the same trials, so that a pipeline does not flake; the next one
     draws others.
     """
-    try:
-        found = subprocess.run(
-            ["git", "rev-parse", "HEAD"],  # noqa: S607
-            cwd=folder, capture_output=True, text=True, timeout=5, check=False,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return 0
-    return int(found.stdout[:8], 16) if found.returncode == 0 else 0
+    found = commit(folder)
+    return 0 if found is None else int(found[:8], 16)

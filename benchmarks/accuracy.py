@@ -24,9 +24,17 @@ from typing import Any
 import pandas as pd
 
 from dpassay.data import Labelled, load
-from dpassay.frontier.accuracy import RELEASES, baselines, interval, private_accuracy
+from dpassay.frontier.accuracy import (
+    PUBLIC,
+    RELEASES,
+    TEST,
+    TRAIN,
+    baselines,
+    interval,
+    private_accuracy,
+    split_of,
+)
 from dpassay.frontier.entries import ENTRIES, LAMBDAS, parameters
-from dpassay.frontier.splits import PUBLIC, TEST, TRAIN, split_of
 from dpassay.mechanisms.relatives.pate_data_dependent import dependent_epsilon
 from dpassay.seeds import stream
 from dpassay.targets.resolve import resolve

@@ -16,7 +16,7 @@ import numpy as np
 from dpassay.attacks.experiment.models import build_data
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.subjects import Learner
-from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.attacks.scores import ATTACKS
 from dpassay.data import Labelled, load
 from dpassay.mechanisms.shared.learners import estimator_of
 
@@ -36,7 +36,7 @@ def main() -> None:
     tree = Target(name="tree", subject=Learner(make=estimator_of("tree"), name="tree"))
     floor, attacks = (
         build_data(records, test, copies=0, noise=0.0, seed=0),
-        {name: make() for name, make in ATTACKS.items()},
+        ATTACKS,
     )
     started = time.perf_counter()
     design = Design(references=64, targets=16)

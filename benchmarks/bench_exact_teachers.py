@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from dpassay.data import Labelled, points
 from dpassay.engine.exact import exact_evidence, group_laws
 from dpassay.pairs import replace_one
-from dpassay.targets.groups import Group, silent
+from dpassay.targets.groups import PairGroup, silent
 from dpassay.targets.resolve import resolve
 
 REPEATS = 5
@@ -29,7 +29,7 @@ def audit_once() -> tuple[float, int, float]:
     X, digit = load_digits(return_X_y=True)
     y = (digit >= 5).astype(int)
     pairs = replace_one(X[:1000], y[:1000], pool=Labelled(X[1010:], y[1010:]), neighbours="one")
-    group = Group(
+    group = PairGroup(
         pairs=pairs, queries=points(X[1000:1010], "queries"), kind="data", reason=pairs.how
     )
     target = resolve("soft-majority", {"epsilon": 0.5, "r": 25})

@@ -23,14 +23,12 @@ from dpassay.claims import DP
 from dpassay.data import Labelled, points
 from dpassay.mechanism import Mechanism
 from dpassay.pairs import FlipLabel, Pairs
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
-from dpassay.trials.cluster import Cluster
-from dpassay.trials.cluster_backend import Remote
+from dpassay.trials.backends import Inline, forget, local
+from dpassay.trials.cluster import Cluster, Remote
 from dpassay.trials.encoders import Labels
-from dpassay.trials.executors import Backend, Inline
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.processes import forget, local
 from dpassay.trials.tasks import Piece, Shard, Task, TrialRunner
 
 EMPTY = 3000
@@ -81,7 +79,9 @@ def runner(turns: int) -> TrialRunner:
     mechanism = Busy(turns)
     base = Labelled(np.zeros((4, 1)), np.zeros(4, dtype=np.int64))
     pairs = Pairs(base=base, changes=(FlipLabel(0),), how="one flip")
-    group = Group(pairs=pairs, queries=points([[0.0]], "queries"), kind="data", reason="one flip")
+    group = PairGroup(
+        pairs=pairs, queries=points([[0.0]], "queries"), kind="data", reason="one flip"
+    )
     target = AuditTarget(
         name="busy", address=None, parameters={}, mechanism=mechanism, claims=mechanism.claims
     )
@@ -95,7 +95,7 @@ def shards(number: int) -> Iterator[Shard]:
         yield (Piece(task=task, first=0, stop=1),)
 
 
-def run(backend: Backend, some: Iterator[Shard]) -> None:
+def run(backend: Inline, some: Iterator[Shard]) -> None:
     """Run shards as an `Executor` does."""
     under_way: deque[Any] = deque()
     for shard in some:
@@ -112,7 +112,7 @@ def processor() -> float:
     return sum(sum(each.cpu_times()[:2]) for each in every)
 
 
-def spent(backend: Backend, number: int) -> Spent:
+def spent(backend: Inline, number: int) -> Spent:
     """Return what some shards take, after some that make every worker ready."""
     ready = time.perf_counter() + READY
     while time.perf_counter() < ready:
@@ -123,11 +123,11 @@ def spent(backend: Backend, number: int) -> Spent:
 
 
 @contextmanager
-def backends(turns: int) -> Iterator[dict[str, Backend]]:
+def backends(turns: int) -> Iterator[dict[str, Inline]]:
     """Open what runs shards: in this process, in two others, and on two workers of Dask."""
     what, limits = runner(turns), Limits()
     with Cluster(None, 2) as cluster:
-        opened: dict[str, Backend] = {
+        opened: dict[str, Inline] = {
             "inline": Inline(what, forget),
             "pool": local(what, forget, 2, limits),
             "Dask": Remote(cluster, what, forget, limits),

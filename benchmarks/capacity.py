@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.bench_executors import overheads
 from benchmarks.bench_scale import measure
 from benchmarks.scheduler import SHARDS, Cluster, Outcome, cases, simulated
-from dpassay.trials.blocks import Counts
+from dpassay.trials.blocks import BlockCounts
 from dpassay.trials.ledger import Ledger
 from dpassay.trials.wire import pack, unpack
 
@@ -56,7 +56,7 @@ def replaced_section(page: str, heading: str, section: str) -> str:
     )
 
 
-def rows() -> Iterator[tuple[tuple[bytes, int, int, int], Counts]]:
+def rows() -> Iterator[tuple[tuple[bytes, int, int, int], BlockCounts]]:
     """Yield rows as a run of these sizes writes them."""
     rng = np.random.default_rng(0)
     for i in range(ROWS):
@@ -64,7 +64,7 @@ def rows() -> Iterator[tuple[tuple[bytes, int, int, int], Counts]]:
         calls = np.stack([BLOCK - ones, ones], axis=1)[None].astype(np.int64)
         yield (
             (hashlib.sha256(str(i).encode()).digest(), 0, 1, BLOCK),
-            Counts(calls=calls, marks=(b"0123456789abcdef",)),
+            BlockCounts(calls=calls, marks=(b"0123456789abcdef",)),
         )
 
 
@@ -102,7 +102,7 @@ def messages() -> dict[str, float]:
         began = time.process_time()
         with Ledger(Path(folder) / "ledger.sqlite", resume=False) as ledger:
             for row in every:
-                ledger.put([row])
+                ledger.keep([row])
         seconds = time.process_time() - began
         size = sum(path.stat().st_size for path in Path(folder).iterdir())
     counts = every[0][1]

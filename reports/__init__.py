@@ -6,6 +6,7 @@ Nothing heavy is imported before something is drawn.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,55 +21,26 @@ class Format(NamedTuple):
     pages: Callable[[Mapping[str, Any]], Mapping[str, str]] | None = None
 
 
-def _html(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.run.page.html import to_html
+def late(module: str, name: str) -> Callable[[Mapping[str, Any]], Any]:
+    """Return a function that imports what renders a record when it is called."""
 
-    return to_html(record)
+    def render(record: Mapping[str, Any]) -> Any:
+        return getattr(import_module(f"dpassay.{module}"), name)(record)
 
-
-def _mechanisms(record: Mapping[str, Any]) -> Mapping[str, str]:
-    from dpassay.reports.run.page.mechanisms import mechanism_pages
-
-    return mechanism_pages(record)
-
-
-def _markdown(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.run.markdown import to_markdown
-
-    return to_markdown(record)
-
-
-def _junit(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.run.junit import to_junit
-
-    return to_junit(record)
-
-
-def _sarif(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.run.pipeline.sarif import to_sarif
-
-    return to_sarif(record)
-
-
-def _comment(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.run.pipeline.comment import to_comment
-
-    return to_comment(record)
-
-
-def _json(record: Mapping[str, Any]) -> str:
-    from dpassay.record.files import dumps
-
-    return dumps(record)
+    return render
 
 
 FORMATS: dict[str, Format] = {
-    "html": Format("index.html", _html, _mechanisms),
-    "md": Format("report.md", _markdown),
-    "json": Format("record.json", _json),
-    "junit": Format("junit.xml", _junit),
-    "sarif": Format("results.sarif", _sarif),
-    "comment": Format("comment.md", _comment),
+    "html": Format(
+        "index.html",
+        late("reports.run.page.html", "to_html"),
+        late("reports.run.page.mechanisms", "mechanism_pages"),
+    ),
+    "md": Format("report.md", late("reports.run.markdown", "to_markdown")),
+    "json": Format("record.json", late("record.files", "dumps")),
+    "junit": Format("junit.xml", late("reports.run.junit", "to_junit")),
+    "sarif": Format("results.sarif", late("reports.run.pipeline.sarif", "to_sarif")),
+    "comment": Format("comment.md", late("reports.run.pipeline.comment", "to_comment")),
 }
 """Every format by the name that `--format` knows it by."""
 DEFAULT = ("html", "md", "json", "junit")

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.experiment.run import Target
-from dpassay.attacks.experiment.subjects import Points, Subject, View, asked, shares
+from dpassay.attacks.experiment.subjects import AskedPoints, ModelView, Subject, asked, shares
 from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
-from dpassay.trials.isolation.desk import LostProcess
+from dpassay.trials.isolation.hosts import Hosts, LostProcess
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.isolation.remote import Remote
+from dpassay.trials.isolation.server import Server
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.portable import read
 from dpassay.trials.wire import Line, Message, Text
@@ -28,7 +28,7 @@ class _Look(Message):
     key: list[str | list[str]]
 
 
-class _Facts(Message):
+class _SubjectFacts(Message):
     """What is known of a subject here; of `looks` the second is without copies."""
 
     code: list[Text]
@@ -36,7 +36,7 @@ class _Facts(Message):
     looks: tuple[_Look, _Look]
 
 
-class _There:
+class _SubjectThere:
     """A subject in its process."""
 
     def __init__(self, build: Callable[[], Target]) -> None:
@@ -52,7 +52,9 @@ class _There:
         numeric = getattr(subject, "numeric", False)
         return {"code": subject.code, "numeric": numeric, "looks": looks}
 
-    def see(self, plain: bool, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+    def see(
+        self, plain: bool, data: Labelled, points: AskedPoints, rng: np.random.Generator
+    ) -> Array:
         """See `Subject.see`."""
         subject = self.portable.without_copies() if plain else self.portable
         return subject.see(data, points, rng)
@@ -62,8 +64,8 @@ class _There:
 class Hosted:
     """A subject that is in another process; `plain` if it is not asked about noisy copies."""
 
-    remote: Remote
-    facts: _Facts
+    remote: Hosts
+    facts: _SubjectFacts
     plain: bool = False
 
     @property
@@ -72,10 +74,10 @@ class Hosted:
         return self.facts.numeric
 
     @property
-    def views(self) -> tuple[View, ...]:
+    def views(self) -> tuple[ModelView, ...]:
         """Ways of looking at it."""
         known = self.facts.looks[self.plain].views
-        return tuple(View(name=name, m=m, copies=copies) for name, m, copies in known)
+        return tuple(ModelView(name=name, m=m, copies=copies) for name, m, copies in known)
 
     @property
     def key(self) -> Any:
@@ -91,7 +93,7 @@ class Hosted:
         """Return the same subject, not asked about noisy copies."""
         return replace(self, plain=True)
 
-    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+    def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> Array:
         """Train it there, and check what it shows; a failure raises `TargetError`."""
         what = f"training {self.remote.name}"
         seen = self.remote.ask(Shares, what, "see", self.plain, data, points, rng, known=(points,))
@@ -111,19 +113,20 @@ def close_hosts(target: Target) -> None:
     """End the processes of the code that is attacked, if it has some."""
     subject: Any = target.subject
     held = subject.remote if isinstance(subject, Hosted) else getattr(subject, "target", None)
-    if isinstance(held, (Remote, Isolated)):
-        held.hosts.close()
+    hosts = held.hosts if isinstance(held, Isolated) else held
+    if isinstance(hosts, Hosts):
+        hosts.close()
 
 
 def hosted(name: str, build: Callable[[], Target], limits: Limits, *, bare: bool = True) -> Target:
     """Return an unprotected target that `build` makes, and that is seen, in another process."""
-    remote = Remote(name, lambda: _There(build), limits, bare=bare)
+    remote = Hosts(name, Server(lambda: _SubjectThere(build)), limits, bare=bare)
     try:
-        facts = remote.ask(_Facts, f"importing {name}", "facts")
+        facts = remote.ask(_SubjectFacts, f"importing {name}", "facts")
     except LostProcess:  # it is told as soon as one is trained
         look = _Look(views=((asked(1).name, 1, 0),), key=["lost", name])
-        facts = _Facts(code=[], numeric=False, looks=(look, look))
+        facts = _SubjectFacts(code=[], numeric=False, looks=(look, look))
     except BaseException:
-        remote.hosts.close()
+        remote.close()
         raise
     return Target(name=f"{name} (unprotected)", subject=Hosted(remote=remote, facts=facts))

@@ -9,6 +9,7 @@ These are estimates over the target models and records of an experiment; what is
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpassay.attacks.observed import Array, Flags
 from dpassay.errors import is_real, require
+from dpassay.seeds import stream
 
 FALSE_POSITIVE_RATES = (0.01, 0.001)
 """Where true positive rates are told."""
@@ -24,6 +26,10 @@ POINTS = 100
 """Of a curve that are kept."""
 ENOUGH = 10
 """False positives that a rate needs to be told: at least 10 / rate non-members."""
+TOSSES = 400
+"""New tosses of all coins."""
+AT_ONCE = 1 << 16
+"""Coins that are tossed in one go."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -240,3 +246,77 @@ def thin(curve: Roc, most: int = POINTS) -> Roc:
         np.append(np.searchsorted(curve.fpr, wanted, side="right") - 1, len(curve.fpr) - 1)
     )
     return Roc(fpr=curve.fpr[places], tpr=curve.tpr[places], thresholds=curve.thresholds[places])
+
+
+def band(curve: Roc, scores: Array, membership: Flags) -> tuple[Array, Array]:
+    """Return the ends of 95 % intervals of the TPR at each FPR of a curve, shape (k,) each.
+
+    The intervals are pointwise and estimates. The records share their target model, so only the
+    targets are independent: each has a TPR and a FPR at a threshold, and moves the curve by its
+    TPR less the slope times its FPR. This is Student's interval of the mean of these, clipped
+    to [0, 1].
+
+    The scores are (models, e), of at least two models with as many members in each.
+    """
+    moves = np.empty((len(scores), len(curve.fpr)))
+    slope = _slopes(curve)
+    members, others = membership.sum(axis=1), (~membership).sum(axis=1)
+    for k, threshold in enumerate(curve.thresholds.tolist()):
+        called = scores >= threshold
+        hits = (called & membership).sum(axis=1) / members
+        alarms = (called & ~membership).sum(axis=1) / others
+        moves[:, k] = hits - slope[k] * alarms
+    n = len(scores)
+    quantile = float(scipy.stats.t.ppf(0.975, n - 1))
+    half = quantile * moves.std(axis=0, ddof=1) / math.sqrt(n)
+    return np.clip(curve.tpr - half, 0.0, 1.0), np.clip(curve.tpr + half, 0.0, 1.0)
+
+
+def _slopes(curve: Roc) -> Array:
+    """Slope at each point, between the points beside it; 0 where the curve is vertical."""
+    before = np.maximum(np.arange(len(curve.fpr)) - 1, 0)
+    after = np.minimum(np.arange(len(curve.fpr)) + 1, len(curve.fpr) - 1)
+    wide, high = curve.fpr[after] - curve.fpr[before], curve.tpr[after] - curve.tpr[before]
+    found: Array = np.divide(high, wide, out=np.zeros(len(wide)), where=wide > 0)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoLeak:
+    """The highest AUC of several attacks if nothing leaks; estimates, over `TOSSES` tosses."""
+
+    attacks: int  # how many AUCs the highest is of
+    middle: float  # median
+    high: float  # 95 % quantile
+
+
+def tossed_again(scores: Array) -> Array:
+    """Return AUCs of an attack under new tosses of the coins, shape (TOSSES,).
+
+    The highest of many AUCs is above 1/2 by chance. If the scores do not depend on the coins,
+    the coins can be tossed again: every toss is as likely as the one that was, so that its AUCs
+    have the law that they would have had. All attacks are given the same tosses, which keeps
+    what they have in common.
+
+    The scores are (models, e), without NaN; records 2 j and 2 j + 1 are a pair of which one is
+    a member.
+    """
+    ranks = scipy.stats.rankdata(scores)
+    moves = (ranks.reshape(-1, 2) @ [1.0, -1.0]) / (2 * (scores.size / 2) ** 2)
+    found, rng = np.full(TOSSES, 0.5), stream(0, "coins tossed again")
+    for first in range(0, len(moves), AT_ONCE):
+        part = moves[first : first + AT_ONCE]
+        drawn = np.frombuffer(rng.bytes(TOSSES * (-(-len(part) // 8))), dtype=np.uint8)
+        heads = np.unpackbits(drawn.reshape(TOSSES, -1), axis=1, count=len(part))
+        found += 2 * (heads @ part) - part.sum()
+    return found
+
+
+def best_of(again: Sequence[Array]) -> NoLeak:
+    """Return what the highest of some AUCs is, from `tossed_again` of each."""
+    highest = np.max(again, axis=0)
+    return NoLeak(
+        attacks=len(again),
+        middle=float(np.median(highest)),
+        high=float(np.quantile(highest, 0.95)),
+    )

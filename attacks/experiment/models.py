@@ -1,10 +1,16 @@
-"""Models trained on the coins of an experiment: for the attacker's reference, and as targets."""
+"""Who is a member of which training set, and the models that are trained on them.
+
+Membership is by fair coins, independent over pairs of records; one of each pair is in. All datasets
+have the same size, and two that differ in one coin differ in one replaced record: the coins of an
+experiment are the neighbours of replace-one claims. Each record alone is a member with probability
+1/2. Models are trained for the attacker's reference, and as targets.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,11 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.attacks.experiment.coins import Coins
-from dpassay.attacks.experiment.subjects import Points, Subject
+from dpassay.attacks.experiment.subjects import AskedPoints, Subject
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.data import Labelled, digest
-from dpassay.errors import DpassayError, TargetError, told
+from dpassay.errors import DpassayError, TargetError, is_count, require, told
 from dpassay.seeds import stream
 from dpassay.targets.groups import Progress, silent
 from dpassay.trials.cluster import Cluster
@@ -25,8 +30,81 @@ from dpassay.trials.ledger import Key, Ledger
 from dpassay.trials.pool import in_order
 from dpassay.trials.threads import one_thread
 
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Coins:
+    """Coins of several models over e records; records 2 j and 2 j + 1 are a pair."""
+
+    heads: Flags  # (models, e / 2): whether the first of the pair is in, else the second
+
+    @property
+    def membership(self) -> Flags:
+        """Return whether a record is in the training set of a model, shape (models, e)."""
+        members: Flags = np.stack([self.heads, ~self.heads], axis=2).reshape(len(self.heads), -1)
+        return members
+
+    def rows(self, model: int) -> NDArray[np.int64]:
+        """Records of a model's training set, shape (e / 2,), in ascending order."""
+        return np.flatnonzero(self.membership[model])
+
+    def dataset(self, records: Labelled, model: int) -> Labelled:
+        """Training set of a model."""
+        return records.take(self.rows(model))
+
+    def guesses(self, scores: Array) -> Array:
+        """Return how much more the first of each pair looks like a member (models, e / 2)."""
+        first, second = scores[:, 0::2], scores[:, 1::2]
+        # equal infinities differ by 0
+        return np.subtract(first, second, out=np.zeros(first.shape), where=first != second)
+
+
+def toss(models: int, e: int, *, seed: int, who: str, mirrored: bool = False) -> Coins:
+    """Toss the coins of some models over e records, e even.
+
+    `who` (`reference`, `target`) selects a stream of its own. If `mirrored`, every second model
+    has the coins of the one before turned over, so that each record is in half of the models.
+    That suits reference models only: certification needs targets with independent coins.
+    """
+    require(is_count(models), "models", models, "an integer >= 1")
+    require(is_count(e, 2) and e % 2 == 0, "records", e, "an even integer >= 2")
+    drawn = np.array([stream(seed, "coins", who, i).random(e // 2) < 0.5 for i in range(models)])
+    if mirrored:
+        drawn[1::2] = ~drawn[: models - 1 : 2]
+    return Coins(heads=drawn)
+
+
+def one_a_pair(e: int, number: int, argument: str, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw some of e records, at most one of each pair, so that their coins are independent.
+
+    They are in ascending order. An error names the number as the user's `argument`.
+    """
+    require(
+        is_count(number) and number <= e // 2,
+        argument,
+        number,
+        f"an integer in 1..{e // 2}, half of the records",
+    )
+    pairs = np.sort(rng.permutation(e // 2)[:number])
+    places: NDArray[np.int64] = 2 * pairs + rng.integers(2, size=number)
+    return places
+
+
 VERSION = 3
 """Of how answers are made: raised when equal keys may stand for other answers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Training:
+    """Where models are trained, kept and told of; no number depends on it."""
+
+    ledger: Ledger | None = None
+    jobs: int = 1
+    cluster: Cluster | None = None
+    progress: Progress = silent
+
+
+HERE = Training()
+"""One after the other in this process, with nothing kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -56,13 +134,13 @@ class ExperimentData:
 
     records: Labelled
     test: Labelled
-    points: Points
+    points: AskedPoints
     seed: int
     background: Labelled | None = None
     adversarial: bool = False
     # canaries, poisoned records, ...: (e,) each
     slices: Mapping[str, Flags] = field(default_factory=dict)
-    # slices by a user's column, see `by_column`: (e,) each
+    # slices by a user's column, see `scenario`: (e,) each
     columns: Mapping[str, Flags] = field(default_factory=dict)
     lines: NDArray[np.int64] | None = None  # (e,): line of the file of each record, from 1
 
@@ -105,7 +183,11 @@ def build_data(
     )
     K = int(max(records.y.max(), test.y.max())) + 1
     return ExperimentData(
-        records=records, test=test, points=Points(X=X, copies=made, K=max(2, K)), seed=seed, **more
+        records=records,
+        test=test,
+        points=AskedPoints(X=X, copies=made, K=max(2, K)),
+        seed=seed,
+        **more,
     )
 
 
@@ -114,16 +196,10 @@ def models(
     data: ExperimentData,
     coins: Coins,
     who: str,
-    *,
-    ledger: Ledger | None = None,
-    jobs: int = 1,
-    cluster: Cluster | None = None,
-    progress: Progress = silent,
+    training: Training = HERE,
 ) -> Models:
     """Train and look at one model per row of coins, or read what the ledger holds; see `look`."""
-    seen = look(
-        subject, data, coins, who, ledger=ledger, jobs=jobs, cluster=cluster, progress=progress
-    )
+    seen = look(subject, data, coins, who, training)
     e = len(data.records)
     numeric = getattr(subject, "numeric", False)
     own = np.ones(e, dtype=np.int64) if numeric else data.records.y
@@ -142,18 +218,14 @@ def look(
     data: ExperimentData,
     coins: Coins,
     who: str,
-    *,
-    ledger: Ledger | None = None,
-    jobs: int = 1,
-    cluster: Cluster | None = None,
-    progress: Progress = silent,
+    training: Training = HERE,
 ) -> Array:
     """Train and look at one model per row of coins, or read what the ledger holds of it.
 
-    The result holds shares of the labels at the q points: (models, views, q, K). It does not
-    depend on `jobs` or `cluster`. `who` selects streams of its own; the ledger keeps every
-    model as soon as it is done.
+    The result holds shares of the labels at the q points: (models, views, q, K). `who` selects
+    streams of its own; the ledger keeps every model as soon as it is done.
     """
+    ledger, progress = training.ledger, training.progress
     known = [*data.digest, digest(data.points.X, data.points.copies)]
     keys = [
         key_of([subject.key, subject.code, known, data.seed, who, i, coins.rows(i).tolist()])
@@ -163,9 +235,8 @@ def look(
     missing = [i for i, found in enumerate(seen) if found is None]
     done, what = len(keys) - len(missing), f"{subject.key[1]}: {who} models"
     progress(what, done, len(keys))
-    name, work = str(subject.key[1]), partial(_one, subject, data, coins, who)
     # at once, also when interrupted
-    with closing(_train(work, name, missing, jobs, cluster)) as trained:
+    with closing(_train(subject, data, coins, who, missing, training)) as trained:
         for i, found in zip(missing, trained, strict=True):
             seen[i] = found
             if ledger is not None:
@@ -185,21 +256,22 @@ def key_of(facts: Any) -> Key:
 
 
 def _train(
-    work: Callable[[int], Array],
-    name: str,
+    subject: Subject,
+    data: ExperimentData,
+    coins: Coins,
+    who: str,
     models: Sequence[int],
-    jobs: int,
-    cluster: Cluster | None,
+    training: Training,
 ) -> Generator[NDArray[np.float64], None, None]:
     """Yield what is seen of the models, in their order."""
-    if cluster is not None:
-        yield from cluster.in_order(name, work, models)
-        return
-    if jobs == 1 or len(models) < 2:
+    name, work = str(subject.key[1]), partial(_one, subject, data, coins, who)
+    if training.cluster is not None:
+        yield from training.cluster.in_order(name, work, models)
+    elif training.jobs == 1 or len(models) < 2:
         with one_thread():
             yield from map(work, models)
-        return
-    yield from in_order(name, work, models, jobs)
+    else:
+        yield from in_order(name, work, models, training.jobs)
 
 
 def _one(subject: Subject, data: ExperimentData, coins: Coins, who: str, i: int) -> Array:

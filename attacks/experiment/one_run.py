@@ -11,6 +11,12 @@ are right with probability at most
 for m coins (their Theorem 5.2). Several models with coins of their own are one algorithm with all
 the coins: it is as private as each of them. What is bounded is the loss of the whole transcript,
 not that of a single answer.
+
+At how many coins is guessed must be declared before the targets are looked at, and what is best
+depends on the leak. If every answer tells its own coin as well as any other, all coins are guessed
+at; if a few records leak, only the surest. So the share is chosen on the reference models: each
+half of them is guessed at by the attack fitted on the other half, so that the rate of right guesses
+is one of models that the attack has not seen.
 """
 
 from __future__ import annotations
@@ -20,12 +26,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpassay.attacks.observed import Array, Flags
+from dpassay.attacks.experiment.models import Coins
+from dpassay.attacks.observed import Array, Flags, Observed
+from dpassay.attacks.scores import Attack
 from dpassay.errors import is_real, require
+from dpassay.stats.bounds import clopper_pearson_lower
 from dpassay.stats.guesses import p_value
 
 MOST = 60.0
 """No larger loss is told: e^-60 cannot be told from 0 next to 1."""
+SHARES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+"""Of the coins of a model, among which is chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,23 +54,18 @@ class OneRun:
 def largest_rejected(v: int, r: int, *, delta: float = 0.0, m: int, alpha: float) -> float:
     """Return the largest epsilon that v right guesses of r reject, 0 if none; see `p_value`."""
     require(is_real(alpha) and 0 < alpha < 1, "alpha", alpha, "a number in (0, 1)")
-    known = {"v": v, "r": r, "delta": delta, "m": m}
-    if p_value(**known, epsilon=0.0) > alpha:  # type: ignore[arg-type]
+
+    def rejected(epsilon: float) -> bool:
+        return p_value(v, r, epsilon=epsilon, delta=delta, m=m) <= alpha
+
+    if not rejected(0.0):
         return 0.0
-    if p_value(**known, epsilon=MOST) <= alpha:  # type: ignore[arg-type]
+    if rejected(MOST):
         return MOST
     low, high = 0.0, MOST
     while high - low > 1e-9:
         middle = (low + high) / 2
-        low, high = (
-            (middle, high)
-            if p_value(
-                **known,  # type: ignore[arg-type]
-                epsilon=middle,
-            )
-            <= alpha
-            else (low, middle)
-        )
+        low, high = (middle, high) if rejected(middle) else (low, middle)
     return low
 
 
@@ -102,3 +108,43 @@ def right_of_the_surest(guesses: Array, heads: Flags) -> Flags:
     surest = np.argsort(-np.abs(guesses), axis=1, kind="stable")
     right: Flags = np.take_along_axis((guesses >= 0) == heads, surest, axis=1)
     return right
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CrossFitted:
+    """Guesses at the coins of the reference models, by attacks that have not seen them."""
+
+    guesses: Array  # (models, coins), as in `dpassay.attacks.experiment.one_run.one_run`
+    heads: Flags
+
+    def of(self, coins: Flags) -> CrossFitted:
+        """Return the guesses at some of the coins."""
+        return CrossFitted(guesses=self.guesses[:, coins], heads=self.heads[:, coins])
+
+    def share(self, models: int, alpha: float) -> float:
+        """Return the share whose one-run bound at delta = 0 is expected to be the largest.
+
+        The expectation is over targets whose guesses are right as often as here. Ties go to
+        the larger share.
+        """
+        each = np.array([guessed_at(share, self.heads.shape[1]) for share in SHARES])
+        right = np.cumsum(right_of_the_surest(self.guesses, self.heads).mean(axis=0))[each - 1]
+        expected = clopper_pearson_lower(models * right, models * each, alpha)
+        return SHARES[max(range(len(SHARES)), key=lambda i: (expected[i], i))]
+
+
+def cross_fit(attack: Attack, reference: Observed, coins: Coins) -> CrossFitted:
+    """Guess at the coins of each half of the reference models by the other half.
+
+    There are at least four reference models. Mirrored models stay together, so each record is
+    in some models of either half, and not in others.
+    """
+    membership, half = coins.membership, 2 * (len(coins.heads) // 4)
+    first, second = slice(None, half), slice(half, None)
+    scores = np.concatenate(
+        [
+            attack(reference.of(fitted), membership[fitted])(reference.of(scored))
+            for fitted, scored in ((second, first), (first, second))
+        ]
+    )
+    return CrossFitted(guesses=coins.guesses(scores), heads=coins.heads)

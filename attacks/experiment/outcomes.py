@@ -1,4 +1,4 @@
-"""What attacks reached on one subject, and how it is measured."""
+"""What attacks reached on one subject and on parts of its records, and how it is measured."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpassay.attacks.composition import composed
-from dpassay.attacks.experiment.band import band
 from dpassay.attacks.experiment.certified import Certified, Rule
 from dpassay.attacks.experiment.metrics import (
     ENOUGH,
@@ -20,21 +18,54 @@ from dpassay.attacks.experiment.metrics import (
     at_rate,
     auc,
     auc_interval,
+    band,
     delong,
     per_model,
     roc,
     thin,
     with_a_coin,
 )
-from dpassay.attacks.experiment.one_run import OneRun
-from dpassay.attacks.experiment.slices import Sliced
-from dpassay.attacks.experiment.subjects import View
+from dpassay.attacks.experiment.models import Coins
+from dpassay.attacks.experiment.one_run import CrossFitted, OneRun, one_run
+from dpassay.attacks.experiment.power import composed
+from dpassay.attacks.experiment.subjects import ModelView
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.claims import DP
 
+NATURAL = "natural"
+"""Records of no other slice."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimates:
+    """What scores tell of some records; None where no target has a member, or none another one."""
+
+    auc: float | None = None
+    advantage: float | None = None
+    # 95 %, by leaving out targets, or over the records of a single one; None where it lacks some
+    auc_interval: tuple[float, float] | None = None
+    operating: tuple[Operating | None, ...] = (None,) * len(FALSE_POSITIVE_RATES)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Outcome:
+class Sliced(Estimates):
+    """What an attack reached on the records of a slice, over all targets together.
+
+    `exposure` is the mean of the members in each target, in bits, NaN where it has none; the
+    candidates are the slice's records that are out. `one_run` is what guesses at the pairs with
+    a record of the slice certify: at all pairs if the records were made to be found, else at a
+    share of them; None without a pair.
+    """
+
+    name: str
+    records: int
+    exposure: Array  # (targets,), an estimate
+    highest: float  # possible exposure, averaged over the targets
+    one_run: OneRun | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AttackOutcome(Estimates):
     """What one attack reached in one view; rates are over all targets and records together.
 
     `tpr` (rates, targets) holds the true positive rate of each target at exactly the
@@ -51,15 +82,13 @@ class Outcome:
     """
 
     attack: str
-    view: View
+    view: ModelView
     curve: Roc  # at most a hundred of its points and the last
     # 95 % around the TPR, pointwise; estimates; None of a single target
     band: tuple[Array, Array] | None
     auc: float
     advantage: float
-    # 95 %, over targets, or over records of a single one; an estimate
     auc_interval: tuple[float, float]
-    operating: tuple[Operating | None, ...]  # at `FALSE_POSITIVE_RATES`
     tpr: Array
     beyond: float | None
     one_run: OneRun | None
@@ -77,11 +106,12 @@ class Attacked:
 
     name: str
     claim: DP | None  # for a single answer; None of an unprotected learner
-    accuracy: Array  # (targets,); empty where labels are not predicted, or unknown
-    outcomes: tuple[Outcome, ...]
+    # (targets,); empty where labels are not predicted, or unknown
+    accuracy: Array = field(default_factory=lambda: np.empty(0))
+    outcomes: tuple[AttackOutcome, ...] = ()
     # of the records that are most exposed in the reference models
-    certified: Mapping[str, tuple[Certified, ...]]
-    exposure: Array  # (e,)
+    certified: Mapping[str, tuple[Certified, ...]] = field(default_factory=dict)
+    exposure: Array = field(default_factory=lambda: np.empty(0))  # (e,)
     # right guesses at each record's coin, (e,)
     guessed: Mapping[str, Array] = field(default_factory=dict)
     # rules of an earlier attack with their right guesses here
@@ -89,42 +119,65 @@ class Attacked:
     error: str = ""  # why there is nothing
 
 
+def estimated(
+    scores: Array, membership: Flags, told: Flags | None = None
+) -> tuple[Roc | None, Estimates]:
+    """Return the curve and the estimates of scores at some records (e,), by default at all."""
+    flags = np.ones(membership.shape, dtype=bool) if told is None else told
+    members, others = scores[membership & flags], scores[~membership & flags]
+    if not members.size or not others.size:
+        return None, Estimates()
+    curve = roc(members, others)
+    between = (
+        auc_interval(scores, membership, told)
+        if len(scores) > 1 or told is not None
+        else delong(members, others)
+    )
+    return curve, Estimates(
+        auc=auc(members, others),
+        advantage=advantage(curve),
+        auc_interval=between,
+        operating=tuple(at_rate(curve, rate, others.size) for rate in FALSE_POSITIVE_RATES),
+    )
+
+
 def measured(
     name: str,
-    view: View,
+    view: ModelView,
     scores: Array,
     membership: Flags,
     claim: DP | None = None,
     ran: OneRun | None = None,
-) -> Outcome:
+) -> AttackOutcome:
     """Measure what an attack reached; scores and membership are (targets, e).
 
     Every target has members and others. The claim is about a single answer.
     """
-    members, others = scores[membership], scores[~membership]
-    curve, alone = roc(members, others), per_model(scores, membership)
-    operating = tuple(at_rate(curve, rate, others.size) for rate in FALSE_POSITIVE_RATES)
-    tpr = np.array(
-        [
-            [np.nan if at is None else with_a_coin(one, curve, at.asked) for one, _ in alone]
-            for at in operating
-        ]
-    )
-    told = thin(curve)
-    between = auc_interval(scores, membership) if len(scores) > 1 else delong(members, others)
-    return Outcome(
+    curve, found = estimated(scores, membership)
+    assert curve is not None
+    assert found.auc is not None
+    assert found.advantage is not None
+    alone = per_model(scores, membership)
+    tpr = [
+        [np.nan if at is None else with_a_coin(one, curve, at.asked) for one, _ in alone]
+        for at in found.operating
+    ]
+    thinned = thin(curve)
+    members = int(membership.sum())
+    above = None
+    if claim is not None:
+        above = beyond(curve, composed(claim, view.m), members, membership.size - members)
+    return AttackOutcome(
         attack=name,
         view=view,
-        curve=told,
-        band=band(told, scores, membership) if len(scores) > 1 else None,
-        auc=auc(members, others),
-        advantage=advantage(curve),
-        auc_interval=between or (0.0, 1.0),
-        operating=operating,
-        tpr=tpr,
-        beyond=None
-        if claim is None
-        else beyond(curve, composed(claim, view.m), members.size, others.size),
+        curve=thinned,
+        band=band(thinned, scores, membership) if len(scores) > 1 else None,
+        auc=found.auc,
+        advantage=found.advantage,
+        auc_interval=found.auc_interval or (0.0, 1.0),
+        operating=found.operating,
+        tpr=np.array(tpr),
+        beyond=above,
         one_run=ran,
     )
 
@@ -158,3 +211,77 @@ def separation(reference: Observed, membership: Flags) -> Array:
         spread = np.where(spread > 1e-9 * np.abs(phi).max(axis=0), spread, 1.0)
         found = (inside - outside) / spread
     return np.where(np.isfinite(found), found, 0.0)
+
+
+def parts(
+    slices: Mapping[str, Flags], columns: Mapping[str, Flags] | None = None
+) -> dict[str, Flags]:
+    """Return the slices with a natural rest, where there are any, and those by a column."""
+    found = dict(slices)
+    if slices:
+        rest = ~np.any(list(slices.values()), axis=0)
+        found |= {NATURAL: rest} if rest.any() else {}
+    return found | dict(columns or {})
+
+
+def sliced(
+    name: str,
+    flags: Flags,
+    scores: Array,
+    coins: Coins,
+    *,
+    known: CrossFitted,
+    alpha: float,
+    planted: bool | None = None,
+) -> Sliced:
+    """Measure an attack on a slice, which was chosen without looking at the targets.
+
+    The scores are (targets, e) and `flags` (e,). `known` chooses the share of the natural pairs
+    that are guessed at. Records that are `planted` were made to be found, so every pair with
+    one of them is guessed at; by default these are all slices but `NATURAL`. `alpha` is that of
+    the one-run bound.
+    """
+    membership = coins.membership
+    inside, outside = membership & flags, ~membership & flags
+    pairs = flags.reshape(-1, 2)
+    planted = name != NATURAL if planted is None else planted
+    chosen: Flags = pairs.sum(axis=1) >= (1 if planted else 2)
+    guessed = None
+    if chosen.any():
+        guesses, heads = coins.guesses(scores)[:, chosen], coins.heads[:, chosen]
+        share = 1.0 if planted else known.of(chosen).share(len(heads), alpha)
+        guessed = one_run(guesses, heads, share=share, alpha=alpha)
+    bits = exposure(scores, membership, flags)
+    present = inside.any(axis=1)
+    means = np.full(len(bits), np.nan)
+    means[present] = np.nanmean(bits[present], axis=1)
+    _, found = estimated(scores, membership, flags)
+    return Sliced(
+        name=name,
+        records=int(flags.sum()),
+        auc=found.auc,
+        advantage=found.advantage,
+        auc_interval=found.auc_interval,
+        operating=found.operating,
+        exposure=means,
+        highest=float(np.log2(outside.sum(axis=1) + 1).mean()),
+        one_run=guessed,
+    )
+
+
+def exposure(scores: Array, membership: Flags, canaries: Flags) -> Array:
+    """Return the exposure of each canary in each target in bits; NaN where the canary is out.
+
+    That is log2(candidates) - log2(rank of its score among the candidates), which are the canary
+    and those that are out (Carlini, Liu, Erlingsson, Kos and Song 2019). A model without memory,
+    or an attack that only guesses, has about 1 / ln 2 = 1.44 bits on average; ties count against
+    the canary, so that constant scores have 0. It lies between 0 and log2(canaries that are out
+    + 1). Scores and membership are (models, e).
+    """
+    own, inside = scores[:, canaries], membership[:, canaries]
+    found = np.full(own.shape, np.nan)
+    for row, flags, into in zip(own, inside, found, strict=True):
+        others = np.sort(row[~flags])
+        not_below = others.size - np.searchsorted(others, row[flags], side="left")
+        into[flags] = np.log2(others.size + 1) - np.log2(1 + not_below)
+    return found

@@ -10,22 +10,21 @@ from collections.abc import Mapping, Sequence
 
 from scipy.special import logit
 
-from dpassay.attacks.experiment.boundary import (
-    guesses_for,
-    one_run_for,
-    renyi_for,
-    renyi_guesses_for,
-    transcripts_for,
-)
-from dpassay.attacks.experiment.fresh.planning import asked_again, fresh_guesses
+from dpassay.attacks.experiment.certified import asked_again, fresh_guesses
 from dpassay.attacks.experiment.models import ExperimentData
-from dpassay.attacks.experiment.reach import targets_to_see
-from dpassay.attacks.experiment.renyi import RenyiClaim, renyi_claim
+from dpassay.attacks.experiment.outcomes import parts
+from dpassay.attacks.experiment.power import (
+    GuessClaim,
+    RenyiClaim,
+    RunClaim,
+    guesses_to_certify,
+    guesses_to_see,
+    renyi_claim,
+    transcripts_to_certify,
+)
 from dpassay.attacks.experiment.run import Design, Target, shares
-from dpassay.attacks.experiment.slices import parts
-from dpassay.attacks.scores.interface import Attack
-from dpassay.attacks.scores.registry import ATTACKS
-from dpassay.claims import DP
+from dpassay.attacks.scores import ATTACKS, Attack
+from dpassay.stats.guesses import divergence
 
 FEWEST, MOST, ABOVE = 32, 256, 2.5
 """Target models unless something else is said: at least, at most, and how far above its claim a
@@ -52,16 +51,19 @@ def enough(
     bounds = design.certified + len(data.columns)
     needed = [FEWEST]
     for target in targets:
-        if target.claim is not None:
-            single, run = shares(alpha, len(target.subject.views), *known)
-            epsilon, delta = _held(target.claim)
-            leak = epsilon + ABOVE
-            if math.isfinite(epsilon):
-                needed.append(
-                    targets_to_see(leak, epsilon, delta=delta, alpha=single / bounds, most=MOST)
-                )
-            if epsilon > 0 and target.claim.delta == 0:
-                needed.append(-(-one_run_for(epsilon, alpha=run) // (len(data.records) // 2)))
+        if target.claim is None:
+            continue
+        single, run = shares(alpha, len(target.subject.views), *known)
+        # RDP and zCDP are held at delta = 0, as their Rényi losses are held against guesses
+        promised, delta = renyi_claim(target.claim, 1), target.claim.delta
+        epsilon = target.claim.epsilon if promised is None else float(logit(promised.hit()))
+        held = GuessClaim(allowed=epsilon, delta=delta if promised is None else 0.0)
+        if math.isfinite(epsilon):
+            leak, each = epsilon + ABOVE, single / bounds
+            needed.append(guesses_to_see(held, leak, alpha=each, most=MOST))
+        if epsilon > 0 and delta == 0:
+            guesses = guesses_to_certify(RunClaim(allowed=epsilon), alpha=run)
+            needed.append(-(-guesses // (len(data.records) // 2)))
     return max(each for each in needed if each <= MOST)
 
 
@@ -84,15 +86,6 @@ def fresh_answers(
     bounds = design.certified + len(data.columns)
     each = fresh_guesses(view, target.claim, alpha=single / bounds, targets=design.targets)
     return bounds * each * (view.m or 1)
-
-
-def _held(claim: DP) -> tuple[float, float]:
-    """Return the epsilon and delta that allow as many right guesses as the claim.
-
-    Of RDP and zCDP the epsilon is at delta = 0, as their Rényi losses are held against guesses.
-    """
-    promised = renyi_claim(claim, 1)
-    return (claim.epsilon, claim.delta) if promised is None else (float(logit(promised.hit())), 0.0)
 
 
 def share_of(claims: int, alpha: float) -> float:
@@ -129,11 +122,14 @@ def at_the_claim(
     subject = alpha / (2 * claims + 1)
     _, run = shares(subject, VIEWS, len(ATTACKS), 0)
     if promised is not None:
-        needed = renyi_guesses_for(promised, alpha=record)
+        needed = guesses_to_certify(promised, alpha=record)
         return {"models": needed, "guesses": 0, "transcripts": 0, "renyi_models": needed}
+    claim = GuessClaim(allowed=epsilon, delta=delta)
+    run_claim = RunClaim(allowed=epsilon, delta=delta)
+    renyi = RenyiClaim(order=2.0, allowed=divergence(run_claim.hit(), 2.0))
     return {
-        "models": guesses_for(epsilon, delta=delta, alpha=record),
-        "guesses": one_run_for(epsilon, delta=delta, alpha=run),
-        "transcripts": transcripts_for(epsilon, delta=delta, alpha=subject / tests),
-        "renyi_models": 0 if delta else renyi_for(epsilon, order=2.0, alpha=record),
+        "models": guesses_to_certify(claim, alpha=record),
+        "guesses": guesses_to_certify(run_claim, alpha=run),
+        "transcripts": transcripts_to_certify(epsilon, delta=delta, alpha=subject / tests),
+        "renyi_models": 0 if delta else guesses_to_certify(renyi, alpha=record),
     }

@@ -1,4 +1,4 @@
-"""Adversaries that poison the training set or choose their queries.
+"""Adversaries that plant canaries, poison the training set or choose their queries.
 
 Source: Chadha, Jagielski, Papernot, Choquette-Choo and Nasr (2024).
 
@@ -17,17 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from dpassay.attacks.experiment.canaries import other_labels
-from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.models import ExperimentData, look
-from dpassay.attacks.experiment.subjects import Points, Subject
+from dpassay.attacks.experiment.models import HERE, ExperimentData, Training, look, one_a_pair, toss
+from dpassay.attacks.experiment.subjects import AskedPoints, Subject
 from dpassay.attacks.observed import Array, Flags
 from dpassay.data import Labelled
 from dpassay.errors import is_count, require
 from dpassay.seeds import stream
-from dpassay.targets.groups import Progress, silent
-from dpassay.trials.cluster import Cluster
-from dpassay.trials.ledger import Ledger
 
 NEAR = 0.01
 """Distance of a poisoned copy from its record in each column, in standard deviations of the
@@ -59,9 +54,48 @@ ADVERSARIES = {
     "pois-miaq": Adversary(poisons=True, chooses=True),
 }
 """By the names of the paper."""
+KINDS = ("labels", "features")
+"""What of a canary is random: its label, always another one than its own; or each of its features,
+drawn apart."""
 POISONS = {"other": 2, "balanced": 25}
 """Labels of the poison, and how many copies of each record there are unless told otherwise: for
 `balanced` as many as neighbours vote in `private-knn`."""
+
+
+def plant(
+    records: Labelled, number: int, *, kind: str = "labels", seed: int
+) -> tuple[Labelled, NDArray[np.int64]]:
+    """Replace some of e records by canaries and return the records and the canaries' indices.
+
+    A canary is a record that nothing but memory explains: a flipped label, or features that
+    never occurred together. Canaries are put in by the coins of the experiment like every other
+    record, so that claims about a replaced record hold for them unchanged.
+
+    At most one record of each pair is replaced, so `number` is at most e / 2. `kind` is one of
+    `KINDS`; with features, every column is taken from a record of its own.
+    """
+    rng = stream(seed, "canaries", kind, records.digest)
+    places = one_a_pair(len(records), number, "--canaries", rng)
+    X, y = records.X.copy(), records.y.copy()
+    require(kind in KINDS, "kind", kind, f"one of {', '.join(KINDS)}")
+    if kind == "labels":
+        y[places] = other_labels(records.y, rng)[places]
+    else:
+        donors = rng.integers(len(records), size=(number, X.shape[1]))
+        X[places] = records.X[donors, np.arange(X.shape[1])]
+    return Labelled(X, y), places
+
+
+def other_labels(y: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return another label than its own for each, uniformly of those that occur."""
+    labels, codes = np.unique(y, return_inverse=True)
+    require(
+        len(labels) >= 2, "labels", f"{len(labels)} label", "at least two, to flip one into another"
+    )
+    found: NDArray[np.int64] = labels[
+        (codes + rng.integers(1, len(labels), size=len(y))) % len(labels)
+    ]
+    return found
 
 
 def surround(
@@ -145,11 +179,7 @@ def choose(
     subject: Subject,
     data: ExperimentData,
     models: int,
-    *,
-    ledger: Ledger | None = None,
-    jobs: int = 1,
-    cluster: Cluster | None = None,
-    progress: Progress = silent,
+    training: Training = HERE,
 ) -> ExperimentData:
     """Choose for each record the query where its membership raises the share of its label most.
 
@@ -163,11 +193,9 @@ def choose(
     points = candidates(data)
     X = points.reshape(-1, points.shape[2])
     asked = replace(
-        data, points=Points(X=_frozen(X), copies=np.empty((0, *X.shape)), K=data.points.K)
+        data, points=AskedPoints(X=_frozen(X), copies=np.empty((0, *X.shape)), K=data.points.K)
     )
-    seen = look(
-        plain, asked, coins, "scout", ledger=ledger, jobs=jobs, cluster=cluster, progress=progress
-    )
+    seen = look(plain, asked, coins, "scout", training)
     view = max(range(len(plain.views)), key=lambda v: plain.views[v].m or np.inf)
     shares = seen[:, view].reshape(models, len(points), e, -1)
     own = np.take_along_axis(shares, data.records.y[None, None, :, None], axis=3)[:, :, :, 0]
@@ -175,7 +203,7 @@ def choose(
     moved = data.points.X.copy()
     moved[:e] = best
     copies = data.points.copies + (moved - data.points.X)
-    return replace(data, points=Points(X=_frozen(moved), copies=copies, K=data.points.K))
+    return replace(data, points=AskedPoints(X=_frozen(moved), copies=copies, K=data.points.K))
 
 
 def better(own: Array, membership: Flags) -> NDArray[np.int64]:

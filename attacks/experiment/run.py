@@ -5,30 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
-from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import (
     Certified,
     Rule,
+    asked_again,
     certify,
     chosen,
     exposed,
+    fresh_guesses,
+    guess_again,
     right_guesses,
 )
-from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.cross_fitting import CrossFitted, cross_fit
-from dpassay.attacks.experiment.fresh.answers import guess_again
-from dpassay.attacks.experiment.fresh.planning import asked_again, fresh_guesses
-from dpassay.attacks.experiment.models import ExperimentData, Models, models
-from dpassay.attacks.experiment.no_leak import tossed_again
-from dpassay.attacks.experiment.one_run import one_run
-from dpassay.attacks.experiment.outcomes import Attacked, Outcome, measured, separation
+from dpassay.attacks.experiment.metrics import tossed_again
+from dpassay.attacks.experiment.models import ExperimentData, Models, Training, models, toss
+from dpassay.attacks.experiment.one_run import cross_fit, one_run
+from dpassay.attacks.experiment.outcomes import (
+    Attacked,
+    AttackOutcome,
+    measured,
+    parts,
+    separation,
+    sliced,
+)
 from dpassay.attacks.experiment.poisoning import choose
-from dpassay.attacks.experiment.slices import parts, sliced
-from dpassay.attacks.experiment.subjects import Protected, Subject, View
+from dpassay.attacks.experiment.power import composed
+from dpassay.attacks.experiment.subjects import ModelView, Protected, Subject
 from dpassay.attacks.observed import Array
-from dpassay.attacks.scores.interface import Attack
+from dpassay.attacks.scores import Attack
 from dpassay.claims import DP
 from dpassay.config.options import COMMAND_LINE
 from dpassay.errors import TargetError, is_count, is_real, require
@@ -55,12 +58,8 @@ class Design:
         require(is_count(self.references, 4), "--references", self.references, "an integer >= 4")
         require(is_count(self.targets, 2), "--targets", self.targets, "an integer >= 2")
         require(is_count(self.certified), "certified", self.certified, "an integer >= 1")
-        require(
-            is_real(self.confidence) and 0 < self.confidence < 1,
-            "--confidence",
-            self.confidence,
-            "a number in (0, 1)",
-        )
+        inside = is_real(self.confidence) and 0 < self.confidence < 1
+        require(inside, "--confidence", self.confidence, "a number in (0, 1)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -86,47 +85,21 @@ def experiment(
     progress: Progress = silent,
 ) -> Iterator[Attacked]:
     """Attack the subjects one after the other; one that fails has an `error`."""
-    mine = toss(
-        design.references, len(data.records), seed=data.seed, who="reference", mirrored=True
-    )
-    theirs = toss(design.targets, len(data.records), seed=data.seed, who="target")
+    training = Training(ledger=ledger, jobs=jobs, cluster=cluster, progress=progress)
+    e, seed = len(data.records), data.seed
+    mine = toss(design.references, e, seed=seed, who="reference", mirrored=True)
+    theirs = toss(design.targets, e, seed=seed, who="target")
+    alpha = (1 - design.confidence) / len(targets)
     for target in targets:
+        subject, floor = target.subject, data
         try:
-            floor = data
             if data.adversarial:
-                floor = choose(
-                    target.subject,
-                    data,
-                    design.references,
-                    ledger=ledger,
-                    jobs=jobs,
-                    cluster=cluster,
-                    progress=progress,
-                )
-            reference = models(
-                target.subject,
-                floor,
-                mine,
-                "reference",
-                ledger=ledger,
-                jobs=jobs,
-                cluster=cluster,
-                progress=progress,
-            )
-            attacked = models(
-                target.subject,
-                floor,
-                theirs,
-                "target",
-                ledger=ledger,
-                jobs=jobs,
-                cluster=cluster,
-                progress=progress,
-            )
-            alpha = (1 - design.confidence) / len(targets)
+                floor = choose(subject, data, design.references, training)
+            reference = models(subject, floor, mine, "reference", training)
+            attacked = models(subject, floor, theirs, "target", training)
             found = _attack(target, reference, attacked, attacks, design, floor, alpha, progress)
         except TargetError as error:
-            found = _failed(target, str(error))
+            found = Attacked(name=target.name, claim=target.claim, error=str(error))
         yield found
 
 
@@ -142,17 +115,19 @@ def _attack(
 ) -> Attacked:
     views, slices = target.subject.views, parts(data.slices, data.columns)
     single, run = shares(alpha, len(views), len(attacks), len(slices))
-    outcomes: list[Outcome] = []
+    outcomes: list[AttackOutcome] = []
     bounds: dict[str, tuple[Certified, ...]] = {}
     guessed: dict[str, Array] = {}
     again: dict[str, tuple[tuple[Rule, int], ...]] = {}
     theirs_in = attacked.coins.membership
+    heads = attacked.coins.heads
     for v, view in enumerate(views):
         mine, theirs = reference.observed[v], attacked.observed[v]
         for name, attack in attacks.items():
-            scores = attack.fit(mine, reference.coins.membership).score(theirs)
+            scores = attack(mine, reference.coins.membership)(theirs)
             known = cross_fit(attack, mine, reference.coins)
-            found = _outcome(name, view, scores, attacked, target.claim, known, run)
+            share = known.share(len(heads), run)
+            ran = one_run(attacked.coins.guesses(scores), heads, share=share, alpha=run)
             apart = (
                 sliced(
                     part,
@@ -165,7 +140,8 @@ def _attack(
                 )
                 for part, flags in slices.items()
             )
-            outcomes.append(replace(found, sliced=tuple(apart)))
+            found = measured(name, view, scores, theirs_in, target.claim, ran)
+            outcomes.append(replace(found, again=tossed_again(scores), sliced=tuple(apart)))
             progress(f"{target.name}: attacks", len(outcomes), len(views) * len(attacks))
         every = exposed(mine, reference.coins.membership, len(data.records))
         rules = chosen(every, design.certified, data.columns)
@@ -196,7 +172,7 @@ def _attack(
 
 def _again(
     target: Target,
-    view: View,
+    view: ModelView,
     rules: Sequence[Rule],
     design: Design,
     data: ExperimentData,
@@ -222,31 +198,3 @@ def shares(alpha: float, views: int, attacks: int, slices: int) -> tuple[float, 
     """
     claimed = alpha / 2 if attacks else alpha
     return claimed / views, (alpha - claimed) / (views * max(1, attacks) * (1 + slices))
-
-
-def _outcome(
-    name: str,
-    view: View,
-    scores: Array,
-    attacked: Models,
-    claim: DP | None,
-    known: CrossFitted,
-    alpha: float,
-) -> Outcome:
-    guesses, heads = attacked.coins.guesses(scores), attacked.coins.heads
-    ran = one_run(guesses, heads, share=known.share(len(heads), alpha), alpha=alpha)
-    found = measured(name, view, scores, attacked.coins.membership, claim, ran)
-    return replace(found, again=tossed_again(scores))
-
-
-def _failed(target: Target, why: str) -> Attacked:
-    none = np.empty(0)
-    return Attacked(
-        name=target.name,
-        claim=target.claim,
-        accuracy=none,
-        outcomes=(),
-        certified={},
-        exposure=none,
-        error=why,
-    )

@@ -1,32 +1,50 @@
 """The ground that the options of an experiment lay.
 
-Records with canaries or twins, poison behind them, queries to start from.
+Records with canaries or twins, poison behind them, queries to start from, slices by a column. A
+slice is made of the records that were drawn, before any model is trained, and the pairs of the
+coins are laid within slices: a right guess at a pair of a slice is about records of that slice.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.attacks.experiment.attribute import columns_of, twins
-from dpassay.attacks.experiment.by_column import column_values, slices_by, within_slices
-from dpassay.attacks.experiment.canaries import KINDS, plant
-from dpassay.attacks.experiment.coins import one_a_pair
-from dpassay.attacks.experiment.models import ExperimentData, build_data
-from dpassay.attacks.experiment.poisoning import ADVERSARIES, POISONS, balance, surround
+from dpassay.attacks.experiment.models import ExperimentData, build_data, one_a_pair
+from dpassay.attacks.experiment.poisoning import (
+    ADVERSARIES,
+    KINDS,
+    POISONS,
+    balance,
+    plant,
+    surround,
+)
 from dpassay.attacks.observed import Flags
 from dpassay.config.options import COMMAND_LINE, OPTIONS
-from dpassay.data import Labelled, Table
-from dpassay.errors import is_count, is_real, require
+from dpassay.csv_files import read_csv, shown
+from dpassay.data import BUILT_IN, Labelled, Table
+from dpassay.errors import InvalidInput, is_count, is_real, near, require
 from dpassay.seeds import stream
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 POISONED = 20
 """Records that are surrounded by poison unless told otherwise, or half of all if these are
 fewer."""
+MOST = 10
+"""Categories that are slices of their own; of more, the rarest make one slice together."""
+BINS = 4
+"""Quantile bins of a column of numbers with more than `MOST` values."""
+MISSING, OTHER = "missing", "other"
+"""Slices of records without a value, and of the rarest categories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +55,7 @@ class Scenario:
     copies: int = COMMAND_LINE["copies"].default
     noise: float = COMMAND_LINE["noise"].default  # see `models.build_data`
     canaries: int = COMMAND_LINE["canaries"].default
-    planted: str = COMMAND_LINE["planted"].default  # what of a canary is random, see `canaries`
+    planted: str = COMMAND_LINE["planted"].default  # what of a canary is random, see `plant`
     adversary: str = COMMAND_LINE["adversary"].default
     # records that are surrounded by poison; None for the default
     poisoned: int | None = COMMAND_LINE["poisoned"].default
@@ -46,46 +64,28 @@ class Scenario:
     poison: int | None = COMMAND_LINE["poison"].default
     # column whose value is guessed, instead of membership
     attribute: str | None = COMMAND_LINE["attribute"].default
-    slice_by: str | None = COMMAND_LINE["slice_by"].default  # see `by_column`
+    slice_by: str | None = COMMAND_LINE["slice_by"].default  # see `slices_by`
     seed: int = OPTIONS["seed"].default
 
     def __post_init__(self) -> None:
+        finite = is_real(self.noise) and 0 <= self.noise < math.inf
         require(is_count(self.records, 2), "--records", self.records, "an integer >= 2")
         require(is_count(self.copies, 0), "--copies", self.copies, "an integer >= 0")
-        require(
-            is_real(self.noise) and 0 <= self.noise < math.inf,
-            "--noise",
-            self.noise,
-            "a finite number >= 0",
-        )
+        require(finite, "--noise", self.noise, "a finite number >= 0")
         require(is_count(self.canaries, 0), "--canaries", self.canaries, "an integer >= 0")
-        require(self.planted in KINDS, "--planted", self.planted, f"one of {', '.join(KINDS)}")
-        require(
-            self.adversary in ADVERSARIES,
-            "--adversary",
-            self.adversary,
-            f"one of {', '.join(ADVERSARIES)}",
-        )
-        require(
-            self.poison_labels in POISONS,
-            "--poison-labels",
-            self.poison_labels,
-            f"one of {', '.join(POISONS)}",
-        )
-        useless = self.attribute is not None and self.canaries > 0
-        require(
-            not useless,
-            "--canaries",
-            self.canaries,
-            "0 with --attribute: a canary would not be its neighbour's twin",
-        )
-        both = self.attribute is not None and self.slice_by is not None
-        require(
-            not both,
-            "--slice-by",
-            self.slice_by,
-            "left out with --attribute: both records of a pair come from one line",
-        )
+        for option, known in (
+            ("planted", KINDS),
+            ("adversary", ADVERSARIES),
+            ("poison_labels", POISONS),
+        ):
+            value, name = getattr(self, option), f"--{option.replace('_', '-')}"
+            require(value in known, name, value, f"one of {', '.join(known)}")
+        twinned = self.attribute is not None
+        neighbour = "0 with --attribute: a canary would not be its neighbour's twin"
+        require(not (twinned and self.canaries), "--canaries", self.canaries, neighbour)
+        line = "left out with --attribute: both records of a pair come from one line"
+        sliced = self.slice_by is not None
+        require(not (twinned and sliced), "--slice-by", self.slice_by, line)
 
 
 def lay(table: Table, setting: Scenario) -> tuple[ExperimentData, dict[str, Any]]:
@@ -165,3 +165,132 @@ def _flags(places: NDArray[np.int64], e: int) -> Flags:
     found = np.zeros(e, dtype=bool)
     found[places] = True
     return found
+
+
+def columns_of(table: Table, name: str) -> tuple[int, ...] | None:
+    """Return the encoded columns of an attribute; None is the label.
+
+    The attribute is named by a column of the file, the name of its label, `label`, or the
+    number of an encoded column, from 0. A one-hot encoded column has several.
+    """
+    if name in table.columns:
+        return table.columns[name]
+    if name in ("label", table.source.get("target")):
+        return None
+    if name.isdecimal():
+        for columns in table.columns.values():
+            if int(name) in columns:
+                return columns
+    few = ", ".join(list(table.columns)[:8])
+    raise InvalidInput(
+        f"--attribute = '{name}': no such column; there are label, {few}"
+        + (", ..." * (len(table.columns) > 8))
+    )
+
+
+def twins(records: Labelled, columns: Sequence[int] | None, *, seed: int) -> Labelled:
+    """Put behind every record its twin, with another value of the attribute.
+
+    The twin takes it from a random record that has another one. The columns are those of
+    `columns_of`; None is the label.
+
+    So attribute inference is membership inference: the coin of a pair says which value is in
+    the training set, and a guess at the coin is a guess at the value. Training sets that differ
+    in a coin differ in one replaced record, so guesses, the one-run audit and certified bounds
+    are those of membership. The attacker knows the rest of the record and both values, and
+    without the answers is right with probability 1/2.
+
+    About half of the values in a training set are made up, so the models are not those of the
+    natural data: with the label as the attribute they learn noise, and a learner that fits
+    every record gives every label away. What is told is what such a training set loses, the
+    worst case of label privacy rather than its everyday.
+    """
+    values = records.y[:, None] if columns is None else records.X[:, list(columns)]
+    kinds, codes = np.unique(values, axis=0, return_inverse=True)
+    codes = codes.reshape(-1)
+    require(
+        len(kinds) >= 2,
+        "--attribute",
+        "one value in all the records drawn",
+        "a column with at least two values",
+    )
+    rng = stream(seed, "twins", records.digest)
+    donors = [int(rng.choice(np.flatnonzero(codes != code))) for code in codes]
+    X, y = np.repeat(records.X, 2, axis=0), np.repeat(records.y, 2)
+    if columns is None:
+        y[1::2] = records.y[donors]
+    else:
+        X[1::2, list(columns)] = records.X[donors][:, list(columns)]
+    return Labelled(X, y)
+
+
+def column_values(table: Table, column: str) -> pd.Series:
+    """Return the values of a column as they stand in the file, one for each record of the table.
+
+    It may be the label's column; the built-in data have those of their features. Missing values
+    are NaN.
+    """
+    import pandas as pd
+
+    names = [*table.columns, *([table.source["target"]] if "target" in table.source else [])]
+    if table.source["kind"] == "file":
+        frame = read_csv(Path(table.source["name"]), missing=True)
+        names = [str(name) for name in frame.columns]
+        if column in names:
+            return frame[column]
+    elif table.source["name"] == BUILT_IN and column in table.columns:
+        return pd.Series(table.data.X[:, table.columns[column][0]])
+    close = near(column, names)
+    hint = f"did you mean '{close}'?" if close else f"must be one of {shown(names)}"
+    raise InvalidInput(f"--slice-by = '{column}': no such column; {hint}")
+
+
+def slices_by(values: pd.Series, column: str) -> dict[str, Flags]:
+    """Divide records by their values: every record is in exactly one slice, and no slice is empty.
+
+    Categories come from the most frequent on, bins from the smallest on; then follow the other
+    categories and the missing values. `column` names the slices.
+    """
+    missing: NDArray[np.bool_] = values.isna().to_numpy()
+    told = values[~missing]
+    found: dict[str, Flags] = {}
+    if values.dtype.kind in "iuf" and told.nunique() > MOST:
+        found = _bins(values.to_numpy(dtype=float), column)
+    else:
+        order = sorted(told.value_counts().items(), key=lambda each: (-each[1], str(each[0])))
+        kept = [value for value, _ in order[: MOST - (len(order) > MOST)]]
+        found = {f"{column} = {_text(value)}": (values == value).to_numpy() for value in kept}
+        rest = ~missing & ~values.isin(kept).to_numpy()
+        found |= {f"{column}: {OTHER}": rest} if rest.any() else {}
+    return found | ({f"{column}: {MISSING}": missing} if missing.any() else {})
+
+
+def within_slices(slices: dict[str, Flags]) -> NDArray[np.int64]:
+    """Return an order of the records in which those of a slice stand together.
+
+    So at most one pair at each border has records of two slices. Within a slice the order stays.
+    """
+    codes = np.argmax(np.stack(list(slices.values())), axis=0)
+    return np.argsort(codes, kind="stable")
+
+
+def _bins(numbers: NDArray[np.float64], column: str) -> dict[str, Flags]:
+    """Quantile bins; the inner edges are values of records, and equal values share a bin."""
+    inner = np.linspace(0, 1, BINS + 1)[1:-1]
+    edges = np.unique(np.nanquantile(numbers, inner, method="higher"))
+    least = np.nanmin(numbers)
+    edges = edges[edges > least]
+    if not len(edges):  # most are equal: the others stand apart
+        edges = np.array([np.nanmin(numbers[numbers > least])])
+    found = {f"{column} < {_text(float(edges[0]))}": numbers < edges[0]}
+    for low, high in pairwise(edges.tolist()):
+        name = f"{_text(low)} ≤ {column} < {_text(high)}"
+        found[name] = (numbers >= low) & (numbers < high)
+    return found | {f"{column} ≥ {_text(float(edges[-1]))}": numbers >= edges[-1]}
+
+
+def _text(value: object) -> str:
+    """Write a value: whole numbers of a column with gaps, which pandas holds as floats, as such."""
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    return str(value)

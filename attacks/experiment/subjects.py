@@ -24,7 +24,7 @@ from dpassay.trials.ledger import code_of, installed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class ModelView:
     """One way of looking at a model."""
 
     name: str  # in records and tables
@@ -32,22 +32,22 @@ class View:
     copies: int = 0  # noisy copies of a record to ask at, instead of the record itself
 
 
-SCORES = View(name="scores", m=None)
+SCORES = ModelView(name="scores", m=None)
 """The probability of each label."""
 
 
-def asked(m: int) -> View:
-    """Return the view of m answers at the record itself."""
-    return View(name="one label" if m == 1 else f"{m} labels", m=m)
+def asked(m: int, what: str = "label") -> ModelView:
+    """Return the view of m answers at the record itself: labels, or what may be anything."""
+    return ModelView(name=f"one {what}" if m == 1 else f"{m} {what}s", m=m)
 
 
-def around(copies: int) -> View:
+def around(copies: int) -> ModelView:
     """Return the view of one answer at each of some noisy copies of the record."""
-    return View(name=f"labels of {copies} copies", m=copies, copies=copies)
+    return ModelView(name=f"labels of {copies} copies", m=copies, copies=copies)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Points:
+class AskedPoints:
     """Where models are asked."""
 
     X: Array  # (q, d), the records and others behind them
@@ -55,7 +55,7 @@ class Points:
     K: int  # labels that the data have
 
 
-def shares(seen: Any, subject: Subject, points: Points, name: str) -> Array:
+def shares(seen: Any, subject: Subject, points: AskedPoints, name: str) -> Array:
     """Return shares (views, q, K) that another process saw of a subject, or raise TargetError."""
     known = isinstance(seen, np.ndarray) and seen.dtype == np.float64 and seen.ndim == 3
     least = 2 if getattr(subject, "numeric", False) else points.K
@@ -72,7 +72,7 @@ class Subject(Protocol):
     """What is attacked."""
 
     @property
-    def views(self) -> tuple[View, ...]:
+    def views(self) -> tuple[ModelView, ...]:
         """Ways of looking at it."""
         ...
 
@@ -90,7 +90,7 @@ class Subject(Protocol):
         """Return the same subject, not asked about noisy copies."""
         ...
 
-    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+    def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> Array:
         """Train on a dataset and return the share of each label at every point in each view.
 
         Shape (views, q, K).
@@ -107,7 +107,7 @@ class Learner:
     make: Callable[[], Any]  # returns an unfitted classifier
     name: str
     copies: int = 0  # noisy copies that are asked about besides, see `around`
-    views: tuple[View, ...] = field(init=False)
+    views: tuple[ModelView, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(
@@ -131,7 +131,7 @@ class Learner:
     def see(
         self,
         data: Labelled,
-        points: Points,
+        points: AskedPoints,
         rng: np.random.Generator,  # noqa: ARG002
     ) -> Array:
         """Fit once; a dataset with one class becomes a constant predictor."""
@@ -166,7 +166,7 @@ class Protected:
     copies: int = 0  # noisy copies that are asked about besides, see `around`
 
     @property
-    def views(self) -> tuple[View, ...]:
+    def views(self) -> tuple[ModelView, ...]:
         """One per budget, and one of the copies."""
         return (*(asked(m) for m in self.budgets), *([around(self.copies)] if self.copies else []))
 
@@ -189,7 +189,7 @@ class Protected:
         """Return the same without the view of copies."""
         return replace(self, copies=0)
 
-    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+    def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> Array:
         """Prepare once, and ask; a mechanism that fails raises `TargetError`."""
         state, K = (
             self.target.prepare(data),

@@ -18,11 +18,10 @@ from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.given.estimates import OWN
 from dpassay.attacks.given.own import estimator, mechanism
-from dpassay.attacks.given.predictions import Task, task_of
+from dpassay.attacks.given.predictions import PredictionTask, Tabular, tabular, task_of
 from dpassay.attacks.given.result import AttackResult
-from dpassay.attacks.given.tabular import Tabular, tabular
-from dpassay.attacks.repeated.attacked import attack_repeatedly, can_be_repeated
-from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.attacks.repeated.run import attack_repeatedly, can_be_repeated
+from dpassay.attacks.scores import ATTACKS
 from dpassay.claims import DP, GDP, Claim, Stability
 from dpassay.config.options import COMMAND_LINE
 from dpassay.config.profiles import CONFIDENCE, MEMORY, SHARD_TIMEOUT
@@ -182,7 +181,7 @@ def _chosen(names: Sequence[str] | None, *, numbers: bool) -> dict[str, Any]:
     known = OWN if numbers else tuple(ATTACKS)
     for name in names or ():
         require(name in known, "attacks", name, f"one of {', '.join(known)}")
-    return {name: ATTACKS[name]() for name in names or known}
+    return {name: ATTACKS[name] for name in names or known}
 
 
 def _table(target: Any, given: Tabular | None, wanted: str) -> Table:
@@ -192,7 +191,7 @@ def _table(target: Any, given: Tabular | None, wanted: str) -> Table:
     """
     if given is None:
         return load(BUILT_IN)
-    doing = Task(kind=wanted, y=given.y)
+    doing = PredictionTask(kind=wanted, y=given.y)
     by_place = is_estimator(target) or _is_free(target)
     X = np.arange(len(given), dtype=float)[:, None] if by_place else coded(given, doing.codes)
     source = {

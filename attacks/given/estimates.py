@@ -2,7 +2,7 @@
 
 A guess at a fair coin of ours is right half of the time where nothing leaks. Members that somebody
 else has chosen may differ from the others by themselves: by when they were collected, or what they
-are. How well the two are told apart without the attacked model is measured beside, see `Shift`.
+are. How well the two are told apart without the attacked model stands beside: see `MemberShift`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.experiment.metrics import auc, auc_interval, delong
-from dpassay.attacks.experiment.outcomes import Attacked, Outcome, measured, separation
+from dpassay.attacks.experiment.outcomes import Attacked, AttackOutcome, measured, separation
 from dpassay.attacks.experiment.record import make_attack_record
-from dpassay.attacks.experiment.subjects import View
+from dpassay.attacks.experiment.subjects import ModelView
 from dpassay.attacks.observed import Array, Flags, Observed
-from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.attacks.scores import ATTACKS
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, require
 from dpassay.numerics import number
@@ -32,7 +32,7 @@ BOTH = ("lira", "rmia")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shift:
+class MemberShift:
     """How well members and non-members are told apart without the attacked model; an estimate.
 
     An attack that does no better than this, or than 1 minus this, has shown nothing about the
@@ -62,12 +62,12 @@ class Given:
     name: str
     kind: str  # what a score is, in words of the record
     # the view, then what reference models and attacked ones showed in it
-    views: Sequence[tuple[View, Observed, Observed]]
+    views: Sequence[tuple[ModelView, Observed, Observed]]
     reference: Flags  # (models, e): who was in which reference model
     membership: Flags  # (models, e): who was in which attacked model
     labels: Any  # (e,): classes of the records, to tell results apart
     all_labels: bool = True  # whether the shares of all labels are known, not only of the own one
-    shift: Shift | None = None  # by default what the reference models tell
+    shift: MemberShift | None = None  # by default what the reference models tell
     accuracy: Array | None = None  # (targets,)
 
 
@@ -83,10 +83,10 @@ def estimate(given: Given, names: Sequence[str] | None = None) -> tuple[Attacked
     for name in names or ():
         if why[name]:
             raise InvalidInput(f"--attacks = {name}: {why[name]}")
-    outcomes: list[Outcome] = []
+    outcomes: list[AttackOutcome] = []
     for view, mine, theirs in given.views:
         for name in (name for name, reason in why.items() if not reason):
-            scores = ATTACKS[name]().fit(mine, given.reference).score(theirs)
+            scores = ATTACKS[name](mine, given.reference)(theirs)
             outcomes.append(measured(name, view, scores, given.membership))
     told = len(given.reference) > 0
     attacked = Attacked(
@@ -121,7 +121,7 @@ def lacking(name: str, given: Given) -> str:
     return ""
 
 
-def shift_of(reference: Observed, inside: Flags, membership: Flags) -> Shift | None:
+def shift_of(reference: Observed, inside: Flags, membership: Flags) -> MemberShift | None:
     """Return how well reference models without it tell a record's membership, None if too few."""
     outside = ~inside
     told: Flags = np.asarray(outside.any(axis=0))
@@ -132,7 +132,7 @@ def shift_of(reference: Observed, inside: Flags, membership: Flags) -> Shift | N
     return shift_by(np.broadcast_to(scores, membership.shape), membership, told, "reference models")
 
 
-def shift_by(scores: Array, membership: Flags, told: Flags, source: str) -> Shift:
+def shift_by(scores: Array, membership: Flags, told: Flags, source: str) -> MemberShift:
     """Return how well scores that do not depend on the attacked models tell who is in.
 
     Scores and membership are (targets, e); `told` selects records (e,).
@@ -140,7 +140,7 @@ def shift_by(scores: Array, membership: Flags, told: Flags, source: str) -> Shif
     one, other = scores[membership & told], scores[~membership & told]
     many = len(scores) > 1
     between = auc_interval(scores, membership, told) if many else delong(one, other)
-    return Shift(auc=auc(one, other), interval=between or (0.0, 1.0), source=source)
+    return MemberShift(auc=auc(one, other), interval=between or (0.0, 1.0), source=source)
 
 
 def record_of(run: Mapping[str, Any], given: Given, attacked: Attacked) -> dict[str, Any]:

@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.attacks.composition import composed
-from dpassay.attacks.experiment.reach import Reach, of_counts
+from dpassay.attacks.experiment.power import Reach, composed, reach_of_counts
 from dpassay.attacks.observed import Array
-from dpassay.attacks.repeated.adaptive import best_strategy, composition, privacy_spent
-from dpassay.attacks.repeated.optimal import ceiling
-from dpassay.attacks.repeated.worst_cell import Cell, Worst
+from dpassay.attacks.repeated.optimal import best_strategy, ceiling, composition, privacy_spent
+from dpassay.attacks.repeated.worst_cell import TranscriptCell, WorstCells
 from dpassay.claims import DP
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw
@@ -48,7 +46,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class TranscriptLimits:
     """What no attacker can exceed with m answers, computed from the exact laws.
 
     Each limit is at the pair that is worst for it. The pairs are those that were looked at,
@@ -87,7 +85,7 @@ class TranscriptTest:
     advanced: float | None
     optimal: float | None
     allowed: float  # largest advantage that the composed claim allows
-    limits: Limits | None
+    limits: TranscriptLimits | None
     reach: Reach
     losing: str = ""  # the pair of `lower`; empty if there is only one
     telling: str = ""  # the pair of `advantage`; empty if there is only one
@@ -133,7 +131,7 @@ def _known(values: Mapping[str, float | bool | None]) -> dict[str, Any]:
     }
 
 
-def on_pairs(test: TranscriptTest, other: TranscriptTest, worst: Worst) -> TranscriptTest:
+def on_pairs(test: TranscriptTest, other: TranscriptTest, worst: WorstCells) -> TranscriptTest:
     """Return a rung with the advantage of another cell, and the names of both.
 
     The bound is the larger one, where the other's has its share of the error probability.
@@ -152,7 +150,7 @@ def run_tests(
     alpha: float,
     *,
     scores: Array | None = None,
-    limits: Limits | None = None,
+    limits: TranscriptLimits | None = None,
     m: int | None = None,
 ) -> TranscriptTest:
     """Choose an event on the first half of the transcripts, and count it on the second.
@@ -176,7 +174,9 @@ def run_tests(
     n = len(one) - half
     method = choose(*pilot, half, n, labels=2, scale=scale, alpha=alpha)
     lower = lower_bound(method, Counts(x=x, n1=n, y=y, n0=n), scale=scale, alpha=alpha)
-    pure = composition(claim.epsilon, m, DELTA_PRIME) if claim.delta == 0 else None
+    advanced, best = None, None
+    if claim.delta == 0:
+        advanced, best = composition(claim.epsilon, m, DELTA_PRIME)
     return TranscriptTest(
         m=m,
         lower=lower,
@@ -184,11 +184,11 @@ def run_tests(
         advantage=_advantage(mine, theirs, half),
         basic=basic,
         delta=delta,
-        advanced=None if pure is None else pure.advanced,
-        optimal=None if pure is None else pure.optimal,
+        advanced=advanced,
+        optimal=best,
         allowed=float(min(1.0, np.tanh(basic / 2) * (1 - delta) + delta)),
         limits=limits,
-        reach=of_counts(n, claimed=basic, delta=delta, alpha=alpha),
+        reach=reach_of_counts(n, claimed=basic, delta=delta, alpha=alpha),
     )
 
 
@@ -236,7 +236,9 @@ def _advantage(one: Array, other: Array, half: int) -> float:
     return float((one[half:] >= best).mean() - (other[half:] >= best).mean())
 
 
-def limits(cells: Sequence[Cell], reachable: Reachable | None, m: int, claim: DP) -> Limits | None:
+def limits(
+    cells: Sequence[TranscriptCell], reachable: Reachable | None, m: int, claim: DP
+) -> TranscriptLimits | None:
     """Return what no attacker can exceed, None without a law or with too many answers to table."""
     pairs = list({id(cell.laws): cell.laws for cell in cells if cell.laws is not None}.values())
     if any(cell.laws is None for cell in cells):
@@ -260,7 +262,7 @@ def limits(cells: Sequence[Cell], reachable: Reachable | None, m: int, claim: DP
         adaptive = max(advantage, *several, 0.0)
     except InvalidInput:
         prime, adaptive = None, None
-    return Limits(
+    return TranscriptLimits(
         epsilon=epsilon,
         epsilon_prime=prime,
         advantage=advantage,

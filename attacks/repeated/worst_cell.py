@@ -24,7 +24,7 @@ from dpassay.pairs import Change, FlipLabel, Pairs
 from dpassay.seeds import stream
 from dpassay.stats.binomial import ranking_bound
 from dpassay.stats.scales import Ratio
-from dpassay.targets.groups import Group, Progress, silent
+from dpassay.targets.groups import PairGroup, Progress, silent
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import stream_key, where
 
@@ -37,10 +37,10 @@ MOST_FLIPS, MOST_STEPS = 64, 64
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Cell:
+class TranscriptCell:
     """One pair of neighbours S and S' and one query of a group."""
 
-    group: Group
+    group: PairGroup
     change: Change  # makes S' of S
     states: tuple[Any, Any]  # of S and of S'
     query: int
@@ -89,14 +89,14 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Worst:
+class WorstCells:
     """The cells at which m answers are shown."""
 
-    losing: Cell  # expected to certify the largest loss
-    telling: Cell  # where an attacker has the largest advantage
+    losing: TranscriptCell  # expected to certify the largest loss
+    telling: TranscriptCell  # where an attacker has the largest advantage
 
     @property
-    def certified(self) -> tuple[Cell, ...]:
+    def certified(self) -> tuple[TranscriptCell, ...]:
         """Those at which a loss is certified, which share the error probability.
 
         With laws it is known where the largest bound is to be expected. Without them a few single
@@ -107,8 +107,8 @@ class Worst:
 
 
 def candidates(
-    target: AuditTarget, groups: tuple[Group, ...], *, progress: Progress = silent
-) -> tuple[Cell, ...]:
+    target: AuditTarget, groups: tuple[PairGroup, ...], *, progress: Progress = silent
+) -> tuple[TranscriptCell, ...]:
     """Return the cells among which the worst are sought.
 
     They are the cells of all pairs, and of datasets with a larger advantage. A mechanism's own
@@ -122,7 +122,7 @@ def candidates(
             f"target = '{target.name}': brings no pair of neighbours of its own, and no data are "
             "given"
         )
-    found: list[Cell] = []
+    found: list[TranscriptCell] = []
     for group in groups:
         base = target.prepare(group.pairs.base)
         for done, change in enumerate(group.pairs.changes, start=1):
@@ -138,13 +138,13 @@ def candidates(
 
 def worst_cells(
     target: AuditTarget,
-    cells: Sequence[Cell],
+    cells: Sequence[TranscriptCell],
     ms: Sequence[int],
     *,
     trials: int,
     delta: float,
     seed: int,
-) -> tuple[Worst, ...]:
+) -> tuple[WorstCells, ...]:
     """Return for each number of answers the cells at which they are shown.
 
     With laws, the bound that the expected counts of the best event would give, and the
@@ -161,11 +161,13 @@ def worst_cells(
             for cell, seen in zip(cells, screened, strict=True)
         ]
         loss, gain = (int(np.argmax(values)) for values in zip(*ranked, strict=True))
-        found.append(Worst(losing=cells[loss], telling=cells[gain]))
+        found.append(WorstCells(losing=cells[loss], telling=cells[gain]))
     return tuple(found)
 
 
-def _cells(target: AuditTarget, group: Group, base: Any, change: Change) -> list[Cell]:
+def _cells(
+    target: AuditTarget, group: PairGroup, base: Any, change: Change
+) -> list[TranscriptCell]:
     """Every query of a pair."""
     state = target.neighbour(group.pairs.base, base, change)
     laws = (
@@ -178,12 +180,12 @@ def _cells(target: AuditTarget, group: Group, base: Any, change: Change) -> list
         else None
     )
     return [
-        Cell(group=group, change=change, states=(base, state), query=query, laws=known)
+        TranscriptCell(group=group, change=change, states=(base, state), query=query, laws=known)
         for query in range(len(group.queries))
     ]
 
 
-def _towards(target: AuditTarget, group: Group) -> Iterator[Cell]:
+def _towards(target: AuditTarget, group: PairGroup) -> Iterator[TranscriptCell]:
     """Flip labels as long as that raises the advantage of a single answer."""
     data, most = group.pairs.base, 0.0
     if not (isinstance(data, Labelled) and set(data.y.tolist()) <= {0, 1}):
@@ -198,10 +200,10 @@ def _towards(target: AuditTarget, group: Group) -> Iterator[Cell]:
             if step
             else group.reason
         )
-        cells: list[Cell] = []
+        cells: list[TranscriptCell] = []
         for i in range(min(len(data), MOST_FLIPS)):
             pairs = Pairs(base=data, changes=(FlipLabel(i),), how=how)
-            flipped = Group(pairs=pairs, queries=group.queries, kind="data", reason=reason)
+            flipped = PairGroup(pairs=pairs, queries=group.queries, kind="data", reason=reason)
             cells += _cells(target, flipped, state, FlipLabel(i))
         gains = [optimal(*_known(cell)).advantage for cell in cells]
         best = int(np.argmax(gains))
@@ -212,27 +214,24 @@ def _towards(target: AuditTarget, group: Group) -> Iterator[Cell]:
         data = cells[best].change.apply(data)
 
 
-def _known(cell: Cell) -> tuple[Array, Array]:
+def _known(cell: TranscriptCell) -> tuple[Array, Array]:
     assert cell.rows is not None
     return cell.rows
 
 
-def promise(cell: Cell, m: int, trials: int, delta: float) -> float:
+def promise(cell: TranscriptCell, m: int, trials: int, delta: float) -> float:
     """Return the best event's bound on m answers at the counts that exact laws make expected."""
-    one, other = at_most(_known(cell), m)
-    value = -np.inf
-    for p, q in ((one, other), (other, one)):
-        curve = optimal(p, q)
+    laws, bounds = at_most(_known(cell), m), []
+    for one, other in (laws, laws[::-1]):
+        curve = optimal(one, other)
         x, y = np.floor(trials * curve.tpr), np.ceil(trials * curve.fpr)
-        value = max(
-            value,
-            float(
-                ranking_bound(
-                    x, trials, np.minimum(y, trials), trials, scale=Ratio(delta), alpha=ALPHA
-                ).max()
-            ),
-        )
-    return value
+        bounds.append(ranked(x, np.minimum(y, trials), trials, delta))
+    return max(bounds)
+
+
+def ranked(x: NDArray[Any], y: NDArray[Any], n: int, delta: float) -> float:
+    """Return the largest bound that counts of n a side give; it ranks, and decides nothing else."""
+    return float(ranking_bound(x, n, y, n, scale=Ratio(delta), alpha=ALPHA).max())
 
 
 def at_most(rows: tuple[Array, Array], m: int) -> tuple[Array, Array]:
@@ -246,19 +245,11 @@ def at_most(rows: tuple[Array, Array], m: int) -> tuple[Array, Array]:
             m //= 2
 
 
-def _screened(target: AuditTarget, cell: Cell, delta: float, seed: int) -> tuple[float, float]:
+def _screened(
+    target: AuditTarget, cell: TranscriptCell, delta: float, seed: int
+) -> tuple[float, float]:
     """Return the largest bound and advantage of a single label, of few answers: only ranks."""
     one, other = cell.draw(target, SCREENED, 1, phase="screen repeated", seed=seed)
     x, y = (np.bincount(each[:, 0], minlength=len(target.labels)) for each in (one, other))
-    known = {"scale": Ratio(delta), "alpha": ALPHA}
-    bounds = [
-        ranking_bound(
-            a,
-            SCREENED,
-            b,
-            SCREENED,
-            **known,  # type: ignore[arg-type]
-        )
-        for a, b in ((x, y), (y, x))
-    ]
-    return float(np.max(bounds)), float(np.abs(x - y).sum()) / 2 / SCREENED
+    bound = max(ranked(a, b, SCREENED, delta) for a, b in ((x, y), (y, x)))
+    return bound, float(np.abs(x - y).sum()) / 2 / SCREENED

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from dpassay.attacks.observed import Array
-from dpassay.attacks.services.interface import THREADS, Refusal, Service, Session
+from dpassay.attacks.services.interface import THREADS, Refusal, Service
+from dpassay.attacks.services.probing import Defect, Probing
 from dpassay.data import Labelled
 from dpassay.errors import TargetError
 
@@ -18,16 +18,7 @@ MOST_ASKED = 300
 EXTRA = 5
 """Queries after a refusal."""
 ROUNDS = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Defect:
-    """What is wrong with a service."""
-
-    name: str
-    seen: str  # the evidence
-    probability: float  # chance to be seen of a correct service, at most; 0: deterministic
-    again: str  # how to see it again
+LOST = "budget lost at restart"
 
 
 def room_of(service: Service, data: Labelled) -> tuple[int, int | None]:
@@ -39,127 +30,106 @@ def room_of(service: Service, data: Labelled) -> tuple[int, int | None]:
     return (given if declared is None else min(given, declared)), declared
 
 
-def budget_defects(
-    service: Service, data: Labelled, room: int, declared: int | None
-) -> tuple[list[Defect], list[str]]:
-    """Return the defects of budgets and refusals, and what could not be looked at.
-
-    `room` and `declared` come from `room_of`.
-    """
+def budget_defects(probe: Probing, declared: int | None) -> list[Defect]:
+    """Return the defects of budgets and refusals; `declared` comes from `room_of`."""
+    service, data, room = probe.service, probe.data, probe.room
     if room >= MOST_ASKED:
         said = "" if declared is None else f", it says {declared}"
-        return [], [f"budgets and refusals: no refusal in {MOST_ASKED} answers{said}"]
-    seed, user = service.deployment("budget"), service.user()
+        probe.untold.append(f"budgets and refusals: no refusal in {MOST_ASKED} answers{said}")
+        return []
+    seed, user, x = service.deployment("budget"), service.user(), data.X[0]
     session = service.open(data, seed, user)
-    given = len(session.transcript([data.X[0]] * (room + EXTRA)))
+    given = len(session.transcript([x] * (room + EXTRA)))
     again = f"open a session of '{user}' with seed {seed}, ask on after the budget of {room}"
     found: list[Defect] = []
 
     def passed(how: str, seen: str, more: str = again) -> None:
-        found.append(
-            Defect(name=f"budget can be passed: {how}", seen=seen, probability=0.0, again=more)
-        )
+        name = f"budget can be passed: {how}" if how else LOST
+        found.append(Defect(name=name, seen=seen, again=more))
 
     if declared is not None and given >= room + EXTRA:
-        passed(
-            "never refused",
-            f"the budget is {declared}, and {given} queries were answered without a refusal",
-        )
-        return found, []
+        seen = f"the budget is {declared}, and {given} queries were answered without a refusal"
+        passed("never refused", seen)
+        return found
     if declared is not None and given > declared:
-        passed(
-            "off by one",
-            f"the budget is {declared}, and {given} queries were answered before the first refusal",
-        )
+        seen = f"{given} queries were answered before the first refusal"
+        passed("off by one", f"the budget is {declared}, and {seen}")
     allowed = max(given, room)
     answers = [session.ask(data.X[i % len(data)]) for i in range(EXTRA)]
     refused = [answer for answer in answers if isinstance(answer, Refusal)]
     if declared is None and any(refusal.rate for refusal in refused):
-        return found, ["budgets: refusals say that they are for a moment; no budget is declared"]
+        probe.untold.append(
+            "budgets: refusals say that they are for a moment; no budget is declared"
+        )
+        return found
     after = EXTRA - len(refused)
     if after:
         passed("asking on", f"after a refusal {after} of {EXTRA} more queries were answered")
-    reopened = len(service.open(data, seed, user).transcript([data.X[0]] * EXTRA))
+    reopened = len(service.open(data, seed, user).transcript([x] * EXTRA))
     if reopened:
-        more = (
-            f"spend the budget of '{user}' with seed {seed}, open another session of the same "
-            "user and ask"
-        )
         passed(
             "another session",
             f"another session of a user whose budget is spent answered {reopened} queries or more",
-            more,
+            f"spend the budget of '{user}' with seed {seed}, open another session of the same "
+            "user and ask",
         )
-    found += _otherwise(service, data, allowed, asking=not after)
-    if service.can("restart"):
-        found += _restarted(service, data, allowed)
-    most = 0 if after else max(_threads(service, data, allowed, number) for number in range(ROUNDS))
-    if most > allowed:
-        more = f"ask in one session from {THREADS} threads at once"
-        passed(
-            "several threads",
-            f"{THREADS} threads got {most} answers of a budget of {allowed}",
-            more,
-        )
-    return found + _telling(service, data, room), []
+    for each in _other_ways(probe, allowed, asking=not after):
+        passed(*each)
+    return found + _telling(service, data, room)
 
 
-def _otherwise(service: Service, data: Labelled, allowed: int, *, asking: bool) -> Iterator[Defect]:
-    """Budgets that are passed by batches, or by probabilities once the labels are spent."""
-
-    def passed(how: str, seen: str, again: str) -> Defect:
-        return Defect(name=f"budget can be passed: {how}", seen=seen, probability=0.0, again=again)
-
-    session = service.open(data, service.deployment("other ways"), service.user())
-    session.transcript([data.X[0]] * (allowed + EXTRA))
+def _other_ways(probe: Probing, allowed: int, *, asking: bool) -> Iterator[tuple[str, str, str]]:
+    """Yield ways in which a budget is passed once the labels are spent: how, evidence, again."""
+    x, session = probe.data.X[0], probe.session("other ways")
+    session.transcript([x] * (allowed + EXTRA))
     both = session.has("ask") and session.has("probabilities") and asking
-    if both and not isinstance(session.probabilities(data.X[0]), Refusal):
-        yield passed(
+    if both and not isinstance(session.probabilities(x), Refusal):
+        yield (
             "probabilities",
             "after the budget was spent probabilities were still told",
             f"ask {allowed + EXTRA} times, then for probabilities",
         )
     if session.has("ask_many"):
-        fresh = service.open(data, service.deployment("batch"), service.user())
-        batch = len(fresh.ask_many(np.repeat(data.X[:1], allowed + EXTRA, axis=0)))
+        points = np.tile(x, (allowed + EXTRA, 1))
+        batch = len(probe.session("batch").ask_many(points))
         if batch > allowed:
-            yield passed(
+            yield (
                 "batches",
                 f"one batch got {batch} answers of a budget of {allowed}",
                 f"open a session and ask for a batch of {allowed + EXTRA}",
             )
-
-
-def _restarted(service: Service, data: Labelled, allowed: int) -> list[Defect]:
-    """A ledger that is kept in memory only."""
-    seed, user = service.deployment("restart"), service.user()
-    service.open(data, seed, user).transcript([data.X[0]] * (allowed + EXTRA))
-    if service.open(data, seed, user).transcript([data.X[0]]):
-        return []  # it needs no restart: another session is enough
-    service.restart(seed)
-    given = len(service.open(data, seed, user).transcript([data.X[0]] * EXTRA))
-    if not given:
-        return []
-    return [
-        Defect(
-            name="budget lost at restart",
-            seen=f"a user whose budget was spent got {given} answers or more after a restart",
-            probability=0.0,
-            again=f"spend the budget of '{user}' with seed {seed}, restart, open a session and ask",
+    if probe.service.can("restart"):
+        yield from _restarted(probe.service, probe.data, allowed)
+    most = 0
+    for number in range(ROUNDS if asking else 0):
+        session = probe.session("threads", number)
+        most = max(most, session.in_threads([x] * (allowed + EXTRA)))
+    if most > allowed:
+        yield (
+            "several threads",
+            f"{THREADS} threads got {most} answers of a budget of {allowed}",
+            f"ask in one session from {THREADS} threads at once",
         )
-    ]
+
+
+def _restarted(service: Service, data: Labelled, allowed: int) -> Iterator[tuple[str, str, str]]:
+    """Yield a ledger that is kept in memory only."""
+    seed, user, x = service.deployment("restart"), service.user(), data.X[0]
+    service.open(data, seed, user).transcript([x] * (allowed + EXTRA))
+    if service.open(data, seed, user).transcript([x]):
+        return  # it needs no restart: another session is enough
+    service.restart(seed)
+    given = len(service.open(data, seed, user).transcript([x] * EXTRA))
+    seen = f"a user whose budget was spent got {given} answers or more after a restart"
+    again = f"spend the budget of '{user}' with seed {seed}, restart, open a session and ask"
+    if given:
+        yield "", seen, again
 
 
 def budget_cost(room: int) -> tuple[int, int]:
     """Return how many openings and queries it takes at most."""
     each = 2 * room + 3 * EXTRA + 6
     return 14 + ROUNDS, 14 * each + ROUNDS * (room + THREADS * (EXTRA + 1))
-
-
-def _threads(service: Service, data: Labelled, allowed: int, number: int) -> int:
-    """Answers that threads get together out of one session."""
-    session = service.open(data, service.deployment("threads", number), service.user())
-    return session.in_threads([data.X[0]] * (allowed + EXTRA))
 
 
 def _telling(service: Service, data: Labelled, room: int) -> list[Defect]:
@@ -187,20 +157,13 @@ def _telling(service: Service, data: Labelled, room: int) -> list[Defect]:
     *texts, steady = texts
 
     def told(what: str, seen: str) -> None:
-        found.append(
-            Defect(name=f"refusals depend on the {what}", seen=seen, probability=0.0, again=again)
-        )
+        found.append(Defect(name=f"refusals depend on the {what}", seen=seen, again=again))
 
     if steady == texts[0] and steady[0] == steady[1]:  # two users are told the same
         different = sorted(set(steady))
         if len(different) > 1:
-            told(
-                "query",
-                (
-                    f"refusals of different queries differ: '{different[0]:.80}' and "
-                    f"'{different[1]:.80}'"
-                ),
-            )
+            both = f"'{different[0]:.80}' and '{different[1]:.80}'"
+            told("query", f"refusals of different queries differ: {both}")
         one, two = next(
             ((a, b) for text in texts for a, b in zip(steady, text, strict=True) if a != b),
             ("", ""),
@@ -220,12 +183,8 @@ def _refusals(
     """Return how many answers a new user gets, and what is then said, answers as they are."""
     session = service.open(data, seed, service.user())
     given = len(session.transcript([data.X[0]] * (room + EXTRA)))
-    return given, [_said(session, x) for x in queries]
-
-
-def _said(session: Session, x: Array) -> str:
-    answer = session.ask(x)
-    return answer.text if isinstance(answer, Refusal) else "an answer"
+    answers = map(session.ask, queries)
+    return given, [each.text if isinstance(each, Refusal) else "an answer" for each in answers]
 
 
 def _variants(data: Labelled) -> Iterator[Labelled]:

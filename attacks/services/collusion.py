@@ -12,7 +12,6 @@ data apart. With seeds of their own her tenants tell nothing of the victim's, an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,40 +26,29 @@ from dpassay.attacks.repeated.run import (
     is_sticky,
     ladder,
 )
-from dpassay.attacks.repeated.transcript_tests import run_tests
+from dpassay.attacks.repeated.transcript_tests import TranscriptTest, run_tests
+from dpassay.attacks.repeated.worst_cell import ranked
 from dpassay.attacks.services.interface import Service
-from dpassay.attacks.services.probe_points import shown
+from dpassay.attacks.services.probing import shown
+from dpassay.attacks.services.records import next_label
 from dpassay.claims import DP
 from dpassay.data import Labelled
 from dpassay.errors import TargetError, is_count, require
 from dpassay.pairs import Replace
 from dpassay.seeds import stream
-from dpassay.stats.binomial import ranking_bound
-from dpassay.stats.scales import Ratio
 from dpassay.targets.groups import Progress, silent
 
+SIDES = ("S", "S'")
 CELLS = 6
 """Records that are tried."""
 MOST_SCREENED = 200
 """Sessions a side that try one."""
 MOST_LABELS = 100
-ALPHA = 0.05
-"""Of the bounds that records are ranked by; it decides nothing else."""
 SHARED = (
     "coins are shared between users: tenants of the attacker's own, opened on S and on S', give "
     "the victim's answers on the same data, so that comparing transcripts tells S from S' far "
     "beyond the claim"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Neighbours:
-    """A real pair S and S': a record changes its label, and is asked about."""
-
-    base: Labelled
-    neighbour: Labelled
-    x: Array  # (d,), the query
-    reason: str
 
 
 def attack_service(
@@ -82,27 +70,62 @@ def attack_service(
     are compared; only a service that says there are such has them. `alpha` is that of all
     certified numbers together. A service that refuses earlier than before raises `TargetError`.
     """
-    require(
-        is_count(transcripts, LEAST_TRANSCRIPTS),
-        "--transcripts",
-        transcripts,
-        f"an integer >= {LEAST_TRANSCRIPTS}",
-    )
+    enough = f"an integer >= {LEAST_TRANSCRIPTS}"
+    require(is_count(transcripts, LEAST_TRANSCRIPTS), "--transcripts", transcripts, enough)
     ms = tuple(m for m in ladder(claim.epsilon, min(room, MOST_ANSWERS)) if m * claim.delta < 1)
-    pair = _best(
-        service,
-        data,
-        claim,
-        ms[-1],
-        min(MOST_SCREENED, max(LEAST_TRANSCRIPTS, transcripts // 10)),
-        seed,
-        progress,
-    )
+    tried = min(MOST_SCREENED, max(LEAST_TRANSCRIPTS, transcripts // 10))
+    change = _best(service, data, claim, ms[-1], tried, seed, progress)
+    sides, x = (data, change.apply(data)), change.x
     share = alpha / (2 if shared else 1)
-    found = [_repeated(service, pair, claim, ms, transcripts, share, progress)]
-    if shared:
-        found.append(_compared(service, pair, claim, ms, transcripts, share, progress))
-    return tuple(found)
+
+    def found(
+        name: str, tests: Iterator[TranscriptTest], why: str, *, sticky: bool = False
+    ) -> Repeated:
+        asked = f"has label {change.y} instead of {int(data.y[change.index])}, asked at it"
+        rungs = tuple(tests)
+        return Repeated(
+            name=name,
+            reason=f"record {change.index} {asked}: {shown(x)}",
+            epsilon=claim.epsilon,
+            delta=claim.delta,
+            transcripts=transcripts,
+            alpha=share,
+            tests=rungs,
+            sticky=sticky,
+            why=why if sticky or any(test.broken for test in rungs) else "",
+        )
+
+    drawn = []
+    for done, side in enumerate(sides, start=1):
+        drawn.append(_ask(service, side, x, ms[-1], transcripts, f"repeated {SIDES[done - 1]}"))
+        progress(f"{service.name}: repeated queries", done, 2)
+    (one, other), labels = _places(*drawn)
+    sticky = is_sticky(one, other)
+    tests = (run_tests(one[:, :m], other[:, :m], claim, len(labels), share / len(ms)) for m in ms)
+    repeated = found(service.name, tests, STICKY if sticky else "", sticky=sticky)
+    if not shared:
+        return (repeated,)
+    # games, each with a deployment of its own: the victim's data are S or S', the attacker's
+    # tenants have both
+    games = []
+    for done, side in enumerate(sides, start=1):
+        mine = []
+        for t in range(transcripts):
+            own = service.deployment(f"compared {SIDES[done - 1]}", t)
+            tenants = (side, *sides)
+            mine.append([_transcript(service, each, x, ms[-1], own) for each in tenants])
+        games.append(mine)
+        progress(f"{service.name}: tenants compared", done, 2)
+
+    def compared() -> Iterator[TranscriptTest]:
+        for m in ms:
+            seen = [
+                np.array([[2 * (v[:m] == a[:m]) + (v[:m] == b[:m])] for v, a, b in side])
+                for side in games
+            ]
+            yield run_tests(seen[0], seen[1], claim, 4, share / len(ms), m=m)
+
+    return repeated, found(f"{service.name}, tenants compared", compared(), SHARED)
 
 
 def _best(
@@ -113,77 +136,44 @@ def _best(
     sessions: int,
     seed: int,
     progress: Progress,
-) -> Neighbours:
-    """Return the pair whose transcripts differ most in a few sessions."""
+) -> Replace:
+    """Return the change of a label whose transcripts differ most in a few sessions."""
+    labels = len(np.unique(data.y))
+    other = "of two labels at least: a record is given another"
+    require(labels >= 2, "--data", f"{labels} label", other)
     rows = stream(seed, "tenants", service.name).permutation(len(data))[:CELLS].tolist()
-    best: tuple[float, Neighbours] | None = None
-    for done, pair in enumerate(_pairs(data, rows), start=1):
-        one, other = (
-            _ask(service, each, pair.x, m, sessions, f"try {done} {side}")
-            for side, each in _sides(pair)
+    best: tuple[float, Replace] | None = None
+    delta = min(m * claim.delta, 0.5)
+    for done, i in enumerate(rows, start=1):
+        change = Replace(i, data.X[i], next_label(data, i))
+        drawn = (
+            _ask(service, each, change.x, m, sessions, f"try {done} {side}")
+            for side, each in zip(SIDES, (data, change.apply(data)), strict=True)
         )
-        counts, labels = _places(one, other)
-        x, y = ((each == len(labels) - 1).sum(axis=1) for each in counts)
+        counts, known = _places(*drawn)
+        x, y = ((each == len(known) - 1).sum(axis=1) for each in counts)
         thresholds = np.unique(np.concatenate([x, y]))
-        above = [(each[:, None] >= thresholds).sum(axis=0) for each in (x, y)]
-        known = {"scale": Ratio(min(m * claim.delta, 0.5)), "alpha": ALPHA}
-        up = ranking_bound(
-            above[0],
-            sessions,
-            above[1],
-            sessions,
-            **known,  # type: ignore[arg-type]
+        a, b = ((each[:, None] >= thresholds).sum(axis=0) for each in (x, y))
+        value = max(
+            ranked(one, two, sessions, delta) for one, two in ((a, b), (sessions - b, sessions - a))
         )
-        down = ranking_bound(
-            sessions - above[1],
-            sessions,
-            sessions - above[0],
-            sessions,
-            **known,  # type: ignore[arg-type]
-        )
-        value = float(max(up.max(), down.max()))
         if best is None or value > best[0]:
-            best = value, pair
+            best = value, change
         progress(f"{service.name}: worst record", done, len(rows))
     assert best is not None
     return best[1]
-
-
-def _pairs(data: Labelled, rows: list[int]) -> Iterator[Neighbours]:
-    labels = np.unique(data.y).tolist()
-    require(
-        len(labels) >= 2,
-        "--data",
-        f"{len(labels)} label",
-        "of two labels at least: a record is given another",
-    )
-    for i in rows:
-        y = labels[(labels.index(int(data.y[i])) + 1) % len(labels)]
-        change = Replace(i, data.X[i], y)
-        reason = (
-            f"record {i} has label {y} instead of {int(data.y[i])}, asked at it: {shown(data.X[i])}"
-        )
-        yield Neighbours(base=data, neighbour=change.apply(data), x=data.X[i], reason=reason)
-
-
-def _sides(pair: Neighbours) -> tuple[tuple[str, Labelled], tuple[str, Labelled]]:
-    return ("S", pair.base), ("S'", pair.neighbour)
 
 
 def _ask(
     service: Service, data: Labelled, x: Array, m: int, sessions: int, phase: str
 ) -> list[tuple[Any, ...]]:
     """Transcripts of new users of new deployments."""
-    return [
-        _transcript(service, data, x, m, service.deployment(phase, t), service.user())
-        for t in range(sessions)
-    ]
+    return [_transcript(service, data, x, m, service.deployment(phase, t)) for t in range(sessions)]
 
 
-def _transcript(
-    service: Service, data: Labelled, x: Array, m: int, seed: int, user: str
-) -> tuple[Any, ...]:
-    found = tuple(map(counted, service.open(data, seed, user).transcript([x] * m)))
+def _transcript(service: Service, data: Labelled, x: Array, m: int, seed: int) -> tuple[Any, ...]:
+    session = service.open(data, seed, service.user())
+    found = tuple(map(counted, session.transcript([x] * m)))
     if len(found) < m:
         raise TargetError(
             f"{service.name} refused after {len(found)} answers, where it gave {m} before"
@@ -211,7 +201,7 @@ def _places(
     )
     require(
         len(labels) <= MOST_LABELS,
-        "--service",
+        "SERVICE",
         f"{len(labels)} different answers",
         f"labels, {MOST_LABELS} at most",
     )
@@ -221,81 +211,3 @@ def _places(
         for side in (one, other)
     )
     return found, labels
-
-
-def _repeated(
-    service: Service,
-    pair: Neighbours,
-    claim: DP,
-    ms: tuple[int, ...],
-    transcripts: int,
-    alpha: float,
-    progress: Progress,
-) -> Repeated:
-    drawn = []
-    for done, (side, data) in enumerate(_sides(pair), start=1):
-        drawn.append(_ask(service, data, pair.x, ms[-1], transcripts, f"repeated {side}"))
-        progress(f"{service.name}: repeated queries", done, 2)
-    (one, other), labels = _places(drawn[0], drawn[1])
-    sticky = is_sticky(one, other)
-    return Repeated(
-        name=service.name,
-        reason=pair.reason,
-        epsilon=claim.epsilon,
-        delta=claim.delta,
-        transcripts=transcripts,
-        alpha=alpha,
-        tests=tuple(
-            run_tests(one[:, :m], other[:, :m], claim, len(labels), alpha / len(ms)) for m in ms
-        ),
-        sticky=sticky,
-        why=STICKY if sticky else "",
-    )
-
-
-def _compared(
-    service: Service,
-    pair: Neighbours,
-    claim: DP,
-    ms: tuple[int, ...],
-    transcripts: int,
-    alpha: float,
-    progress: Progress,
-) -> Repeated:
-    """Compare games, each with a deployment of its own.
-
-    The victim's data are S or S', the attacker's tenants have both.
-    """
-    drawn = []
-    for done, (side, data) in enumerate(_sides(pair), start=1):
-        games = []
-        for t in range(transcripts):
-            seed = service.deployment(f"compared {side}", t)
-            tenants = (data, pair.base, pair.neighbour)
-            games.append(
-                [
-                    _transcript(service, each, pair.x, ms[-1], seed, service.user())
-                    for each in tenants
-                ]
-            )
-        drawn.append(games)
-        progress(f"{service.name}: tenants compared", done, 2)
-    tests = []
-    for m in ms:
-        seen = [
-            np.array([[2 * (v[:m] == a[:m]) + (v[:m] == b[:m])] for v, a, b in games])
-            for games in drawn
-        ]
-        tests.append(run_tests(seen[0], seen[1], claim, 4, alpha / len(ms), m=m))
-    broken = any(test.broken for test in tests)
-    return Repeated(
-        name=f"{service.name}, tenants compared",
-        reason=pair.reason,
-        epsilon=claim.epsilon,
-        delta=claim.delta,
-        transcripts=transcripts,
-        alpha=alpha,
-        tests=tuple(tests),
-        sticky=False,
-        why=SHARED if broken else "",
-    )

@@ -1,10 +1,10 @@
 """Defects of an interface that only an attacker sees.
 
 A correct service answers every query with coins of its own, independent between answers and
-sessions, or says that it does not. `frozen` and `rounding` look for answers that are drawn once and
-kept, `streams` for coins that come again, `deletion` and `clipping` for records, `budgets` for the
-rest. Every probability is exact, or a bound, whatever the laws of the service, but that of
-`rounding`, which assumes that no model has cells with decimal edges of its own; all tests share the
+sessions, or says that it does not. `frozen` looks for answers that are drawn once and kept,
+`streams` for coins that come again, `records` for deletion and clipping, `budgets` for the rest.
+Every probability is exact, or a bound, whatever the laws of the service, but that of rounded
+queries, which assumes that no model has cells with decimal edges of its own; all tests share the
 error probability in equal parts.
 
 One noisy model that is drawn at training from the deployment's seed and then answers everybody
@@ -12,33 +12,61 @@ without coins is no defect: it is one draw, and its claim is about that draw. Co
 share look the same where answers never change within a deployment. What could be either is
 remarked, and called neither.
 
-Before all that comes the positive control, see `dpassay.attacks.services.control`. Without it, and
-where no coins were seen, nothing is said of them: `blind` names what was not looked at.
+Before all that comes the positive control: a service must change when its data change, or what is
+seen of it says nothing. Without it, and where no coins were seen, nothing is said of them: `blind`
+names what was not looked at. What each part costs at most is told before it starts.
 
-What each part costs at most is told before it starts.
+A service that ignores its data, or was wired to other data, has no defect that could be found and
+breaks no claim. So it is asked first whether its answers move at all, on datasets that have next to
+nothing in common: all labels made one and all made another, every label the next one, every record
+mirrored. Deployments are independent, each has a seed of its own; of each the majority of its
+answers at a point is one observation, so that answers within it may depend on each other. Fisher's
+exact test compares them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dpassay.attacks.observed import Array
-from dpassay.attacks.services.batches import batch_cost, batch_defects
-from dpassay.attacks.services.budgets import Defect, budget_cost, budget_defects, room_of
-from dpassay.attacks.services.clipping import clipping_cost, clipping_defects
-from dpassay.attacks.services.control import control, control_cost
-from dpassay.attacks.services.deletion import deletion_cost, left_defects, reuse_defects
-from dpassay.attacks.services.frozen import frozen_cost, frozen_defects
+import numpy as np
+
+from dpassay.attacks.services.budgets import budget_cost, budget_defects, room_of
+from dpassay.attacks.services.frozen import (
+    frozen_cost,
+    frozen_defects,
+    rounded_defects,
+    rounding_cost,
+)
 from dpassay.attacks.services.interface import Service
-from dpassay.attacks.services.probe_points import JITTER, POINTS, ProbePoints, points_cost
-from dpassay.attacks.services.rounding import rounded_defects, rounding_cost
-from dpassay.attacks.services.scores import scores_cost, scores_defects
+from dpassay.attacks.services.probing import (
+    JITTER,
+    MOST_LABELS,
+    POINTS,
+    Defect,
+    Probing,
+    fisher,
+    halves,
+    middle,
+    points_cost,
+)
+from dpassay.attacks.services.records import (
+    clipping_cost,
+    clipping_defects,
+    deletion_cost,
+    left_defects,
+    reuse_defects,
+    scores_cost,
+    scores_defects,
+)
 from dpassay.attacks.services.streams import (
     CLOCK,
     OPENINGS,
     REPLAY,
+    batch_cost,
+    batch_defects,
     clock_cost,
     clock_defects,
     few_bits_cost,
@@ -54,6 +82,97 @@ from dpassay.errors import TargetError
 from dpassay.numerics import number
 from dpassay.targets.groups import Progress, silent
 
+CONTROL_STAGES = (24, 96, 384)
+"""Deployments a side, one stage after the other until a change is seen; the last for the first two
+datasets alone."""
+CONTROL_POINTS, MOST_ANSWERS = 2, 16
+"""Points that are asked at, and answers of a session at each."""
+
+
+def control(
+    service: Service, data: Labelled, room: int, *, alpha: float, progress: Progress = silent
+) -> tuple[bool, str]:
+    """Return whether answers change when the data do, beyond chance, and what was compared.
+
+    A service that ignores its data passes with a probability of at most alpha. `room` is the
+    number of answers of a session. A failure on the data raises `TargetError`; other data where
+    it fails are left out.
+    """
+    points = [data.X[i] for i in range(min(CONTROL_POINTS, room, len(data)))]
+    each = min(MOST_ANSWERS, room // len(points))
+    known = list(_contrasts(data))
+    share = alpha / (len(CONTROL_STAGES) * len(known))
+    asked, done = list[str](), 0
+    for stage, deployments in enumerate(CONTROL_STAGES):
+        for what, one, other in known[: 1 if stage == len(CONTROL_STAGES) - 1 else None]:
+            try:
+                sides = [
+                    [
+                        _majorities(service, S, points, each, f"control {what} {stage} {side} {t}")
+                        for t in range(deployments)
+                    ]
+                    for side, S in enumerate((one, other))
+                ]
+            except TargetError:
+                # its own data must do
+                service.open(data, service.deployment("control"), service.user())
+                continue
+            asked.append(f"{what}, {deployments} deployments a side")
+            done += 1
+            progress(f"{service.name}: control", done, 2 * len(known) + 1)
+            if _moved(sides, len(points)) <= share:
+                return True, asked[-1]
+    return False, "; ".join(asked) or "no other data that it takes"
+
+
+def _contrasts(data: Labelled) -> Iterator[tuple[str, Labelled, Labelled]]:
+    """Two datasets each that have next to nothing in common."""
+    labels = np.unique(data.y)
+    pair = labels[[0, -1]] if labels.size > 1 else np.array([labels[0], labels[0] + 1])
+    one, other = (Labelled(data.X, np.full(len(data), label)) for label in pair)
+    yield f"all labels {pair[0]} against all labels {pair[1]}", one, other
+    if labels.size > 1:
+        moved = labels[(np.searchsorted(labels, data.y) + 1) % labels.size]
+        yield "each label against the next one", data, Labelled(data.X, moved)
+    yield (
+        "the records against their mirror images",
+        data,
+        Labelled(2 * data.X.mean(axis=0) - data.X, data.y),
+    )
+
+
+def _majorities(
+    service: Service, data: Labelled, points: list[Any], each: int, phase: str
+) -> list[Any]:
+    """The commonest answer of one new deployment at each point; of answers as common the first."""
+    answers = service.open(data, service.deployment(phase), service.user()).transcript(
+        x for x in points for _ in range(each)
+    )
+    if len(answers) < each * len(points):
+        raise TargetError(f"{service.name} refused after {len(answers)} answers")
+    parts = (answers[k * each : (k + 1) * each] for k in range(len(points)))
+    return [middle(part) for part in parts]
+
+
+def control_cost(room: int) -> tuple[int, int]:
+    """Return how many openings and queries it takes at most."""
+    openings = 2 * (3 * sum(CONTROL_STAGES[:-1]) + CONTROL_STAGES[-1])
+    return openings + 3 * len(CONTROL_STAGES), openings * min(room, CONTROL_POINTS * MOST_ANSWERS)
+
+
+def _moved(sides: list[list[list[Any]]], points: int) -> float:
+    """Return the smallest two-sided Fisher p-value of points and answers, times their number."""
+    found, n = [], len(sides[0])
+    for k in range(points):
+        one, other = map(
+            Counter, halves(*([majorities[k] for majorities in side] for side in sides))
+        )
+        for label in [label for label, _ in (one + other).most_common(MOST_LABELS)]:
+            a, b = one[label], other[label]
+            found.append(fisher((a, n - a), (b, n - b)))
+    return min(1.0, min(found) * points * MOST_LABELS)
+
+
 ALPHA = 1e-6
 """Error probability of all statistical tests of a probe together."""
 TESTS = 3 * POINTS + 11
@@ -63,8 +182,8 @@ each of probabilities and clipping."""
 NO_COINS = "near every record that was asked all answers were alike"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
+@dataclass(frozen=True, slots=True)
+class ProbeCost:
     """What a part of the probe takes at most."""
 
     name: str
@@ -87,7 +206,7 @@ class Probe:
     remarks: tuple[str, ...]  # what may be right or wrong, depending on what is claimed
     room: int  # answers that a session gives, as far as was asked
     alpha: float
-    plan: tuple[Cost, ...]  # what was told before it started
+    plan: tuple[ProbeCost, ...]  # what was told before it started
     openings: int
     queries: int
 
@@ -108,53 +227,54 @@ class Probe:
 
     def as_json(self) -> list[dict[str, Any]]:
         """Return JSON values for the record's list `defects`."""
-        return [
-            {
-                "name": each.name,
-                "seen": each.seen,
-                "probability": number(each.probability),
-                "again": each.again,
-            }
-            for each in self.defects
-        ]
+        return [asdict(each) | {"probability": number(each.probability)} for each in self.defects]
+
+
+Amount = Callable[[int, int], tuple[int, int]]
+"""Openings and queries at most, by the answers of a session and the openings of a birthday test."""
+PARTS: tuple[tuple[str, str, int, int, Amount], ...] = (
+    ("control", "data", 0, 1, lambda room, _: control_cost(room)),
+    ("budgets and refusals", "any", 0, 1, lambda room, _: budget_cost(room)),
+    ("where to ask", "points", 0, 1, lambda room, _: points_cost(room)),
+    ("cached answers, sticky noise", "coins", 13, 2, lambda room, _: frozen_cost(room)),
+    ("rounded queries", "coins", 1, 2, lambda room, _: rounding_cost(room)),
+    ("clock", "coins", 1, 1, lambda room, _: clock_cost(room)),
+    ("reopened sessions", "coins", 1, 2, lambda room, _: replay_cost(room)),
+    ("batches", "coins", 1, 2, lambda room, _: batch_cost(room)),
+    ("seed shared between users", "coins", 1, 1, lambda room, _: shared_cost(room)),
+    ("seeds of few bits", "coins", 1, 1, few_bits_cost),
+    ("deletion", "deletion", 2, 1, lambda room, _: deletion_cost(room)),
+    ("probabilities", "claim", 1, 1, lambda *_: scores_cost()),
+    ("missing clipping", "claim", 1, 1, lambda room, _: clipping_cost(room)),
+)
+"""Parts of a probe: name, what it needs, its tests, the answers of a session it needs, its cost."""
 
 
 def plan_of(
     service: Service, room: int, alpha: float, *, openings: int = OPENINGS, claimed: bool = False
-) -> tuple[Cost, ...]:
+) -> tuple[ProbeCost, ...]:
     """Return what the parts of a probe cost at most, in their order.
 
     `room` is the number of answers of a session, `alpha` that of all tests together; `openings`
     are those of each birthday test.
     """
-    share, live = alpha / TESTS, service.says("live")
-    parts: list[tuple[str, float, tuple[int, int]]] = [
-        ("budgets and refusals", 0.0, budget_cost(room))
-    ]
-    if not live:
-        parts.insert(0, ("control", 0.0, control_cost(room)))
-    if not service.says("one_model"):
-        parts.append(("where to ask", 0.0, points_cost(room)))
-        parts += [("cached answers, sticky noise", 13 * share, frozen_cost(room))] * (room >= 2)
-        parts += [("rounded queries", share, rounding_cost(room))] * (room >= 2)
-        parts.append(("clock", share, clock_cost(room)))
-        parts += [("reopened sessions", share, replay_cost(room))] * (room >= 2)
-        parts += [("batches", share, batch_cost(room))] * (room >= 2)
-        parts.append(("seed shared between users", share, shared_cost(room)))
-        parts.append(("seeds of few bits", share, few_bits_cost(room, openings)))
-    elif not live:
-        parts.append(("where to ask", 0.0, points_cost(room)))
-    if service.can("delete") and not live:
-        parts.append(("deletion", 2 * share, deletion_cost(room)))
-    if claimed and not live:
-        parts.append(("probabilities", share, scores_cost()))
-        parts.append(("missing clipping", share, clipping_cost(room)))
+    live, coins = service.says("live"), not service.says("one_model")
+    there = {
+        "any": True,
+        "data": not live,
+        "coins": coins,
+        "points": coins or not live,
+        "deletion": service.can("delete") and not live,
+        "claim": claimed and not live,
+    }
     return tuple(
-        Cost(name=name, alpha=part, openings=cost[0], queries=cost[1]) for name, part, cost in parts
+        ProbeCost(name, tests * (alpha / TESTS), *cost(room, openings))
+        for name, need, tests, least, cost in PARTS
+        if there[need] and room >= least
     )
 
 
-def _unannounced(plan: tuple[Cost, ...]) -> None:
+def _unannounced(plan: tuple[ProbeCost, ...]) -> None:
     """Tell nobody."""
 
 
@@ -166,7 +286,7 @@ def probe(
     alpha: float = ALPHA,
     seed: int = 0,
     openings: int = OPENINGS,
-    announce: Callable[[tuple[Cost, ...]], None] = _unannounced,
+    announce: Callable[[tuple[ProbeCost, ...]], None] = _unannounced,
     progress: Progress = silent,
 ) -> Probe:
     """Look for defects of a service.
@@ -182,32 +302,30 @@ def probe(
     plan = plan_of(service, room, alpha, openings=openings, claimed=claim is not None)
     announce(plan)
     service.openings = service.queries = 0
-    live, share = service.says("live"), alpha / TESTS
-    blind: list[str] = []
-    remarks: list[str] = []
-    found, untold = budget_defects(service, data, room, declared)
+    live, blind = service.says("live"), list[str]()
+    probe = Probing(service, data, room, seed, share=alpha / TESTS, claim=claim, openings=openings)
+    untold = probe.untold
+    found = budget_defects(probe, declared)
     if live:
         untold.insert(0, "control: its data are fixed, so that they cannot be exchanged")
         blind.append("live")
     else:
-        moves = control(service, data, room, alpha=alpha, progress=progress)
-        if not moves.changed:
+        changed, words = control(service, data, room, alpha=alpha, progress=progress)
+        if not changed:
             untold.insert(
-                0,
-                f"control: no change of the answers was seen when the data changed ({moves.words})",
+                0, f"control: no change of the answers was seen when the data changed ({words})"
             )
             blind.append("control")
     progress(f"{service.name}: probe", 1, 4)
-    probe, points = ProbePoints(service, data, room, seed), list[Array]()
     if not service.says("one_model") or not live:
-        points = probe.points()
+        probe.find_points()
     progress(f"{service.name}: probe", 2, 4)
     if service.says("one_model"):
         untold.append("coins: one released model is declared")
-    elif not points:
+    elif not probe.points:
         # sessions of one moment are alike too if the clock is the seed
-        clock = clock_defects(probe, probe.beside(data.X[0], JITTER), share)
-        kept = [] if clock or room < 2 else rounded_defects(probe, share)
+        clock = clock_defects(probe, probe.beside(data.X[0], JITTER))
+        kept = [] if clock or room < 2 else rounded_defects(probe)
         found += clock + kept
         untold.append(f"coins: {NO_COINS}")
         blind += [] if clock or kept else ["coins"]
@@ -215,15 +333,15 @@ def probe(
         if room < 2:
             untold.append("cached answers and sticky noise: a session gives one answer only")
             blind.append("coins")
-        found += _of_coins(probe, points, share, openings, remarks, untold)
+        found += _of_coins(probe)
     progress(f"{service.name}: probe", 3, 4)
-    found += _of_records(probe, points, claim, share, {each.name for each in found}, untold)
+    found += _of_records(probe, {each.name for each in found})
     progress(f"{service.name}: probe", 4, 4)
     return Probe(
         defects=tuple(found),
         untold=tuple(untold),
         blind=tuple(blind),
-        remarks=tuple(remarks[:1]),
+        remarks=tuple(probe.remarks[:1]),
         room=room,
         alpha=alpha,
         plan=plan,
@@ -232,61 +350,47 @@ def probe(
     )
 
 
-def _of_coins(
-    probe: ProbePoints,
-    points: list[Array],
-    share: float,
-    openings: int,
-    remarks: list[str],
-    untold: list[str],
-) -> list[Defect]:
+def _of_coins(probe: Probing) -> list[Defect]:
     """Whose coins they are: the first reason that explains what comes after it."""
-    found: list[Defect] = []
-    found += clock_defects(probe, points[0], share)
+    several, memoised = probe.room >= 2, probe.service.says("memoised")
+    found = clock_defects(probe, probe.points[0])
     if found:
-        untold.append("other coins: those of one moment are the same")
+        probe.untold.append("other coins: those of one moment are the same")
         return found
-    if probe.room >= 2:
-        found += frozen_defects(probe, points, share, remarks)
-        if not found and not probe.service.says("memoised"):
-            found += rounded_defects(probe, share)
-            remarks[:] = [] if found else remarks
-    if found or remarks:
+    if several:
+        found = frozen_defects(probe)
+        if not found and not memoised:
+            found = rounded_defects(probe)
+            if found:
+                probe.remarks.clear()
+    if found or probe.remarks:
         return found  # a stream that does not change tells no coins apart
-    found += shared_defects(probe, points, share, remarks)
+    found = shared_defects(probe)
     if found:
         return found
-    if probe.room >= 2:
-        found += replay_defects(probe, points[0], share)
-    if not found and not probe.service.says("memoised"):
-        found += batch_defects(probe, points, share, untold)
-    return found + few_bits_defects(probe, points, share, openings, untold)
+    if several:
+        found = replay_defects(probe)
+    if not found and not memoised:
+        found = batch_defects(probe)
+    return found + few_bits_defects(probe)
 
 
-def _of_records(
-    probe: ProbePoints,
-    points: list[Array],
-    claim: DP | None,
-    share: float,
-    names: set[str],
-    untold: list[str],
-) -> list[Defect]:
-    """Return what depends on records: deletion and clipping."""
+def _of_records(probe: Probing, names: set[str]) -> list[Defect]:
+    """Return what depends on records, deletion and clipping; `names` are of the defects found."""
     found: list[Defect] = []
-    service = probe.service
+    service, untold = probe.service, probe.untold
     if service.says("live"):
         untold.append("deletion and clipping: its data are fixed")
         return found
     if service.can("delete"):
         if service.says("memoised"):
             untold.append("coins of deletions: its answers are kept by design")
-        elif points and not names & {CLOCK, REPLAY}:
-            found += reuse_defects(probe, points, share)
-        found += left_defects(probe, share, untold)
-    if claim is None:
+        elif probe.points and not names & {CLOCK, REPLAY}:
+            found += reuse_defects(probe)
+        found += left_defects(probe)
+    if probe.claim is None:
         untold.append("missing clipping: no claim was given")
-    else:
-        if points:
-            found += scores_defects(probe, points[0], claim, share)
-        found += clipping_defects(probe, points, claim, share, untold)
-    return found
+        return found
+    if probe.points:
+        found += scores_defects(probe)
+    return found + clipping_defects(probe)

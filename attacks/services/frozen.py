@@ -9,21 +9,40 @@ Two kinds are no defects, for they are one draw that a claim can be about, and a
 that are the same for all users of a deployment (a noisy model without coins of its own, memoised
 randomised response), and answers that are the same whenever a user comes back (memoised for each
 user). Whoever is redrawn when a session is opened again is a cache.
+
+A cache of rounded queries may be shared by all users or all deployments. There no session sees a
+change: its answers look like those of one model without coins. But such a cache has cells with
+edges at decimal numbers, and the answers on both sides of an edge are drawn apart. So pairs of
+points a hair apart are asked, which an edge of a decimal grid divides, and pairs that it does not.
+A model that knows nothing of decimals makes no difference between them.
+
+A model may know something of decimals: the thresholds of a decision tree lie between data of few
+digits. Its answers change at few of the edges, and more often over several cells; those of a cache
+change at one edge as often as over five. Only the latter is named; that is a rule of thumb, and no
+part of the false-alarm probability. What cannot be told apart is a model whose own cells are
+decimal and have noise of their own, such as a private histogram: say `one_model` or `memoised`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy
 
 from dpassay.attacks.observed import Array
-from dpassay.attacks.services.budgets import Defect
-from dpassay.attacks.services.chances import apart_probability, block_probability
-from dpassay.attacks.services.probe_points import HAIR, POINTS, ProbePoints, shown
+from dpassay.attacks.services.probing import (
+    HAIR,
+    POINTS,
+    Defect,
+    Probing,
+    apart_probability,
+    block_probability,
+    fisher,
+    shown,
+)
 
 ANSWERS = 96
 """Answers at each point, in sessions of four where their budget allows."""
@@ -71,40 +90,36 @@ Found = dict[str, list[tuple[float, Array, str]]]
 """What was found at points: its probability, the point, and from what to what answers differ."""
 
 
-def frozen_defects(
-    probe: ProbePoints, points: Sequence[Array], alpha: float, remarks: list[str]
-) -> list[Defect]:
+def frozen_defects(probe: Probing) -> list[Defect]:
     """Cached answers, sticky noise or rounded queries, one of them; one draw is remarked."""
     r = min(4, max(2, probe.room // 2))
     moved, sessions = min(4, probe.room - r), ANSWERS // r
     found: Found = {name: [] for name in ("cached", "sticky", "eternal", "drawn")}
-    for p, x in enumerate(points):
+    for p, x in enumerate(probe.points):
         blocks = [_block(probe, p, x, t, r, moved) for t in range(sessions)]
         if any(len(block) < r + moved for block in blocks):
             return []  # it refuses earlier than it did before: that is told elsewhere
         if all(len(set(block[:r])) == 1 for block in blocks):
             name, chance, how = _kind(probe, p, x, blocks, r)
-            if chance <= alpha:
+            if chance <= probe.share:
                 found[name].append((chance, x, how))
     if found.pop("drawn"):
-        remarks.append(ONE_DRAW)
-    if _kept(probe, found, remarks):
+        probe.remarks.append(ONE_DRAW)
+    if _kept(probe, found):
         return []
-    if found["sticky"] and not found["cached"] and moved and not _together(probe, points):
+    if found["sticky"] and not found["cached"] and moved and not _together(probe):
         return [_rounded(probe, *min(found["sticky"], key=lambda each: each[0])[:2], r, sessions)]
     return _named(r, moved, **found)
 
 
-def _block(probe: ProbePoints, p: int, x: Array, t: int, r: int, moved: int) -> tuple[Any, ...]:
+def _block(probe: Probing, p: int, x: Array, t: int, r: int, moved: int) -> tuple[Any, ...]:
     """Answers of a session, r at a point and then a hair beside it."""
-    session = probe.service.open(
-        probe.data, probe.service.deployment("frozen", p, t // USERS), probe.service.user()
-    )
+    session = probe.session("frozen", p, t // USERS)
     return session.transcript([x] * r + [probe.beside(x, HAIR) for _ in range(moved)])
 
 
 def _kind(
-    probe: ProbePoints, p: int, x: Array, blocks: list[tuple[Any, ...]], r: int
+    probe: Probing, p: int, x: Array, blocks: list[tuple[Any, ...]], r: int
 ) -> tuple[str, float, str]:
     """Return what it may be if no session changed an answer at a point, and that chance."""
     firsts = [block[0] for block in blocks]
@@ -119,21 +134,21 @@ def _kind(
     return "sticky" if follows else "cached", chance, "session to session"
 
 
-def _kept(probe: ProbePoints, found: Found, remarks: list[str]) -> bool:
+def _kept(probe: Probing, found: Found) -> bool:
     """Return whether answers are kept as a correct service may keep them."""
     one_for_all = len(found["eternal"]) >= 2
     if probe.service.says("live") and one_for_all:  # all its deployments are one
-        remarks.append(ONE_DRAW)
+        probe.remarks.append(ONE_DRAW)
         return True
     if probe.service.says("memoised"):
         return bool(found["cached"]) or one_for_all
     if found["cached"] and _comes_back(probe, found["cached"][0][1]):
-        remarks.append(MEMOISED)
+        probe.remarks.append(MEMOISED)
         return True
     return False
 
 
-def _eternal(probe: ProbePoints, p: int, x: Array, known: Any, moved: int) -> float:
+def _eternal(probe: Probing, p: int, x: Array, known: Any, moved: int) -> float:
     """The chance that deployments agree at a point, though a hair beside it they do not.
 
     One answer of each counts, and one at each of the points beside it: a correct service may keep
@@ -141,9 +156,7 @@ def _eternal(probe: ProbePoints, p: int, x: Array, known: Any, moved: int) -> fl
     """
     odd = 0
     for t in range(ANSWERS):
-        session = probe.service.open(
-            probe.data, probe.service.deployment("eternal", p, t), probe.service.user()
-        )
+        session = probe.session("eternal", p, t)
         first, *beside = session.transcript([x] + [probe.beside(x, HAIR) for _ in range(moved)])
         if first != known or len(beside) < moved:
             return 1.0
@@ -151,7 +164,7 @@ def _eternal(probe: ProbePoints, p: int, x: Array, known: Any, moved: int) -> fl
     return apart_probability(ANSWERS, moved * ANSWERS, odd)
 
 
-def _comes_back(probe: ProbePoints, x: Array) -> bool:
+def _comes_back(probe: Probing, x: Array) -> bool:
     """Return whether users who come back get the old answer though they first ask another."""
     before = probe.room >= 3
     other = probe.beside(x, HAIR)
@@ -165,36 +178,27 @@ def _comes_back(probe: ProbePoints, x: Array) -> bool:
     return True
 
 
-def _together(probe: ProbePoints, points: Sequence[Array]) -> bool:
+def _together(probe: Probing) -> bool:
     """Return whether the answers of a session at points far apart depend on each other, mostly."""
-    asked = points[: probe.room]
-    rows = [
-        probe.service.open(
-            probe.data, probe.service.deployment("together", t), probe.service.user()
-        ).transcript(asked)
-        for t in range(ANSWERS)
-    ]
+    asked = probe.points[: probe.room]
+    rows = [probe.session("together", t).transcript(asked) for t in range(ANSWERS)]
     rows = [row for row in rows if len(row) == len(asked)]
     found = []
     for i in range(len(asked)):
         for j in range(i):
             one, other = ([row[k] == rows[0][k] for row in rows] for k in (i, j))
-            table = np.array(
-                [[sum(a == u and b == v for a, b in zip(one, other, strict=True)) for v in (0, 1)]
-                 for u in (0, 1)]
-            )  # fmt: skip
-            found.append(float(scipy.stats.fisher_exact(table).pvalue) <= DEPENDENT)
+            pairs = Counter(zip(one, other, strict=True))
+            here, there = ((pairs[u, False], pairs[u, True]) for u in (False, True))
+            found.append(fisher(here, there) <= DEPENDENT)
     return not found or 2 * sum(found) > len(found)
 
 
-def _rounded(probe: ProbePoints, chance: float, x: Array, r: int, sessions: int) -> Defect:
+def _rounded(probe: Probing, chance: float, x: Array, r: int, sessions: int) -> Defect:
     """The defect, with the largest move that still got the same answer."""
     widest = HAIR
     for k, move in enumerate(MOVES):
         pairs = [
-            probe.service.open(
-                probe.data, probe.service.deployment("moves", k, t), probe.service.user()
-            ).transcript([x, probe.beside(x, move)])
+            probe.session("moves", k, t).transcript([x, probe.beside(x, move)])
             for t in range(MOVED)
         ]
         if any(len(set(pair)) > 1 for pair in pairs):
@@ -254,3 +258,97 @@ def _named(
         f"open {sessions} sessions of different users and seeds, ask {r} times at {shown(x)}{near}"
     )
     return [Defect(name=name, seen=seen, probability=chance, again=again)]
+
+
+GRIDS = tuple((digits, edge) for digits in range(-1, 5) for edge in (0.5, 0.0))
+"""Digits of a rounded query, and where edges lie between two rounded numbers: in the middle where
+it is rounded, at the number where the rest is cut off."""
+TRIED, COUNTED = 24, 256
+"""Pairs of each kind that choose a grid, and that count."""
+HALF = 1e-3
+"""Half of the distance of a pair, in cells."""
+ASIDE, ACROSS = 0.3819660113, 5
+"""Where undivided pairs lie, at no decimal number, and how far apart are points several cells
+apart; in cells."""
+CELLS = 8
+"""Of the standard deviation of the points that are asked, at least."""
+MOST_CHANGES = 0.125
+"""Share of undivided pairs with different answers above which answers have coins of their own."""
+AS_OFTEN = 2 / 3
+"""Share of the changes over several cells that one edge must have."""
+MOST_ASKED = 64
+"""Of a session."""
+ROUNDED = "answers cached by rounded query"
+
+
+def rounding_cost(room: int) -> tuple[int, int]:
+    """Return how many openings and queries it takes at most."""
+    pairs = TRIED * (1 + len(GRIDS)) + 3 * COUNTED
+    each = max(1, min(room, MOST_ASKED) // 2)
+    batches = 1 + len(GRIDS) + 3
+    return pairs // each + batches, 2 * pairs
+
+
+def rounded_defects(probe: Probing) -> list[Defect]:
+    """Edges of a decimal grid at which answers change though a hair apart."""
+    aside = _pairs(probe, 1, 0.5, ASIDE, ASIDE)
+    if _changes(probe, aside, TRIED, "aside") > MOST_CHANGES * TRIED:
+        return []
+    tried = [
+        _changes(probe, _pairs(probe, digits, edge), TRIED, f"edge {digits} {edge}")
+        for digits, edge in GRIDS
+    ]
+    if max(tried) <= MOST_CHANGES * TRIED:
+        return []
+    # edges of a fine grid are those of coarser ones too: the finest that explains the changes
+    often = [k for k, changes in enumerate(tried) if 2 * changes >= max(tried)]
+    digits, edge = GRIDS[often[-1]]
+    at, beside, across = (
+        _changes(probe, _pairs(probe, digits, edge, *where), COUNTED, f"count {what}")
+        for what, where in (
+            ("at", (0.0, 0.0)),
+            ("beside", (ASIDE, ASIDE)),
+            ("across", (ASIDE, ASIDE + ACROSS)),
+        )
+    )
+    chance = fisher((at, COUNTED - at), (beside, COUNTED - beside), "greater")
+    if chance > probe.share or at < AS_OFTEN * across:
+        return []
+    how = "rounded" if edge else "cut off"
+    one, other = next(_pairs(probe, digits, edge))
+    seen = (
+        f"{at} of {COUNTED} pairs of points a hair apart got different answers in one session where"
+        f" numbers {how} to {digits} digits differ, and {beside} of {COUNTED} where they do not: "
+        "the query is rounded, and its answer is kept for all who ask"
+    )
+    again = f"open a session and ask at {shown(one)} and {shown(other)}, and at other such edges"
+    return [Defect(name=ROUNDED, seen=seen, probability=chance, again=again)]
+
+
+Pairs = Iterator[tuple[Array, Array]]
+
+
+def _pairs(probe: Probing, digits: int, edge: float, start: float = 0.0, end: float = 0.0) -> Pairs:
+    """Yield pairs of points, each in all columns a hair below an edge and above it.
+
+    Moved by `start` and `end` cells. They lie among at least `CELLS` cells a column, so that an
+    edge of the model's own is seldom met.
+    """
+    cell = 10.0**-digits
+    centre, width = probe.data.X.mean(axis=0), np.maximum(probe.spread, CELLS * cell)
+    while True:
+        near = centre + width * probe.rng.normal(size=centre.size)
+        edges = (np.round(near / cell - edge) + edge) * cell
+        yield edges + (start - HALF) * cell, edges + (end + HALF) * cell
+
+
+def _changes(probe: Probing, pairs: Pairs, number: int, phase: str) -> int:
+    """In how many pairs the answers of one session differ."""
+    each, changed, done, t = max(1, min(probe.room, MOST_ASKED) // 2), 0, 0, 0
+    while done < number:
+        session = probe.session("rounding", phase, t)
+        some = [next(pairs) for _ in range(min(each, number - done))]
+        answers = session.transcript(x for pair in some for x in pair)
+        changed += sum(a != b for a, b in zip(answers[::2], answers[1::2], strict=False))
+        done, t = done + len(some), t + 1
+    return changed

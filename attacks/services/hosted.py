@@ -10,9 +10,10 @@ from dpassay.attacks.services.interface import THREADED, WAYS, Refusal, Service,
 from dpassay.data import Labelled
 from dpassay.errors import TargetError, printable
 from dpassay.targets.importing import load_object
+from dpassay.trials.isolation.host import Handle
+from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.limits import UNLIMITED, Limits
-from dpassay.trials.isolation.objects import Handle
-from dpassay.trials.isolation.remote import Kept, Remote
+from dpassay.trials.isolation.server import KeptObject, Server
 from dpassay.trials.wire import Line, Message
 
 WORDS = ("shared_seed", "one_model", "memoised", "live")
@@ -24,7 +25,7 @@ _Answer = Value | list[Value] | dict[str, Line | bool]
 """A label, a tuple of numbers, or a refusal."""
 
 
-class _Facts(Message):
+class _ServiceFacts(Message):
     """What a service says of itself and can do."""
 
     says: dict[str, bool]
@@ -46,11 +47,11 @@ class _Reply(Message):
     repeated: int
 
 
-class _There:
+class _ServiceThere:
     """The service in its process."""
 
     def __init__(self, address: str) -> None:
-        self._service = Service(load_object(address, "--service"), address)
+        self._service = Service(load_object(address, "SERVICE"), address)
 
     def facts(self) -> dict[str, Any]:
         """Say what it says of itself, and what it can do."""
@@ -59,10 +60,10 @@ class _There:
             "can": [name for name in ("restart", "delete") if self._service.can(name)],
         }
 
-    def open(self, key: int, data: Labelled, seed: int, user: str) -> Kept:
+    def open(self, key: int, data: Labelled, seed: int, user: str) -> KeptObject:
         """Open a session."""
         session = self._service.open(data, seed, user)
-        return Kept(
+        return KeptObject(
             key, session, {"budget": session.budget, "has": list(filter(session.has, WAYS))}
         )
 
@@ -88,16 +89,18 @@ class HostedService(Service):
 
     def __init__(self, address: str, limits: Limits, *, seed: int) -> None:
         super().__init__(self._nothing, address, seed=seed)
-        self.remote = Remote(address, lambda: _There(address), limits)
+        self.remote = Hosts(address, Server(lambda: _ServiceThere(address)), limits, bare=True)
         try:
-            self._facts: _Facts = self.remote.ask(_Facts, f"importing {address}", "facts")
+            self._facts: _ServiceFacts = self.remote.ask(
+                _ServiceFacts, f"importing {address}", "facts"
+            )
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
         """End its process."""
-        self.remote.hosts.close()
+        self.remote.close()
 
     @staticmethod
     def _nothing(*_: Any) -> Any:

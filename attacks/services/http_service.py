@@ -16,7 +16,7 @@ from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError, is_count, require
 from dpassay.targets.foreign.connection import Broken, Dropped
-from dpassay.targets.foreign.service import Service, address_of
+from dpassay.targets.foreign.service import ForeignService, address_of
 
 SECONDS = 30.0
 """Time for a reply."""
@@ -35,7 +35,7 @@ class Refused(RuntimeError):
     """A query that was turned down, with what was said."""
 
 
-class Lost(TargetError):
+class LostMessage(TargetError):
     """A message without a reply; whether it was read is not known."""
 
 
@@ -49,7 +49,7 @@ class HttpFactory:
         try:
             status, said = self._sent("GET", "capabilities")
         except TargetError as error:
-            raise InvalidInput(f"--service = '{url}': {error}") from None
+            raise InvalidInput(f"SERVICE = '{url}': {error}") from None
         found = {} if status in NONE else _object(said, "capabilities", status)
         for name in (*WORDS, *ABILITIES):
             value = found.get(name, False)
@@ -85,7 +85,7 @@ class HttpFactory:
     def post(self, name: str, message: dict[str, Any]) -> dict[str, Any]:
         """Return the reply to a message.
 
-        `Refused` means that the service answers with 403, 429, 502, 503 or 504, `Lost` that
+        `Refused` means that the service answers with 403, 429, 502, 503 or 504, `LostMessage` that
         no reply comes; any other failure is a `TargetError`.
         """
         status, said = self._sent("POST", name, json.dumps(message).encode())
@@ -96,13 +96,13 @@ class HttpFactory:
 
     def _sent(self, method: str, name: str, body: bytes = b"") -> tuple[int, bytes]:
         if not hasattr(self._local, "service"):
-            self._local.service = Service(self._address, SECONDS, 0, REPLY)
+            self._local.service = ForeignService(self._address, SECONDS, 0, REPLY)
         try:
             found: tuple[int, bytes] = self._local.service.request(
                 method, f"{self._base}/{name}", body
             )
         except Dropped as error:
-            raise Lost(f"{name}: {error}") from None
+            raise LostMessage(f"{name}: {error}") from None
         except Broken as error:
             raise TargetError(f"{name}: {error}") from None
         return found

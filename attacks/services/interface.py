@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.observed import Array
-from dpassay.attacks.services.http_service import Lost
+from dpassay.attacks.services.http_service import LostMessage
 from dpassay.data import Labelled
 from dpassay.errors import MOST_TEXT, InvalidInput, TargetError, is_count, require
 from dpassay.seeds import stream
@@ -234,7 +234,7 @@ class Service:
         if not callable(factory):
             kind = type(factory).__name__
             raise InvalidInput(
-                f"--service = '{name}': must be a callable factory(data, seed, user), not {kind}"
+                f"SERVICE = '{name}': must be a callable factory(data, seed, user), not {kind}"
             )
         self.factory, self.name, self.seed = factory, name, seed
         self._users = count()
@@ -260,14 +260,12 @@ class Service:
     def restart(self, seed: int) -> None:
         """Stop the process of a deployment and start it: what is in memory only is lost."""
         call = self.factory.restart
-        self._run("restart", call, *((seed,) if _arguments(call) else ()))
+        values = (seed,) if _arguments(call) else ()
+        self._done(lambda: call(*values), f"restart of {self.name}")
 
     def delete(self, data: Labelled, seed: int, i: int) -> None:
         """Delete record i of the deployment on `data` with a seed; it is trained again."""
-        self._run("delete", self.factory.delete, data, seed, i)
-
-    def _run(self, name: str, call: Any, *values: Any) -> None:
-        self._done(lambda: call(*values), f"{name} of {self.name}")
+        self._done(lambda: self.factory.delete(data, seed, i), f"delete of {self.name}")
 
     def _done(self, call: Callable[[], Any], what: str) -> Any:
         """Return what a call of the factory returns; all it raises is a `TargetError`."""
@@ -336,7 +334,7 @@ class Service:
 def _refusal(error: BaseException) -> Refusal | None:
     """Return what an exception says of a refusal; None where it is a failure."""
     said = f"{type(error).__name__}: {_text(error)}"
-    if isinstance(error, Lost):
+    if isinstance(error, LostMessage):
         return Refusal(said, passing=True, lost=error)
     passing = bool(LATER.search(said)) and not SPENT.search(said)
     return Refusal(said, passing) if passing or REFUSES.search(said) else None

@@ -7,6 +7,12 @@ part of the users that share one). All answers of a stream are at one point wher
 Given the training every session of a correct service tosses its own coins. So, within one
 deployment, sessions are independent of each other, whatever was trained; between deployments they
 are independent too. Streams without any change are not looked at here: `frozen` does.
+
+Sessions also ask for two batches of two points, one a hair beside the other. Where every answer has
+coins of its own, the answers in a column (first or second place, of all sessions) are independent
+of those in any other, so that each order of a column is equally likely beside the other. Numbers
+are compared by the side of their column's median, for noise that is drawn once for a batch is added
+to numbers that differ a little; noise that sums to nothing puts them on opposite sides.
 """
 
 from __future__ import annotations
@@ -20,14 +26,18 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.observed import Array
-from dpassay.attacks.services.budgets import Defect
-from dpassay.attacks.services.chances import (
+from dpassay.attacks.services.interface import Refusal, Session
+from dpassay.attacks.services.probing import (
+    HAIR,
+    POINTS,
+    Defect,
+    Probing,
     block_probability,
+    halves,
     pairing_probability,
     repeat_probability,
+    shown,
 )
-from dpassay.attacks.services.interface import Refusal, Session
-from dpassay.attacks.services.probe_points import POINTS, ProbePoints, shown
 
 ANSWERS = 96
 AT_ONCE = 48
@@ -98,7 +108,7 @@ def _varied(streams: Iterable[Sequence[Any]]) -> bool:
     return any(len(set(stream)) > 1 for stream in streams)
 
 
-def clock_defects(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
+def clock_defects(probe: Probing, x: Array) -> list[Defect]:
     """Coins that are those of the moment: sessions of different users and deployments agree.
 
     All are opened first, and asked in turns, so that a tick of the clock has many of them. Streams
@@ -111,12 +121,12 @@ def clock_defects(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
     sessions = [service.open(probe.data, seed, user) for seed, user in whose]
     streams = _in_turns(sessions, x, length)
     repeats, chance = repeat_probability(streams)
-    if not _varied(streams) or chance > alpha / 2:
+    if not _varied(streams) or chance > probe.share / 2:
         # two streams where the clock ticked while they were asked
-        return _ticks(probe, x, alpha / 2) if len(set(streams)) <= 2 else []
+        return _ticks(probe, x) if len(set(streams)) <= 2 else []
     time.sleep(TICK)
     for t in range(4):
-        later = service.open(probe.data, service.deployment("clock", "later", t), service.user())
+        later = probe.session("clock", "later", t)
         if later.transcript([x] * length) in streams:
             return []
     seen = (
@@ -138,22 +148,17 @@ def _in_turns(sessions: Sequence[Session], x: Array, length: int) -> list[tuple[
     return list(map(tuple, found))
 
 
-def _ticks(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
+def _ticks(probe: Probing, x: Array) -> list[Defect]:
     """Answers that are alike at every moment, of all deployments, and are not at all moments."""
-    service, asked = probe.service, [x, *probe.data.X[: min(probe.room, AT_A_TICK) - 1]]
+    asked = [x, *probe.data.X[: min(probe.room, AT_A_TICK) - 1]]
     moments = list[tuple[Any, ...]]()
     for tick in range(TICKS):
-        answers = {
-            service.open(
-                probe.data, service.deployment("tick", tick, t), service.user()
-            ).transcript(asked)
-            for t in range(AT_ONCE)
-        }
+        answers = {probe.session("tick", tick, t).transcript(asked) for t in range(AT_ONCE)}
         if len(answers) > 1:
             continue  # the clock moved on while they were asked, or they differ
         moments += answers
         chance = block_probability(moments, AT_ONCE)
-        if 2**TICKS * chance <= alpha:  # whichever moments were left out
+        if 2**TICKS * chance <= probe.share / 2:  # whichever moments were left out
             break
         time.sleep(TICK / 2)
     else:
@@ -166,12 +171,12 @@ def _ticks(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
     return [Defect(name=CLOCK, seen=seen, probability=2**TICKS * chance, again=again)]
 
 
-def replay_defects(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
+def replay_defects(probe: Probing) -> list[Defect]:
     """Find coins that begin anew whenever the same user opens a session, in one deployment.
 
     What was trained is then the same for all of them.
     """
-    length = min(probe.room // 2, 16)
+    x, length = probe.points[0], min(probe.room // 2, 16)
     seed = probe.service.deployment("replay")
     first: list[tuple[Any, ...]] = []
     second: list[tuple[Any, ...]] = []
@@ -181,7 +186,7 @@ def replay_defects(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
         for found in (first, second):
             found.append(probe.service.open(probe.data, seed, user).transcript([x] * length))
     chance = pairing_probability(first, second)
-    if chance > alpha or (length > 1 and not _varied(first)):
+    if chance > probe.share or (length > 1 and not _varied(first)):
         return []
     if any(len(stream) < length for stream in (*first, *second)):
         return []  # users of a deployment have one budget together, and equal refusals are no coins
@@ -195,13 +200,12 @@ def replay_defects(probe: ProbePoints, x: Array, alpha: float) -> list[Defect]:
     return [Defect(name=REPLAY, seen=seen, probability=chance, again=again)]
 
 
-def shared_defects(
-    probe: ProbePoints, points: Sequence[Array], alpha: float, remarks: list[str]
-) -> list[Defect]:
+def shared_defects(probe: Probing) -> list[Defect]:
     """Coins that do not depend on the user.
 
     Where answers do not change within a session, they may be those of training.
     """
+    points = probe.points
     length, pairs = _shared_size(probe.room)
     asked = [points[i % len(points) if length >= 16 else 0] for i in range(length)]
     blocks, inside, last = [], 1.0, ("", "", 0)
@@ -217,9 +221,9 @@ def shared_defects(
         inside *= math.prod(
             block_probability(first[k::step], 2) for k in range(min(step, len(first)))
         )
-    if inside > alpha:
-        if block_probability(blocks, 2) <= alpha:
-            remarks.append(ONE_ANSWER)
+    if inside > probe.share:
+        if block_probability(blocks, 2) <= probe.share:
+            probe.remarks.append(ONE_ANSWER)
         return []
     time.sleep(TICK)
     later = probe.service.open(probe.data, last[2], probe.service.user()).transcript(asked)
@@ -238,14 +242,12 @@ def shared_defects(
     return [Defect(name=name, seen=seen, probability=inside, again=again)]
 
 
-def few_bits_defects(
-    probe: ProbePoints, points: Sequence[Array], alpha: float, openings: int, untold: list[str]
-) -> list[Defect]:
+def few_bits_defects(probe: Probing) -> list[Defect]:
     """Find streams that come again among many: of users of one deployment, then of deployments.
 
     Each half has alpha / 2, spent in equal parts on the stages.
     """
-    service = probe.service
+    service, points, openings = probe.service, probe.points, probe.openings
     told = [_told(probe, x) for x in points]
     bits, x = max(told), points[int(np.argmax(told))]
     length = min(probe.room, LONGEST, math.ceil(BITS / bits))
@@ -255,14 +257,14 @@ def few_bits_defects(
         ("deployments", lambda t: (service.deployment("birthday", t), user)),
     ]
     for who, whose in ways[: 1 if service.says("live") else None]:
-        found = _birthday(probe, x, length, alpha / 2, openings, who, whose, untold)
+        found = _birthday(probe, x, length, who, whose)
         if found:
             return found
     # pairs must stand out from those that come by chance by six standard deviations, and eight
     pairs = openings * (openings - 1) / 2
     visible = math.log2(max(1.0, pairs / (8 + 6 * math.sqrt(pairs / 2 ** (length * bits)))))
     if visible < SOUGHT:
-        untold.append(
+        probe.untold.append(
             f"seeds of few bits: {length} answers of a session would show seeds of about "
             f"{max(0.0, visible):.0f} bits at most"
         )
@@ -270,17 +272,10 @@ def few_bits_defects(
 
 
 def _birthday(
-    probe: ProbePoints,
-    x: Array,
-    length: int,
-    alpha: float,
-    openings: int,
-    who: str,
-    whose: Callable[[int], tuple[int, str]],
-    untold: list[str],
+    probe: Probing, x: Array, length: int, who: str, whose: Callable[[int], tuple[int, str]]
 ) -> list[Defect]:
     streams: list[tuple[Any, ...]] = []
-    stages = [stage for stage in STAGES if stage < openings] + [openings]
+    stages = [stage for stage in STAGES if stage < probe.openings] + [probe.openings]
     for stage in stages:
         while len(streams) < stage:
             seed, user = whose(len(streams))
@@ -291,45 +286,37 @@ def _birthday(
                 else session.transcript([x] * length)
             )
             if len(streams[-1]) < length:
-                untold.append(
+                probe.untold.append(
                     f"seeds of few bits: {who} were refused after {len(streams) - 1} sessions"
                 )
                 return []
         repeats, chance = repeat_probability(streams)
-        if chance <= alpha / len(stages):
+        if chance <= probe.share / 2 / len(stages):
             break
     else:
         return []
     counts = Counter(streams)
     most = counts.most_common(1)[0][1]
-    again = sum(count for count in counts.values() if count > 1)
+    many = sum(count for count in counts.values() if count > 1)
     bits = _bits(counts)
     name, told = FEW, f"as coins of about {bits:.0f} bits do"
-    if (most >= 3 and 2 * most >= again) or bits <= FEW_SEEDS:
+    if (most >= 3 and 2 * most >= many) or bits <= FEW_SEEDS:
         name = TOGETHER if who == "deployments" else PART
         told = f"{most} of them the same stream, so that part of the {who} have one seed"
     seen = (
         f"of {len(streams)} {who}, {repeats} gave the {length} answers of an earlier one, answer "
         f"for answer, {told}"
     )
-    return [
-        Defect(
-            name=name, seen=seen, probability=chance,
-            again=f"open sessions of {len(streams)} {who}, and ask {length} times at {shown(x)}",
-        )
-    ]  # fmt: skip
+    again = f"open sessions of {len(streams)} {who}, and ask {length} times at {shown(x)}"
+    return [Defect(name=name, seen=seen, probability=chance, again=again)]
 
 
-def _told(probe: ProbePoints, x: Array) -> float:
+def _told(probe: Probing, x: Array) -> float:
     """Estimate the bits by which an answer tells streams apart, at least 0.1, by equal answers."""
-    length, seed = min(probe.room, LONGEST), probe.service.deployment("birthday")
-    counts = Counter(
-        answer
-        for _ in range(MEASURED)
-        for answer in probe.service.open(probe.data, seed, probe.service.user()).transcript(
-            [x] * length
-        )
-    )
+    seed, counts = probe.service.deployment("birthday"), Counter[Any]()
+    for _ in range(MEASURED):
+        session = probe.service.open(probe.data, seed, probe.service.user())
+        counts.update(session.transcript([x] * min(probe.room, LONGEST)))
     return max(0.1, _bits(counts))
 
 
@@ -338,3 +325,75 @@ def _bits(counts: Counter[Any]) -> float:
     number = sum(counts.values())
     pairs = sum(count * (count - 1) for count in counts.values()) / 2
     return math.log2(max(1.0, number * (number - 1) / 2 / max(pairs, 0.5)))
+
+
+BATCHES = 96
+SIZE = 2
+"""Points of a batch."""
+REUSED = "noise reused within a batch"
+CANCELS = "noise cancels within a batch"
+REPLAYED = "batches replay the same coins"
+WORDS = {
+    REPLAYED: "sessions got two batches that were alike, answer for answer: each batch begins with "
+    "the same coins",
+    REUSED: "batches had both answers on one side of what is usual: answers of a batch share "
+    "coins, and their differences have none",
+    CANCELS: "batches had their answers on opposite sides of what is usual: the noise of a batch "
+    "sums to nothing, and so the sum of its answers has none",
+}
+
+
+def batch_cost(room: int) -> tuple[int, int]:
+    """Return how many openings and queries it takes at most."""
+    return (BATCHES, BATCHES * 2 * SIZE) if room >= 2 * SIZE else (0, 0)
+
+
+def batch_defects(probe: Probing) -> list[Defect]:
+    """Return the defects of batches, by three tests that share the error probability.
+
+    The answers of a batch are on the same side or on opposite ones, or batches come again.
+    """
+    x, service = probe.points[0], probe.service
+    batch = np.array([x, probe.beside(x, HAIR)])
+    if probe.room < 2 * SIZE:
+        probe.untold.append("noise of batches: the budget is below two batches of two")
+        return []
+    seed, rows = service.deployment("batches"), list[tuple[Any, ...]]()
+    for _ in range(BATCHES):
+        session = service.open(probe.data, seed, service.user())
+        if not session.has("ask_many"):
+            return []
+        answers = [each for _ in range(2) for each in session.ask_many(batch)]
+        if len(answers) < 2 * SIZE:
+            probe.untold.append("noise of batches: fewer answers than points of a batch")
+            return []
+        rows.append(tuple(answers))
+    again = (
+        f"open {BATCHES} sessions of different users with seed {seed}, and ask each for two "
+        f"batches of {shown(x)} and a point a hair beside it"
+    )
+    one, other = (_sides([row[k] for row in rows]) for k in range(SIZE))
+    opposite = [not side for side in other]
+    tests = (
+        (REPLAYED, [row[:SIZE] for row in rows], [row[SIZE:] for row in rows]),
+        (REUSED, one, other),
+        (CANCELS, one, opposite),
+    )
+    for name, first, second in tests:
+        chance = pairing_probability(first, second)
+        if chance <= probe.share / len(tests):
+            equal = sum(a == b for a, b in zip(first, second, strict=True))
+            seen = f"{equal} of {BATCHES} {WORDS[name]}"
+            return [Defect(name=name, seen=seen, probability=chance, again=again)]
+    return []
+
+
+def _sides(column: list[Any]) -> list[bool]:
+    """Say of each answer whether it is above the median; of labels, whether it is the first one.
+
+    Of vectors the last number counts. It depends on the column alone, whatever its order.
+    """
+    values = [each[-1] if isinstance(each, tuple) else each for each in column]
+    sided, _ = halves(values, values)
+    top = max(sided, key=str)
+    return [each == top for each in sided]

@@ -14,7 +14,7 @@ from typing import Any
 
 from dpassay.claims import DP
 from dpassay.errors import InvalidInput, as_real, require
-from dpassay.targets.estimators import Observed
+from dpassay.targets.estimators import ObservedEstimator
 
 ALLOWED = "a model or function with a parameter epsilon, or a BudgetAccountant that has spent some"
 
@@ -31,7 +31,7 @@ def claim(spent: Any) -> DP:
         total = spent.total()
         require(total.epsilon > 0, "spent", spent, ALLOWED)
         return _claim(total.epsilon, float(total.delta))
-    if isinstance(spent, Observed):
+    if isinstance(spent, ObservedEstimator):
         spent = spent.estimator
     epsilon = getattr(spent, "epsilon", None)
     if epsilon is None and callable(spent):
@@ -40,14 +40,14 @@ def claim(spent: Any) -> DP:
     return _claim(epsilon, 0.0)
 
 
-def model(estimator: Any, outputs: tuple[str, ...] = ("predict",)) -> Observed:
+def model(estimator: Any, outputs: tuple[str, ...] = ("predict",)) -> ObservedEstimator:
     """Return a model of which other things are seen than its predictions.
 
     `estimator` has `fit` and `predict`: `GaussianNB(epsilon=1.0)` say. `outputs` are what somebody
     sees of the fitted model, all of it together one answer: attributes such as 'theta_', 'var_',
     'class_prior_', 'coef_', 'intercept_', and 'predict' for the predictions at queries.
     """
-    return Observed(estimator, tuple(outputs))
+    return ObservedEstimator(estimator, tuple(outputs))
 
 
 def _claim(epsilon: Any, delta: float) -> DP:

@@ -1,4 +1,30 @@
-"""`dpassay attack`: what an attacker with query access learns."""
+r"""Learn by queries of models who was in their training sets.
+
+Train many models on random halves of the records, and guess from their answers
+which records were in the training set: every attack against the unprotected
+learner and against mechanisms. Certified bounds are compared with the claims.
+`dpassay attack service` probes a service of your own; `dpassay attack signals`
+attacks models that are already trained.
+
+  dpassay attack --out attack
+      attack six mechanisms at five losses, and the unprotected tree, on
+      scikit-learn's breast cancer data; then open attack/attack.html
+  dpassay attack soft-majority --epsilon 0.5,8 --budgets 1,16 -p r=11 \
+      --learner logistic
+      attack one mechanism, at two losses of a single answer, with 1 or 16
+      answers about each record
+  dpassay attack --against base --data people.csv --label income \
+      --records 10000 --jobs 2
+      attack only the unprotected learner, on your own data
+  dpassay attack soft-majority --canaries 20 --adversary pois-miaq
+      plant 20 mislabelled records, and let the attacker poison the training
+      sets and choose the queries
+  dpassay attack --out attack --executor dask --scheduler tcp://10.0.0.1:8786
+      train the models on a Dask cluster; see docs/scale.md
+  dpassay attack --against base --data people.csv --label income \
+      --attribute sex
+      guess which of two values of a column each training record has
+"""
 
 from __future__ import annotations
 
@@ -22,16 +48,14 @@ from dpassay.attacks.experiment.subjects import Protected
 from dpassay.attacks.experiment.vulnerability import FILE as RECORDS
 from dpassay.attacks.experiment.vulnerability import records_csv
 from dpassay.attacks.given.estimates import OWN
-from dpassay.attacks.repeated.attacked import attack_repeatedly, can_be_repeated, enough_transcripts
-from dpassay.attacks.repeated.run import ladder
-from dpassay.attacks.scores.interface import Attack
-from dpassay.attacks.scores.registry import ATTACKS
-from dpassay.cli.arguments.in_force import in_force, said_by_variables
-from dpassay.cli.arguments.options import (
-    read_table,
-    transcripts_of,
-    workers_of,
+from dpassay.attacks.repeated.run import (
+    attack_repeatedly,
+    can_be_repeated,
+    enough_transcripts,
+    ladder,
 )
+from dpassay.attacks.scores import ATTACKS, Attack
+from dpassay.cli.arguments.options import read_table, refuse_idle, workers_of
 from dpassay.cli.arguments.parser import (
     Parser,
     add_claim,
@@ -42,19 +66,16 @@ from dpassay.cli.arguments.parser import (
     add_parameters,
     add_targets,
     codes,
-    examples,
+    in_force,
 )
-from dpassay.cli.attacked import asked_of, attacked
+from dpassay.cli.attack_targets import AttackTargets
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.gate.rules import accepted_rules
 from dpassay.cli.interrupts import interrupts
 from dpassay.cli.output.progress import announce, bars
 from dpassay.cli.output.terminal import console
 from dpassay.cli.sealed import sealed
-from dpassay.cli.service import service_action
-from dpassay.cli.shared import command_of, commit, deliver_attacks
-from dpassay.cli.signals import GO_WITH, signals_action
-from dpassay.config.attack_options import ATTACK_KEYS
+from dpassay.cli.shared import command_of, deliver_attacks
 from dpassay.config.load import Config
 from dpassay.data import Table
 from dpassay.engine.preflight import check
@@ -62,69 +83,28 @@ from dpassay.engine.run import opened_cluster
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, printable, require
 from dpassay.pairs import replace_one
-from dpassay.record.attack_baseline import ATTACK_BASELINE
-from dpassay.targets.groups import Group
+from dpassay.record import kinds
+from dpassay.targets.groups import PairGroup
+from dpassay.targets.source import commit
 from dpassay.trials.isolation.limits import protections
 from dpassay.trials.ledger import Ledger
 
-DESCRIPTION = """Train many models on random halves of the records, and guess from their answers
-which records were in the training set: every attack against the unprotected learner and against
-mechanisms. Certified bounds are compared with the claims."""
-EXAMPLES = examples(
+IDLE: tuple[tuple[tuple[str, ...], Callable[[Config], bool], str], ...] = (
     (
-        "dpassay attack --out attack",
-        """attack six mechanisms at five losses, and the unprotected tree, on scikit-learn's breast
-        cancer data; then open attack/attack.html""",
+        ("epsilon", "budgets", "transcripts"),
+        lambda config: config.against == "base",
+        "with --against base, which claims nothing",
     ),
+    (("noise",), lambda config: config.copies == 0, "without --copies"),
+    (("planted",), lambda config: config.canaries == 0, "without --canaries"),
     (
-        "dpassay attack soft-majority --epsilon 0.5,8 --budgets 1,16 -p r=11 --learner logistic",
-        (
-            "attack one mechanism, at two losses of a single answer, with 1 or 16 answers about "
-            "each record"
-        ),
-    ),
-    (
-        "dpassay attack --against base --data people.csv --label income --records 10000 --jobs 2",
-        "attack only the unprotected learner, on your own data",
-    ),
-    (
-        "dpassay attack --service my_module:factory --data people.csv --label income --epsilon 0.5",
-        """probe a service of your own for defects, and compare repeated queries with its claim;
-        factory(data, seed, user) opens a session whose ask(x) returns a label, or raises when the
-        query budget is spent""",
-    ),
-    (
-        "dpassay attack --signals signals.npz --out attack",
-        """attack models that are already trained, by the scores that they gave to records: arrays
-        scores and membership, a row for each model; the last models are attacked""",
-    ),
-    (
-        "dpassay attack soft-majority --canaries 20 --adversary pois-miaq",
-        (
-            "plant 20 mislabelled records, and let the attacker poison the training sets and "
-            "choose the queries"
-        ),
-    ),
-    (
-        "dpassay attack --out attack --executor dask --scheduler tcp://10.0.0.1:8786",
-        "train the models on a Dask cluster; see docs/scale.md",
-    ),
-    (
-        "dpassay attack --against base --data people.csv --label income --attribute sex",
-        "guess which of two values of a column each training record has",
+        ("poisoned", "poison_labels", "poison"),
+        lambda config: not ADVERSARIES[config.adversary].poisons,
+        "without --adversary pois-minq or pois-miaq",
     ),
 )
-OF_MODELS = (
-    *("budgets", "references", "models", "copies", "noise", "cache", "jobs", "canaries", "planted"),
-    *("executor", "scheduler"),
-    *("adversary", "poisoned", "poison_labels", "poison", "attribute", "slice_by"),
-)
-"""Options about the models that are trained and asked; a service has its own."""
-OF_CLAIMS = ("epsilon", "budgets", "transcripts")
-"""Options about mechanisms, which have a claim and draw coins."""
+"""Options that would change nothing, when, and with or without what; they are refused."""
 ON_DASK = "dask, all that an attack takes: the models are trained on a Dask cluster"
-WHERE = ("jobs", "executor", "scheduler")
-"""Who trains models."""
 MODELS = "models.sqlite"
 """The ledger of trained models, in its folder."""
 COUNTED_AGAIN = "accepted attack.json whose guesses are counted again, see dpassay baseline"
@@ -136,11 +116,10 @@ SMALLER = (
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, f"{EXAMPLES}\n{codes(EVERY)}")
+    command.describe(__doc__, codes(EVERY))
     add_targets(command)
     what = command.add_argument_group("what is attacked")
-    add_options(what, "against", "epsilon", "service", "signals", "signal", "budgets")
-    add_options(what, "transcripts")
+    add_options(what, "against", "epsilon", "budgets", "transcripts")
     add_parameters(what)
     add_claim(what)
     add_foreign(what)
@@ -155,7 +134,7 @@ def add_arguments(command: Parser) -> None:
     add_option(work, "jobs")
     add_option(work, "executor", text=ON_DASK, shown="--jobs processes of this machine train them")
     add_options(work, "scheduler", "shard_timeout", "memory", "cache")
-    add_option(work, "baseline", text=COUNTED_AGAIN, shown=ATTACK_BASELINE)
+    add_option(work, "baseline", text=COUNTED_AGAIN, shown=kinds.ATTACKS.baseline)
     add_option(work, "out", text="write attack.json, its pages and the table of all records there")
     add_output(work)
     work.add_argument("--allow-inconclusive", action="store_true", help="exit with 0 instead of 4")
@@ -165,20 +144,14 @@ def action(arguments: argparse.Namespace) -> int:
     """Attack, print the table or the record, write the page."""
     config = in_force(arguments)
     _refuse_idle(arguments, config)
-    if config.said("signals"):
-        return signals_action(arguments, config)
     with sealed(config, arguments.words) as changed:
-        if config.said("service"):
-            return service_action(arguments, config, changed)
-        alone = config.command_line
-        transcripts_of(config)
-        asked_for = asked_of(arguments, config)
-        table = read_table(config, alone["slice_by"], task=alone["task"] or "")
-        scenario = Scenario(seed=config.seed, **{key: alone[key] for key in _SCENARIO})
-        data, laid = lay(table, scenario)
+        asked = AttackTargets(arguments, config)
+        table = read_table(config, config.slice_by, task=config.task or "")
+        told = {key.name: getattr(config, key.name) for key in fields(Scenario)}
+        data, laid = lay(table, Scenario(**told))
         known = accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
         laid["commit"] = commit()  # before there is code that could change what is called
-        with attacked(asked_for, arguments, config, table, data) as targets:
+        with asked.built(table, data) as targets:
             again = [replace(each, again=known.get(each.name, {})) for each in targets]
             return _attack(arguments, config, again, table, data, laid, changed)
 
@@ -195,19 +168,19 @@ def _attack(
     """Attack targets that are built, print and write what was found."""
     from dpassay.reports.attack.pages import print_attacks
 
-    alone, transcripts = config.command_line, transcripts_of(config)
+    transcripts = config.transcripts
     known = OWN if table.numbers is not None else tuple(ATTACKS)
-    for name in alone["attacks"] or ():
+    for name in config.attacks or ():
         require(name in known, "--attacks", name, f"one of {', '.join(known)}")
-    attacks = {name: ATTACKS[name]() for name in alone["attacks"] or known}
+    attacks = {name: ATTACKS[name] for name in config.attacks or known}
     asked = [target for target in targets if transcripts != 0 and can_be_repeated(target)]
     # of alpha: of a subject, of a ladder of repeated queries
     share = (1 - config.confidence) / (len(targets) + len(asked))
-    design = Design(references=alone["references"], confidence=1 - share * len(targets))
+    design = Design(references=config.references, confidence=1 - share * len(targets))
     design = replace(
         design,
-        targets=alone["models"] or enough(targets, attacks, data, design, share),
-        fresh=alone["models"] is None,
+        targets=config.models or enough(targets, attacks, data, design, share),
+        fresh=config.models is None,
     )
     settings = Settings(seed=config.seed, confidence=config.confidence, **workers_of(config))
     _preflight(targets, data, settings)
@@ -218,7 +191,7 @@ def _attack(
     try:
         with (
             opened_cluster(settings) as cluster,
-            _kept(alone["cache"], directory) as ledger,
+            _kept(config.cache, directory) as ledger,
             bars(quiet=arguments.quiet, smaller=SMALLER) as progress,
             redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
         ):
@@ -246,7 +219,7 @@ def _attack(
     except KeyboardInterrupt:
         complete = False
     facts = laid | {
-        "command": command_of(arguments.words, said_by_variables(arguments, config)),
+        "command": command_of(arguments, config),
         "complete": complete,
         "confidence": config.confidence,
         "data": table.source,
@@ -261,78 +234,32 @@ def _attack(
     )
     shown = partial(print_attacks, record, console())
     beside = {RECORDS: records_csv(found, data)}
-    deliver_attacks(
-        record,
-        directory,
-        shown,
-        beside,
-        held=protections(),
-        as_json=arguments.json,
-        quiet=arguments.quiet,
-    )
+    deliver_attacks(record, directory, shown, arguments, beside, protections())
     return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
-
-
-_SCENARIO = [option.name for option in fields(Scenario) if option.name != "seed"]
 
 
 def _refuse_idle(arguments: argparse.Namespace, config: Config) -> None:
     """Refuse options that would change nothing, instead of ignoring them."""
-    for key, why in _idle(config):
-        if config.said(key):
-            raise InvalidInput(f"--{key.replace('_', '-')}: has no effect {why}")
+    for keys, idle, why in IDLE:
+        if idle(config):
+            refuse_idle(config, keys, why)
     if config.said("executor") and config.executor != "dask":
         raise InvalidInput(
             f"--executor {config.executor}: has no effect on attacks but with dask; --jobs says "
             "how many processes train"
         )
-    for key in ("service", "signals"):
-        for option in ("process", "http", "claim", "answers") if config.said(key) else ():
-            if getattr(arguments, option):
-                raise InvalidInput(f"--{option}: has no effect with --{key}")
-    if config.command_line["against"] == "base":
-        claimed = [] if arguments.claim is None else [arguments.claim]
-        for given, named in (
-            (arguments.targets, "TARGET"),
-            (arguments.parameters, "-p"),
-            (arguments.process, "--process"),
-            (arguments.http, "--http"),
-            (claimed, "--claim"),
-        ):
-            if given:
-                raise InvalidInput(
-                    f"{named} {given[0]}: has no effect with --against base, which attacks the "
-                    "learner alone"
-                )
-
-
-def _idle(config: Config) -> Iterator[tuple[str, str]]:
-    """Yield the options that would change nothing, and with or without what."""
-    alone = config.command_line
-    if config.said("service"):
-        yield from ((key, "with --service, which trains no models") for key in OF_MODELS)
-        if not config.said("epsilon"):
-            yield (
-                "transcripts",
-                "with --service but without --epsilon, the claim to compare them with",
+    for named, given in (
+        ("TARGET", arguments.targets),
+        ("-p", arguments.parameters),
+        ("--process", arguments.process),
+        ("--http", arguments.http),
+        ("--claim", [arguments.claim] if arguments.claim else []),
+    ):
+        if given and config.against == "base":
+            raise InvalidInput(
+                f"{named} {given[0]}: has no effect with --against base, which attacks the "
+                "learner alone"
             )
-        return
-    if config.said("signals"):
-        others = [key for key in (*ATTACK_KEYS, "data", "label", *WHERE) if key not in GO_WITH]
-        yield from ((key, "with --signals, which trains no models") for key in others)
-        return
-    yield "signal", "without --signals"
-    if alone["against"] == "base":
-        yield from ((key, "with --against base, which claims nothing") for key in OF_CLAIMS)
-    if alone["copies"] == 0:
-        yield "noise", "without --copies"
-    if alone["canaries"] == 0:
-        yield "planted", "without --canaries"
-    if not ADVERSARIES[alone["adversary"]].poisons:
-        yield from (
-            (key, "without --adversary pois-minq or pois-miaq")
-            for key in ("poisoned", "poison_labels", "poison")
-        )
 
 
 def _preflight(targets: Sequence[Target], data: ExperimentData, settings: Settings) -> None:
@@ -343,7 +270,7 @@ def _preflight(targets: Sequence[Target], data: ExperimentData, settings: Settin
     half = data.records.take(slice(0, len(data.records) // 2))
     base = data.behind(half)
     pairs = replace_one(base.X, base.y, pool=data.test, neighbours="one", seed=settings.seed)
-    group = Group(pairs=pairs, queries=data.points.X, kind="data", reason=pairs.how)
+    group = PairGroup(pairs=pairs, queries=data.points.X, kind="data", reason=pairs.how)
     protected = [
         (each.subject.target, each.claim) for each in targets if isinstance(each.subject, Protected)
     ]

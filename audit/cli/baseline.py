@@ -6,17 +6,16 @@ import argparse
 import sys
 from pathlib import Path
 
-from dpassay.cli.arguments.in_force import in_force
-from dpassay.cli.arguments.parser import Parser, add_option, examples
+from dpassay.cli.arguments.parser import Parser, add_option, examples, in_force
 from dpassay.cli.compare import CODES, KINDS, add_estimates, add_pages
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.gate.actions import accept, check, require_estimates
-from dpassay.cli.gate.kinds import RUNS, kind_of
+from dpassay.cli.records import kind_of
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput
 from dpassay.record.baseline import moved
 from dpassay.record.files import dumps, exists, write_text
-from dpassay.record.run_record import read_record
+from dpassay.record.kinds import RUNS
 from dpassay.targets.source import defined_at
 
 DESCRIPTION = (
@@ -117,7 +116,7 @@ def _move(old: str, new: str, baseline: Path, config: Config) -> int:
     """Rename a mechanism in the baseline, and say what is left to do."""
     if not exists(baseline):
         raise InvalidInput(f"--baseline = '{baseline}': does not exist, so nothing can be moved")
-    held = read_record(baseline, "--baseline")
+    held = RUNS.read(baseline, "--baseline")
     changed, number = moved(held, old, new, baseline)
     named = {each.called for each in config.mechanisms}
     if new not in named and defined_at(new) is None:

@@ -8,7 +8,7 @@ from typing import Any
 from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.gate.actions import compare_records, require_estimates
-from dpassay.cli.gate.kinds import kind_of
+from dpassay.cli.records import kind_of
 
 DESCRIPTION = """Compare a record with an older one, entry by entry. All bounds are computed \
 again, with one error

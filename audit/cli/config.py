@@ -1,4 +1,14 @@
-"""`dpassay config`: what is in force, and where it was said."""
+"""Show the configuration that `dpassay run` would use here.
+
+It also shows where each value comes from. The command line overrides environment
+variables (DPASSAY_SEED and so on), these override dpassay.toml or [tool.dpassay]
+in pyproject.toml, and these override the profile.
+
+  dpassay config --show
+      what is in force in this folder
+  DPASSAY_SEED=3 dpassay config --show --profile deep
+      what would be in force with another seed and profile
+"""
 
 from __future__ import annotations
 
@@ -6,8 +16,7 @@ import argparse
 import sys
 from typing import Any
 
-from dpassay.cli.arguments.in_force import in_force
-from dpassay.cli.arguments.parser import Parser, add_data, add_output, add_sizes, examples
+from dpassay.cli.arguments.parser import Parser, add_data, add_output, add_sizes, in_force
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.terminal import console
 from dpassay.config.load import Config
@@ -16,35 +25,20 @@ from dpassay.config.options import OPTIONS
 from dpassay.config.values import written
 from dpassay.record.files import dumps
 
-DESCRIPTION = """Show the configuration that `dpassay run` would use here, and where each value \
-comes from. The command line
-overrides environment variables (DPASSAY_SEED and so on), these override dpassay.toml or \
-[tool.dpassay] in pyproject.toml, and
-these override the profile."""
-EXAMPLES = examples(
-    ("dpassay config --show", "what is in force in this folder"),
-    (
-        "DPASSAY_SEED=3 dpassay config --show --profile deep",
-        "what would be in force with another seed and profile",
-    ),
-)
 OPEN = {
     "executor": "as it needs",
-    "scheduler": "none",
     "detect": "1.5 times the claim",
-    "out": "none",
-    "search": "none",
     "output": "a few runs show it",
     "search_seconds": "no limit",
     "data": "breast-cancer",
     "label": "its own",
 }
-"""What it means that a key has no value."""
+"""What it means that a key has no value, where it is not none."""
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, EXAMPLES)
+    command.describe(__doc__)
     command.add_argument("--show", action="store_true", help="print it (the default)")
     add_output(command, quiet=False)
     add_sizes(command)
@@ -82,7 +76,9 @@ def _print(config: Config) -> None:
         table.add_column(column, overflow="fold")
     for key in OPTIONS:
         value = getattr(config, key)
-        table.add_row(key, Text(OPEN[key] if value is None else _shown(value)), config.origin(key))
+        table.add_row(
+            key, Text(OPEN.get(key, "none") if value is None else _shown(value)), config.origin(key)
+        )
     if not config.mechanisms:
         table.add_row("mechanisms", "the catalogue", config.origin("mechanisms"))
     for k, mechanism in enumerate(config.mechanisms, 1):

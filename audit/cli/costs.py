@@ -10,19 +10,19 @@ from dpassay.claims import Claim
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.terminal import console, print_json
 from dpassay.engine.budget import Budget
-from dpassay.engine.planning import Cost, cost, draws_needed, ladder, measure
+from dpassay.engine.planning import AuditCost, cost, draws_needed, ladder, measure
 from dpassay.engine.searching.cost import SearchCost, search_cost
 from dpassay.engine.settings import Settings
 from dpassay.engine.wording import seen_words
 from dpassay.errors import TargetError
 from dpassay.numerics import upper_number
 from dpassay.reports.shared.numbers import plural
-from dpassay.targets.groups import Group, groups_for
+from dpassay.targets.groups import PairGroup, groups_for
 from dpassay.targets.guard import AuditTarget
 
 
 def dry_run(
-    targets: list[AuditTarget], data: Group | None, settings: Settings, *, as_json: bool
+    targets: list[AuditTarget], data: PairGroup | None, settings: Settings, *, as_json: bool
 ) -> int:
     """Say what a run would do, and about how long it would take.
 
@@ -36,49 +36,50 @@ def dry_run(
                 told = f"error: {error.cause}"
             console().print(f"{target.name}: {told}")
         return Exit.NOTHING
-    given = [each for each in targets if each.space is None]
-    every = sum(len(target.claims) for target in targets)
-    plans = list(_plans(given, data, settings, every))
-    searches = list(_searches(targets, settings))
+    plans = list(_plans(targets, data, settings))
     if as_json:
-        planned = [
-            {"mechanism": name, "claim": str(claim), "law": law} | cost_json(each)
-            for name, claim, law, each in plans
-        ]
-        sought = [
-            {"mechanism": target.name, "claim": str(claim), "search": asdict(each)}
-            for target, claim, each in searches
-        ]
-        print_json([*planned, *sought])
+        print_json([facts for facts, _ in plans])
         return Exit.NOTHING
     out = console()
-    for name, claim, law, each in plans:
-        for line in _words(name, claim, each, law=law):
-            out.print(line)
-    for target, claim, search in searches:
-        for line in _search_words(target, claim, search, settings.search_seconds):
+    for _, lines in plans:
+        for line in lines:
             out.print(line)
     return Exit.NOTHING
 
 
-def _searches(
-    targets: list[AuditTarget], settings: Settings
-) -> Iterator[tuple[AuditTarget, Claim, SearchCost]]:
-    """Yield what each claim would cost whose worst pair is searched for."""
-    budget = Budget(draws=settings.budget, alpha=1 - settings.confidence)
+def _plans(
+    targets: list[AuditTarget], data: PairGroup | None, settings: Settings
+) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """Yield what each claim would cost, as JSON and in words; first those with pairs of their own.
+
+    Those whose worst pair is searched for have a budget of their own each.
+    """
+    alpha, every = 1 - settings.confidence, sum(len(target.claims) for target in targets)
+    share = Budget(
+        draws=settings.budget, alpha=alpha / max(1, every), stop_early=settings.stop_early
+    )
+    for target in targets:
+        if target.space is not None:
+            continue
+        groups = groups_for(target, data)
+        speed = measure(target, groups)
+        law = settings.mode != "monte-carlo" and target.has_law
+        for claim in target.claims:
+            planned = cost(target, claim, groups, share, speed)
+            facts = {"mechanism": target.name, "claim": str(claim), "law": law}
+            yield facts | cost_json(planned), list(_words(target.name, claim, planned, law=law))
     for target in targets:
         if target.space is None:
             continue
-        each = search_cost(target, target.space, budget, settings.seed)
+        budget = Budget(draws=settings.budget, alpha=alpha)
+        search = search_cost(target, target.space, budget, settings.seed)
         for claim in target.claims:
-            yield target, claim, each
+            facts = {"mechanism": target.name, "claim": str(claim), "search": asdict(search)}
+            first = f"{target.name}, {claim}: a search among {target.space.words}"
+            yield facts, [first, *_search_words(search, settings.search_seconds)]
 
 
-def _search_words(
-    target: AuditTarget, claim: Claim, each: SearchCost, seconds: float | None
-) -> Iterator[str]:
-    space = "" if target.space is None else target.space.words
-    yield f"{target.name}, {claim}: a search among {space}"
+def _search_words(each: SearchCost, seconds: float | None) -> Iterator[str]:
     yield (
         f"  search: {plural(each.pairs, 'pair')} in {plural(each.families, 'family')}; at most "
         f"{each.search:,} runs in {len(each.rounds)} rounds"
@@ -97,21 +98,7 @@ def _search_words(
         yield f"  the search ends after {seconds:g} s at the latest, before the certification"
 
 
-def _plans(
-    targets: list[AuditTarget], data: Group | None, settings: Settings, every: int
-) -> Iterator[tuple[str, Claim, bool, Cost]]:
-    """Yield what each claim would cost: name, claim, whether its law is known, cost."""
-    share = (1 - settings.confidence) / max(1, every)
-    budget = Budget(draws=settings.budget, alpha=share, stop_early=settings.stop_early)
-    for target in targets:
-        groups = groups_for(target, data)
-        speed = measure(target, groups)
-        law = settings.mode != "monte-carlo" and target.has_law
-        for claim in target.claims:
-            yield target.name, claim, law, cost(target, claim, groups, budget, speed)
-
-
-def _words(name: str, claim: Claim, each: Cost, *, law: bool) -> Iterator[str]:
+def _words(name: str, claim: Claim, each: AuditCost, *, law: bool) -> Iterator[str]:
     yield f"{name}, {claim}: {each.pairs:,} pairs, {each.queries:,} queries, {each.cells:,} cells"
     if law:
         only = claim.computed
@@ -141,7 +128,9 @@ def _words(name: str, claim: Claim, each: Cost, *, law: bool) -> Iterator[str]:
     yield f"  about {each.seconds:,.0f} s on one core"
 
 
-def costs_of(target: AuditTarget, data: Group, settings: Settings) -> list[tuple[float, Cost]]:
+def costs_of(
+    target: AuditTarget, data: PairGroup, settings: Settings
+) -> list[tuple[float, AuditCost]]:
     """Return what it costs to see each leak: the one that is asked for, or some above the claim."""
     groups, claim = groups_for(target, data), target.claims[0]
     speed, alpha = measure(target, groups), (1 - settings.confidence) / len(target.claims)
@@ -154,7 +143,7 @@ def costs_of(target: AuditTarget, data: Group, settings: Settings) -> list[tuple
     return costs
 
 
-def cost_json(each: Cost) -> dict[str, Any]:
+def cost_json(each: AuditCost) -> dict[str, Any]:
     """Return a cost as JSON values."""
     seen = {"detectable": upper_number(each.sight.detectable), "sight": each.sight.as_json()}
     return (

@@ -1,31 +1,28 @@
-"""`dpassay explain`: one result of a record, in words."""
+"""Explain one result of a record in words.
+
+Shown are its claim, witness, counts and bound, and the command that repeats
+the witness.
+
+  dpassay explain soft-majority.printed.exact
+      a result of the last `dpassay run --out report`
+  dpassay explain pate.own.monte-carlo --record old/record.json
+      a result of another record
+"""
 
 from __future__ import annotations
 
 import argparse
 
-from dpassay.cli.arguments.parser import Parser, examples
+from dpassay.cli.arguments.parser import Parser
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.gate.kinds import RUNS, record_of
 from dpassay.cli.output.terminal import console
-from dpassay.cli.records import sound
-
-DESCRIPTION = (
-    "Explain one result of a record: its claim, witness, counts and bound, and the command that "
-    "repeats the witness."
-)
-EXAMPLES = examples(
-    (
-        "dpassay explain soft-majority.printed.exact",
-        "a result of the last `dpassay run --out report`",
-    ),
-    ("dpassay explain pate.own.monte-carlo --record old/record.json", "a result of another record"),
-)
+from dpassay.cli.records import record_of, sound
+from dpassay.record.kinds import RUNS
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, EXAMPLES)
+    command.describe(__doc__)
     command.add_argument("id", metavar="ID", help="id of a result, as the table shows it")
     command.add_argument(
         "--record",

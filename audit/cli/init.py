@@ -1,4 +1,11 @@
-"""`dpassay init`: a configuration to begin with."""
+"""Write a commented configuration and an example that it audits.
+
+The files are dpassay.toml and dpassay_example.py in the working directory.
+Nothing is overwritten.
+
+  dpassay init && dpassay run
+      audit the example; then replace it by your own function
+"""
 
 from __future__ import annotations
 
@@ -6,24 +13,18 @@ import argparse
 import sys
 from pathlib import Path
 
-from dpassay.cli.arguments.parser import Parser, examples
+from dpassay.cli.arguments.parser import Parser
 from dpassay.cli.exit_codes import Exit
 from dpassay.config.load import FILE, PROJECT, read_file
 from dpassay.config.template import CONFIG_TEXT, EXAMPLE_TEXT
 from dpassay.errors import InvalidInput
 
-DESCRIPTION = """Write a commented configuration, dpassay.toml, and an example that it audits, \
-dpassay_example.py, into the
-working directory. Nothing is overwritten."""
-EXAMPLES = examples(
-    ("dpassay init && dpassay run", "audit the example; then replace it by your own function")
-)
 EXAMPLE = "dpassay_example.py"
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, EXAMPLES)
+    command.describe(__doc__)
 
 
 def action(arguments: argparse.Namespace) -> int:  # noqa: ARG001  (every command has one signature)

@@ -1,4 +1,15 @@
-"""`dpassay list`: the catalogue."""
+"""List the mechanisms of the catalogue by their source.
+
+With NAME: what this mechanism claims, where the claim is published, its
+parameters, and how it can be audited.
+
+  dpassay list
+      all names; audit one with `dpassay run NAME`
+  dpassay list soft-majority
+      claims, sources and parameters of one mechanism
+  dpassay list --json
+      everything about all of them, for programs
+"""
 
 from __future__ import annotations
 
@@ -8,7 +19,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpassay.claims import SINGLE
-from dpassay.cli.arguments.parser import Parser, add_mechanism, add_output, examples
+from dpassay.cli.arguments.parser import Parser, add_mechanism, add_output
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.terminal import console, print_json
 from dpassay.targets.catalogue import ENTRIES
@@ -18,22 +29,13 @@ if TYPE_CHECKING:
 
     from dpassay.targets.guard import AuditTarget
 
-DESCRIPTION = (
-    "List the mechanisms of the catalogue by their source; with NAME what one of them claims, "
-    "where that is published, its parameters, and how it can be audited."
-)
-EXAMPLES = examples(
-    ("dpassay list", "all names; audit one with `dpassay run NAME`"),
-    ("dpassay list soft-majority", "claims, sources and parameters of one mechanism"),
-    ("dpassay list --json", "everything about all of them, for programs"),
-)
 WRONG = "△"
 """Marks a mechanism with a claim that is known to be wrong; as in the reports."""
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, EXAMPLES)
+    command.describe(__doc__)
     add_mechanism(command, "name", metavar="NAME", nargs="?", help="one mechanism")
     add_output(command, quiet=False)
 

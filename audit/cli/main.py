@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -22,22 +23,27 @@ from dpassay.workers.supervisor import untraceable
 DEBUG = "--debug"
 COMMANDS = {
     "run": "audit mechanisms against their claims",
-    "plan": "how many trials a wanted detectable leak takes",
-    "list": "the catalogue: mechanisms, their claims and sources",
-    "explain": "one result: witness, counts, bound, how to repeat it",
+    "plan": "show how many trials it takes to detect a leak",
+    "list": "list the catalogue: mechanisms, their claims and sources",
+    "explain": "explain one result: witness, counts, bound, how to repeat it",
     "replay": "run one witness again",
-    "attack": "membership inference: what an attacker with query access learns",
-    "compare-mechanisms": "which private classifier to use on a data set, and what it costs",
+    "attack": "attack models by queries: who was in the training set",
+    "attack service": "find defects of a prediction service of your own",
+    "attack signals": "attack models that are already trained, by their scores",
+    "compare-mechanisms": "compare private classifiers on your data: accuracy, leak, cost",
     "selftest": "check the harness on this machine",
-    "theorem": "the statements of the papers, each an executable check",
+    "theorem": "check the statements of the papers",
     "init": "write a commented dpassay.toml and an example that runs",
-    "config": "what is in force, and where it was said",
-    "compare": "what has become worse from one record to another",
+    "config": "show the configuration, and where each value comes from",
+    "compare": "show what has become worse from one record to another",
     "baseline": "accept a record, and compare later ones with it",
     "report": "write reports from a record",
-    "completion": "what makes a shell complete commands, options and mechanisms",
+    "completion": "print the completion script for a shell",
 }
-"""Commands, in the order of the help; each lives in the module of its name."""
+"""Commands, in the order of the help; each lives in the module of its name.
+
+The parser takes one of two words as one.
+"""
 
 
 def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
@@ -71,11 +77,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if "_ARGCOMPLETE" in os.environ:
         from dpassay.cli.completion import answer_shell
 
-        answer_shell(parser(os.environ.get("COMP_LINE", "").split()))
+        answer_shell(parser)
     open_streams()
     given = list(sys.argv[1:] if argv is None else argv)
     words = [word for word in given if word != DEBUG]  # wherever it stands; no number depends on it
     debug = len(words) < len(given)
+    if " ".join(words[:2]) in COMMANDS:
+        words[:2] = [" ".join(words[:2])]
     untraceable()
     DECIDING.add(lineage())
     try:
@@ -114,7 +122,7 @@ def _run(words: list[str], *, debug: bool) -> int:
 
 
 def _module(command: str) -> Any:
-    return import_module(f"dpassay.cli.{command.replace('-', '_')}")
+    return import_module(f"dpassay.cli.{re.sub('[- ]', '_', command)}")
 
 
 def _complain(text: str, error: BaseException | None = None) -> None:

@@ -1,4 +1,17 @@
-"""`dpassay plan`: how many trials, or attacked models, it takes to see a leak."""
+r"""Show how many trials a sampled audit needs to detect a leak above the claim.
+
+It also shows about how long they take. With --attack: how many models `dpassay
+attack` must attack.
+
+  dpassay plan soft-majority -p epsilon=0.5
+      for leaks of 5 to 100 % above the claim
+  dpassay plan my_module:my_predict --claim epsilon=1 --detect 1.1 \
+      --data people.csv --label income
+      for one leak, in your own function on your own data
+  dpassay plan --attack soft-majority --epsilon 1 --detect 2
+      how many models `dpassay attack` must attack to detect a leak of 2
+      against a claim of 1
+"""
 
 from __future__ import annotations
 
@@ -8,8 +21,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpassay.claims import DP, spelled
-from dpassay.cli.arguments.in_force import in_force
-from dpassay.cli.arguments.mechanisms import claim_numbers, opened, wanted_of
+from dpassay.cli.arguments.mechanisms import opened, wanted_of
 from dpassay.cli.arguments.options import data_of, settings_of
 from dpassay.cli.arguments.parser import (
     Parser,
@@ -19,8 +31,9 @@ from dpassay.cli.arguments.parser import (
     add_sizes,
     add_subject,
     add_targets,
-    examples,
+    in_force,
 )
+from dpassay.cli.arguments.subject import claim_numbers
 from dpassay.cli.costs import cost_json, costs_of
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.terminal import console, plain_table, print_json
@@ -29,23 +42,6 @@ from dpassay.engine.preflight import check
 from dpassay.errors import InvalidInput
 from dpassay.record.attack_record import renyi_name
 
-DESCRIPTION = """Show how many trials a sampled audit needs to detect a leak above the claim, and \
-about how long they take. With
---attack: how many models `dpassay attack` must attack."""
-EXAMPLES = examples(
-    ("dpassay plan soft-majority -p epsilon=0.5", "for leaks of 5 to 100 % above the claim"),
-    (
-        (
-            "dpassay plan my_module:my_predict --claim epsilon=1 --detect 1.1 --data people.csv "
-            "--label income"
-        ),
-        "for one leak, in your own function on your own data",
-    ),
-    (
-        "dpassay plan --attack soft-majority --epsilon 1 --detect 2",
-        "how many models `dpassay attack` must attack to detect a leak of 2 against a claim of 1",
-    ),
-)
 LADDER = (0.5, 1.0, 2.5, 5.0)
 """Leaks above the claim that attacks are planned for where none is asked for."""
 EPSILON = "ε"
@@ -54,7 +50,7 @@ EPSILON = "ε"
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, EXAMPLES)
+    command.describe(__doc__)
     add_targets(command)
     command.add_argument(
         "--attack", action="store_true", help="plan `dpassay attack`: how many --models it needs"
@@ -78,7 +74,8 @@ def action(arguments: argparse.Namespace) -> int:
     if len(arguments.targets) != 1:
         said = f" = '{' '.join(arguments.targets)}'" if arguments.targets else " is missing"
         raise InvalidInput(f"TARGET{said}: must be exactly one mechanism")
-    settings = settings_of(replace(config, mode="monte-carlo"))
+    sampled = replace(config, values={**config.values, "mode": "monte-carlo"})
+    settings = settings_of(sampled)
     wanted = wanted_of(arguments, config, mode=settings.mode)
     if not wanted.of_pairs:
         raise InvalidInput(
@@ -117,7 +114,7 @@ def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
     """Say how many target models it takes to see a leak by guesses at membership."""
     from dpassay.attacks.experiment.mechanisms import PROTECTED
     from dpassay.attacks.experiment.planning import VIEWS, at_the_claim, share_of
-    from dpassay.attacks.experiment.renyi import renyi_claim
+    from dpassay.attacks.experiment.power import renyi_claim
     from dpassay.attacks.repeated.run import bounds_of
 
     names, claims = dict.fromkeys(arguments.targets or PROTECTED), _claims(arguments, config)
@@ -172,7 +169,7 @@ def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
 def _claims(arguments: argparse.Namespace, config: Config) -> list[DP]:
     """Return what attacks are planned against."""
     if arguments.claim is None:
-        return [DP(epsilon=epsilon) for epsilon in config.command_line["epsilon"]]
+        return [DP(epsilon=epsilon) for epsilon in config.epsilon]
     if config.said("epsilon"):
         raise InvalidInput("--epsilon: cannot be combined with --claim")
     numbers = claim_numbers(arguments.claim)
@@ -192,29 +189,19 @@ def _short(row: dict[str, Any]) -> str:
 
 def _rows(claim: DP, detect: float | None, alpha: float) -> list[dict[str, Any]]:
     """A total leak, then the leaks that were asked for or those of the ladder."""
-    from dpassay.attacks.experiment.reach import of_guesses, targets_to_break, targets_to_see
-    from dpassay.attacks.experiment.renyi import of_renyi, renyi_claim, targets_to_exceed
+    from dpassay.attacks.experiment.power import GuessClaim, guesses_to_see, reach, renyi_claim
 
     promised = renyi_claim(claim, 1)
-    loss, claimed, delta = EPSILON, claim.epsilon, claim.delta
-    if promised is not None:
-        loss, claimed, delta = renyi_name({"order": promised.order}), promised.allowed, 0.0
+    held = promised or GuessClaim(allowed=claim.epsilon, delta=claim.delta)
+    loss = EPSILON if promised is None else renyi_name({"order": promised.order})
+    claimed, delta = held.allowed, claim.delta if promised is None else 0.0
     found = []
     for leak in (None, *([claimed + each for each in LADDER] if detect is None else [detect])):
-        if promised is not None:
-            models = targets_to_exceed(promised, leak, alpha=alpha)
-        elif leak is None:
-            models = targets_to_break(claimed, delta=delta, alpha=alpha)
-        else:
-            models = targets_to_see(leak, claimed, delta=delta, alpha=alpha)
+        models = guesses_to_see(held, leak, alpha=alpha)
         if models == 0:
             option = "--claim" if delta or promised is not None else "--epsilon"
             raise InvalidInput(f"{option} = {claimed:g}: needs more than 10 million models")
-        reach = (
-            of_guesses(models, claimed=claimed, delta=delta, alpha=alpha)
-            if promised is None
-            else of_renyi(promised, models, alpha=alpha)
-        )
+        shown = reach(held, models, alpha=alpha)
         found.append(
             {
                 "loss": loss,
@@ -222,8 +209,8 @@ def _rows(claim: DP, detect: float | None, alpha: float) -> list[dict[str, Any]]
                 "delta": delta,
                 "detect": leak,
                 "models": models,
-                "cap": reach.cap,
-                "detectable": reach.detectable if reach.detectable < math.inf else None,
+                "cap": shown.cap,
+                "detectable": shown.detectable if shown.detectable < math.inf else None,
                 "alpha": alpha,
             }
         )

@@ -7,20 +7,41 @@ theorems do without it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from dpassay.errors import DpassayError, InvalidInput
-from dpassay.record.files import schema_at
+from dpassay.record.kinds import KINDS, RUNS, Record, RecordKind
 
-RUN = ("record.json",)
-"""Files of the folder of a run."""
 SENSELESS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What numbers raise that no run has written."""
 
 
-def located(text: str, argument: str = "RECORD", names: tuple[str, ...] = RUN) -> Path:
+def kind_of(text: str, argument: str = "RECORD") -> RecordKind:
+    """Return the kind of record that a name stands for; that of a run where none can be told."""
+    for kind in KINDS:
+        with suppress(InvalidInput):
+            if kind.holds(located(text, argument, kind.files)):
+                return kind
+    return RUNS
+
+
+def any_record(text: str) -> tuple[RecordKind, Record]:
+    """Return the kind of a record, and the record, or say what the file is instead."""
+    names = dict.fromkeys(name for kind in KINDS for name in kind.files)
+    path = located(text, "RECORD", tuple(names))
+    kind = next((kind for kind in KINDS if kind.holds(path)), RUNS)
+    return kind, kind.read(path)
+
+
+def record_of(kind: RecordKind, text: str, argument: str = "RECORD") -> tuple[Path, Record]:
+    """Return the file of a record of a kind, and the record, or say what the file is instead."""
+    path = located(text, argument, kind.files)
+    return path, kind.read(path, argument)
+
+
+def located(text: str, argument: str, names: tuple[str, ...]) -> Path:
     """Return the file that a name stands for: itself, or the one record in a folder."""
     path = Path(text)
     if not _is(path, Path.exists):
@@ -50,7 +71,7 @@ def witness(text: str) -> dict[str, Any]:
         raise InvalidInput(f"WITNESS = '{text}': is a folder; {_witnesses(path)}")
     if not _is(path, Path.exists):
         raise InvalidInput(f"WITNESS = '{text}': no such file")
-    if schema_at(path).startswith("dpassay/record/"):
+    if RUNS.holds(path):
         raise InvalidInput(f"WITNESS = '{text}': is a record; {_witnesses(path.parent)}")
     return read_witness(path)
 

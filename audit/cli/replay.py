@@ -1,4 +1,20 @@
-"""`dpassay replay`: run one witness again."""
+"""Run one witness again: the same pair, query and event, with the same seed.
+
+A program, service or library with coins of its own cannot be asked for the
+same trials: the event is counted on as many fresh ones, and the leak is
+bounded anew at the recorded confidence.
+
+  dpassay replay report/witnesses/soft-majority.printed.exact.json
+      repeat a witness of `dpassay run --out report`
+  dpassay replay report/witnesses/my-service.own.monte-carlo.json --trust
+      the same of a function, program or service of your own, which only
+      --trust runs
+
+exit codes:
+  0    reproduced, and the claim is not refuted or is declared wrong
+  1    the claim is refuted, by the same trials or by fresh ones
+  3    not reproduced, as after a repair
+"""
 
 from __future__ import annotations
 
@@ -8,39 +24,16 @@ import sys
 
 from dpassay.claims import claim_from_json
 from dpassay.cli import records
-from dpassay.cli.arguments.parser import Parser, codes, examples
+from dpassay.cli.arguments.parser import Parser
 from dpassay.cli.exit_codes import Exit
 from dpassay.errors import printable
 from dpassay.record.replay import replay
 from dpassay.record.trust import file_of, foreign, shown
 
-DESCRIPTION = (
-    "Repeat one witness: the same pair, query and event, with the same seed. A program, service or "
-    "library with coins of its own cannot be asked for the same trials: the event is counted on as "
-    "many fresh ones, and the leak is bounded anew at the recorded confidence."
-)
-EXAMPLES = examples(
-    (
-        "dpassay replay report/witnesses/soft-majority.printed.exact.json",
-        "repeat a witness of `dpassay run --out report`",
-    ),
-    (
-        "dpassay replay report/witnesses/my-service.own.monte-carlo.json --trust",
-        "the same of a function, program or service of your own, which only --trust runs",
-    ),
-)
-CODES = codes(
-    (
-        (Exit.NOTHING, "reproduced, and the claim is not refuted or is declared wrong"),
-        (Exit.REFUTED, "the claim is refuted, by the same trials or by fresh ones"),
-        (Exit.FAILED, "not reproduced, as after a repair"),
-    )
-)
-
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, f"{EXAMPLES}\n{CODES}")
+    command.describe(__doc__)
     command.add_argument(
         "witness", metavar="WITNESS", help="a file in the folder witnesses/ of `dpassay run --out`"
     )

@@ -1,43 +1,41 @@
-"""`dpassay report`: reports from a record."""
+"""Write reports from a record.
+
+The record is one of `dpassay run`, `dpassay attack` or `dpassay theorem run`.
+
+  dpassay report report/record.json --format html,md -o pages
+      a page and a text, in another folder
+  dpassay report report/record.json --format junit -o report
+      report/junit.xml, for a CI server
+  dpassay report report/record.json --format sarif,comment -o report
+      for code scanning and a pull request
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dpassay.cli.arguments.parser import Parser, examples
-from dpassay.cli.exit_codes import Exit
-from dpassay.cli.gate.kinds import RUNS, THEOREMS, any_record
-from dpassay.cli.records import sound
+from dpassay.cli.arguments.parser import Parser
+from dpassay.cli.exit_codes import Exit, of_attack, of_run
+from dpassay.cli.records import any_record, sound
 from dpassay.config.values import listed
 from dpassay.errors import InvalidInput
 from dpassay.record.files import read_json
+from dpassay.record.kinds import ATTACKS, RUNS, THEOREMS, RecordKind
 
-DESCRIPTION = (
-    "Write reports from a record of `dpassay run`, `dpassay attack` or `dpassay theorem run`."
-)
-EXAMPLES = examples(
-    (
-        "dpassay report report/record.json --format html,md -o pages",
-        "a page and a text, in another folder",
-    ),
-    (
-        "dpassay report report/record.json --format junit -o report",
-        "report/junit.xml, for a CI server",
-    ),
-    (
-        "dpassay report report/record.json --format sarif,comment -o report",
-        "for code scanning and a pull request",
-    ),
-)
+if TYPE_CHECKING:
+    from dpassay.reports import Format
+
 REPORTS = "html,md,json,junit"
 """What is written unless something else is asked for."""
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, EXAMPLES)
+    command.describe(__doc__)
     command.add_argument(
         "record",
         metavar="RECORD",
@@ -73,7 +71,8 @@ def action(arguments: argparse.Namespace) -> int:
     from dpassay import reports
 
     kind, record = any_record(arguments.record)
-    known, whole = kind.formats(), arguments.format == REPORTS and kind is not RUNS
+    known = _formats(kind)
+    whole = arguments.format == REPORTS and kind is not RUNS
     asked = ",".join(known) if whole else arguments.format
     formats = [str(word).strip() for word in listed(asked)]
     if not set(formats) <= set(known):
@@ -84,10 +83,26 @@ def action(arguments: argparse.Namespace) -> int:
     held = None if kind is THEOREMS else _protections(Path(arguments.record))
     with sound(f"RECORD = '{arguments.record}'"):
         reports.write(record, formats, Path(arguments.out), known, held)
-        code = kind.code(record, allow_inconclusive=arguments.allow_inconclusive)
+        code_of = of_attack if kind is ATTACKS else of_run
+        code = code_of(record, allow_inconclusive=arguments.allow_inconclusive)
     for word in formats:
         sys.stderr.write(f"{word}: {Path(arguments.out) / known[word].filename}\n")
     return code if arguments.exit_code else Exit.NOTHING
+
+
+def _formats(kind: RecordKind) -> Mapping[str, Format]:
+    """Return the reports of a kind of record."""
+    if kind is ATTACKS:
+        from dpassay.reports.attack import pages as of_attacks
+
+        return of_attacks.FORMATS
+    if kind is THEOREMS:
+        from dpassay.reports.theorems import pages as of_theorems
+
+        return of_theorems.FORMATS
+    from dpassay import reports
+
+    return reports.FORMATS
 
 
 def _protections(record: Path) -> list[str] | None:

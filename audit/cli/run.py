@@ -1,17 +1,55 @@
-"""`dpassay run`: audit mechanisms against their claims."""
+r"""Audit mechanisms against their claims.
+
+Without TARGET, this audits the mechanisms of dpassay.toml (see `dpassay
+init`), or the whole built-in catalogue if nothing is configured. Options that
+are not given are taken from the configuration.
+
+  dpassay init && dpassay run
+      audit your own mechanisms, which dpassay.toml lists with their claims
+  dpassay run --out report
+      audit the whole catalogue on scikit-learn's breast cancer data; then
+      open report/index.html
+  dpassay run soft-majority -p epsilon=0.5 -p r=11 --learner tree
+      audit one mechanism; parameters have the paper's letters
+  dpassay run interface -p 'base={name="soft-majority", r=5}' -p m=2
+      audit a mechanism that is built on another one
+  dpassay run projected-walk --mode exhaustive -p T=3 --n 5 --domain 3
+      find the true worst case over all datasets of 5 records on 3 points
+  dpassay run soft-majority -p epsilon=2 --claim epsilon=1 --mode monte-carlo
+      audit a mechanism against another claim than its own, by sampling
+  dpassay run my_module:my_predict --claim epsilon=1 --data people.csv \
+      --label income
+      audit your own function(data, queries, size, rng) on your own data
+  dpassay run my_module:my_predict --claim epsilon=1 --stop-early
+      end the trials as soon as they refute the claim: a grossly broken
+      function is red sooner
+  dpassay run --process 'node server.js' --claim epsilon=1 \
+      --search scalars,low=0,high=1
+      audit a program in any language that answers on stdin and stdout; see
+      docs/process.md
+  dpassay run my_module:my_predict --claim epsilon=1 --out report \
+      --jobs 4 --resume
+      run the trials in four processes; go on where an earlier run into report
+      has ended
+  dpassay run my_module:my_predict --claim epsilon=1 --executor dask \
+      --scheduler tcp://h:8786
+      run the trials on a Dask cluster; see docs/scale.md
+  dpassay run my_module:my_score --answers 0..1 --claim gamma=0.1 --dry-run
+      show what it would cost to audit a function that returns numbers for
+      stability
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import nullcontext, redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpassay.cli.arguments.in_force import in_force, said_by_variables
-from dpassay.cli.arguments.mechanisms import Wanted, opened, wanted_of, zoo_of
+from dpassay.cli.arguments.mechanisms import WantedMechanisms, opened, wanted_of, zoo_of
 from dpassay.cli.arguments.options import (
     data_of,
     records_of,
@@ -28,7 +66,7 @@ from dpassay.cli.arguments.parser import (
     add_subject,
     add_targets,
     codes,
-    examples,
+    in_force,
 )
 from dpassay.cli.costs import dry_run
 from dpassay.cli.exit_codes import EVERY, of_run
@@ -36,7 +74,7 @@ from dpassay.cli.interrupts import interrupts
 from dpassay.cli.output.progress import Log, bars, foretell, silently
 from dpassay.cli.output.terminal import console
 from dpassay.cli.sealed import sealed
-from dpassay.cli.shared import clear, command_of, commit, delivering, write_sidecars
+from dpassay.cli.shared import clear, command_of, deliver, write_sidecars
 from dpassay.config.load import Config
 from dpassay.data import Labelled
 from dpassay.engine.preflight import check
@@ -45,79 +83,23 @@ from dpassay.engine.run import Baseline, assay, opened_cluster
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, first_line, printable
 from dpassay.record.baseline import cells_of
-from dpassay.record.files import dumps, exists
+from dpassay.record.files import exists
+from dpassay.record.kinds import RUNS
 from dpassay.record.places import add_places
-from dpassay.record.run_record import make_record, read_record
-from dpassay.targets.groups import Group
+from dpassay.record.run_record import make_record
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
+from dpassay.targets.source import commit
 from dpassay.trials.isolation.limits import protections
 from dpassay.trials.ledger import Ledger
 
-DESCRIPTION = """Audit mechanisms against their claims. Without TARGET, this audits the mechanisms \
-of dpassay.toml (see
-`dpassay init`), or the whole built-in catalogue if nothing is configured. Options that are not \
-given are taken from the
-configuration."""
-EXAMPLES = examples(
-    (
-        "dpassay init && dpassay run",
-        "audit your own mechanisms, which dpassay.toml lists with their claims",
-    ),
-    (
-        "dpassay run --out report",
-        (
-            "audit the whole catalogue on scikit-learn's breast cancer data; then open "
-            "report/index.html"
-        ),
-    ),
-    (
-        "dpassay run soft-majority -p epsilon=0.5 -p r=11 --learner tree",
-        "audit one mechanism; parameters have the paper's letters",
-    ),
-    (
-        "dpassay run interface -p 'base={name=\"soft-majority\", r=5}' -p m=2",
-        "audit a mechanism that is built on another one",
-    ),
-    (
-        "dpassay run projected-walk --mode exhaustive -p T=3 --n 5 --domain 3",
-        "find the true worst case over all datasets of 5 records on 3 points",
-    ),
-    (
-        "dpassay run soft-majority -p epsilon=2 --claim epsilon=1 --mode monte-carlo",
-        "audit a mechanism against another claim than its own, by sampling",
-    ),
-    (
-        "dpassay run my_module:my_predict --claim epsilon=1 --data people.csv --label income",
-        "audit your own function(data, queries, size, rng) on your own data",
-    ),
-    (
-        "dpassay run my_module:my_predict --claim epsilon=1 --stop-early",
-        "end the trials as soon as they refute the claim: a grossly broken function is red sooner",
-    ),
-    (
-        "dpassay run --process 'node server.js' --claim epsilon=1 --search scalars,low=0,high=1",
-        "audit a program in any language that answers on stdin and stdout; see docs/process.md",
-    ),
-    (
-        "dpassay run my_module:my_predict --claim epsilon=1 --out report --jobs 4 --resume",
-        "run the trials in four processes; go on where an earlier run into report has ended",
-    ),
-    (
-        "dpassay run my_module:my_predict --claim epsilon=1 --executor dask --scheduler tcp://h:8786",
-        "run the trials on a Dask cluster; see docs/scale.md",
-    ),
-    (
-        "dpassay run my_module:my_score --answers 0..1 --claim gamma=0.1 --dry-run",
-        "show what it would cost to audit a function that returns numbers for stability",
-    ),
-)
 GO_ON = "; finished trials are in its ledger: go on with --resume"
 """What to do where the reports cannot be written."""
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, f"{EXAMPLES}\n{codes(EVERY)}")
+    command.describe(__doc__, codes(EVERY))
     add_targets(command)
     command.add_argument(
         "--configured",
@@ -182,8 +164,9 @@ def action(arguments: argparse.Namespace) -> int:
     settings = settings_of(config, resume=arguments.resume)
     data, records, source = _data(config, wanted, settings)
     accepted = _accepted(None if arguments.dry_run else Path(config.baseline))
-    command = command_of(arguments.words, said_by_variables(arguments, config))
-    facts = _facts(config, command, source, catalogue=not wanted.named)
+    facts = {key: getattr(config, key) for key in ("seed", "confidence", "budget", "profile")}
+    facts |= {"command": command_of(arguments, config), "commit": commit()}
+    facts |= {"catalogue": not wanted.named, "data": source}
     with sealed(config, arguments.words) as changed:
         with opened(wanted, records, settings.limits) as targets:
             refuse_idle_limits(config, targets, settings)
@@ -199,13 +182,28 @@ def action(arguments: argparse.Namespace) -> int:
     said = arguments.targets or arguments.process or arguments.http
     listed = () if said else config.mechanisms
     add_places(record, {each.id: each.target.address for each in results}, listed)
-    _deliver(record, results, directory, arguments, time.monotonic() - started, held)
+    seconds = time.monotonic() - started
+    from dpassay import reports
+    from dpassay.reports.run.summary import print_summary
+
+    def write(folder: Path) -> None:
+        reports.write(record, ("json",), folder)
+        write_sidecars(folder, results, seconds, held)
+        interrupts.settle(f"{folder / 'record.json'} is written, its pages are not")
+        pages = [each for each in reports.DEFAULT if each != "json"]
+        reports.write(record, pages, folder, protections=held)
+
+    show = partial(
+        print_summary, record, console(), everything=arguments.verbose, directory=directory
+    )
+    page = None if directory is None else directory / "index.html"
+    deliver(record, page, write, show, arguments, GO_ON)
     return of_run(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
 def _data(
-    config: Config, wanted: Wanted, settings: Settings
-) -> tuple[Group | None, int | Labelled, dict[str, Any] | None]:
+    config: Config, wanted: WantedMechanisms, settings: Settings
+) -> tuple[PairGroup | None, int | Labelled, dict[str, Any] | None]:
     """Return pairs and queries, the records or how many, and where they came from.
 
     Only what somebody looks at is read: a search brings its own pairs.
@@ -218,23 +216,7 @@ def _data(
     return None, *(records_of(config) if wanted.of_records else (0, None))
 
 
-def _facts(
-    config: Config,
-    command: str,
-    source: dict[str, Any] | None,
-    *,
-    catalogue: bool,
-) -> dict[str, Any]:
-    settings = {key: getattr(config, key) for key in ("seed", "confidence", "budget", "profile")}
-    return settings | {
-        "command": command,
-        "catalogue": catalogue,
-        "data": source,
-        "commit": commit(),
-    }
-
-
-def _foretell(targets: list[AuditTarget], data: Group | None, settings: Settings) -> None:
+def _foretell(targets: list[AuditTarget], data: PairGroup | None, settings: Settings) -> None:
     """Say before the start that sampling takes long, if its size alone tells."""
     if settings.domain is None:
         sampled = (
@@ -252,7 +234,7 @@ def _accepted(path: Path | None) -> Baseline:
     """
     nothing: dict[str, Any] = {"results": []}
     try:
-        return cells_of(read_record(path, "baseline") if path and exists(path) else nothing)
+        return cells_of(RUNS.read(path, "baseline") if path and exists(path) else nothing)
     except InvalidInput as error:
         sys.stderr.write(f"dpassay: {error}; none of its cells is counted again\n")
         return cells_of(nothing)
@@ -260,7 +242,7 @@ def _accepted(path: Path | None) -> Baseline:
 
 def _audited(
     targets: list[AuditTarget],
-    data: Group | None,
+    data: PairGroup | None,
     settings: Settings,
     accepted: Baseline,
     directory: Path | None,
@@ -268,12 +250,13 @@ def _audited(
 ) -> tuple[list[Result], bool]:
     """Return the results, and whether they are all there are; errors are told on stderr."""
     results: list[Result] = []
+    path = None if directory is None else directory / "ledger.sqlite"
     alone = len(targets) == 1 or arguments.quiet
     log = silently if alone or sys.stderr.isatty() else Log(sys.stderr)
     try:
         with (
             opened_cluster(settings) as cluster,
-            _ledger(directory, resume=arguments.resume) as ledger,
+            nullcontext() if path is None else Ledger(path, resume=arguments.resume) as ledger,
             bars(quiet=arguments.quiet) as progress,
             redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
         ):
@@ -281,11 +264,8 @@ def _audited(
                 results.append(result)
                 log(result)
                 if result.verdict == "error" and not arguments.quiet:
-                    detail = (
-                        result.outcome.detail
-                        if arguments.debug
-                        else first_line(result.outcome.detail)
-                    )
+                    detail = result.outcome.detail
+                    detail = detail if arguments.debug else first_line(detail)
                     cause = ": ".join(filter(None, (result.outcome.reason, detail)))
                     sys.stderr.write(
                         printable(f"dpassay: {result.id}: error: {cause}", line=False) + "\n"
@@ -294,41 +274,3 @@ def _audited(
     except KeyboardInterrupt:
         return results, False
     return results, True
-
-
-def _deliver(
-    record: dict[str, Any],
-    results: list[Result],
-    directory: Path | None,
-    arguments: argparse.Namespace,
-    seconds: float,
-    held: Sequence[str],
-) -> None:
-    """Write the reports, and print the table or the record."""
-    from dpassay import reports
-    from dpassay.reports.run.summary import print_summary
-
-    if directory is not None:
-        with delivering(GO_ON):
-            reports.write(record, ("json",), directory)
-            write_sidecars(directory, results, seconds, held)
-            interrupts.settle(f"{directory / 'record.json'} is written, its pages are not")
-            pages = [each for each in reports.DEFAULT if each != "json"]
-            reports.write(record, pages, directory, protections=held)
-    if arguments.json:
-        sys.stdout.write(dumps(record))
-    else:
-        print_summary(record, console(), everything=arguments.verbose, directory=directory)
-    interrupts.settle("what was found is printed")
-    if directory is not None and not arguments.quiet:
-        sys.stderr.write(f"report: {directory / 'index.html'}\n")
-
-
-@contextmanager
-def _ledger(directory: Path | None, *, resume: bool) -> Iterator[Ledger | None]:
-    """Open the ledger of a folder, if there is one to be had."""
-    if directory is None:
-        yield None
-        return
-    with Ledger(directory / "ledger.sqlite", resume=resume) as ledger:
-        yield ledger

@@ -20,8 +20,8 @@ from typing import Any
 import dpassay
 from dpassay.config.load import FILE, PROJECT, Config
 from dpassay.errors import DpassayError
-from dpassay.record.attack_baseline import ATTACK_BASELINE
 from dpassay.record.files import writable
+from dpassay.record.kinds import ATTACKS
 from dpassay.record.trust import shown
 from dpassay.targets.source import files_of
 from dpassay.trials.isolation.limits import PROTECTED
@@ -31,7 +31,7 @@ ROOT = Path(dpassay.__file__).parent
 LATER = {
     "run": (
         *("reports.run.page.html", "reports.run.page.mechanisms", "reports.run.markdown"),
-        *("reports.run.junit", "reports.run.summary", "record.cell_files"),
+        *("reports.run.junit", "reports.run.summary", "record.cells"),
     ),
     "attack": (
         *("reports.attack.pages", "reports.attack.figures", "reports.run.page.folder"),
@@ -54,12 +54,12 @@ def sealed(config: Config, words: Sequence[str]) -> Iterator[Callable[[], dict[s
     That tells it on stderr, and returns what the facts of the record become; nothing if all is as
     it was.
     """
-    for name in () if "--dry-run" in words else LATER.get(words[0], ()):
+    for name in () if "--dry-run" in words else LATER.get(words[0].partition(" ")[0], ()):
         import_module(f"dpassay.{name}")
     said = repr((*words, config.mechanisms, config.search))
     modules = set(NAMED.findall(said))
     files = {
-        *(Path(name).absolute() for name in (FILE, PROJECT, config.baseline, ATTACK_BASELINE)),
+        *(Path(name).absolute() for name in (FILE, PROJECT, config.baseline, ATTACKS.baseline)),
         *(Path(name).absolute() for name in READ.findall(said)),
         *([] if config.data is None else [Path(config.data).absolute()]),
         *(path for module in modules for path in files_of(module)),
@@ -81,7 +81,7 @@ def sealed(config: Config, words: Sequence[str]) -> Iterator[Callable[[], dict[s
         return {"complete": False, "changed": why}
 
     # besides dpassay and the libraries: what is read, what is written, and what is imported later
-    written = (config.out, config.command_line.get("cache"))
+    written = (config.out, config.cache)
     folders = (*filter(None, (*sys.path, *written)), site.getuserbase())
     folders += tuple(os.environ[name] for name in OF_CI if os.environ.get(name))
     folder = None if config.out is None or "--dry-run" in words else Path(config.out)

@@ -1,58 +1,44 @@
-"""`dpassay selftest`: check the harness itself on this machine."""
+"""Check that the harness raises no false alarms and detects leaks.
+
+It computes exact error probabilities of the tests, audits mechanisms with a
+known loss, and compares numbers that are known and replays. It takes about a
+minute.
+
+  dpassay selftest --out selftest
+      then open selftest/selftest.html
+  dpassay selftest --deep --seed 1
+      more of everything, with other random numbers; about five minutes
+
+exit codes:
+  0    every check passed
+  3    a check failed: do not trust the harness on this machine
+  130  interrupted; nothing is written
+"""
 
 from __future__ import annotations
 
 import argparse
-import math
 import platform
-import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
+from dpassay.cli.arguments.parser import Parser, add_option, add_output
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.progress import bars
 from dpassay.cli.output.terminal import console
-from dpassay.cli.shared import delivering
+from dpassay.cli.shared import deliver
 from dpassay.config.options import OPTIONS
 from dpassay.record.files import dumps, writable, write_text
 from dpassay.selftest.check import Check
-from dpassay.selftest.golden import exact_check
 from dpassay.selftest.run import DEEP, DEFAULT, selftest
-from dpassay.targets.resolve import resolve
 
 SCHEMA = "dpassay/selftest/1"
-BY_HAND = {
-    "soft-majority": ({"r": 2, "epsilon": 1.0}, math.log((1 + math.e) / 2)),
-    "soft-majority-overview": ({"r": 2, "epsilon": 1.0}, math.log((1 + math.e**2) / 2)),
-}
-"""Catalogue entries whose worst loss over two records at one point is worked out by hand: two
-teachers agree, or they do not."""
-
-
-DESCRIPTION = """Check that the harness raises no false alarms and detects leaks: exact error \
-probabilities of its tests, whole
-audits of mechanisms with a known loss, golden numbers, replays. Takes about a minute."""
-EXAMPLES = examples(
-    ("dpassay selftest --out selftest", "then open selftest/selftest.html"),
-    (
-        "dpassay selftest --deep --seed 1",
-        "more of everything, with other random numbers; about five minutes",
-    ),
-)
-CODES = codes(
-    (
-        (Exit.NOTHING, "every check passed"),
-        (Exit.FAILED, "a check failed: do not trust the harness on this machine"),
-        (Exit.INTERRUPTED, "interrupted; nothing is written"),
-    )
-)
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, f"{EXAMPLES}\n{CODES}")
+    command.describe(__doc__)
     command.add_argument(
         "--deep", action="store_true", help="more trials, audits and claims; about five minutes"
     )
@@ -72,19 +58,14 @@ def action(arguments: argparse.Namespace) -> int:
     with bars(quiet=arguments.quiet) as progress:
         size = DEEP if arguments.deep else DEFAULT
         checks = list(selftest(size, seed=seed, progress=progress))
-        for name, (given, known) in BY_HAND.items():
-            checks.append(exact_check(resolve(name, given), known))
     document = _document(checks, deep=arguments.deep, seed=seed)
-    if directory is not None:
-        with delivering():
-            write_text(directory / "selftest.json", dumps(document))
-            write_text(directory / "selftest.html", to_html(document))
-    if arguments.json:
-        sys.stdout.write(dumps(document))
-    else:
-        print_checks(document, console())
-    if directory is not None and not arguments.quiet:
-        sys.stderr.write(f"report: {directory / 'selftest.html'}\n")
+
+    def write(folder: Path) -> None:
+        write_text(folder / "selftest.json", dumps(document))
+        write_text(folder / "selftest.html", to_html(document))
+
+    page = None if directory is None else directory / "selftest.html"
+    deliver(document, page, write, lambda: print_checks(document, console()), arguments)
     return Exit.NOTHING if document["passed"] else Exit.FAILED
 
 

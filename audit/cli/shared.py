@@ -5,24 +5,23 @@ The terminal, sidecars, the command that makes a record again.
 
 from __future__ import annotations
 
+import argparse
 import json
 import platform
 import shlex
-import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dpassay.cli.interrupts import interrupts
-from dpassay.config.options import OPTIONS
-from dpassay.config.values import canonical
+from dpassay.config.load import Config
+from dpassay.config.options import TABLE
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput, OutputError
-from dpassay.record.cell_files import FILE, write_cells
+from dpassay.record.cells import FILE, write_cells
 from dpassay.record.files import clearest_id, dumps, witness_file, write_text
-from dpassay.record.run_record import is_record
+from dpassay.record.kinds import RUNS
 from dpassay.record.witness import clearest, is_witness, make_witness
 
 ALONE = (
@@ -45,58 +44,27 @@ PAGES = (
 """What lies beside a record and is made from it."""
 
 
-def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -> str:
+def command_of(arguments: argparse.Namespace, config: Config | None = None) -> str:
     """Return the command that reproduces the record.
 
-    Where it was written to and how it was run does not belong to it.
-
-    What environment variables said is said by options, so that the command does the same without
-    them; what a configuration file says stays there.
+    Where it was written to and how it was run does not belong to it. What environment variables
+    said is said by options, so that the command does the same without them; what a configuration
+    file says stays there.
     """
-    kept, rest = [], iter(words)
+    kept, rest = [], iter(arguments.words)
     for word in rest:
         if word in WITH_A_VALUE:
             next(rest, None)
         elif word not in ALONE and word.partition("=")[0] not in WITH_A_VALUE:
             kept.append(word)
-    kept = _canonical(kept)
-    settings = {OPTIONS[key]: value for key, value in (environment or {}).items()}
+    command, *kept = kept
+    environment = {} if config is None else config.said_by_environment()
     said = [
-        option.said(value) for option, value in settings.items() if option.flag not in WITH_A_VALUE
+        TABLE[key].said(value)
+        for key, value in environment.items()
+        if hasattr(arguments, key) and TABLE[key].flag not in WITH_A_VALUE
     ]
-    return shlex.join(["dpassay", *kept[:1], *said, *kept[1:]])
-
-
-def _canonical(words: list[str]) -> list[str]:
-    """Spell the parameters in one way; see `dpassay.config.values.canonical`."""
-    found = list(words)
-    for k, word in enumerate(words):
-        text = (
-            word
-            if k and words[k - 1] == "-p"
-            else word[2:]
-            if word.startswith("-p") and len(word) > 2
-            else ""
-        )
-        name, separator, value = text.partition("=")
-        if separator:
-            found[k] = f"{word[: len(word) - len(text)]}{name}={canonical(name.strip(), value)}"
-    return found
-
-
-def commit() -> str | None:
-    """Return the commit of the folder we were started in, if it has one."""
-    try:
-        found = subprocess.run(
-            ["git", "rev-parse", "HEAD"],  # noqa: S607
-            capture_output=True,
-            text=True,
-            timeout=5,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return found.stdout.strip() if found.returncode == 0 else None
+    return shlex.join(["dpassay", *command.split(), *said, *kept])
 
 
 def clear(directory: Path) -> None:
@@ -107,7 +75,7 @@ def clear(directory: Path) -> None:
     """
     from dpassay.reports.run.page.folder import remove_stale
 
-    if not is_record(directory / "record.json"):
+    if not RUNS.holds(directory / "record.json"):
         return
     try:
         for name in (*PAGES, "record.json"):
@@ -117,13 +85,30 @@ def clear(directory: Path) -> None:
         raise InvalidInput(f"--out = '{directory}': cannot be written ({error.strerror})") from None
 
 
-@contextmanager
-def delivering(hint: str = "") -> Iterator[None]:
-    """Write what has been found; a failure is an `OutputError`, since it is no wrong usage."""
-    try:
-        yield
-    except InvalidInput as error:
-        raise OutputError(f"{error}{hint}") from None
+def deliver(
+    record: Mapping[str, Any],
+    page: Path | None,
+    write: Callable[[Path], None],
+    show: Callable[[], None],
+    arguments: argparse.Namespace,
+    hint: str = "",
+) -> None:
+    """Write what was found into the folder of its page, print the record or show its table.
+
+    A failure to write is an `OutputError`, since it is no wrong usage; `hint` says what to do.
+    """
+    if page is not None:
+        try:
+            write(page.parent)
+        except InvalidInput as error:
+            raise OutputError(f"{error}{hint}") from None
+    if arguments.json:
+        sys.stdout.write(dumps(record))
+    else:
+        show()
+    interrupts.settle("what was found is printed")
+    if page is not None and not arguments.quiet:
+        sys.stderr.write(f"report: {page}\n")
 
 
 def write_sidecars(
@@ -165,11 +150,9 @@ def deliver_attacks(
     record: Mapping[str, Any],
     directory: Path | None,
     show: Callable[[], None],
+    arguments: argparse.Namespace,
     beside: Mapping[str, str] | None = None,
     held: Sequence[str] | None = None,
-    *,
-    as_json: bool,
-    quiet: bool,
 ) -> None:
     """Write the record of attacks, what lies beside it, its pages; print it, or what is shown.
 
@@ -178,20 +161,15 @@ def deliver_attacks(
     from dpassay import reports
     from dpassay.reports.attack.pages import FORMATS
 
-    if directory is not None:
-        with delivering():
-            reports.write(record, ("json",), directory, FORMATS)
-            for name, text in (beside or {}).items():
-                write_text(directory / name, text)
-            if held is not None:
-                _write_circumstances(directory, protections=held)
-            interrupts.settle(f"{directory / 'attack.json'} is written, its pages are not")
-            pages = {name: each for name, each in FORMATS.items() if name != "json"}
-            reports.write(record, pages, directory, FORMATS, held)
-    if as_json:
-        sys.stdout.write(dumps(record))
-    else:
-        show()
-    interrupts.settle("what was found is printed")
-    if directory is not None and not quiet:
-        sys.stderr.write(f"report: {directory / 'attack.html'}\n")
+    def write(folder: Path) -> None:
+        reports.write(record, ("json",), folder, FORMATS)
+        for name, text in (beside or {}).items():
+            write_text(folder / name, text)
+        if held is not None:
+            _write_circumstances(folder, protections=held)
+        interrupts.settle(f"{folder / 'attack.json'} is written, its pages are not")
+        pages = [name for name in FORMATS if name != "json"]
+        reports.write(record, pages, folder, FORMATS, held)
+
+    page = None if directory is None else directory / "attack.html"
+    deliver(record, page, write, show, arguments)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.config.mechanisms import Configured, configured, known
-from dpassay.config.options import COMMAND_LINE, OPTIONS
+from dpassay.config.options import OPTIONS, TABLE
 from dpassay.config.profiles import PROFILES
 from dpassay.config.suppressions import Suppression, suppressions
 from dpassay.errors import InvalidInput, require
@@ -24,44 +24,20 @@ PREFIX = "DPASSAY_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """What is in force; `origins` says where each value was said.
+    """What is in force: the value of every option, an attribute by its key, and the lists."""
 
-    For seed, confidence, mode, budget, jobs, executor, scheduler and detect see
-    `dpassay.engine.settings.Settings`; `command_line` holds the values of
-    `dpassay.config.options.COMMAND_LINE` by key.
-    """
-
-    profile: str = OPTIONS["profile"].default  # sizes of everything that is not said otherwise
-    seed: int = OPTIONS["seed"].default
-    confidence: float = OPTIONS["confidence"].default
-    mode: str = OPTIONS["mode"].default
-    budget: int = OPTIONS["budget"].default
-    jobs: int = OPTIONS["jobs"].default
-    executor: str | None = OPTIONS["executor"].default
-    scheduler: str | None = OPTIONS["scheduler"].default
-    detect: float | None = OPTIONS["detect"].default
-    stop_early: bool = OPTIONS["stop_early"].default
-    out: str | None = OPTIONS["out"].default  # folder that `dpassay run` writes to
-    # file of the accepted record that later ones are compared with
-    baseline: str = OPTIONS["baseline"].default
-    tolerance: float = OPTIONS["tolerance"].default  # rise allowed, as part of the claim
-    search: str | None = OPTIONS["search"].default  # see `dpassay.config.searches`; None: nothing
-    together: bool = OPTIONS["together"].default  # all answers of a run are one output of it
-    # see `dpassay.config.outputs`; None: a few runs show it
-    output: str | None = OPTIONS["output"].default
-    search_seconds: float | None = OPTIONS["search_seconds"].default
-    # CSV file; None for scikit-learn's breast cancer set
-    data: str | None = OPTIONS["data"].default
-    label: str | None = OPTIONS["label"].default  # its column of labels
-    train: int = OPTIONS["train"].default  # training records at most
-    queries: int = OPTIONS["queries"].default  # query points at most
-    # training records whose points are asked at besides
-    train_queries: int = OPTIONS["train_queries"].default
-    neighbours: str = OPTIONS["neighbours"].default
+    values: Mapping[str, Any] = field(
+        default_factory=lambda: {key: option.default for key, option in TABLE.items()}
+    )
     mechanisms: tuple[Configured, ...] = ()  # what `dpassay run` audits without TARGET
     suppressions: tuple[Suppression, ...] = ()  # regressions that are let pass
-    command_line: dict[str, Any] = field(default_factory=dict)
-    origins: dict[str, str] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    def __getattr__(self, key: str) -> Any:
+        """Return the value of an option."""
+        if key in TABLE:
+            return self.values[key]
+        raise AttributeError(key)
 
     def origin(self, key: str) -> str:
         """Where a value was said: a file, `environment`, `command line`, a profile or `default`."""
@@ -73,11 +49,8 @@ class Config:
 
     def said_by_environment(self) -> dict[str, Any]:
         """Keys and values that no file and no command line holds."""
-        return {
-            key: getattr(self, key)
-            for key, origin in self.origins.items()
-            if origin == "environment"
-        }
+        origins = self.origins.items()
+        return {key: self.values[key] for key, origin in origins if origin == "environment"}
 
 
 LISTS = ("mechanisms", "suppressions")
@@ -95,21 +68,16 @@ def load_config(
     The file is looked for in `folder`, by default the working directory; `environment` is by
     default that of the process.
     """
-    mechanisms: tuple[Configured, ...] = ()
-    passed: tuple[Suppression, ...] = ()
-    layers: dict[str, dict[str, Any]] = {}
-    found = read_file(Path.cwd() if folder is None else folder)
-    if found is not None:
-        name, table = found
-        mechanisms = configured(table.get("mechanisms", []), name)
-        passed = suppressions(table.get("suppressions", []), name)
-        layers[name] = _from_file(table, name)
-    layers["environment"] = _from_environment(os.environ if environment is None else environment)
-    said = {key: value for key, value in (given or {}).items() if value is not None}
-    layers["command line"] = {key: value for key, value in said.items() if key in OPTIONS}
-    alone = {key: value for key, value in said.items() if key in COMMAND_LINE}
+    file, table = read_file(Path.cwd() if folder is None else folder) or (FILE, {})
+    mechanisms = configured(table.get("mechanisms", []), file)
+    passed = suppressions(table.get("suppressions", []), file)
+    layers = {
+        file: _from_file(table, file),
+        "environment": _from_environment(os.environ if environment is None else environment),
+        "command line": {key: value for key, value in (given or {}).items() if value is not None},
+    }
     values: dict[str, Any] = {}
-    origins: dict[str, str] = {}
+    origins = {key: file for key in LISTS if table.get(key)}
     for origin, layer in layers.items():
         if "data" in layer and "label" not in layer and _is_built_in(layer["data"]):
             values.pop("label", None)  # a column of the file that this layer leaves
@@ -119,16 +87,12 @@ def load_config(
     profile = values.get("profile", "default")
     sizes = {key: size for key, size in PROFILES[profile].items() if key not in values}
     origins |= dict.fromkeys(sizes, f"profile {profile}")
-    if found is not None:
-        origins |= {
-            name: found[0]
-            for name, held in (("mechanisms", mechanisms), ("suppressions", passed))
-            if held
-        }
-    origins |= dict.fromkeys(alone, "command line")
-    command_line = {key: option.default for key, option in COMMAND_LINE.items()} | alone
-    lists: dict[str, Any] = {"mechanisms": mechanisms, "suppressions": passed}
-    return Config(**values, **sizes, **lists, command_line=command_line, origins=origins)
+    return Config(
+        values={**Config().values, **values, **sizes},
+        mechanisms=mechanisms,
+        suppressions=passed,
+        origins=origins,
+    )
 
 
 def _is_built_in(source: object) -> bool:

@@ -11,14 +11,11 @@ from typing import Any
 
 from dpassay.claims import SPELLINGS
 from dpassay.claims import spelled as claimed
-from dpassay.config.outputs import ALLOWED as OUTPUTS
-from dpassay.config.outputs import output_meant, output_text
-from dpassay.config.searches import ALLOWED, search_meant, search_text
+from dpassay.config.options import OPTIONS
 from dpassay.config.values import is_value, spelled
 from dpassay.errors import InvalidInput, is_real, near, require
 
 LONGEST_NAME = 60
-SWITCHED = "true or false"
 MOST_LISTED = 12
 """So many keys are listed in a message."""
 
@@ -113,25 +110,19 @@ def _entry(entry: dict[str, Any], where: str) -> Configured:
         allowed = "a number, a text, true, false, or a list or table of these, finite ones"
         plain = isinstance(value, float) or is_value(value)  # alone it is kept as a text
         require(plain, f"{where}: parameters.{parameter}", value, allowed)
-    search, together = entry.get("search"), entry.get("together")
-    require(
-        together is None or isinstance(together, bool), f"{where}: together", together, SWITCHED
-    )
-    if search is not None and (meant := search_meant(search)):
-        require(False, f"{where}: search", search, f"{ALLOWED}; {meant}")
-    output = entry.get("output")
-    if output is not None and (meant := output_meant(output)):
-        require(False, f"{where}: output", output, f"{OUTPUTS}; {meant}")
+    said = {
+        key: OPTIONS[key].value(entry[key], f"{where}: {key}")
+        for key in ("search", "together", "output")
+        if entry.get(key) is not None
+    }
     return Configured(
         target=entry["target"],
         claim=_claim(entry.get("claim"), where),
         answers=entry.get("answers"),
-        search=None if search is None else search_text(search),
-        together=together,
-        output=None if output is None else output_text(output),
         parameters={parameter: spelled(value) for parameter, value in parameters.items()},
         name=name,
         where=where,
+        **said,
     )
 
 

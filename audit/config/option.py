@@ -6,9 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dpassay.config.outputs import ALLOWED as OUTPUTS
-from dpassay.config.outputs import output_meant, output_text
-from dpassay.config.searches import ALLOWED, search_meant, search_text
 from dpassay.config.values import listed
 from dpassay.errors import is_count, is_real, near, require
 
@@ -100,11 +97,7 @@ def several(key: str, one: Option, allowed: str, **row: Any) -> Option:
     each: Callable[[Any], Any] = str.strip if one.kind is str else one.kind
     kind = lambda given: tuple(dict.fromkeys(map(each, listed(given))))  # noqa: E731
     holds = lambda value: (  # noqa: E731
-        isinstance(value, tuple)
-        and bool(value)
-        and all(
-            map(one.holds, value),
-        )
+        isinstance(value, tuple) and bool(value) and all(map(one.holds, value))
     )
     return Option(
         key=key,
@@ -117,13 +110,8 @@ def several(key: str, one: Option, allowed: str, **row: Any) -> Option:
 
 def text(key: str, **row: Any) -> Option:
     """Return the row of a text that is not empty."""
-    holds = lambda value: isinstance(value, str) and value != ""  # noqa: E731
+    holds = lambda value: isinstance(value, str) and value.strip() != ""  # noqa: E731
     return Option(key=key, kind=str, holds=holds, allowed="a text", **row)
-
-
-def address(key: str, holds: Callable[[Any], bool], **row: Any) -> Option:
-    """Return the row of an address of a program in the network."""
-    return Option(key=key, kind=str, holds=holds, allowed="like tcp://HOST:PORT", **row)
 
 
 def switch(key: str, **row: Any) -> Option:
@@ -133,34 +121,3 @@ def switch(key: str, **row: Any) -> Option:
     holds = lambda value: isinstance(value, bool)  # noqa: E731
     usual: dict[str, Any] = {"default": False, "shown": "false", "switch": True}
     return Option(key=key, kind=kind, holds=holds, allowed="true or false", **usual | row)
-
-
-def space(key: str, **row: Any) -> Option:
-    """Return the row of what a search draws from; it is kept as a text."""
-    holds = lambda value: search_meant(value) == ""  # noqa: E731
-    return Option(
-        key=key, kind=search_text, holds=holds, allowed=ALLOWED, **{"meant": search_meant} | row
-    )
-
-
-def declared(key: str, **row: Any) -> Option:
-    """Return the row of what one run returns; it is kept as a text."""
-    holds = lambda value: output_meant(value) == ""  # noqa: E731
-    return Option(
-        key=key, kind=output_text, holds=holds, allowed=OUTPUTS, **{"meant": output_meant} | row
-    )
-
-
-def sides(key: str, **row: Any) -> Option:
-    """Return the row of a number of points, or of points on each side of a grid.
-
-    `3x2`, or `[3, 2]`.
-    """
-
-    def kind(given: Any) -> int | tuple[int, ...]:
-        found = tuple(map(int, given.split("x") if "x" in str(given) else listed(given)))
-        return found[0] if len(found) == 1 else found
-
-    holds = lambda value: not isinstance(value, str)  # noqa: E731
-    allowed = "a number of points, or of points on each side of a grid like 3x2"
-    return Option(key=key, kind=kind, holds=holds, allowed=allowed, **row)

@@ -12,20 +12,13 @@ import re
 import sys
 from typing import Any
 
-from dpassay.config.attack_options import OF_ATTACKS
-from dpassay.config.option import (
-    Option,
-    address,
-    count,
-    declared,
-    number,
-    one_of,
-    sides,
-    space,
-    switch,
-    text,
-)
+from dpassay.config.option import Option, count, number, one_of, several, switch, text
+from dpassay.config.outputs import ALLOWED as OUTPUTS
+from dpassay.config.outputs import output_meant, output_text
 from dpassay.config.profiles import BUDGET, CONFIDENCE, MEMORY, PROFILES, SHARD_TIMEOUT
+from dpassay.config.searches import ALLOWED as SEARCHES
+from dpassay.config.searches import search_meant, search_text
+from dpassay.config.values import listed
 from dpassay.errors import is_count
 
 MOST_BUDGET = 10**10
@@ -33,6 +26,8 @@ MOST_BUDGET = 10**10
 MOST_JOBS = 1024
 MOST_MEMORY = 2.0**20
 """GiB; nobody has more."""
+LEAST_TRANSCRIPTS = 20
+"""A side; see `dpassay.attacks.repeated.run`."""
 MODES = ("auto", "exact", "exhaustive", "monte-carlo")
 NEIGHBOURS = ("one", "flip", "one+flip", "all")
 EXECUTORS = ("inline", "local", "dask")
@@ -41,6 +36,12 @@ EXECUTORS = ("inline", "local", "dask")
 def is_address(text: Any) -> bool:
     """Whether a text is the address of a scheduler, as Dask writes it."""
     return isinstance(text, str) and re.fullmatch(r"[a-z]+://[^\s/]+:\d{1,5}", text) is not None
+
+
+def _sides(given: Any) -> int | tuple[int, ...]:
+    """Read a number of points, or of points on each side of a grid: `3x2`, or `[3, 2]`."""
+    found = tuple(map(int, given.split("x") if "x" in str(given) else listed(given)))
+    return found[0] if len(found) == 1 else found
 
 
 OPTIONS: dict[str, Option] = {
@@ -97,9 +98,11 @@ OPTIONS: dict[str, Option] = {
             help="local (all trials in worker processes), dask (on a Dask cluster) or inline "
             "(one trial after another, for debugging; your own code keeps its process)",
         ),
-        address(
-            "scheduler",
-            is_address,
+        Option(
+            key="scheduler",
+            kind=str,
+            holds=is_address,
+            allowed="like tcp://HOST:PORT",
             shown="--jobs workers on this machine",
             metavar="ADDRESS",
             help="scheduler of the Dask cluster, as tcp://HOST:PORT, for --executor dask",
@@ -132,8 +135,12 @@ OPTIONS: dict[str, Option] = {
             metavar="PART",
             help="part of a claim by which a bound may rise before it is a regression",
         ),
-        space(
-            "search",
+        Option(
+            key="search",
+            kind=search_text,
+            holds=lambda value: search_meant(value) == "",
+            meant=search_meant,
+            allowed=SEARCHES,
             shown="none: pairs come from the data and from the mechanism",
             metavar="SPACE",
             help=(
@@ -146,8 +153,12 @@ OPTIONS: dict[str, Option] = {
             "together",
             help="with a search of records: all answers of one run are one output",
         ),
-        declared(
-            "output",
+        Option(
+            key="output",
+            kind=output_text,
+            holds=lambda value: output_meant(value) == "",
+            meant=output_meant,
+            allowed=OUTPUTS,
             shown="a few runs show it",
             metavar="KIND",
             help=(
@@ -208,8 +219,11 @@ OPTIONS: dict[str, Option] = {
 """Every option that a file or the environment may set."""
 _OF_RUN = (
     count("n", 1, shown="none", help="records in a dataset, for --mode exhaustive"),
-    sides(
-        "domain",
+    Option(
+        key="domain",
+        kind=_sides,
+        holds=lambda value: not isinstance(value, str),
+        allowed="a number of points, or of points on each side of a grid like 3x2",
         shown="none",
         metavar="POINTS",
         help="points of a line, or of each side of a grid (3x2), for --mode exhaustive",
@@ -234,6 +248,134 @@ _OF_RUN = (
         help="memory limit for a process of your code, on Linux",
     ),
 )
+_OF_ATTACKS = (
+    one_of(
+        "against",
+        ("base", "mechanism"),
+        shown="both",
+        metavar="WHICH",
+        help="attack only the unprotected base learner, or only mechanisms",
+    ),
+    several(
+        "epsilon",
+        number("epsilon", lambda value: 0 < value <= 700, "a number in (0, 700]", help=""),
+        "numbers in (0, 700]",
+        default=(0.1, 0.5, 1.0, 2.0, 8.0),
+        shown="0.1,0.5,1,2,8",
+        help="claimed losses of a single answer",
+    ),
+    one_of(
+        "task",
+        ("classes", "numbers"),
+        shown="numbers if the label has values that are not whole",
+        metavar="WHAT",
+        help="what is predicted: one of some classes, or a number",
+    ),
+    one_of(
+        "signal",
+        ("probability", "logit", "loss"),
+        shown="what the file says, or the range of the scores tells",
+        metavar="KIND",
+        help="what the scores are: probability, logit or loss of the own label",
+    ),
+    Option(
+        key="transcripts",
+        kind=int,
+        holds=lambda value: (
+            is_count(value, 0) and (value == 0 or LEAST_TRANSCRIPTS <= value <= 10**9)
+        ),
+        allowed=f"0, or an integer from {LEAST_TRANSCRIPTS} to 1,000,000,000",
+        metavar="N",
+        shown="20000, or what the claim takes",
+        help="transcripts per side for repeated queries of the worst pair; 0 for none",
+    ),
+    several(
+        "budgets",
+        count("answers", 1, 10**6, help=""),
+        "integers from 1 to 1,000,000",
+        default=(1, 8),
+        shown="1,8",
+        help="numbers of answers that the attacker gets about each record",
+    ),
+    several(
+        "attacks", text("attack", help=""), "names", shown="all", help="attacks to run, by name"
+    ),
+    count("records", 2, default=400, help="records whose membership is guessed"),
+    count("references", 4, 10**9, default=64, help="models that the attacker trains"),
+    count(
+        "models",
+        2,
+        10**9,
+        shown="from 32 to 256: enough to see a leak 2.5 above each claim and to certify 85 % of "
+        "each in one run, of those that 256 are enough for; and fresh answers about the chosen "
+        "records, to certify 85 % of the claim of one answer",
+        help="target models, and no fresh answers; see dpassay plan --attack",
+    ),
+    count("copies", 0, 10**6, default=8, help="noisy copies of each record"),
+    number(
+        "noise",
+        lambda value: 0 <= value < float("inf"),
+        "a finite number >= 0",
+        default=0.1,
+        metavar="PART",
+        help="noise of a copy, in standard deviations of its column",
+    ),
+    count("canaries", 0, default=0, help="records replaced by canaries, reported separately"),
+    one_of(
+        "planted",
+        ("labels", "features"),
+        default="labels",
+        metavar="WHAT",
+        help="what is random in a canary: its label or its features",
+    ),
+    one_of(
+        "adversary",
+        ("nat-minq", "nat-miaq", "pois-minq", "pois-miaq"),
+        default="nat-minq",
+        metavar="WHO",
+        help="nat (natural data) or pois (poison in every training set); minq (asks about the "
+        "records themselves) or miaq (at points chosen on reference models)",
+    ),
+    count(
+        "poisoned", 0, shown="20, at most half", help="records surrounded by poison, with pois-..."
+    ),
+    one_of(
+        "poison_labels",
+        ("other", "balanced"),
+        default="other",
+        metavar="WHICH",
+        help="labels of the poison: another one than the record's, or both in balance, so that the "
+        "record decides a vote of its K nearest",
+    ),
+    count(
+        "poison",
+        0,
+        shown="2, or 25 where balanced",
+        metavar="K",
+        help="poisoned copies around each of these records",
+    ),
+    text(
+        "attribute",
+        shown="none",
+        metavar="COLUMN",
+        help=(
+            "guess which of two values this column has, instead of membership: a column name, its "
+            "number, or label"
+        ),
+    ),
+    text(
+        "slice_by",
+        shown="none",
+        metavar="COLUMN",
+        help="tell records apart by this column: its categories, or quarters of its numbers",
+    ),
+    text(
+        "cache",
+        shown="the folder of --out",
+        metavar="DIR",
+        help="folder that keeps the answers of trained models; empty it when your own code changes",
+    ),
+)
 _OF_COMPARISONS = (
     count("splits", 2, 1000, default=5, help="random cuts of the data; intervals are over them"),
     switch(
@@ -244,6 +386,8 @@ _OF_COMPARISONS = (
     ),
 )
 COMMAND_LINE: dict[str, Option] = {
-    option.key: option for option in (*_OF_RUN, *OF_ATTACKS, *_OF_COMPARISONS)
+    option.key: option for option in (*_OF_RUN, *_OF_ATTACKS, *_OF_COMPARISONS)
 }
 """Every option of `run`, `attack` and `compare-mechanisms` that the command line alone may set."""
+TABLE = OPTIONS | COMMAND_LINE
+"""Every option."""

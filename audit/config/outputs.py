@@ -19,14 +19,9 @@ def output_text(given: Any) -> str:
     """Return the text that stands for a declaration: a kind, or a list of TOML."""
     from dpassay.search.declared import VALUES, output_of
 
-    found = output_of(_read(given))
+    found = output_of(output_said(given))
     assert found is not None  # a text or a list says something
-    return written(_read(given)) if found.kind == VALUES else found.kind
-
-
-def output_said(text: str) -> Any:
-    """Return what `dpassay.audit` takes for a text that `output_text` has returned."""
-    return _read(text)
+    return written(output_said(given)) if found.kind == VALUES else found.kind
 
 
 def output_meant(given: Any) -> str:
@@ -40,8 +35,8 @@ def output_meant(given: Any) -> str:
     return ""
 
 
-def _read(given: Any) -> Any:
-    """Return a word, or the list of values that a text spells."""
+def output_said(given: Any) -> Any:
+    """Return what `dpassay.audit` takes: a word, or the list of values that a text spells."""
     if not isinstance(given, str):
         return given
     text = given.strip()

@@ -23,7 +23,7 @@ ALLOWED = "answers,size=N or scalars,low=A,high=B or records or table,file=F"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ParameterKind:
     """How a parameter is read from a text, and what it must be."""
 
     read: Callable[[str], Any]
@@ -31,48 +31,41 @@ class Kind:
     allowed: str
 
 
-WHOLE = Kind(
+WHOLE = ParameterKind(
     lambda text: int(text.replace("_", "")), lambda value: type(value) is int, "an integer"
 )
-NUMBER = Kind(float, is_real, "a number")
-TRUTH = Kind(
+NUMBER = ParameterKind(float, is_real, "a number")
+TRUTH = ParameterKind(
     lambda text: {"true": True, "false": False}[text.lower()],
     lambda value: type(value) is bool,
     "true or false",
 )
-TEXT = Kind(str, lambda value: isinstance(value, str) and value != "", "a text")
-LIST = Kind(
+TEXT = ParameterKind(str, lambda value: isinstance(value, str) and value != "", "a text")
+LIST = ParameterKind(
     lambda text: [float(each) for each in listed(text)],
     lambda value: isinstance(value, list) and all(map(is_real, value)),
     "a list of numbers like [0, 0.5, 1]",
 )
-PARAMETERS: dict[str, dict[str, Kind]] = {
-    "answers": {"size": WHOLE, "sensitivity": NUMBER, "low": NUMBER, "high": NUMBER, "bits": TRUTH},
-    "scalars": {
-        "low": NUMBER,
-        "high": NUMBER,
-        "size": WHOLE,
-        "values": LIST,
-        "fixed": TRUTH,
-        "bits": TRUTH,
-    },
-    "records": {"fixed": TRUTH, "asked": WHOLE, "bits": TRUTH},
-    "table": {
-        "file": TEXT,
-        "label": TEXT,
-        "relation": TEXT,
-        "group": TEXT,
-        "fixed": TRUTH,
-        "asked": WHOLE,
-        "bits": TRUTH,
-    },
+KINDS = {
+    **dict.fromkeys(("size", "asked"), WHOLE),
+    **dict.fromkeys(("sensitivity", "low", "high"), NUMBER),
+    **dict.fromkeys(("fixed", "bits"), TRUTH),
+    **dict.fromkeys(("file", "label", "relation", "group"), TEXT),
+    "values": LIST,
 }
-"""What each kind of data is told; `bits` is about the answers, see `FunctionMechanism`."""
+"""What each parameter is; `bits` is about the answers, see `FunctionMechanism`."""
+PARAMETERS = {
+    "answers": ("size", "sensitivity", "low", "high", "bits"),
+    "scalars": ("low", "high", "size", "values", "fixed", "bits"),
+    "records": ("fixed", "asked", "bits"),
+    "table": ("file", "label", "relation", "group", "fixed", "asked", "bits"),
+}
+"""What each kind of data is told."""
 NEEDED = {"answers": ("size",), "scalars": ("low", "high"), "records": (), "table": ("file",)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
+class SearchConfig:
     """What a search draws from, as it was said.
 
     Its name is 'answers', 'scalars', 'records' or 'table'.
@@ -105,7 +98,8 @@ class Search:
 
     def space(self, records: Labelled | None) -> Space:
         """Return what it draws from; `records` are those of the run's data."""
-        from dpassay.search import spaces
+        from dpassay.csv_files import is_file, read_csv
+        from dpassay.search import spaces, tables
 
         told = {key: value for key, value in self.parameters.items() if key != "bits"}
         if self.name == "answers":
@@ -113,26 +107,19 @@ class Search:
         if self.name == "scalars":
             return spaces.Scalars(**told)
         if self.name == "table":
-            return _table(**told)
+            file = told.pop("file")
+            if not is_file(Path(file)):
+                raise InvalidInput(f"file = '{file}': no such file")
+            return tables.Tables(read_csv(Path(file), missing=True), **told)
         assert records is not None  # those of the run: see `of_records`
         return spaces.Records(records, **told)
 
 
-def _table(file: str, **told: Any) -> Space:
-    """Return records of any kind, from a file."""
-    from dpassay.csv_files import is_file, read_csv
-    from dpassay.search.tables import Tables
-
-    path = Path(file)
-    if not is_file(path):
-        raise InvalidInput(f"file = '{file}': no such file")
-    return Tables(read_csv(path, missing=True), **told)
-
-
-def search_of(given: str | Mapping[str, Any], argument: str) -> Search:
+def search_of(given: str | Mapping[str, Any], argument: str) -> SearchConfig:
     """Read what a search draws from."""
-    said = given if isinstance(given, str) else _said(given, argument)
+    said = given if isinstance(given, str) else str(dict(given))
     try:
+        said = said if isinstance(given, str) else named_text(given, argument)
         return _read(given, argument, said)
     except InvalidInput as error:
         raise InvalidInput(f"{argument} = '{said}': must be {ALLOWED}; {error}") from None
@@ -155,14 +142,7 @@ def search_meant(given: Any) -> str:
     return ""
 
 
-def _said(given: Mapping[str, Any], argument: str) -> str:
-    try:
-        return named_text(given, argument)
-    except InvalidInput:
-        return str(dict(given))
-
-
-def _read(given: str | Mapping[str, Any], argument: str, said: str) -> Search:
+def _read(given: str | Mapping[str, Any], argument: str, said: str) -> SearchConfig:
     try:
         name, parameters = named_table(given, "search")
     except InvalidInput as error:
@@ -180,8 +160,8 @@ def _read(given: str | Mapping[str, Any], argument: str, said: str) -> Search:
     for key in NEEDED[name]:
         if key not in parameters:
             raise InvalidInput(f"{key} is missing")
-    values = {key: _value(key, value, known[key]) for key, value in parameters.items()}
-    found = Search(name=name, parameters=values, argument=argument, said=said)
+    values = {key: _value(key, value, KINDS[key]) for key, value in parameters.items()}
+    found = SearchConfig(name=name, parameters=values, argument=argument, said=said)
     if not found.of_records:
         found.space(None)  # says what is out of range
     elif values.get("asked", 1) < 1:
@@ -189,7 +169,7 @@ def _read(given: str | Mapping[str, Any], argument: str, said: str) -> Search:
     return found
 
 
-def _value(key: str, value: Any, kind: Kind) -> Any:
+def _value(key: str, value: Any, kind: ParameterKind) -> Any:
     found = value
     if isinstance(value, str):
         try:

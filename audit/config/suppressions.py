@@ -8,12 +8,14 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from dpassay.config.mechanisms import known
+from dpassay.config.option import one_of, text
 from dpassay.errors import InvalidInput, is_real, require
 
 KINDS = ("refuted", "failed", "vanished", "repointed", "weakened", "rose", "blinder")
-"""Kinds of regressions; see `dpassay.record.comparison.changes.REGRESSIONS`."""
+"""Kinds of regressions; see `dpassay.record.compare.REGRESSIONS`."""
 SIZED = ("refuted", "rose", "blinder")
 """Those that are larger or smaller."""
+ROWS = (text("result", help=""), one_of("kind", KINDS, help=""), text("reason", help=""))
 LONGEST = timedelta(days=366)
 """No suppression is for longer: somebody has to look again."""
 
@@ -22,7 +24,7 @@ LONGEST = timedelta(days=366)
 class Suppression:
     """One regression that is let pass.
 
-    `up_to` is the largest size of a `dpassay.record.comparison.changes.Change` that passes.
+    `up_to` is the largest size of a `dpassay.record.compare.Difference` that passes.
     """
 
     result: str  # id of the result, as the comparison shows it
@@ -54,14 +56,8 @@ def _entry(entry: dict[str, Any], where: str) -> Suppression:
     for key in names:
         if key not in entry:
             raise InvalidInput(f"{where}: {key} is missing: a suppression needs {', '.join(names)}")
-    for key in ("result", "kind", "reason"):
-        require(
-            isinstance(entry[key], str) and entry[key].strip() != "",
-            f"{where}: {key}",
-            entry[key],
-            "a text",
-        )
-    require(entry["kind"] in KINDS, f"{where}: kind", entry["kind"], f"one of {', '.join(KINDS)}")
+    for row in ROWS:
+        row.value(entry[row.key], f"{where}: {row.key}")
     day = entry["expires"]
     require(
         isinstance(day, date) and not isinstance(day, datetime),

@@ -147,33 +147,6 @@ AWKWARD = frozenset(",={[\"'\n")
 """What the short spelling of a table cannot hold in a value."""
 
 
-def canonical(name: str, text: str) -> str:
-    """Return a value after `-p name=` as the commands in records spell it.
-
-    As TOML, quotes around a single text left out.
-
-    The older spelling of a base, `soft-majority,r=5`, becomes `{name="soft-majority", r=5}`; a list
-    of numbers of which no name tells that it is one, like `0.1;1`, stays as it is.
-    """
-    found = value_of(text, f"-p {name}")
-    if name == "base" and isinstance(found, str) and "," in found:
-        of, parameters = named_table(found, f"-p {name}")
-        return written({"name": of} | {key: _literal(value) for key, value in parameters.items()})
-    return found if isinstance(found, str) else written(found)
-
-
-def _literal(text: str) -> Any:
-    """Return the number or truth value that a text spells, if it is spelled like that again.
-
-    Else the text.
-    """
-    try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except (ValueError, KeyError, RecursionError):
-        return text
-    return value if isinstance(value, (bool, int, float)) and spelled(value) == text else text
-
-
 def written(value: Any) -> str:
     """Write a value of TOML down, as dpassay does in commands and records.
 

@@ -1,14 +1,14 @@
-"""A labelled data set from a CSV file: its label column, and features made of the others."""
+"""From what a user names to the data set: a CSV file, or the set that comes along."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpassay.csv_files import check_features, nameless, read_csv, record_lines, shown
-from dpassay.data.built_in import BUILT_IN
 from dpassay.data.datasets import Labelled
 from dpassay.data.table import Table, table_of
 from dpassay.errors import InvalidInput, near
@@ -16,11 +16,72 @@ from dpassay.errors import InvalidInput, near
 if TYPE_CHECKING:
     import pandas as pd
 
+BUILT_IN = "breast-cancer"
+"""Name of the data set that comes along, with scikit-learn."""
+_MEASURED = (
+    "radius",
+    "texture",
+    "perimeter",
+    "area",
+    "smoothness",
+    "compactness",
+    "concavity",
+    "concave points",
+    "symmetry",
+    "fractal dimension",
+)
+_COLUMNS = tuple(
+    form.format(what) for form in ("mean {}", "{} error", "worst {}") for what in _MEASURED
+)
+"""Names of its columns; the file has none."""
 
-def table_of_file(
+
+def load(
+    source: str,
+    target: str | None = None,
+    slice_by: str | None = None,
+    *,
+    missing: bool = False,
+    numbers: bool | None = False,
+) -> Table:
+    """Load scikit-learn's breast cancer set (`breast-cancer`), or a CSV file with a header line.
+
+    `target` is the column that holds the label; needed for a file. The label is a real number where
+    `numbers`, or, with None, where some of its values are not whole. Records are told apart by the
+    column `slice_by`, whose values may be missing; unless `missing`, it is no feature then. With
+    `missing`, a missing number of a feature becomes 0, with a column that says so, a missing text a
+    category of its own. Text columns are one-hot encoded; their categories are taken as public
+    knowledge, and so are the label names.
+
+    Raise InvalidInput if the file or the column is missing, a value is missing or infinite, or
+    nothing is left to learn from.
+    """
+    if source == BUILT_IN:
+        return _built_in()
+    return _table_of_file(source, target, slice_by, missing=missing, real=numbers)
+
+
+def _built_in() -> Table:
+    """Read the file where scikit-learn keeps it: to import that would take most of a second."""
+    package = find_spec("sklearn")  # it is required
+    assert package is not None
+    path = Path(str(package.origin)).parent / "datasets" / "data" / "breast_cancer.csv"
+    with path.open(encoding="utf-8") as lines:
+        next(lines)  # the numbers of records and columns, and the labels
+        numbers = np.array([line.split(",") for line in lines], dtype=float)
+    return table_of(
+        Labelled(numbers[:, :-1], numbers[:, -1].astype(int)),
+        {name: (i,) for i, name in enumerate(_COLUMNS)},
+        kind="builtin",
+        name=BUILT_IN,
+        labels=["malignant", "benign"],
+    )
+
+
+def _table_of_file(
     source: str, target: str | None, slice_by: str | None, *, missing: bool, real: bool | None
 ) -> Table:
-    """Read a CSV file; see `dpassay.data.loading.load`."""
+    """Read a CSV file; see `load`."""
     import pandas as pd
 
     path = _existing(source)

@@ -1,4 +1,4 @@
-"""A whole labelled data set, with the facts that find it again."""
+"""A whole labelled data set, with the facts that find it again, and its split."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data.datasets import Labelled
+from dpassay.errors import InvalidInput, require
+from dpassay.seeds import stream
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,3 +48,72 @@ def table_of(
         numbers=numbers,
         source=facts | {"records": len(data), "columns": data.X.shape[1], "sha256": data.digest},
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Lines:
+    """Lines of a file, counted from 1, in which the records of a split begin, in their order."""
+
+    train: NDArray[np.int64]
+    pool: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Split:
+    """A table cut into training records S, a pool of replacements and held-out query points (q, d).
+
+    The three do not overlap, but for the first training records where they were wanted as queries.
+    `source` is the table's with the sizes and the seed that make this split again; `lines` is None
+    where the records come from no file.
+    """
+
+    train: Labelled
+    pool: Labelled
+    queries: NDArray[np.float64]
+    source: dict[str, Any]
+    lines: Lines | None = None
+
+
+def split(table: Table, *, train: int, queries: int, seed: int, train_queries: int = 0) -> Split:
+    """Cut a table of at least 3 records at random, by a permutation that depends on the seed alone.
+
+    At most so many records train and at most so many points are asked at; of a small table at most
+    70 % and 10 % are used. Up to `train` of the remaining records make the pool. The points of the
+    first `train_queries` training records are asked at besides.
+    """
+    n = len(table.data)
+    _check(table, train, queries, train_queries)
+    queries = min(queries, max(1, n // 10))
+    train = min(train, max(1, 7 * n // 10), n - queries - 1)
+    order = stream(seed, "split", table.source["sha256"]).permutation(n)
+    asked, trained, pool = (
+        order[:queries],
+        order[queries : queries + train],
+        order[queries + train :][:train],
+    )
+    sizes = {"seed": seed, "train": train, "pool": len(pool), "queries": queries}
+    train_queries = min(train_queries, train)
+    if train_queries:
+        sizes["train_queries"] = train_queries
+    held_out = table.data.X[np.concatenate([asked, trained[:train_queries]])]
+    held_out.flags.writeable = False
+    lines = table.lines
+    return Split(
+        train=table.data.take(trained),
+        pool=table.data.take(pool),
+        queries=held_out,
+        source=table.source | {"split": sizes},
+        lines=None if lines is None else Lines(train=lines[trained], pool=lines[pool]),
+    )
+
+
+def _check(table: Table, train: int, queries: int, train_queries: int) -> None:
+    n = len(table.data)
+    require(train >= 1, "--train", train, "an integer >= 1")
+    require(queries >= 1, "--queries", queries, "an integer >= 1")
+    require(train_queries >= 0, "--train-queries", train_queries, "an integer >= 0")
+    if n < 3:
+        raise InvalidInput(
+            f"--data = '{table.source['name']}': has {n} record{'' if n == 1 else 's'}; must have "
+            "at least 3 records: one to train on, one to replace it, one to query"
+        )

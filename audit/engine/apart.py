@@ -19,7 +19,7 @@ import numpy as np
 from dpassay.data import Dataset
 from dpassay.engine.settings import Settings
 from dpassay.errors import TargetError
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.isolation.introduce import is_foreign, isolated
 from dpassay.trials.isolation.target import Isolated
@@ -32,7 +32,7 @@ PATCHED = (np, np.random, np.linalg)
 
 
 @contextmanager
-def apart(target: AuditTarget, data: Group | None, settings: Settings) -> Iterator[AuditTarget]:
+def apart(target: AuditTarget, data: PairGroup | None, settings: Settings) -> Iterator[AuditTarget]:
     """Give a mechanism as it is to be called.
 
     A user's own is called in another process, unless the settings say otherwise. Where it is called
@@ -54,7 +54,7 @@ def apart(target: AuditTarget, data: Group | None, settings: Settings) -> Iterat
 
 
 @contextmanager
-def undone(data: Group | None = None) -> Iterator[None]:
+def undone(data: PairGroup | None = None) -> Iterator[None]:
     """Undo what is done to this process, as far as possible; `os._exit` raises instead."""
     base = None if data is None or not isinstance(data.pairs.base, Dataset) else data.pairs.base
     held = () if base is None else tuple(array.copy() for array in base.arrays)

@@ -11,7 +11,7 @@ its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dpassay.changes import change_key
 from dpassay.stats.bounds import Counts, Histograms
-from dpassay.targets.groups import DIRECTIONS, Group
+from dpassay.targets.groups import DIRECTIONS, PairGroup
 from dpassay.trials.encoders import Bins, Coding, Rounded
 from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
@@ -40,21 +40,16 @@ IDENTITY = (
 """Fields of a recorded cell that say which one it is, and by which test its bounds are made."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """The place of a recorded cell in the plan of this run."""
-
-    group: int
-    pair: int
-    query: int
+Place = tuple[int, int, int]
+"""Group, pair and query of a recorded cell in the plan of this run."""
 
 
 def certified_again(
     cells: Sequence[Raw],
-    groups: tuple[Group, ...],
+    groups: tuple[PairGroup, ...],
     codings: tuple[Coding, ...],
     labels: tuple[int, ...],
-    open_executor: Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor],
+    open_executor: Callable[[tuple[PairGroup, ...], tuple[Coding, ...]], Executor],
     draws: int,
 ) -> tuple[dict[str, Any], ...]:
     """Count the events of recorded cells on fresh trials, `draws` per side.
@@ -71,7 +66,7 @@ def certified_again(
     codings = tuple(_at_thresholds(found, g, group, codings[g]) for g, group in enumerate(groups))
     runner, sides = (
         open_executor(groups, codings),
-        sorted({(place.group, place.pair) for _, place in found}),
+        sorted({(group, pair) for _, (group, pair, _) in found}),
     )
     drawn: dict[tuple[int, int | None], NDArray[np.int64]] = {}
     for g in sorted({g for g, _ in sides}):
@@ -81,17 +76,17 @@ def certified_again(
             (g, pair): counts for pair, counts in zip(wanted, runner.counts(tasks), strict=True)
         }
     again = []
-    for cell, place in found:
-        both = drawn[place.group, None][place.query], drawn[place.group, place.pair][place.query]
+    for cell, (group, pair, query) in found:
+        both = drawn[group, None][query], drawn[group, pair][query]
         one, other = both[::-1] if DIRECTIONS.index(cell["direction"]) else both
         again.append(
             {name: cell[name] for name in IDENTITY if name in cell}
-            | _counted(cell, one, other, codings[place.group], place, labels)
+            | _counted(cell, one, other, codings[group], query, labels)
         )
     return tuple(again)
 
 
-def _place(cell: Raw, groups: tuple[Group, ...], codings: tuple[Coding, ...]) -> Place | None:
+def _place(cell: Raw, groups: tuple[PairGroup, ...], codings: tuple[Coding, ...]) -> Place | None:
     """Find a recorded cell.
 
     A direction that was learned is another one each time, so such a cell is not found.
@@ -103,11 +98,11 @@ def _place(cell: Raw, groups: tuple[Group, ...], codings: tuple[Coding, ...]) ->
         )
         inside = cell["query"] < len(group.queries) and cell["pair"] < len(group.pairs)
         if known and inside and _same_pair(cell, group) and _alike(cell, codings[g]):
-            return Place(group=g, pair=cell["pair"], query=cell["query"])
+            return g, cell["pair"], cell["query"]
     return None
 
 
-def _same_pair(cell: Raw, group: Group) -> bool:
+def _same_pair(cell: Raw, group: PairGroup) -> bool:
     """Return whether the pair at a recorded cell's place is the cell's."""
     change = group.pairs.changes[cell["pair"]]
     return bool(change_key(change, group.pairs.pool) == cell["pair_key"])
@@ -131,15 +126,15 @@ def _threshold(cell: Raw) -> float:
 
 
 def _at_thresholds(
-    found: Sequence[tuple[Raw, Place]], g: int, group: Group, coding: Coding
+    found: Sequence[tuple[Raw, Place]], g: int, group: PairGroup, coding: Coding
 ) -> Coding:
     """Cut numbers at the recorded half-lines' thresholds; count anything else as this run does."""
     if not isinstance(coding, Bins):
         return coding
     at: list[list[float]] = [[] for _ in group.queries]
-    for cell, place in found:
-        if place.group == g:
-            at[place.query].append(_threshold(cell))
+    for cell, (of, _, query) in found:
+        if of == g:
+            at[query].append(_threshold(cell))
     most = max(1, *map(len, at))
     return Bins(
         np.array([sorted(each + [each[0] if each else 0.0] * (most - len(each))) for each in at])
@@ -151,7 +146,7 @@ def _counted(
     one: NDArray[np.int64],
     other: NDArray[np.int64],
     coding: Coding,
-    place: Place,
+    query: int,
     labels: tuple[int, ...],
 ) -> dict[str, Any]:
     """Return the counts of a cell's event on its two sides; all counts for claims about means."""
@@ -165,9 +160,7 @@ def _counted(
         )
         return {"counts": None, "histograms": asdict(seen)}
     if isinstance(coding, Bins):
-        inside = np.arange(coding.size) > np.searchsorted(
-            coding.edges[place.query], _threshold(cell)
-        )
+        inside = np.arange(coding.size) > np.searchsorted(coding.edges[query], _threshold(cell))
         inside = inside if "at_least" in cell["event"] else ~inside
     else:
         inside = np.isin(labels, cell["event"])

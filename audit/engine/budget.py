@@ -10,7 +10,7 @@ from dpassay.claims import Claim
 from dpassay.engine.early import lots
 from dpassay.stats.alpha import Spending
 from dpassay.stats.health import ALARM
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 
 LEAST_SCREENING = 100
@@ -54,11 +54,11 @@ class Budget:
         """Return what is spent on a mechanism: as many events as it has labels."""
         return replace(self, events=len(target.labels) if target.numbers is None else HALF_LINES)
 
-    def finalists(self, groups: tuple[Group, ...]) -> int:
+    def finalists(self, groups: tuple[PairGroup, ...]) -> int:
         """Pairs that are certified per query."""
         return max(1, -(-FINALISTS // sum(len(group.queries) for group in groups)))
 
-    def screening(self, groups: tuple[Group, ...]) -> int:
+    def screening(self, groups: tuple[PairGroup, ...]) -> int:
         """Screening trials per dataset.
 
         As many as choosing takes, but no more than make all of them about as many as the
@@ -84,7 +84,7 @@ class Budget:
         most = min(1.0, queries * finalists / pairs)
         return max(min(LEAST_SCREENING, self.draws), int(self.draws * min(part, most)))
 
-    def screening_of(self, groups: tuple[Group, ...]) -> tuple[int, ...]:
+    def screening_of(self, groups: tuple[PairGroup, ...]) -> tuple[int, ...]:
         """Return the screening trials per dataset of each group.
 
         There are more where a direction was learned, since all it has is one pair.
@@ -94,7 +94,9 @@ class Budget:
             max(least, self.draws // 4) if group.kind == "learned" else least for group in groups
         )
 
-    def screening_lots(self, groups: tuple[Group, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def screening_lots(
+        self, groups: tuple[PairGroup, ...]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Screening trials per dataset of each group: of the first part, and of the rest.
 
         There are two parts where trials may end early and every pair is certified anyway. Then the
@@ -108,7 +110,7 @@ class Budget:
             return whole, ()
         return first, tuple(most - n for n, most in zip(first, whole, strict=True))
 
-    def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
+    def spending(self, groups: tuple[PairGroup, ...], *, profiled: bool) -> Spending:
         """Return where alpha goes."""
         each = self.finalists(groups)
         cells = sum(min(each, len(group.pairs)) * len(group.queries) for group in groups)

@@ -1,51 +1,24 @@
-"""Certification: the fresh trials of the finalists, lot by lot, and what guards them."""
+"""Certification: every pair is screened, and the worst draw fresh trials, lot by lot."""
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.engine.early import Gamble, Lot, Stopped, parts
+from dpassay.engine.budget import Budget
+from dpassay.engine.early import Lot, Stopped, parts
 from dpassay.engine.guards import Fresh, Guards, Place
-from dpassay.engine.testers.interface import Looked
+from dpassay.engine.testers.interface import Finalist
 from dpassay.seeds import stream
 from dpassay.stats.alpha import Spending
 from dpassay.stats.eprocess import deal, log_e_of, threshold
-from dpassay.targets.groups import Group, Progress
-from dpassay.trials.blocks import Counts, joined
+from dpassay.targets.groups import PairGroup, Progress
+from dpassay.trials.blocks import BlockCounts, joined
 from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finalist:
-    """A cell that is to be certified.
-
-    Place, direction, event and test, fixed before the certification trials; and what an e-process
-    of it is about, if there is one.
-    """
-
-    group: int
-    pair: int
-    query: int
-    direction: int
-    event: int
-    looked: Looked
-    gamble: Gamble | None
-
-    @property
-    def method(self) -> Any:
-        """The test."""
-        return self.looked.method
-
-    @property
-    def place(self) -> tuple[int, int, int]:
-        """Group, pair and query."""
-        return self.group, self.pair, self.query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,7 +35,7 @@ class Screened:
     sizes: tuple[int, ...]
     counts: tuple[NDArray[np.int64], ...]
     left: tuple[int, ...] = ()
-    lots: dict[Lot, dict[Place, Counts]] = field(default_factory=dict)
+    lots: dict[Lot, dict[Place, BlockCounts]] = field(default_factory=dict)
     fresh: Fresh = field(default_factory=dict)
     whole: list[Screened] = field(default_factory=list)
 
@@ -98,10 +71,8 @@ class Certification:
 
     def of(self, finalist: Finalist) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Counts (K,) of a finalist on the two sides, in its direction."""
-        base, neighbour = (
-            self.counts[finalist.group, pair][finalist.query] for pair in (None, finalist.pair)
-        )
-        return (neighbour, base) if finalist.direction else (base, neighbour)
+        one, other = (self.counts[finalist.group, pair] for pair in finalist.sides)
+        return one[finalist.query], other[finalist.query]
 
     @property
     def parts(self) -> tuple[tuple[str, int], ...]:
@@ -109,172 +80,189 @@ class Certification:
         return () if len(self.lots) == 1 and self.stopped is None else parts(self.lots)
 
 
-def certify(
+def screen(
+    executor: Executor, groups: tuple[PairGroup, ...], budget: Budget, progress: Progress
+) -> Screened:
+    """Run the screening trials of every pair, or the first part of them."""
+    first, left = budget.screening_lots(groups)
+    counts = _screening(executor, groups, first, 0, progress)
+    return Screened(sizes=first, counts=counts, left=left)
+
+
+def screen_whole(
+    executor: Executor, groups: tuple[PairGroup, ...], screened: Screened, progress: Progress
+) -> Screened:
+    """Run the screening trials that are left, once for all claims."""
+    if not screened.whole:
+        more = _screening(executor, groups, screened.left, 1, progress)
+        screened.whole.append(
+            replace(
+                screened,
+                sizes=tuple(map(sum, zip(screened.sizes, screened.left, strict=True))),
+                counts=tuple(map(np.add, screened.counts, more)),
+                left=(),
+            )
+        )
+    return screened.whole[0]
+
+
+def _screening(
     executor: Executor,
-    finalists: list[Finalist],
-    screened: Screened,
+    groups: tuple[PairGroup, ...],
     sizes: tuple[int, ...],
-    spending: Spending,
+    lot: int,
     progress: Progress,
-) -> Certification:
-    """Draw trials of every finalist's pair, lot by lot, until one is refuted or all are drawn.
-
-    If one is refuted, draw the fresh trials that its bounds are made of.
-
-    `screened`: keeps what is drawn. `sizes`: of the lots; a look follows each but the last.
-    `spending`: says what refutes at a look.
-    """
-    looks = len(sizes) - 1
-    found = stopped_within(executor, finalists, screened, sizes, looks, spending, progress)
-    if found is not None:
-        return found
-    places, every = _places(finalists), _lots(sizes)
-    _draw(executor, places, every[-1], screened, progress)
-    return _certification(screened, places, every)
-
-
-def stopped_within(
-    executor: Executor,
-    finalists: list[Finalist],
-    screened: Screened,
-    sizes: tuple[int, ...],
-    looks: int,
-    spending: Spending,
-    progress: Progress,
-) -> Certification | None:
-    """Draw the first lots, up to so many looks; return what came if a look refutes, else None.
-
-    The other arguments are those of `certify`.
-    """
-    places, every = _places(finalists), _lots(sizes)
-    pairs = np.zeros((len(finalists), 4), dtype=np.int64)
-    for k, lot in enumerate(every[:looks]):
-        _draw(executor, places, lot, screened, progress)
-        pairs += _dealt(executor, finalists, screened, lot)
-        drawn = every[: k + 1]
-        stopped = _refuted(finalists, pairs, drawn, sizes, spending)
-        if stopped is not None:
-            fresh = ("fresh", sizes[k + 1], k)
-            _draw(executor, places, fresh, screened, progress)
-            return _certification(screened, places, (fresh,), drawn, stopped)
-    return None
-
-
-def _places(finalists: list[Finalist]) -> list[tuple[int, int]]:
-    return sorted({(finalist.group, finalist.pair) for finalist in finalists})
-
-
-def _lots(sizes: tuple[int, ...]) -> tuple[Lot, ...]:
-    return tuple(("certify", size, k) for k, size in enumerate(sizes))
-
-
-def _draw(
-    executor: Executor,
-    places: list[tuple[int, int]],
-    lot: Lot,
-    screened: Screened,
-    progress: Progress,
-) -> None:
-    """Draw a lot of every pair that has none of it yet, from states that are made anew."""
-    phase, size, number = lot
-    found = screened.lots.setdefault(lot, {})
-    wanted = [place for place in places if place not in found]
-    by_group = [
-        (g, [pair for _, pair in places])
-        for g, places in itertools.groupby(wanted, key=lambda place: place[0])
+) -> tuple[NDArray[np.int64], ...]:
+    """Return the counts of a lot of screening trials; see `Screened`."""
+    done, total = 0, sum(len(group.pairs) for group in groups)
+    sides = [
+        (g, pair) for g, group in enumerate(groups) for pair in (None, *range(len(group.pairs)))
     ]
-    sides = [(g, pair) for g, pairs in by_group for pair in (None, *pairs)]
-    drawn = executor.drawn(
-        [Task(group=g, pair=pair, phase=phase, size=size, lot=number) for g, pair in sides]
+    drawn = executor.counts(
+        [Task(group=g, pair=pair, phase="screen", size=sizes[g], lot=lot) for g, pair in sides]
     )
-    done = 0
-    for g, pairs in by_group:
-        found[g, None] = next(drawn)
-        for pair in pairs:
-            found[g, pair] = next(drawn)
+    counts = []
+    for group in groups:
+        base = next(drawn)
+        neighbours = np.empty((len(group.pairs), *base.shape), dtype=np.int64)
+        for i in range(len(group.pairs)):
+            neighbours[i] = next(drawn)
             done += 1
-            progress("certifying", done, len(wanted))
+            progress("screening", done, total)
+        counts.append(np.stack([np.broadcast_to(base, neighbours.shape), neighbours]))
+    return tuple(counts)
 
 
-def _certification(
-    screened: Screened,
-    places: list[tuple[int, int]],
-    lots: tuple[Lot, ...],
-    before: tuple[Lot, ...] = (),
-    stopped: Stopped | None = None,
-) -> Certification:
-    """Add up the lots that the bounds are made of."""
-    datasets: set[Place] = {(g, pair) for g, other in places for pair in (None, other)}
-    counts = {
-        place: sum(
-            (screened.lots[lot][place].calls.sum(axis=0) for lot in lots[1:]),
-            screened.lots[lots[0]][place].calls.sum(axis=0),
-        )
-        for place in datasets
-    }
-    return Certification(counts=counts, lots=lots, before=before, stopped=stopped)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Certifier:
+    """Draws trials of every finalist's pair, lot by lot, and looks at e-processes in between.
 
+    `screened` keeps what is drawn. `sizes` are of the lots; a look follows each but the last.
+    `spending` says what refutes at a look.
+    """
 
-def _dealt(
-    executor: Executor,
-    finalists: list[Finalist],
-    screened: Screened,
-    lot: Lot,
-) -> NDArray[np.int64]:
-    """Deal the trials of a lot into pairs of both sides, call by call, shape (finalists, 4)."""
-    phase, size, number = lot
-    found = np.zeros((len(finalists), 4), dtype=np.int64)
-    for place, finalist in enumerate(finalists):
-        if finalist.gamble is None:
-            raise TypeError("there is no e-process of this claim")
-        base, neighbour = (
-            screened.lots[lot][finalist.group, pair].calls[:, finalist.query]
-            for pair in (None, finalist.pair)
-        )
-        one, other = (neighbour, base) if finalist.direction else (base, neighbour)
-        task = Task(group=finalist.group, pair=finalist.pair, phase=phase, size=size, lot=number)
-        rng = stream(*executor.stream(task), "dealt", finalist.query)
-        x, y, n = one @ finalist.gamble.event, other @ finalist.gamble.event, one.sum(axis=1)
-        found[place] = deal(x, y, n, rng).sum(axis=0)
-    return found
+    executor: Executor
+    finalists: list[Finalist]
+    screened: Screened
+    sizes: tuple[int, ...]
+    spending: Spending
+    progress: Progress
 
+    def certify(self) -> Certification:
+        """Draw all lots; if a look refutes, fresh trials for the bounds instead of the rest."""
+        found = self.stopped_within(len(self.sizes) - 1)
+        if found is not None:
+            return found
+        self._draw(self._lots[-1])
+        return self._certification(self._lots)
 
-def _refuted(
-    finalists: list[Finalist],
-    pairs: NDArray[np.int64],
-    drawn: tuple[Lot, ...],
-    sizes: tuple[int, ...],
-    spending: Spending,
-) -> Stopped | None:
-    """Look at the e-process of every finalist."""
-    values = [
-        float(log_e_of(counts, finalist.gamble.allowed))
-        for counts, finalist in zip(pairs, finalists, strict=True)
-        if finalist.gamble is not None
-    ]
-    needed = threshold(spending.each_sequential)
-    place = int(np.argmax(values))
-    if values[place] < needed:
+    def stopped_within(self, looks: int) -> Certification | None:
+        """Draw lots for so many looks; return what came if one of them refutes, else None."""
+        pairs = np.zeros((len(self.finalists), 4), dtype=np.int64)
+        for k, lot in enumerate(self._lots[:looks]):
+            self._draw(lot)
+            pairs += self._dealt(lot)
+            drawn = self._lots[: k + 1]
+            stopped = self._refuted(pairs, drawn)
+            if stopped is not None:
+                fresh = ("fresh", self.sizes[k + 1], k)
+                self._draw(fresh)
+                return self._certification((fresh,), drawn, stopped)
         return None
-    worst = finalists[place]
-    no_event, only_other, only_one, both = pairs[place].tolist()
-    return Stopped(
-        trials=sum(size for _, size, _ in drawn),
-        of=sum(sizes),
-        log_e=values[place],
-        log_threshold=needed,
-        pairs=(no_event, only_other, only_one, both),
-        group=worst.group,
-        pair=worst.pair,
-        query=worst.query,
-        parts=parts(drawn),
-    )
+
+    @property
+    def _lots(self) -> tuple[Lot, ...]:
+        return tuple(("certify", size, k) for k, size in enumerate(self.sizes))
+
+    @property
+    def _pairs(self) -> list[tuple[int, int]]:
+        """Group and pair of the finalists, each once."""
+        return sorted({(each.group, each.pair) for each in self.finalists})
+
+    def _draw(self, lot: Lot) -> None:
+        """Draw a lot of every pair that has none of it yet, from states that are made anew."""
+        phase, size, number = lot
+        found = self.screened.lots.setdefault(lot, {})
+        wanted = [place for place in self._pairs if place not in found]
+        by_group = [
+            (g, [pair for _, pair in places])
+            for g, places in itertools.groupby(wanted, key=lambda place: place[0])
+        ]
+        sides = [(g, pair) for g, pairs in by_group for pair in (None, *pairs)]
+        drawn = self.executor.drawn(
+            [Task(group=g, pair=pair, phase=phase, size=size, lot=number) for g, pair in sides]
+        )
+        done = 0
+        for g, pairs in by_group:
+            found[g, None] = next(drawn)
+            for pair in pairs:
+                found[g, pair] = next(drawn)
+                done += 1
+                self.progress("certifying", done, len(wanted))
+
+    def _certification(
+        self, lots: tuple[Lot, ...], before: tuple[Lot, ...] = (), stopped: Stopped | None = None
+    ) -> Certification:
+        """Add up the lots that the bounds are made of."""
+        datasets: set[Place] = {(g, pair) for g, other in self._pairs for pair in (None, other)}
+        counts = {
+            place: sum(
+                (self.screened.lots[lot][place].calls.sum(axis=0) for lot in lots[1:]),
+                self.screened.lots[lots[0]][place].calls.sum(axis=0),
+            )
+            for place in datasets
+        }
+        return Certification(counts=counts, lots=lots, before=before, stopped=stopped)
+
+    def _dealt(self, lot: Lot) -> NDArray[np.int64]:
+        """Deal the trials of a lot into pairs of both sides, call by call, shape (finalists, 4)."""
+        phase, size, number = lot
+        found = np.zeros((len(self.finalists), 4), dtype=np.int64)
+        for place, finalist in enumerate(self.finalists):
+            if finalist.gamble is None:
+                raise TypeError("there is no e-process of this claim")
+            one, other = (
+                self.screened.lots[lot][finalist.group, pair].calls[:, finalist.query]
+                for pair in finalist.sides
+            )
+            task = Task(
+                group=finalist.group, pair=finalist.pair, phase=phase, size=size, lot=number
+            )
+            rng = stream(*self.executor.stream(task), "dealt", finalist.query)
+            x, y = one @ finalist.gamble.event, other @ finalist.gamble.event
+            found[place] = deal(x, y, one.sum(axis=1), rng).sum(axis=0)
+        return found
+
+    def _refuted(self, pairs: NDArray[np.int64], drawn: tuple[Lot, ...]) -> Stopped | None:
+        """Look at the e-process of every finalist."""
+        values = [
+            float(log_e_of(counts, finalist.gamble.allowed))
+            for counts, finalist in zip(pairs, self.finalists, strict=True)
+            if finalist.gamble is not None
+        ]
+        needed = threshold(self.spending.each_sequential)
+        place = int(np.argmax(values))
+        if values[place] < needed:
+            return None
+        worst = self.finalists[place]
+        no_event, only_other, only_one, both = pairs[place].tolist()
+        return Stopped(
+            trials=sum(size for _, size, _ in drawn),
+            of=sum(self.sizes),
+            log_e=values[place],
+            log_threshold=needed,
+            pairs=(no_event, only_other, only_one, both),
+            group=worst.group,
+            pair=worst.pair,
+            query=worst.query,
+            parts=parts(drawn),
+        )
 
 
 def guards_over(
     executor: Executor,
     finalists: list[Finalist],
-    groups: tuple[Group, ...],
+    groups: tuple[PairGroup, ...],
     screened: Screened,
     alarm: float,
     trials: Certification,

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.pairs import Pairs
-from dpassay.targets.groups import Group, Progress
+from dpassay.targets.groups import PairGroup, Progress
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK
-from dpassay.trials.encoders import Coding
+from dpassay.trials.encoders import Coding, Counted, Draws
 from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
 
@@ -37,12 +37,11 @@ DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
+class Moments(Coding):
     """Mean and covariance of one block of vectors instead of counts."""
 
     dimension: int
     additive: ClassVar[bool] = False
-    rounds: ClassVar[bool] = False
 
     @property
     def size(self) -> int:
@@ -54,11 +53,7 @@ class Moments:
         """Its name."""
         return "moments"
 
-    def count(
-        self,
-        draws: NDArray[np.generic],
-        rng: np.random.Generator,  # noqa: ARG002
-    ) -> tuple[Array, bytes]:
+    def count(self, draws: Draws) -> Counted:
         """Return the moments of a block of vectors (trials, d), shape (d, d + 1)."""
         vectors = draws.astype(float)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -69,11 +64,11 @@ class Moments:
 
 def learned(
     target: AuditTarget,
-    groups: tuple[Group, ...],
+    groups: tuple[PairGroup, ...],
     draws: tuple[int, int],
-    open_executor: Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor],
+    open_executor: Callable[[tuple[PairGroup, ...], tuple[Coding, ...]], Executor],
     progress: Progress,
-) -> tuple[Group, ...]:
+) -> tuple[PairGroup, ...]:
     """Return groups of one pair and one query each: a direction in which its sides are far apart.
 
     Of each group these are the few pairs that are farthest apart, the farthest first. Nothing is
@@ -165,8 +160,8 @@ def _order(places: list[tuple[Array, float]]) -> list[int]:
 
 
 def _group(
-    target: AuditTarget, group: Group, pair: int, way: Array, distance: float, draws: int
-) -> Group:
+    target: AuditTarget, group: PairGroup, pair: int, way: Array, distance: float, draws: int
+) -> PairGroup:
     pairs, change = group.pairs, group.pairs.changes[pair]
     reason = (
         f"in this direction the vectors released on S and on S' ({change}) are {distance:.2g} "
@@ -185,5 +180,5 @@ def _group(
     )
 
 
-def _towards(target: AuditTarget, directions: Array, group: Group) -> Array:
+def _towards(target: AuditTarget, directions: Array, group: PairGroup) -> Array:
     return target.towards(directions, group.queries.shape[1])

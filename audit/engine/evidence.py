@@ -16,7 +16,7 @@ from dpassay.search.patterns import Pattern
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound, Computed, Estimate
 from dpassay.stats.profile import Profile
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 
 Mode = Literal["exact", "exhaustive", "monte-carlo"]
 
@@ -70,7 +70,7 @@ class AnySize:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fit:
+class GoodnessOfFit:
     """Goodness of fit of `sample` to the declared law: it shows differences, never that none is."""
 
     draws: int  # trials per side and query
@@ -87,7 +87,7 @@ class Evidence:
     upper: Bound  # on that of the certified cells; of all where the law is known
     cells: tuple[Cell, ...]  # the worst one of every query point
     worst: Cell  # the one that `lower` comes from
-    groups: tuple[Group, ...]  # what the numbers in cells point into
+    groups: tuple[PairGroup, ...]  # what the numbers in cells point into
     sight: DetectionCurve
     trials: int  # runs of the mechanism, screening included
     alpha: float  # share of the run's error probability that this result spent
@@ -96,7 +96,7 @@ class Evidence:
     domain: str | None = None  # the name of one that was enumerated completely
     any_size: AnySize | None = None
     other: tuple[Claim, Evidence] | None = None  # see `Promise.beside`
-    fit: Fit | None = None
+    fit: GoodnessOfFit | None = None
     table: dict[str, NDArray[Any]] = field(default_factory=dict)  # all cells, for the sidecar
     again: tuple[dict[str, Any], ...] = ()  # see `dpassay.engine.baseline_cells`
     stopped: Stopped | None = (

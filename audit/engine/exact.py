@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import Claim
 from dpassay.engine.detection.curve import DetectionCurve
-from dpassay.engine.evidence import AnySize, Cell, Evidence, Fit
+from dpassay.engine.evidence import AnySize, Cell, Evidence, GoodnessOfFit
 from dpassay.engine.kinds import leaks_of
 from dpassay.engine.readings import Leaks
 from dpassay.errors import TargetError
@@ -20,9 +20,9 @@ from dpassay.relations import answers_moved, records_replaced
 from dpassay.seeds import stream
 from dpassay.stats.binomial_law import at_most, more_than
 from dpassay.stats.bounds import Bound, Computed
-from dpassay.stats.divergence import Loss
+from dpassay.stats.divergence import CellLoss
 from dpassay.stats.methods import EXACT_LAW
-from dpassay.targets.groups import DIRECTIONS, Group, Progress, searched
+from dpassay.targets.groups import DIRECTIONS, PairGroup, Progress, searched
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import draw
 from dpassay.trials.encoders import Bins, Coding, Labels
@@ -53,7 +53,7 @@ class Laws:
     law: Law
 
 
-def group_laws(target: AuditTarget, group: Group, progress: Progress) -> Laws | None:
+def group_laws(target: AuditTarget, group: PairGroup, progress: Progress) -> Laws | None:
     """Compute the law of every dataset of a group, retraining only what each change touches.
 
     Return None where the mechanism has no exact law for these data, or none that all of its claims
@@ -94,7 +94,7 @@ def check_alike(law: Law, other: Law, where: str) -> None:
             )
 
 
-def _same_from_scratch(target: AuditTarget, group: Group, updated: Law) -> None:
+def _same_from_scratch(target: AuditTarget, group: PairGroup, updated: Law) -> None:
     """Raise `TargetError` if `update` and `prepare` give the first neighbour different laws."""
     change = group.pairs.changes[0]
     where = f"the neighbour with {change}"
@@ -112,9 +112,9 @@ def _numbers(law: Law) -> NDArray[np.float64]:
 def exact_evidence(
     target: AuditTarget,
     claim: Claim,
-    groups: tuple[Group, ...],
+    groups: tuple[PairGroup, ...],
     laws: tuple[Laws, ...],
-    fit: Fit | None,
+    fit: GoodnessOfFit | None,
 ) -> Evidence:
     """Hold the exact laws of all groups against a claim.
 
@@ -131,8 +131,16 @@ def exact_evidence(
         certain = loss.certain
         pairs, queries = loss.value.shape[1:]
         for query in range(queries):
-            direction, pair = np.unravel_index(np.argmax(certain[:, :, query]), (2, pairs))
-            cells.append(_cell(leaks, law, loss, (g, int(direction), int(pair), query), most))
+            place = np.unravel_index(np.argmax(certain[:, :, query]), (2, pairs))
+            direction, pair = map(int, place)
+            value, error = (
+                float(each[direction, pair, query]) for each in (loss.value, loss.error)
+            )
+            exact = Computed(value=value, error=error, least=leaks.least)
+            sides = law.base[query], law.neighbours[pair, query]
+            cells.append(
+                exact_cell(leaks, sides, exact, law.error, (g, direction, pair, query), most)
+            )
         for name, column in zip(
             ("direction", "pair", "query"), np.indices(loss.value.shape, np.int32), strict=True
         ):
@@ -178,7 +186,7 @@ def readable(target: AuditTarget, claim: Claim, law: Law) -> Leaks:
     return leaks
 
 
-def both_directions(law: Laws, leaks: Leaks) -> Loss:
+def both_directions(law: Laws, leaks: Leaks) -> CellLoss:
     """Leak of every cell of a group, leading indices (direction, pair, query); no events."""
     shape = (2, *law.neighbours.shape[:2])
     value, error = np.empty(shape), np.empty(shape)
@@ -188,7 +196,7 @@ def both_directions(law: Laws, leaks: Leaks) -> Loss:
         here = np.broadcast_to(law.base, there.shape)
         found = leaks.loss(np.stack([here, there]), np.stack([there, here]), law.error)
         value[:, begin : begin + step], error[:, begin : begin + step] = found.value, found.error
-    return Loss(value=value, event=np.zeros((*shape, 0), dtype=bool), error=error)
+    return CellLoss(value=value, event=np.zeros((*shape, 0), dtype=bool), error=error)
 
 
 def any_size(target: AuditTarget, claim: Claim) -> AnySize | None:
@@ -226,7 +234,7 @@ def moves_of(reachable: Reachable, k: int) -> NDArray[np.int64]:
     return np.argwhere(np.triu((distance >= 1) & (distance <= k)))
 
 
-def goodness_of_fit(target: AuditTarget, group: Group, seed: int) -> Fit | None:
+def goodness_of_fit(target: AuditTarget, group: PairGroup, seed: int) -> GoodnessOfFit | None:
     """Test `sample` against `distribution` on the base dataset and a group's first neighbour.
 
     Two-sided exact binomial tests at every query and label, Bonferroni over all of them; numbers
@@ -255,7 +263,9 @@ def goodness_of_fit(target: AuditTarget, group: Group, seed: int) -> Fit | None:
         p_values.append(two_sided(counts, FIT_DRAWS, expected))
     every = np.concatenate([each.ravel() for each in p_values])
     draws = POINT_DRAWS if isinstance(law, PointLaw) else FIT_DRAWS
-    return Fit(draws=draws, tests=every.size, p_value=min(1.0, float(every.min()) * every.size))
+    return GoodnessOfFit(
+        draws=draws, tests=every.size, p_value=min(1.0, float(every.min()) * every.size)
+    )
 
 
 def coded(target: AuditTarget, law: FiniteLaw | NoiseLaw) -> tuple[Coding, FiniteLaw]:
@@ -278,23 +288,30 @@ def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.f
     return p_values
 
 
-def _cell(
-    leaks: Leaks, law: Laws, loss: Loss, place: tuple[int, int, int, int], most: float
+def exact_cell(
+    leaks: Leaks,
+    sides: tuple[NDArray[np.float64], NDArray[np.float64]],
+    exact: Computed,
+    error: float,
+    place: tuple[int, int, int, int],
+    most: float = np.inf,
 ) -> Cell:
-    g, direction, pair, query = place
-    sides = (law.base[query], law.neighbours[pair, query])
-    value, error = (float(each[direction, pair, query]) for each in (loss.value, loss.error))
-    exact = Computed(value=value, error=error, least=leaks.least)
-    seen = leaks.seen(sides[direction], sides[1 - direction], exact.value)
+    """Return the worst cell of a query.
+
+    `sides` are its rows in the tables of the two laws, known up to `error`; `place` is its group,
+    direction, pair and query. No leak is above `most`.
+    """
+    group, direction, pair, query = place
+    event, p1, p0 = leaks.seen(sides[direction], sides[1 - direction], exact.value)
     return Cell(
-        group=g,
+        group=group,
         pair=pair,
         query=query,
         direction=DIRECTIONS[direction],
-        event=seen.event,
-        p1=seen.p1,
-        p0=seen.p0,
-        profile=leaks.profile(*sides, law.error),
+        event=event,
+        p1=p1,
+        p0=p0,
+        profile=leaks.profile(*sides, error),
         lower=exact.lower,
         upper=replace(exact.upper, value=min(exact.upper.value, max(exact.value, most))),
         exact=exact,

@@ -17,18 +17,16 @@ from dpassay.engine.dataset_laws import LawsOf
 from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.domains.domain import Domain
 from dpassay.engine.domains.every_dataset import DomainLaws, domain_laws
-from dpassay.engine.domains.orbits import OrbitLaws, facts
+from dpassay.engine.domains.orbits import OrbitLaws, Worst, facts
 from dpassay.engine.domains.representatives import orbit_laws
-from dpassay.engine.domains.worst import Worst
-from dpassay.engine.evidence import Cell, Evidence
-from dpassay.engine.exact import any_size, readable
-from dpassay.engine.readings import Leaks
+from dpassay.engine.evidence import Evidence
+from dpassay.engine.exact import any_size, exact_cell, readable
 from dpassay.numerics import whole
 from dpassay.pairs import Change, Pairs, Replace, Several
 from dpassay.relations import records_replaced
 from dpassay.stats.bounds import Bound
 from dpassay.stats.methods import EXACT_LAW
-from dpassay.targets.groups import DIRECTIONS, Group, Progress
+from dpassay.targets.groups import PairGroup, Progress
 from dpassay.targets.guard import AuditTarget
 
 
@@ -48,7 +46,7 @@ def all_laws(
     group = domain.group(target)
     if group is None:
         return domain_laws(target, domain, progress, laws_of)
-    return orbit_laws(target, domain.n, group, domain.queries, seed, progress, laws_of)
+    return orbit_laws(target, domain, group, seed, progress, laws_of)
 
 
 def exhaustive_evidence(
@@ -61,7 +59,11 @@ def exhaustive_evidence(
     leaks = readable(target, claim, laws.law)
     k = min(records_replaced(claim.relation), domain.n)
     found, highest, compared = laws.worst(leaks, k)
-    cells = [_cell(query, worst, leaks, laws.error) for query, worst in enumerate(found)]
+    # the worst of a query is in a group of its own
+    cells = [
+        exact_cell(leaks, worst.rows, worst.loss, laws.error, (query, 0, 0, 0))
+        for query, worst in enumerate(found)
+    ]
     top = max(cells, key=lambda cell: cell.lower.value)
     error = 0.0 if top.exact is None else top.exact.error
     symmetry, where = dict[str, Any](), str(domain)
@@ -86,34 +88,15 @@ def exhaustive_evidence(
     )
 
 
-def _cell(query: int, worst: Worst, leaks: Leaks, error: float) -> Cell:
-    """Return the worst of a query, which is in a group of its own."""
-    row, row0 = worst.rows
-    seen = leaks.seen(row, row0, worst.loss.value)
-    return Cell(
-        group=query,
-        pair=0,
-        query=0,
-        direction=DIRECTIONS[0],
-        event=seen.event,
-        p1=seen.p1,
-        p0=seen.p0,
-        profile=leaks.profile(row, row0, error),
-        lower=worst.loss.lower,
-        upper=worst.loss.upper,
-        exact=worst.loss,
-    )
-
-
-def _group(domain: Domain, query: int, worst: Worst, relation: str) -> Group:
+def _group(domain: Domain, query: int, worst: Worst, relation: str) -> PairGroup:
     pair = Pairs(
-        base=domain.dataset(worst.choice),
+        base=domain.dataset(worst.choice)[0],
         changes=(_change(domain, worst),),
         how=str(domain),
         relation=relation,
     )
     asked = domain.queries[query : query + 1]
-    return Group(pairs=pair, queries=asked, kind="domain", reason="enumeration")
+    return PairGroup(pairs=pair, queries=asked, kind="domain", reason="enumeration")
 
 
 def _searched(domain: Domain, k: int) -> dict[str, Any]:

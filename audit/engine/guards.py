@@ -23,8 +23,8 @@ from dpassay.engine.early import Lot
 from dpassay.errors import TargetError
 from dpassay.pairs import Change
 from dpassay.stats.health import Array, Calls, log_average, log_copied, log_uneven, log_varied
-from dpassay.targets.groups import Group
-from dpassay.trials.blocks import Counts, blocks, where
+from dpassay.targets.groups import PairGroup
+from dpassay.trials.blocks import BlockCounts, blocks, where
 from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Piece, Task, unrepeatable
 
@@ -94,12 +94,12 @@ class Guards:
     guard fails by chance in the trials of one claim.
     """
 
-    groups: tuple[Group, ...]
+    groups: tuple[PairGroup, ...]
     executor: Executor
     lots: tuple[Lot, ...]
     alarm: float
     screened: dict[Place, Calls]
-    certified: dict[Place, Counts]
+    certified: dict[Place, BlockCounts]
     fresh: Fresh
 
     @property

@@ -14,27 +14,25 @@ from numpy.typing import NDArray
 from dpassay.engine.budget import Budget
 from dpassay.engine.certification import (
     Certification,
-    Finalist,
+    Certifier,
     Screened,
-    certify,
     guards_over,
-    stopped_within,
+    screen_whole,
 )
 from dpassay.engine.early import Stopped
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.guards import LOOKS, Place
-from dpassay.engine.screening import screen_whole
-from dpassay.engine.testers.interface import Drawn, Looked, Tester
+from dpassay.engine.testers.interface import CellEffort, Finalist, Tester
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
 from dpassay.stats.power import Screening
-from dpassay.targets.groups import DIRECTIONS, Group, Progress, searched
+from dpassay.targets.groups import DIRECTIONS, PairGroup, Progress, searched
 from dpassay.trials.executors import Executor
 
 
 def monte_carlo_evidence(
     tester: Tester,
-    groups: tuple[Group, ...],
+    groups: tuple[PairGroup, ...],
     screened: Screened,
     budget: Budget,
     executor: Executor,
@@ -59,7 +57,8 @@ def monte_carlo_evidence(
         finalists = [_rechosen(each, tester, screened, trials, spending) for each in finalists]
     guards = guards_over(executor, finalists, groups, screened, budget.alarm, trials)
     guards.varied(_bounded(finalists))
-    certified = _cells(finalists, trials, tester, spending)
+    alphas = spending.each_lower, spending.each_upper
+    certified = [tester.certified(each, *trials.of(each), alphas) for each in finalists]
     badness = _badness(stopped)
     cells = tuple(
         _with_profile(max(cells, key=badness), trials, tester, spending)
@@ -73,11 +72,14 @@ def monte_carlo_evidence(
         )
         refutes = partial(_refutes, found, tester, budget.alpha / len(LOOKS))
         guards.confirmed(*found.place, refutes)
-    looked = [finalist.looked for finalist in finalists]
-    screening = Screening(
-        draws=min(budget.screening_of(groups)),
-        pairs=max(len(group.pairs) for group in groups),
-        finalists=budget.finalists(groups),
+    effort = CellEffort(
+        n=budget.draws,
+        alpha=planned.each_lower,
+        screening=Screening(
+            draws=min(budget.screening_of(groups)),
+            pairs=max(len(group.pairs) for group in groups),
+            finalists=budget.finalists(groups),
+        ),
     )
     sizes = zip(groups, screened.sizes, strict=True)
     screening_trials = sum((1 + len(group.pairs)) * n for group, n in sizes)
@@ -88,7 +90,7 @@ def monte_carlo_evidence(
         cells=cells,
         worst=worst,
         groups=groups,
-        sight=tester.sight(looked, budget.draws, planned.each_lower, screening),
+        sight=tester.sight(finalists, effort),
         trials=screening_trials + screened.certification_trials,
         alpha=budget.alpha,
         spending=spending,
@@ -101,7 +103,7 @@ def monte_carlo_evidence(
 
 
 def _chosen(
-    tester: Tester, groups: tuple[Group, ...], budget: Budget, alpha: float, screened: Screened
+    tester: Tester, groups: tuple[PairGroup, ...], budget: Budget, alpha: float, screened: Screened
 ) -> list[Finalist]:
     """Choose the finalists of every query."""
     each = budget.finalists(groups)
@@ -117,7 +119,7 @@ def _chosen(
 
 def _certified(
     executor: Executor,
-    groups: tuple[Group, ...],
+    groups: tuple[PairGroup, ...],
     screened: Screened,
     budget: Budget,
     spending: Spending,
@@ -125,16 +127,22 @@ def _certified(
     progress: Progress,
 ) -> tuple[Screened, list[Finalist], Certification]:
     """Certify the finalists; of a screening in two parts, those of the first alone if that does."""
-    finalists, sizes = choose(screened), budget.lots
+    certifier = Certifier(
+        executor=executor,
+        finalists=choose(screened),
+        screened=screened,
+        sizes=budget.lots,
+        spending=spending,
+        progress=progress,
+    )
     if screened.left and budget.stop_early:
-        looks = max(1, len(sizes) - 2)
-        trials = stopped_within(executor, finalists, screened, sizes, looks, spending, progress)
+        trials = certifier.stopped_within(max(1, len(budget.lots) - 2))
         if trials is not None:
-            return screened, finalists, trials
+            return screened, certifier.finalists, trials
     if screened.left:
         screened = screen_whole(executor, groups, screened, progress)
-        finalists = choose(screened)
-    return screened, finalists, certify(executor, finalists, screened, sizes, spending, progress)
+        certifier = replace(certifier, screened=screened, finalists=choose(screened))
+    return screened, certifier.finalists, certifier.certify()
 
 
 def _bounded(finalists: list[Finalist]) -> dict[Place, set[int]]:
@@ -166,9 +174,6 @@ def _finalists(
         event = int(events[direction, pair])
         one, other = sides[direction, pair], sides[1 - direction, pair]
         bound, frequency = tester.apparent(event, one, other, looks)
-        looked = Looked(
-            apparent=bound, frequency=frequency, method=tester.choose(event, one, other, n, alpha)
-        )
         found.append(
             Finalist(
                 group=g,
@@ -176,7 +181,9 @@ def _finalists(
                 query=query,
                 direction=direction,
                 event=event,
-                looked=looked,
+                apparent=bound,
+                frequency=frequency,
+                method=tester.choose(event, one, other, n, alpha),
                 gamble=tester.gamble(event),
             )
         )
@@ -195,30 +202,7 @@ def _rechosen(
     one, other = sides[finalist.direction], sides[1 - finalist.direction]
     n = sum(size for _, size, _ in trials.lots)
     method = tester.choose(finalist.event, one, other, n, spending.each_lower)
-    return replace(finalist, looked=replace(finalist.looked, method=method))
-
-
-def _cells(
-    finalists: list[Finalist], trials: Certification, tester: Tester, spending: Spending
-) -> list[Cell]:
-    """Certify every finalist."""
-    drawn = [Drawn(each.event, each.method, *trials.of(each)) for each in finalists]
-    bounds = tester.certify(drawn, (spending.each_lower, spending.each_upper))
-    return [
-        Cell(
-            group=finalist.group,
-            pair=finalist.pair,
-            query=finalist.query,
-            direction=DIRECTIONS[finalist.direction],
-            event=tester.event(finalist.event, finalist.group, finalist.query),
-            p1=found.p1,
-            p0=found.p0,
-            lower=found.lower,
-            upper=found.upper,
-            estimate=found.estimate,
-        )
-        for finalist, found in zip(finalists, bounds, strict=True)
-    ]
+    return replace(finalist, method=method)
 
 
 def _refutes(
@@ -226,8 +210,7 @@ def _refutes(
 ) -> bool:
     """Return whether counts of both sides of a finalist refute the claim by themselves."""
     sides = Certification(counts=dict(counts), lots=()).of(finalist)
-    (found,) = tester.certify([Drawn(finalist.event, finalist.method, *sides)], (alpha, alpha))
-    return found.lower.value > tester.promised
+    return tester.lower(finalist, *sides, alpha).value > tester.promised
 
 
 def _largest(
@@ -243,8 +226,7 @@ def _largest(
         zip(finalists, cells, strict=True), key=lambda both: -both[1].upper.value
     ):
         if cell.upper.value > found:  # else it cannot be the largest at a larger alpha either
-            one, other = trials.of(finalist)
-            found = tester.upper(finalist.method, one, other, spending.largest_upper, found)
+            found = tester.upper(finalist, *trials.of(finalist), spending.largest_upper, found)
     return replace(
         cells[0].upper, value=found, alpha=spending.largest_upper, counts=None, histograms=None
     )

@@ -11,12 +11,12 @@ from dpassay.claims import Claim
 from dpassay.engine.budget import Budget
 from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.kinds import kind_of
-from dpassay.engine.testers.interface import Effort
+from dpassay.engine.testers.interface import CellEffort
 from dpassay.errors import InvalidInput
 from dpassay.seeds import stream
 from dpassay.stats.alpha import Spending
 from dpassay.stats.power import POWER, Screening
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 
 MOST_DRAWS = 10**8
@@ -26,7 +26,7 @@ LADDER = (2.0, 1.5, 1.2, 1.1, 1.05)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
+class AuditCost:
     """What a sampled audit of one mechanism against one claim would do.
 
     `cells` count both directions. `screening` is the trials per dataset, `draws` the certification
@@ -56,7 +56,7 @@ class Speed:
     trial: float
 
 
-def measure(target: AuditTarget, groups: tuple[Group, ...]) -> Speed:
+def measure(target: AuditTarget, groups: tuple[PairGroup, ...]) -> Speed:
     """Time one neighbour and one block of trials."""
     group = groups[0]
     state = target.prepare(group.pairs.base)
@@ -69,8 +69,8 @@ def measure(target: AuditTarget, groups: tuple[Group, ...]) -> Speed:
 
 
 def cost(
-    target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget, speed: Speed
-) -> Cost:
+    target: AuditTarget, claim: Claim, groups: tuple[PairGroup, ...], budget: Budget, speed: Speed
+) -> AuditCost:
     """Say what a sampled audit would do and take."""
     pairs, queries = (
         sum(len(group.pairs) for group in groups),
@@ -81,7 +81,7 @@ def cost(
     trials = screening * (pairs + len(groups)) + budget.draws * (
         min(pairs, spending.cells) + len(groups)
     )
-    return Cost(
+    return AuditCost(
         pairs=pairs,
         queries=queries,
         cells=sum(2 * len(group.pairs) * len(group.queries) for group in groups),
@@ -108,7 +108,7 @@ def ladder(target: AuditTarget, claim: Claim) -> tuple[float, ...]:
 def draws_needed(
     target: AuditTarget,
     claim: Claim,
-    groups: tuple[Group, ...],
+    groups: tuple[PairGroup, ...],
     detect: float,
     alpha: float,
     *,
@@ -156,17 +156,19 @@ def _guess(target: AuditTarget, claim: Claim, detect: float, alpha: float) -> in
 
 
 def _spending(
-    target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget
+    target: AuditTarget, claim: Claim, groups: tuple[PairGroup, ...], budget: Budget
 ) -> Spending:
     """Return where alpha would go."""
     spending = budget.spending(groups, profiled=claim.profiled)
     return replace(spending, bounded=kind_of(claim).bounded(target))
 
 
-def _effort(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> Effort:
+def _effort(
+    target: AuditTarget, claim: Claim, groups: tuple[PairGroup, ...], budget: Budget
+) -> CellEffort:
     """Return what is spent on each cell."""
     pairs = max(len(group.pairs) for group in groups)
-    return Effort(
+    return CellEffort(
         n=budget.draws,
         alpha=_spending(target, claim, groups, budget).each_lower,
         screening=Screening(

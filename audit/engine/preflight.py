@@ -16,11 +16,13 @@ from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.relations import within
 from dpassay.search.proposals.proposal import Space
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 
 
-def check(targets: Sequence[AuditTarget], data: Group | Space | None, settings: Settings) -> None:
+def check(
+    targets: Sequence[AuditTarget], data: PairGroup | Space | None, settings: Settings
+) -> None:
     """Raise `InvalidInput` if mechanism, data and settings can never match; nothing is drawn."""
     sampled = [each for each in targets if settings.mode == "monte-carlo" or not each.has_law]
     claims = [claim for target in sampled for claim in target.claims]
@@ -34,10 +36,10 @@ def check(targets: Sequence[AuditTarget], data: Group | Space | None, settings: 
         if space is not None:
             _check_search(target, space, settings)
         else:
-            _check_pairs(target, data if isinstance(data, Group) else None, settings)
+            _check_pairs(target, data if isinstance(data, PairGroup) else None, settings)
 
 
-def _check_pairs(target: AuditTarget, data: Group | None, settings: Settings) -> None:
+def _check_pairs(target: AuditTarget, data: PairGroup | None, settings: Settings) -> None:
     """Raise `InvalidInput` if a mechanism and the pairs that it is looked at on cannot go together.
 
     These are the user's pairs, its own, or those of a domain.
@@ -58,7 +60,7 @@ def _check_pairs(target: AuditTarget, data: Group | None, settings: Settings) ->
                 f"'{claim.relation}', of which the claim {claim} of {target.name} speaks"
             )
     if settings.mode == "exhaustive" and settings.domain is not None:
-        _check_data(target, settings.domain.dataset((0,) * settings.domain.n), settings)
+        _check_data(target, settings.domain.dataset((0,) * settings.domain.n)[0], settings)
     elif data is not None and not target.alone:
         _check_data(target, data.pairs.base, settings)
     elif data is None and not target.has_worst_cases:

@@ -15,20 +15,15 @@ from dpassay.claims import Claim
 from dpassay.engine.evidence import Event, HalfLine, event_labels
 from dpassay.noise import Noise
 from dpassay.numerics import UNIT_ROUNDOFF
-from dpassay.stats.divergence import Loss, prediction_difference
+from dpassay.stats.divergence import CellLoss, prediction_difference
 from dpassay.stats.profile import Profile, exact_profile, grid_for
 from dpassay.stats.scales import scale_of
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """The worst event of a cell with its probability on the two sides, or their predictions."""
-
-    event: Event
-    p1: float
-    p0: float
+Seen = tuple[Event, float, float]
+"""The worst event of a cell with its probability on the two sides, or their predictions."""
 
 
 class Leaks(Protocol):
@@ -40,13 +35,13 @@ class Leaks(Protocol):
     least: ClassVar[float] = 0.0
     """No leak is below this."""
 
-    def loss(self, one: Array, other: Array, error: float) -> Loss:
+    def loss(self, one: Array, other: Array, error: float) -> CellLoss:
         """Leak of every cell, from `one` to `other`; the last axis is that of the table."""
         ...
 
     def seen(self, one: Array, other: Array, loss: float) -> Seen:  # noqa: ARG002
         """Worst event of one cell whose leak is known."""
-        return Seen(event=(), p1=float(one[0]), p0=float(other[0]))
+        return (), float(one[0]), float(other[0])
 
     def profile(self, one: Array, other: Array, error: float) -> Profile | None:  # noqa: ARG002
         """Privacy profile of one cell, for claims about the loss."""
@@ -60,7 +55,7 @@ class LabelLeaks(Leaks):
     claim: Claim
     labels: tuple[int, ...]
 
-    def loss(self, one: Array, other: Array, error: float) -> Loss:
+    def loss(self, one: Array, other: Array, error: float) -> CellLoss:
         """See `scales.exact`."""
         return scale_of(self.claim).exact(one, other, error)
 
@@ -68,7 +63,7 @@ class LabelLeaks(Leaks):
         """The labels of the worst event."""
         event = self.loss(one, other, 0.0).event
         p1, p0 = (float(np.exp(row)[event].sum()) for row in (one, other))
-        return Seen(event=event_labels(event, self.labels), p1=p1, p0=p0)
+        return event_labels(event, self.labels), p1, p0
 
     def profile(self, one: Array, other: Array, error: float) -> Profile | None:
         """Exact, see `exact_profile`.
@@ -86,7 +81,7 @@ class LabelLeaks(Leaks):
 class ValueLeaks(Leaks):
     """Predictions, by their value or their mean."""
 
-    def loss(self, one: Array, other: Array, error: float) -> Loss:
+    def loss(self, one: Array, other: Array, error: float) -> CellLoss:
         """See `prediction_difference`."""
         return prediction_difference(one, other, error)
 
@@ -97,11 +92,11 @@ class ErrorLeaks(Leaks):
 
     least: ClassVar[float] = -np.inf
 
-    def loss(self, one: Array, other: Array, error: float) -> Loss:
+    def loss(self, one: Array, other: Array, error: float) -> CellLoss:
         """The error itself, below 0 where an excess is."""
         found = np.broadcast_arrays(one, other)[0][..., 0]
         doubt = np.full(found.shape, error)
-        return Loss(value=found, event=np.zeros((*found.shape, 0), dtype=bool), error=doubt)
+        return CellLoss(value=found, event=np.zeros((*found.shape, 0), dtype=bool), error=doubt)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,18 +106,18 @@ class NoiseLeaks(Leaks):
     claim: Claim
     noise: Noise
 
-    def loss(self, one: Array, other: Array, error: float) -> Loss:
+    def loss(self, one: Array, other: Array, error: float) -> CellLoss:
         """Return the leak of a shift on the claim's scale, the same in both directions."""
         shift = np.abs(one - other)[..., 0] / self.noise.scale
         wide = 2 * error / self.noise.scale + 2 * UNIT_ROUNDOFF * float(shift.max(initial=0.0))
         value, doubt = scale_of(self.claim).of_noise(self.noise, shift, wide)
-        return Loss(value=value, event=np.zeros((*shift.shape, 0), dtype=bool), error=doubt)
+        return CellLoss(value=value, event=np.zeros((*shift.shape, 0), dtype=bool), error=doubt)
 
     def seen(self, one: Array, other: Array, loss: float) -> Seen:
         """The half-line that leaks so much."""
         v1, v0 = float(one[0]), float(other[0])
         if v1 == v0:
-            return Seen(event=HalfLine(threshold=v1, above=True), p1=0.5, p0=0.5)
+            return HalfLine(threshold=v1, above=True), 0.5, 0.5
         ratio = scale_of(self.claim).ratio(loss, self.claim.promised)
         at, sign = self.noise.threshold(v0, v1, ratio), 1.0 if v1 > v0 else -1.0
         # so that 'below' has a lower limit of the answers in it
@@ -131,7 +126,7 @@ class NoiseLeaks(Leaks):
             float(np.exp(self.noise.log_below(np.asarray(sign * (v - at) / self.noise.scale))))
             for v in (v1, v0)
         )
-        return Seen(event=HalfLine(threshold=at, above=v1 > v0), p1=p1, p0=p0)
+        return HalfLine(threshold=at, above=v1 > v0), p1, p0
 
     def profile(self, one: Array, other: Array, error: float) -> Profile | None:
         """Return delta(epsilon) in closed form.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from dpassay.claims import DP, Claim, Stability
 from dpassay.engine.apart import apart
 from dpassay.engine.baseline_cells import Raw
 from dpassay.engine.budget import Budget
-from dpassay.engine.dataset_laws import LawsOf, laws_on
+from dpassay.engine.dataset_laws import laws_on
 from dpassay.engine.domains.domain import Domain
 from dpassay.engine.evidence import Evidence, Mode
 from dpassay.engine.exact import Laws, exact_evidence, goodness_of_fit, group_laws
@@ -32,7 +32,7 @@ from dpassay.search.proposals.proposal import Space
 from dpassay.stats.health import ALARM
 from dpassay.targets.adapter import Freed
 from dpassay.targets.coupled import Coupled, coupled_group, parts
-from dpassay.targets.groups import Group, Progress, groups_for, silent
+from dpassay.targets.groups import PairGroup, Progress, groups_for, silent
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.cluster import Cluster
 from dpassay.trials.encoders import Coding
@@ -50,7 +50,7 @@ Holder = Callable[[Claim], Evidence]
 
 def assay(
     targets: Sequence[AuditTarget],
-    data: Group | Space | None,
+    data: PairGroup | Space | None,
     settings: Settings,
     progress: Progress = silent,
     ledger: Ledger | None = None,
@@ -90,23 +90,24 @@ def assay(
             measured: tuple[Mode, Holder] | TargetError | None
             with (
                 one_thread(),
-                apart(known, looked if isinstance(looked, Group) else None, settings) as subject,
+                apart(
+                    known, looked if isinstance(looked, PairGroup) else None, settings
+                ) as subject,
                 ExitStack() as open_until_judged,
             ):
                 try:
                     open_executor = partial(
                         _open_executor, subject, settings, options, open_until_judged
                     )
-                    measured = _measure(
-                        subject,
-                        looked,
-                        settings,
-                        share,
-                        open_executor,
-                        _named(target.name, progress),
-                        partial(baseline, target),
-                        cluster,
-                    )
+                    measured = Measurement(
+                        target=subject,
+                        settings=settings,
+                        share=share,
+                        open_executor=open_executor,
+                        progress=_named(target.name, progress),
+                        accepted=partial(baseline, target),
+                        cluster=cluster,
+                    ).measure(looked)
                 except TargetError as error:
                     measured = error
                 if measured is None:
@@ -117,7 +118,7 @@ def assay(
 
 
 def _ways(
-    target: AuditTarget, looked: Group | Space | None, settings: Settings
+    target: AuditTarget, looked: PairGroup | Space | None, settings: Settings
 ) -> Iterator[AuditTarget]:
     """Yield how a target may be audited: a search reads its laws if it can, else draws trials."""
     free = target.mechanism
@@ -140,7 +141,7 @@ def _open_executor(
     settings: Settings,
     options: ExecutorOptions,
     stack: ExitStack,
-    groups: tuple[Group, ...],
+    groups: tuple[PairGroup, ...],
     codings: tuple[Coding, ...],
 ) -> Executor:
     return stack.enter_context(
@@ -148,98 +149,106 @@ def _open_executor(
     )
 
 
-def _measure(
-    target: AuditTarget,
-    data: Group | Space | None,
-    settings: Settings,
-    share: float,
-    open_executor: OpenExecutor,
-    progress: Progress,
-    accepted: Accepted,
-    cluster: Cluster | None,
-) -> tuple[Mode, Holder] | None:
-    """Return the mode, and what holds what was measured against a claim; None without a law."""
-    budget = Budget(
-        draws=settings.budget,
-        alpha=share,
-        alarm=ALARM * share / (1 - settings.confidence),
-        stop_early=settings.stop_early,
-    )
-    if isinstance(data, Space):
-        return _search(target, data, settings, budget, open_executor, progress)
-    if settings.mode == "exhaustive" and settings.domain is not None:
-        laws_of = None if cluster is None else laws_on(cluster, settings.limits)
-        return "exhaustive", _exhaustive(target, settings.domain, settings.seed, progress, laws_of)
-    groups = groups_for(target, data)
-    if isinstance(target.mechanism, Coupled):
-        groups = tuple(map(coupled_group, groups))
-    if not groups:
-        raise TargetError(
-            "no pairs to audit: it was given none, and its method pairs returned none"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """One mechanism, measured once, so that each of its claims can be held against that."""
+
+    target: AuditTarget
+    settings: Settings
+    share: float
+    open_executor: OpenExecutor
+    progress: Progress
+    accepted: Accepted
+    cluster: Cluster | None
+
+    def measure(self, data: PairGroup | Space | None) -> tuple[Mode, Holder] | None:
+        """Return the mode, and what holds what was measured against a claim; None without a law."""
+        target, settings = self.target, self.settings
+        budget = Budget(
+            draws=settings.budget,
+            alpha=self.share,
+            alarm=ALARM * self.share / (1 - settings.confidence),
+            stop_early=settings.stop_early,
         )
-    if settings.mode != "monte-carlo":
-        exact = _all_laws(target, groups, progress)
-        if exact:
-            fit = goodness_of_fit(target, groups[0], settings.seed)
-            _unchanged(target, groups)
-            return "exact", _both_notions(
-                target, at_worst(lambda claim: exact_evidence(target, claim, groups, exact, fit))
+        if isinstance(data, Space):
+            return self._search(data, budget)
+        if settings.mode == "exhaustive" and settings.domain is not None:
+            return "exhaustive", self._exhaustive(settings.domain)
+        groups = groups_for(target, data)
+        if isinstance(target.mechanism, Coupled):
+            groups = tuple(map(coupled_group, groups))
+        if not groups:
+            raise TargetError(
+                "no pairs to audit: it was given none, and its method pairs returned none"
             )
-        if settings.mode == "exact":
-            raise TargetError("it has no exact law for these data and claims; use mode monte-carlo")
-    return "monte-carlo", Sampling(
-        target, groups, budget.of(target), open_executor, progress, accepted
-    ).hold
-
-
-def _search(
-    target: AuditTarget,
-    space: Space,
-    settings: Settings,
-    budget: Budget,
-    open_executor: OpenExecutor,
-    progress: Progress,
-) -> tuple[Mode, Holder] | None:
-    """Return what holds the pairs that a search finds against a claim: by laws, or by trials."""
-    among: dict[str, Any] = {"space": "; ".join(filter(None, (space.words, target.coded(space))))}
-    among |= {"together": True} if target.joint else {}
-    among |= {} if target.output is None else {"output": target.output.as_json()}
-    seed, seconds = settings.seed, settings.search_seconds
-    if target.has_law:
-        hold = computed_evidence(target, space, progress, seed, seconds, among)
-        return None if hold is None else ("exact", _both_notions(target, at_worst(hold)))
-
-    def hunt(claim: Claim) -> Evidence:
-        found = searched_evidence(
-            target, space, claim, budget, open_executor, progress, seed, seconds
+        if settings.mode != "monte-carlo":
+            exact = self._all_laws(groups)
+            if exact:
+                fit = goodness_of_fit(target, groups[0], settings.seed)
+                _unchanged(target, groups)
+                hold = at_worst(lambda claim: exact_evidence(target, claim, groups, exact, fit))
+                return "exact", _both_notions(target, hold)
+            if settings.mode == "exact":
+                raise TargetError(
+                    "it has no exact law for these data and claims; use mode monte-carlo"
+                )
+        sampling = Sampling(
+            target, groups, budget.of(target), self.open_executor, self.progress, self.accepted
         )
-        return replace(found, searched=found.searched | among)
+        return "monte-carlo", sampling.hold
 
-    return "monte-carlo", hunt
+    def _search(self, space: Space, budget: Budget) -> tuple[Mode, Holder] | None:
+        """Return what holds the pairs that a search finds against a claim, by laws or trials."""
+        target, progress = self.target, self.progress
+        words = "; ".join(filter(None, (space.words, target.coded(space))))
+        among: dict[str, Any] = {"space": words}
+        among |= {"together": True} if target.joint else {}
+        among |= {} if target.output is None else {"output": target.output.as_json()}
+        seed, seconds = self.settings.seed, self.settings.search_seconds
+        if target.has_law:
+            hold = computed_evidence(target, space, progress, seed, seconds, among)
+            return None if hold is None else ("exact", _both_notions(target, at_worst(hold)))
 
+        def hunt(claim: Claim) -> Evidence:
+            found = searched_evidence(
+                target, space, claim, budget, self.open_executor, progress, seed, seconds
+            )
+            return replace(found, searched=found.searched | among)
 
-def _exhaustive(
-    target: AuditTarget, domain: Domain, seed: int, progress: Progress, laws_of: LawsOf | None
-) -> Holder:
-    """Return what holds a whole domain against a claim."""
-    if isinstance(target.mechanism, Coupled):
-        raise TargetError(
-            f"{target.claims[0]} speaks of two datasets at once and has no exhaustive mode; "
-            "use auto"
-        )
-    laws = all_laws(target, domain, seed, progress, laws_of)
-    own = groups_for(target, None)
-    own_laws = _all_laws(target, own, progress)
+        return "monte-carlo", hunt
 
-    def hold(claim: Claim) -> Evidence:
-        """Hold the domain against the claim, or the mechanism's worst case if only that fails."""
-        found = exhaustive_evidence(target, claim, domain, laws)
-        if not own_laws or found.lower.value > claim.promised:
-            return found
-        beyond = exact_evidence(target, claim, own, own_laws, None)
-        return found.joined_by(beyond) if beyond.lower.value > claim.promised else found
+    def _exhaustive(self, domain: Domain) -> Holder:
+        """Return what holds a whole domain against a claim."""
+        target, settings = self.target, self.settings
+        if isinstance(target.mechanism, Coupled):
+            raise TargetError(
+                f"{target.claims[0]} speaks of two datasets at once and has no exhaustive mode; "
+                "use auto"
+            )
+        laws_of = None if self.cluster is None else laws_on(self.cluster, settings.limits)
+        laws = all_laws(target, domain, settings.seed, self.progress, laws_of)
+        own = groups_for(target, None)
+        own_laws = self._all_laws(own)
 
-    return _both_notions(target, at_worst(hold))
+        def hold(claim: Claim) -> Evidence:
+            """Hold the domain against it, or the mechanism's worst case if only that fails."""
+            found = exhaustive_evidence(target, claim, domain, laws)
+            if not own_laws or found.lower.value > claim.promised:
+                return found
+            beyond = exact_evidence(target, claim, own, own_laws, None)
+            return found.joined_by(beyond) if beyond.lower.value > claim.promised else found
+
+        return _both_notions(target, at_worst(hold))
+
+    def _all_laws(self, groups: tuple[PairGroup, ...]) -> tuple[Laws, ...]:
+        """Return the laws of every group, or nothing if a claim cannot be read off one of them."""
+        found = []
+        for group in groups:
+            laws = group_laws(self.target, group, self.progress)
+            if laws is None:
+                return ()
+            found.append(laws)
+        return tuple(found)
 
 
 def at_worst(hold: Holder) -> Holder:
@@ -280,20 +289,7 @@ def _both_notions(target: AuditTarget, hold: Holder) -> Holder:
     return both
 
 
-def _all_laws(
-    target: AuditTarget, groups: tuple[Group, ...], progress: Progress
-) -> tuple[Laws, ...]:
-    """Return the laws of every group, or nothing if some claim cannot be read off one of them."""
-    found = []
-    for group in groups:
-        laws = group_laws(target, group, progress)
-        if laws is None:
-            return ()
-        found.append(laws)
-    return tuple(found)
-
-
-def _unchanged(target: AuditTarget, groups: tuple[Group, ...]) -> None:
+def _unchanged(target: AuditTarget, groups: tuple[PairGroup, ...]) -> None:
     """Raise `TargetError` if the mechanism has written into a dataset that it was lent."""
     if isinstance(target, Isolated):
         target.check_unchanged(groups)

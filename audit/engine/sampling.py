@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 from dpassay.claims import Claim
 from dpassay.engine.baseline_cells import Raw, certified_again
 from dpassay.engine.budget import Budget
-from dpassay.engine.certification import Screened
+from dpassay.engine.certification import Screened, screen
 from dpassay.engine.directions import learned
 from dpassay.engine.evidence import Evidence
 from dpassay.engine.kinds import kind_of
 from dpassay.engine.monte_carlo import monte_carlo_evidence
-from dpassay.engine.screening import screen
 from dpassay.errors import TargetError
-from dpassay.targets.groups import Group, Progress
+from dpassay.targets.groups import PairGroup, Progress
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK
 from dpassay.trials.encoders import Bins, Coding, Labels, Pilot, Rounded, bins_from
@@ -24,7 +23,7 @@ from dpassay.trials.tasks import Task
 
 Accepted = Callable[[Claim], Sequence[Raw]]
 """Returns the cells that an accepted record lists for a claim."""
-OpenExecutor = Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor]
+OpenExecutor = Callable[[tuple[PairGroup, ...], tuple[Coding, ...]], Executor]
 """Opens an executor for groups and their codings."""
 
 
@@ -38,7 +37,7 @@ class Trials:
     """What has been drawn for one way of counting."""
 
     runner: Executor
-    groups: tuple[Group, ...]
+    groups: tuple[PairGroup, ...]
     codings: tuple[Coding, ...]
     screened: Screened
 
@@ -48,7 +47,7 @@ class Sampling:
     """The sampled way to know about one mechanism; the `accepted` cells are counted again."""
 
     target: AuditTarget
-    groups: tuple[Group, ...]
+    groups: tuple[PairGroup, ...]
     budget: Budget
     open_executor: OpenExecutor
     progress: Progress
@@ -114,7 +113,7 @@ class Sampling:
         screened = screen(runner, groups, self.budget, self.progress)
         return Trials(runner=runner, groups=groups, codings=codings, screened=screened)
 
-    def _codings(self, groups: tuple[Group, ...], *, means: bool) -> tuple[Coding, ...]:
+    def _codings(self, groups: tuple[PairGroup, ...], *, means: bool) -> tuple[Coding, ...]:
         """Return what is counted; numbers audited by events need a pilot for the thresholds."""
         if self.target.numbers is None:
             return (Labels(self.target.labels),) * len(groups)

@@ -78,62 +78,48 @@ class Settings:
     memory: float = MEMORY
 
     def __post_init__(self) -> None:
-        require(self.mode in MODES, "mode", self.mode, f"one of {', '.join(MODES)}")
-        require(is_count(self.seed, 0), "seed", self.seed, "an integer >= 0")
-        confidence, limit, memory = (
-            as_real(self.confidence),
-            as_real(self.shard_timeout),
-            as_real(self.memory),
-        )
-        require(0.5 <= confidence < 1, "confidence", self.confidence, "a number in [0.5, 1)")
-        budget = is_count(self.budget, 100) and self.budget <= MOST_BUDGET
-        require(
-            budget,
-            "budget",
-            self.budget,
-            f"an integer from 100 to {MOST_BUDGET:,}; more trials would never end",
-        )
-        detect = None if self.detect is None else as_real(self.detect)
-        require(detect is None or 0 < detect < math.inf, "detect", self.detect, "a number > 0")
-        known = None if self.search_seconds is None else as_real(self.search_seconds)
-        require(
-            known is None or 0 < known < math.inf,
-            "search_seconds",
-            self.search_seconds,
-            "a finite number > 0",
-        )
-        require(isinstance(self.stop_early, bool), "stop_early", self.stop_early, "True or False")
-        require(
-            is_count(self.jobs, 1) and self.jobs <= MOST_JOBS,
-            "jobs",
-            self.jobs,
-            f"an integer from 1 to {MOST_JOBS:,}",
-        )
-        require(
-            self.executor in (None, *EXECUTORS),
-            "executor",
-            self.executor,
-            f"one of {', '.join(EXECUTORS)}",
-        )
-        require(
-            self.scheduler is None or is_address(self.scheduler),
-            "scheduler",
-            self.scheduler,
-            "an address like tcp://HOST:PORT",
-        )
+        names = ("confidence", "detect", "search_seconds", "shard_timeout", "memory")
+        numbers = {name: as_real(getattr(self, name)) for name in names}
+        left_open = {
+            name: None for name in ("detect", "search_seconds") if getattr(self, name) is None
+        }
+
+        def within(name: str, most: float = math.inf) -> bool:
+            """Return whether a number is above 0 and below another, or is left open."""
+            return name in left_open or 0 < numbers[name] < most
+
+        address = self.scheduler is None or is_address(self.scheduler)
+        rules = {
+            "mode": (self.mode in MODES, f"one of {', '.join(MODES)}"),
+            "seed": (is_count(self.seed, 0), "an integer >= 0"),
+            "confidence": (0.5 <= numbers["confidence"] < 1, "a number in [0.5, 1)"),
+            "budget": (
+                is_count(self.budget, 100) and self.budget <= MOST_BUDGET,
+                f"an integer from 100 to {MOST_BUDGET:,}; more trials would never end",
+            ),
+            "detect": (within("detect"), "a number > 0"),
+            "search_seconds": (within("search_seconds"), "a finite number > 0"),
+            "stop_early": (isinstance(self.stop_early, bool), "True or False"),
+            "jobs": (
+                is_count(self.jobs, 1) and self.jobs <= MOST_JOBS,
+                f"an integer from 1 to {MOST_JOBS:,}",
+            ),
+            "executor": (
+                self.executor in (None, *EXECUTORS),
+                f"one of {', '.join(EXECUTORS)}",
+            ),
+            "scheduler": (address, "an address like tcp://HOST:PORT"),
+            "shard_timeout": (within("shard_timeout"), "a finite number > 0"),
+            "memory": (within("memory", MOST_MEMORY), f"a number > 0 and below {MOST_MEMORY:g}"),
+        }
+        for name, (holds, words) in rules.items():
+            require(holds, name, getattr(self, name), words)
         if self.scheduler is not None and self.executor != "dask":
             raise InvalidInput(f"scheduler = '{self.scheduler}': requires executor 'dask'")
         if self.scheduler is not None and self.jobs > 1:
             raise InvalidInput(
                 f"jobs = {self.jobs}: has no effect with a scheduler, whose workers do the work"
             )
-        require(0 < limit < math.inf, "shard_timeout", self.shard_timeout, "a finite number > 0")
-        require(
-            0 < memory < MOST_MEMORY,
-            "memory",
-            self.memory,
-            f"a number > 0 and below {MOST_MEMORY:g}",
-        )
         if self.executor == "inline" and self.jobs > 1:
             raise InvalidInput(
                 f"jobs = {self.jobs}: must be 1 with executor 'inline'; 'local' takes more"
@@ -148,17 +134,8 @@ class Settings:
                 "mode 'exhaustive' and a domain to enumerate (--n and --domain) go together: one "
                 "of them is missing"
             )
-        plain = {
-            "seed": int(self.seed),
-            "budget": int(self.budget),
-            "jobs": int(self.jobs),
-            "memory": memory,
-        }
-        for name, value in (
-            plain
-            | {"confidence": confidence, "detect": detect, "shard_timeout": limit}
-            | {"search_seconds": known}
-        ).items():
+        whole = {name: int(getattr(self, name)) for name in ("seed", "budget", "jobs")}
+        for name, value in (whole | numbers | left_open).items():
             object.__setattr__(self, name, value)
 
     @property

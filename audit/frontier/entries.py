@@ -38,39 +38,24 @@ ENTRIES: dict[str, dict[str, Any]] = {
 run decides."""
 
 
-def _votes(epsilon: float) -> dict[str, float]:
-    return {"gamma": epsilon / 2}
-
-
 def _gaussian(epsilon: float) -> dict[str, float]:
     """Solve 1 / sigma^2 + 2 sqrt(ln(1/delta)) / sigma = epsilon for the catalogue's delta."""
     root = math.log(1e5)
     return {"sigma": 1 / (math.sqrt(root + epsilon) - math.sqrt(root)), "delta": 1e-5}
 
 
-def _alpha(epsilon: float) -> dict[str, float]:
-    return {"alpha": epsilon}
-
-
-def _halves(epsilon: float) -> dict[str, float]:
-    return {"alpha1": epsilon / 2, "alpha2": epsilon / 2}
-
-
 SPENT: dict[str, Callable[[float], dict[str, float]]] = {
-    **dict.fromkeys(("pate", "pate-data-dependent", "private-knn"), _votes),
+    "pate": lambda epsilon: {"gamma": epsilon / 2},
+    "pate-data-dependent": lambda epsilon: {"gamma": epsilon / 2},
+    "private-knn": lambda epsilon: {"gamma": epsilon / 2},
     "pate-gaussian": _gaussian,
-    "validate-train": _halves,
-    **dict.fromkeys(
-        (
-            "objective-perturbation",
-            "output-perturbation",
-            "alpha-split",
-            "data-split",
-            "random-choice",
-            "control",
-        ),
-        _alpha,
-    ),
+    "validate-train": lambda epsilon: {"alpha1": epsilon / 2, "alpha2": epsilon / 2},
+    "objective-perturbation": lambda epsilon: {"alpha": epsilon},
+    "output-perturbation": lambda epsilon: {"alpha": epsilon},
+    "alpha-split": lambda epsilon: {"alpha": epsilon},
+    "data-split": lambda epsilon: {"alpha": epsilon},
+    "random-choice": lambda epsilon: {"alpha": epsilon},
+    "control": lambda epsilon: {"alpha": epsilon},
 }
 """What makes an entry claim epsilon, where that is not a parameter of this name."""
 USUAL = tuple(name for name in ENTRIES if name not in ("control", "pate-data-dependent"))

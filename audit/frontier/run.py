@@ -11,17 +11,32 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.experiment.mechanisms import claim_of
-from dpassay.data import Table, points
+from dpassay.attacks.experiment.metrics import best_of
+from dpassay.attacks.experiment.models import ExperimentData
+from dpassay.attacks.experiment.run import Design, Target, experiment
+from dpassay.attacks.experiment.scenario import Scenario, lay
+from dpassay.attacks.experiment.subjects import Learner
+from dpassay.attacks.given.own import mechanism
+from dpassay.attacks.scores import ATTACKS
+from dpassay.data import Labelled, Table, points
+from dpassay.engine.evidence import Cell, Evidence
+from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
-from dpassay.errors import DpassayError, require
-from dpassay.frontier.accuracy import BASELINES, baselines, interval, private_accuracy
+from dpassay.errors import DpassayError, TargetError, require
+from dpassay.frontier.accuracy import (
+    BASELINES,
+    FrontierSplit,
+    baselines,
+    interval,
+    private_accuracy,
+    split_of,
+)
 from dpassay.frontier.entries import ENTRIES, USUAL, parameters
-from dpassay.frontier.leak import NOT_AUDITED, Leak, leak_of
-from dpassay.frontier.membership import Ground, Membership, ground_of, of_learner, of_mechanism
-from dpassay.frontier.splits import Split, split_of
+from dpassay.mechanisms.shared.learners import estimator_of
 from dpassay.numerics import lower_number, upper_number
+from dpassay.pairs import replace_one
 from dpassay.seeds import stream
-from dpassay.targets.groups import Progress, silent
+from dpassay.targets.groups import PairGroup, Progress, silent
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 
@@ -30,10 +45,23 @@ LEARNER = "logistic"
 """The unprotected learner beside the mechanisms."""
 TIMED = 20
 """Answers at each point that are timed."""
+COMPUTED, SAMPLED = (200, 50), (20, 10)
+"""Replaced records and query points that are looked at: where the law is known, and where not."""
+USED = ("lira", "loss-threshold")
+DESIGN = Design(references=16, targets=32)
+RECORDS = 400
+"""Whose membership is asked about; every model is trained on half."""
+NOT_AUDITED = {
+    "verdict": "not audited",
+    "exact": False,
+    **dict.fromkeys(("worst", "median", "anywhere"), 0.0),
+    **dict.fromkeys(("detectable", "guess")),
+    "why": "",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ComparedEntries:
     """What is compared."""
 
     names: tuple[str, ...] = USUAL  # of `dpassay.frontier.entries.ENTRIES`
@@ -59,7 +87,7 @@ class Wanted:
 
 
 def compared(
-    table: Table, wanted: Wanted, progress: Progress = silent
+    table: Table, wanted: ComparedEntries, progress: Progress = silent
 ) -> Iterator[tuple[dict[str, Any], dict[str, float]]]:
     """Yield a row for each baseline and for each mechanism at each loss, and what it cost.
 
@@ -69,27 +97,30 @@ def compared(
     require(len(labels) == 2, "--label", f"{len(labels)} labels", "a column with two labels")
     seed, name = wanted.settings.seed, str(table.source["name"])
     splits = [split_of(name, table.data, k, seed=seed) for k in range(wanted.splits)]
-    ground = ground_of(splits[0], labels, seed=seed)
+    drawn, data = _records_of(splits[0], labels, seed=seed)
     without = [baselines(split) for split in splits]
     for baseline in BASELINES:
         values = np.array([each[baseline] for each in without])
         told: dict[str, Any] = {"name": baseline, "accuracy": _told(values)}
         if baseline == "non-private" and wanted.attack:
-            told["membership"] = _membership(of_learner(LEARNER, ground, wanted.settings.jobs))
+            learner = Learner(make=estimator_of(LEARNER), name=LEARNER, copies=0)
+            told["membership"] = membership_of(
+                Target(name=LEARNER, subject=learner), data, wanted.settings.jobs
+            )
         yield told, {}
     best = np.array([each["non-private"] for each in without])
     private = wanted.rows[len(BASELINES) :]
     for place, row in enumerate(private):
-        yield _row(row, splits, best, ground, wanted)
+        yield _row(row, splits, best, (drawn, data), wanted)
         progress("mechanisms", place + 1, len(private))
 
 
 def _row(
     asked: dict[str, Any],
-    splits: Sequence[Split],
+    splits: Sequence[FrontierSplit],
     best: Any,
-    ground: Ground,
-    wanted: Wanted,
+    attacked: tuple[Table, ExperimentData],
+    wanted: ComparedEntries,
 ) -> tuple[dict[str, Any], dict[str, float]]:
     row, entry, epsilon = dict(asked), asked["name"], asked["epsilon"]
     try:
@@ -102,21 +133,23 @@ def _row(
         row |= {"accuracy": _told(found), "behind": _told(best - found, least=-1.0)}
         row["leak"], cost = _leak(targets[0], splits[0], wanted)
         if wanted.attack:
-            small = _target(entry, epsilon, ground.trained, splits[0])
-            row["membership"] = _membership(of_mechanism(small, ground, wanted.settings.jobs))
+            drawn, data = attacked
+            small = _target(entry, epsilon, len(data.records) // 2, splits[0])
+            subject = mechanism(small, drawn, data, (1,), copies=0)
+            row["membership"] = membership_of(subject, data, wanted.settings.jobs)
     except DpassayError as error:
         return row | {"error": " ".join(str(error).split())}, {}
     return row, cost
 
 
-def _target(entry: str, epsilon: float, records: int, split: Split) -> AuditTarget:
+def _target(entry: str, epsilon: float, records: int, split: FrontierSplit) -> AuditTarget:
     columns = split.train.X.shape[1]
     given = parameters(entry, epsilon, records=records, columns=columns, feature=split.feature)
     return resolve(entry, given)
 
 
 def _leak(
-    target: AuditTarget, split: Split, wanted: Wanted
+    target: AuditTarget, split: FrontierSplit, wanted: ComparedEntries
 ) -> tuple[dict[str, Any], dict[str, float]]:
     """Return what is lost, and seconds of training and of a thousand answers."""
     queries, began = points(split.test.X[:50], "queries"), time.process_time()
@@ -126,32 +159,108 @@ def _leak(
     target.mechanism.sample(state, queries, TIMED, rng)
     answered = time.process_time() - trained
     computed = target.mechanism.distribution(state, queries) is not None
-    settings = replace(wanted.settings, jobs=1)
-    found = (
-        leak_of(target, split, computed=computed, settings=settings)
-        if computed or wanted.sample
-        else Leak(claim=claim_of(target), verdict=NOT_AUDITED)
-    )
+    told = {"claim": claim_of(target).as_json()} | NOT_AUDITED
+    if computed or wanted.sample:
+        settings = replace(wanted.settings, jobs=1)
+        told = leak_of(target, split, computed=computed, settings=settings)
     cost = {
         "training": trained - began,
         "thousand_answers": answered * 1000 / (TIMED * len(queries)),
     }
-    return _told_leak(found), cost
+    return told, cost
 
 
-def _told_leak(found: Leak) -> dict[str, Any]:
-    seen = found.detectable
-    return {
-        "claim": found.claim.as_json(),
-        "verdict": found.verdict,
-        "exact": found.exact,
-        "worst": lower_number(found.worst),
-        "median": lower_number(found.median),
-        "anywhere": lower_number(found.anywhere),
-        "detectable": None if seen is None else upper_number(seen),
-        "guess": None if found.guess is None else lower_number(found.guess),
-        "why": found.why,
+def leak_of(
+    target: AuditTarget, split: FrontierSplit, *, computed: bool, settings: Settings
+) -> dict[str, Any]:
+    """Audit a mechanism on the training records of a split; return the loss of one answer.
+
+    The claim is the first that the catalogue does not declare wrong. Test records replace
+    training records, and are asked at. `worst` and `median` are over the query points at the
+    claim's delta, in nats: certified lower bounds, or `exact` where its law is known for these
+    data (`computed`). `anywhere` is the same at the worst pair of all, the mechanism's own worst
+    cases included, which need not be of the data; the verdict is about these too. `detectable`
+    is the loss that trials would refute with probability 0.9. `guess` is the probability that
+    the best guess which of the two neighbours was trained on is right, after one answer, at the
+    worst pair of the data: 1/2 if nothing leaks, None if no law is known.
+    """
+    first = target.claims.index(claim_of(target))
+    group = group_of(split, *(COMPUTED if computed else SAMPLED), settings.seed)
+    result = list(assay([target], group, settings))[first]
+    told = {"claim": result.claim.as_json()} | NOT_AUDITED
+    if result.evidence is None:
+        return told | {"verdict": "error", "why": result.outcome.reason}
+    evidence, exact = result.evidence, result.mode == "exact"
+    losses = [cell.lower.value for cell in _of_data(evidence)]
+    guess = _guess(evidence) if exact else None
+    return told | {
+        "verdict": result.verdict,
+        "exact": exact,
+        "worst": lower_number(max(losses)),
+        "median": lower_number(float(np.median(losses))),
+        "anywhere": lower_number(evidence.lower.value),
+        "detectable": None if exact else upper_number(evidence.detectable),
+        "guess": None if guess is None else lower_number(guess),
     }
+
+
+def group_of(split: FrontierSplit, pairs: int, queries: int, seed: int) -> PairGroup:
+    """Return random training records, each replaced by a test record, and test points to ask at."""
+    every = replace_one(split.train.X, split.train.y, pool=split.test, neighbours="one", seed=seed)
+    size = len(every.changes)
+    drawn = stream(seed, "frontier", every.base.digest).permutation(size)[:pairs]
+    chosen = replace(every, changes=tuple(every.changes[i] for i in np.sort(drawn)))
+    return PairGroup(
+        pairs=chosen,
+        queries=points(split.test.X[:queries], "queries"),
+        kind="data",
+        reason=f"{len(drawn)} of {size} training records, each replaced by a test record",
+    )
+
+
+def _of_data(found: Evidence) -> list[Cell]:
+    """Return the worst cell of every query point of the data."""
+    return [cell for cell in found.cells if found.groups[cell.group].kind == "data"]
+
+
+def _guess(found: Evidence) -> float | None:
+    """Chance of the best guess: (1 + total variation) / 2."""
+    if found.other is not None:
+        return (1 + max(cell.lower.value for cell in _of_data(found.other[1]))) / 2
+    profiles = [cell.profile for cell in _of_data(found)]
+    apart = [float(each.lower[0]) for each in profiles if each is not None]
+    return (1 + max(apart)) / 2 if apart else None
+
+
+def _records_of(
+    split: FrontierSplit, labels: Sequence[str], *, seed: int
+) -> tuple[Table, ExperimentData]:
+    """Draw the records whose membership is asked about; they stay standardised as in the split."""
+    both = Labelled(
+        np.concatenate([split.train.X, split.test.X]), np.concatenate([split.train.y, split.test.y])
+    )
+    source = {"name": "split", "labels": list(labels), "sha256": both.digest}
+    table = Table(data=both, source=source)
+    data, _ = lay(table, Scenario(records=RECORDS, copies=0, seed=seed))
+    return table, data
+
+
+def membership_of(target: Target, data: ExperimentData, jobs: int = 1) -> dict[str, Any]:
+    """Attack a target by one answer about each record; return the better of two attacks.
+
+    `low` and `high` bound the AUC at 95 %, over the attacked models; if nothing leaks, the better
+    of two stays below `chance` in 95 % of cases. All of it are estimates.
+    """
+    attacks = {name: ATTACKS[name] for name in USED}
+    (found,) = experiment([target], data, attacks, DESIGN, jobs=jobs)
+    if found.error:
+        raise TargetError(found.error)
+    best = max(found.outcomes, key=lambda each: each.auc)
+    again = [each.again for each in found.outcomes if each.again is not None]
+    low, high = best.auc_interval
+    told = {"auc": best.auc, "low": low, "high": high, "chance": best_of(again).high}
+    numbers = {name: round(value, 9) for name, value in told.items()}
+    return numbers | {"records": len(data.records) // 2}
 
 
 def _told(values: Any, least: float = 0.0) -> dict[str, float]:
@@ -159,9 +268,3 @@ def _told(values: Any, least: float = 0.0) -> dict[str, float]:
     low, high = interval(values)
     told = {"mean": values.mean(), "low": max(least, low), "high": min(1.0, high)}
     return {name: round(float(value), 9) for name, value in told.items()}
-
-
-def _membership(found: Membership) -> dict[str, Any]:
-    low, high = found.interval
-    told = {"auc": found.auc, "low": low, "high": high, "chance": found.chance}
-    return {name: round(value, 9) for name, value in told.items()} | {"records": found.records}

@@ -1,18 +1,68 @@
-"""The base class `Mechanism`, with a default for all that is optional."""
+"""The base classes `Mechanism` and `Trainer`, and the worst cases that their authors know."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from dpassay.claims import Claim
+from dpassay.claims import Claim, ScoreStability
+from dpassay.data import Labelled, points
 from dpassay.laws import Law
-from dpassay.mechanism.worst_cases import Reachable, WorstCase
-from dpassay.pairs import Change
+from dpassay.pairs import Change, Compared, Pairs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WorstCase:
+    """Pairs and queries (q, d) that the author of a mechanism knows to be bad, and why.
+
+    The pairs have a dataset of their own, not the user's; `reason` is one sentence.
+    """
+
+    pairs: Pairs
+    queries: NDArray[np.float64]
+    reason: str
+
+    @classmethod
+    def of(
+        cls,
+        data: Labelled,
+        change: Change,
+        *,
+        how: str,
+        reason: str,
+        query: ArrayLike | None = None,
+    ) -> WorstCase:
+        """Return the worst case with one change of a dataset S, asked at one point (1, d).
+
+        `how` says dataset and change in words; the first record is asked at by default.
+        """
+        asked = points(data.X[:1] if query is None else query, "queries")
+        return cls(pairs=Pairs(base=data, changes=(change,), how=how), queries=asked, reason=reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Reachable:
+    """All states in which datasets of any size can leave the mechanism at a query, and their moves.
+
+    The rows of `law` are the s states; `moves` (m, 2) are pairs of states that one change can turn
+    into each other, each once; both directions are meant. `argument` says why there are no other
+    states and no other moves, and why each of these occurs. `several` says why k changed records
+    make just the moves of up to k steps, which claims about `replace-k` need; it is empty if that
+    is not known. `of` says what the states are of where that is not quite what is released (exact
+    minimisers, where a solver comes near them), in words that go on 'of all datasets, of'.
+    """
+
+    states: tuple[str, ...]
+    law: Law
+    moves: NDArray[np.int64]
+    argument: str
+    several: str = ""
+    of: str = ""
 
 
 class Mechanism:
@@ -199,6 +249,52 @@ class Mechanism:
         raise NotImplementedError(
             f"{type(self).__name__} releases no vector: it defines no towards"
         )
+
+
+class Trainer(Mechanism):
+    """A training procedure T = (G, F) with a validation score q.
+
+    It is that of sections 2 and 3 of Chaudhuri and Vinterbo (2013), for the parameters Theta,
+    `thetas`, that are tried. It needs no `sample`: a claim `ScoreStability` is about its scores.
+    """
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+
+        @property
+        def thetas(self) -> tuple[float, ...]: ...  # noqa: D102
+    else:
+        thetas = ()
+
+    def sizes(self, data: Any) -> tuple[int, int]:
+        """Return n and m: the first n records train, the last m validate."""
+        raise NotImplementedError
+
+    def noise(self, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Draw `size` random strings R from G, shape (size, ...).
+
+        They may not depend on the data.
+        """
+        raise NotImplementedError
+
+    def apply(self, data: Any, theta: float, R: NDArray[np.float64]) -> Any:
+        """Return F(T, theta, alpha, R) for each R: what training releases; deterministic."""
+        raise NotImplementedError
+
+    def score(self, trained: Any, data: Any) -> tuple[NDArray[np.float64], float]:
+        """Return q(h, V), shape (size,), for each h that `apply` returned, and error bounds."""
+        raise NotImplementedError
+
+    def bad_share(
+        self,
+        state: Compared,  # noqa: ARG002
+        claim: ScoreStability,  # noqa: ARG002
+    ) -> tuple[float, float] | None:
+        """Return the exact proportion of bad random strings and the error of its logarithm.
+
+        Default: None, not known.
+        """
+        return None
 
 
 def offers(mechanism: Mechanism, method: str) -> bool:

@@ -8,13 +8,13 @@ merely estimated is news, unless it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
-from dpassay.errors import is_real, require
-from dpassay.numerics import DOWN, percent, written
-from dpassay.record.attack_counts import Counted, counted_again, limits_of
-from dpassay.record.attack_events import answers
+from dpassay.numerics import percent
+from dpassay.record.attack_numbers import LossNumber, answers, counted_again, down, limits_of
 from dpassay.record.attack_record import (
     BROKEN,
     HELD,
@@ -24,112 +24,101 @@ from dpassay.record.attack_record import (
     rungs_of,
     told_of_claims,
 )
-from dpassay.record.comparison.changes import (
-    ALPHA,
-    TOLERANCE,
-    Change,
-    Comparison,
-    Kind,
-    RiseLimit,
-    entry_by_entry,
-    require_tolerance,
-)
+from dpassay.record.comparer import Comparer, Difference, Kind, RiseLimit
 
 Raw = Mapping[str, Any]
 
 
-def compare_attacks(
-    old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = ALPHA, strict: bool = False
-) -> Comparison:
-    """Hold a record of attacks against an older one of the same data, seed and records.
+class AttackComparer(Comparer):
+    """Holds the subjects and services of a record of attacks against those of an older one.
 
-    A loss may rise by the part `tolerance` of what is claimed of it before anything is said.
     All limits that are made anew from the counts of an entry in one record share `alpha`, so a
     correct entry is called worse with probability at most 2 alpha. If `strict`, an estimate
     that rose is a regression too: an AUC whose interval lies above the old one. Nothing
-    certifies that. Entries are subjects and services.
+    certifies that.
     """
-    require_tolerance(tolerance)
-    require(is_real(alpha) and 0 < alpha <= 0.25, "alpha", alpha, "a number in (0, 0.25]")
-    before, after = _entries(old), _entries(new)
-    again = {
-        name: counted_again(before[name], entry, tolerance, alpha)
-        for name, entry in after.items()
-        if name in before
-    }
 
-    def both(one: Raw, other: Raw) -> Iterator[Change]:
-        name = other["name"]
-        yield from _own(other)
-        yield from _standing(name, one, other)
-        yield from _risen(name, again[name], alpha)
-        yield from _estimated(name, one, other, strict=strict)
+    schema = "dpassay/attack-comparison/1"
 
-    changes, unchanged = entry_by_entry(before, after, both=both, new=_new, gone=_gone)
-    rises = {name: _limit(name, counted) for name, counted in again.items() if counted.of}
-    claimed = [limit for name, limit in rises.items() if after[name]["told"] is not None]
-    return Comparison(
-        changes=(*_defects(old, new), *changes),
-        unchanged=unchanged,
-        tolerance=tolerance,
-        alpha=alpha,
-        rise_limits=tuple(claimed or rises.values()),
-        schema="dpassay/attack-comparison/1",
-    )
+    def entries(self, record: Raw) -> dict[str, Raw]:
+        """Return what a record says of each subject: guesses, repeated answers, and its claim."""
+        told = told_of_claims(record)
+        found: dict[str, dict[str, Any]] = {}
+        for subject in record["subjects"]:
+            found[subject["name"]] = {"subject": subject, "repeated": None}
+        for each in record["repeated"]:
+            found.setdefault(each["name"], {"subject": None})["repeated"] = each
+        if "service" in record["run"] and not found:
+            found[record["run"]["service"]] = {"subject": None, "repeated": None}
+        service = told.get(record["run"].get("service", ""))
+        return {
+            name: entry | {"id": name, "told": told.get(name, service)}
+            for name, entry in found.items()
+        }
+
+    def others(self) -> Iterator[Difference]:
+        """Each defect of a service; none is excused by having been there before."""
+        known = {each.get("name") for each in self.old["defects"]}
+        service = self.new["run"].get("service", "service")
+        for each in self.new["defects"]:
+            seen = "was there before" if each.get("name") in known else "was not found before"
+            words = f"has a defect, which {seen}: {each.get('name')}: {each.get('seen', '')}"
+            yield _change(f"{service}: {each.get('name')}", "refuted", words)
+
+    def came(self, entry: Raw) -> Iterator[Difference]:
+        """Say that a subject is new."""
+        yield from _own(entry)
+        yield _change(entry["id"], "new", f"was not attacked before; {_said(entry)}")
+
+    def went(self, entry: Raw) -> Difference:
+        """Say that a subject is gone."""
+        return _change(entry["id"], "vanished", f"is not attacked any more; {_said(entry)}")
+
+    @cached_property
+    def again(self) -> dict[str, tuple[list[LossNumber], int, str]]:
+        """The numbers of each entry that both records have; see `counted_again`."""
+        return {
+            name: counted_again(self.before[name], entry, self.tolerance, self.alpha)
+            for name, entry in self.after.items()
+            if name in self.before
+        }
+
+    def both(self, old: Raw, new: Raw) -> Iterator[Difference]:
+        """Say what is different of a subject."""
+        name = new["id"]
+        numbers, _, elsewhere = self.again[name]
+        yield from _own(new)
+        yield from _standing(name, old, new)
+        yield from _risen(name, numbers, self.alpha)
+        if elsewhere:
+            yield _change(name, "elsewhere", elsewhere)
+        yield from _estimated(name, old, new, strict=self.strict)
+
+    def rise_limits(self) -> Iterable[RiseLimit]:
+        """Say which rises would have been seen, of what is claimed if anything is."""
+        counted = {name: each for name, each in self.again.items() if each[1]}
+        claimed = [name for name in counted if self.after[name]["told"] is not None]
+        return [_limit(name, *counted[name][:2]) for name in claimed or counted]
 
 
-def _entries(record: Raw) -> dict[str, dict[str, Any]]:
-    """Return what a record says of each subject: guesses, repeated answers, and its claim."""
-    told = told_of_claims(record)
-    found: dict[str, dict[str, Any]] = {}
-    for subject in record["subjects"]:
-        found[subject["name"]] = {"subject": subject, "repeated": None}
-    for each in record["repeated"]:
-        found.setdefault(each["name"], {"subject": None})["repeated"] = each
-    if "service" in record["run"] and not found:
-        found[record["run"]["service"]] = {"subject": None, "repeated": None}
-    service = told.get(record["run"].get("service", ""))
-    return {
-        name: entry | {"name": name, "told": told.get(name, service)}
-        for name, entry in found.items()
-    }
-
-
-def _defects(old: Raw, new: Raw) -> Iterator[Change]:
-    """Each defect of a service; none is excused by having been there before."""
-    known = {each.get("name") for each in old["defects"]}
-    service = new["run"].get("service", "service")
-    for each in new["defects"]:
-        seen = "was there before" if each.get("name") in known else "was not found before"
-        words = f"has a defect, which {seen}: {each.get('name')}: {each.get('seen', '')}"
-        yield _change(f"{service}: {each.get('name')}", "refuted", words)
-
-
-def _new(entry: Raw) -> Iterator[Change]:
-    yield from _own(entry)
-    yield _change(entry["name"], "new", f"was not attacked before; {_said(entry)}")
-
-
-def _gone(entry: Raw) -> Change:
-    return _change(entry["name"], "vanished", f"is not attacked any more; {_said(entry)}")
-
-
-def _own(entry: Raw) -> Iterator[Change]:
+def _own(entry: Raw) -> Iterator[Difference]:
     """Return what is to be said whatever was before: a broken claim, a failure."""
-    name = entry["name"]
+    name = entry["id"]
     if entry["told"] == BROKEN:
         subject, repeated = entry["subject"], entry["repeated"]
         bounds = [] if subject is None or subject["error"] is not None else list(broken(subject))
-        largest = max((float(each["lower"]) for each in bounds), default=None)
-        how = f"guesses certify a loss of at least {_down(largest)}" if bounds else ""
+        largest, how = None, ""
+        if bounds:
+            largest = max(float(each["lower"]) for each in bounds)
+            how = f"guesses certify a loss of at least {down(largest)}"
         if renyi := [each["renyi"] for each in bounds if "renyi" in each]:
             worst = max(renyi, key=lambda each: float(each["lower"]) / float(each["allowed"]))
-            least, claimed = _down(float(worst["lower"])), worst["allowed"]
+            least, claimed = down(worst["lower"]), worst["allowed"]
             how += f", and {renyi_name(worst)} of {least} where {claimed:g} is claimed"
         if not bounds and repeated is not None and outspent(repeated):
             rung = next(each for each in rungs_of(repeated) if each.get("broken"))
             largest = float(rung["lower"])
-            how = f"{answers(rung['m'])}: a certified loss of at least {_down(largest)}"
+            how = f"{answers(rung['m'])}: a certified loss of at least {down(largest)}"
         yield _change(name, "refuted", f"the claim is broken: {how}", largest)
     for part in ("subject", "repeated"):
         if entry[part] is not None and entry[part].get("error"):
@@ -137,7 +126,7 @@ def _own(entry: Raw) -> Iterator[Change]:
             return
 
 
-def _standing(name: str, old: Raw, new: Raw) -> Iterator[Change]:
+def _standing(name: str, old: Raw, new: Raw) -> Iterator[Difference]:
     """Return what became of the claim, and of what could be seen of it."""
     before, after = _claim(old), _claim(new)
     if before != after:
@@ -159,22 +148,23 @@ def _standing(name: str, old: Raw, new: Raw) -> Iterator[Change]:
         yield _change(name, "blinder", f"is not attacked any more: {', '.join(gone)}")
 
 
-def _risen(name: str, counted: Counted, alpha: float) -> Iterator[Change]:
+def _risen(name: str, numbers: list[LossNumber], alpha: float) -> Iterator[Difference]:
     """Say which certified losses rose or fell beyond chance; the clearest of them in words."""
     sure = percent(1 - 2 * alpha)
-    for kind, found in (("rose", counted.rose), ("fell", counted.fell)):
+    moved: dict[Kind, list[LossNumber]] = {
+        "rose": [each for each in numbers if each.rose],
+        "fell": [each for each in numbers if each.fell],
+    }
+    for kind, found in moved.items():
         if found:
             clearest = max(found, key=lambda each: each.apart)
             more = f"; so did {len(found) - 1} more" if len(found) > 1 else ""
             how = "computed from the exact laws" if clearest.exact else f"with {sure} confidence"
-            words = f"{clearest.words}{more}; {how}"
             size = clearest.after[0] if kind == "rose" else None
-            yield _change(name, kind, words, size)  # type: ignore[arg-type]
-    if counted.elsewhere:
-        yield _change(name, "elsewhere", counted.elsewhere)
+            yield _change(name, kind, f"{clearest.words}{more}; {how}", size)
 
 
-def _estimated(name: str, old: Raw, new: Raw, *, strict: bool) -> Iterator[Change]:
+def _estimated(name: str, old: Raw, new: Raw, *, strict: bool) -> Iterator[Difference]:
     """Say which estimates rose: the area under a curve, whose 95 % interval lies above the old."""
     before, after = _areas(old), _areas(new)
     risen = [key for key in after if key in before and after[key][0] > before[key][1]]
@@ -200,16 +190,17 @@ def _areas(entry: Raw) -> dict[tuple[str, str], tuple[float, float]]:
     }
 
 
-def _limit(name: str, counted: Counted) -> RiseLimit:
+def _limit(name: str, numbers: list[LossNumber], of: int) -> RiseLimit:
     """Say how many numbers could have shown a rise, and the smallest rise that one would show."""
-    best = counted.best
+    could = [each for each in numbers if each.least < math.inf]
+    best = min(could, key=lambda each: each.least, default=None)
     return RiseLimit(
         id=name,
         quantity="nothing" if best is None else best.name,
-        cells=counted.could,
-        of=counted.of,
-        before=(0.0, float("inf")) if best is None else best.before,
-        least=float("inf") if best is None else best.least,
+        cells=len(could),
+        of=of,
+        before=(0.0, math.inf) if best is None else best.before,
+        least=math.inf if best is None else best.least,
         noun="number",
     )
 
@@ -231,9 +222,5 @@ def _said(entry: Raw) -> str:
     return "nothing is claimed of it" if entry["told"] is None else f"its claim: {entry['told']}"
 
 
-def _down(bound: float | None) -> str:
-    return "?" if bound is None else written(bound, 4, DOWN)
-
-
-def _change(name: str, kind: Kind, words: str, size: float | None = None) -> Change:
-    return Change(id=name, mechanism=name, kind=kind, words=words, size=size)
+def _change(name: str, kind: Kind, words: str, size: float | None = None) -> Difference:
+    return Difference(id=name, mechanism=name, kind=kind, words=words, size=size)

@@ -1,20 +1,12 @@
-"""The record of `dpassay attack` as a document.
-
-Its schema, reading it, and what became of its claims.
-"""
+"""What the record of `dpassay attack` says of its claims."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from dpassay.errors import InvalidInput
-from dpassay.record.files import schema_at
-from dpassay.record.kept import read_kept
 from dpassay.record.schemas import read_schema
 
-SCHEMA = "dpassay/attack/1"
 BROKEN, HELD, UNSEEN = "broken", "not broken", "could not have seen it"
 """What is said of a claim. The last: the certified number could not have exceeded it, however much
 leaks; its cap is too low."""
@@ -28,43 +20,11 @@ UNLOOKED = {
 }
 """Why nothing is known of a service, by what of it could not be looked at; see
 `dpassay.attacks.services.defects.Probe`."""
-OF_MODELS = (
-    "adversary",
-    "attribute",
-    "background",
-    "canaries",
-    "learner",
-    "planted",
-    "poisoned",
-    "references",
-    "targets",
-    "test",
-)
-"""Facts of a run that a record about a service, or about saved signals, has not."""
-OF_SIGNALS = ("references", "targets")
-"""Those of them that a record about saved signals has."""
 
 
 def attack_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) that every record of attacks is valid under."""
     return read_schema("attack")
-
-
-def is_attack_record(path: Path) -> bool:
-    """Return whether a file is a record of attacks, of this schema."""
-    return schema_at(path) == SCHEMA
-
-
-def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
-    """Read a record of attacks; raise `InvalidInput` if the file is none, or damaged."""
-    record = read_kept(path, argument, "attack", "dpassay attack")
-    run = record["run"]
-    needed = OF_SIGNALS if "signals" in run else () if "service" in run else OF_MODELS
-    missing = [name for name in needed if name not in run]
-    if missing:
-        told = f"is damaged: run has no field '{missing[0]}', which it must have"
-        raise InvalidInput(f"{argument} = '{path}': {told}")
-    return record
 
 
 def broken(subject: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

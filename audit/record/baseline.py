@@ -1,24 +1,32 @@
-"""The baseline: the record that a team has accepted, which every later one is held against."""
+"""The baseline: the record that a team has accepted, which every later one is held against.
+
+It is a whole record, of whichever kind. Rules of an attack are counted again by every later attack
+of the same records, so that the same number is compared with itself.
+"""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from dpassay.claims import Claim
-from dpassay.config.options import OPTIONS
 from dpassay.config.suppressions import Suppression
 from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput
-from dpassay.record.comparison.changes import Change, Comparison
-from dpassay.record.comparison.entries import entry_key, renamings
+from dpassay.record.attack_record import BROKEN, UNEXAMINED, UNSEEN, told_of_claims
+from dpassay.record.comparer import Comparison, Difference
+from dpassay.record.entries import entry_key, renamings
+from dpassay.record.kinds import RUNS, kind_of_record
 from dpassay.targets.guard import AuditTarget
 
 Raw = Mapping[str, Any]
+
+CURVES: dict[str, Any] = {"roc": {"fpr": [0.0], "tpr": [0.0]}, "tpr_per_target": [[], []]}
+"""What is never compared of an attack, as short as it may be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +34,8 @@ class Judged:
     """A comparison with the regressions that are let pass set apart."""
 
     comparison: Comparison
-    open: tuple[Change, ...]
-    let_pass: tuple[tuple[Change, Suppression], ...] = ()
+    open: tuple[Difference, ...]
+    let_pass: tuple[tuple[Difference, Suppression], ...] = ()
     notes: tuple[str, ...] = ()
     baseline: Path | None = None
 
@@ -72,8 +80,8 @@ def judge(
             notes.append(f"expired on {each.expires}: {_named(each)}")
         else:
             alive.append(each)
-    open_: list[Change] = []
-    let_pass: list[tuple[Change, Suppression]] = []
+    open_: list[Difference] = []
+    let_pass: list[tuple[Difference, Suppression]] = []
     for change in comparison.regressions:
         meant = [each for each in alive if (each.result, each.kind) == (change.id, change.kind)]
         holding = [
@@ -103,7 +111,7 @@ def judge(
     )
 
 
-def _excess(change: Change, each: Suppression) -> str:
+def _excess(change: Difference, each: Suppression) -> str:
     """Say why a suppression with a limit does not hold."""
     if change.size is None or each.up_to is None:
         return "this kind of regression has no size to be held against its limit"
@@ -112,19 +120,6 @@ def _excess(change: Change, each: Suppression) -> str:
 
 def _named(each: Suppression) -> str:
     return f"{each.kind} of {each.result}"
-
-
-def _differing(old: Raw, new: Raw) -> str:
-    """Describe how a record's data differ from an older one's; empty if they do not."""
-    before, after = old["run"].get("data"), new["run"].get("data")
-    return "" if before == after else _differs(before, after)
-
-
-def require_comparable(old: Raw, new: Raw, old_path: Path, new_path: Path) -> None:
-    """Make sure that two records can be held against each other: they are of the same data."""
-    differs = _differing(old, new)
-    if differs:
-        raise InvalidInput(f"OLD = '{old_path}': cannot be compared with {new_path}: {differs}")
 
 
 def cells_of(baseline: Raw) -> Callable[[AuditTarget, Claim], Sequence[Raw]]:
@@ -146,41 +141,84 @@ def cells_of(baseline: Raw) -> Callable[[AuditTarget, Claim], Sequence[Raw]]:
 
 def without_curves(record: Raw) -> dict[str, Any]:
     """Return a record as it is kept for a baseline: without curves, which are never compared."""
-    results = [
-        result | {"per_query": [cell | {"profile": None} for cell in result["per_query"]]}
-        for result in record["results"]
-    ]
-    return dict(record) | {"results": results}
+    kept = dict(record)
+    for each in ("results", "subjects"):
+        if each in record:
+            kept[each] = [_shortened(entry) for entry in record[each]]
+    return kept
 
 
-def require_current(baseline: Raw, record: Raw, path: Path) -> None:
-    """Raise InvalidInput for a stale baseline: of other data, or other mechanisms altogether."""
-    again = (
-        "look at the new record, then run `dpassay baseline accept --baseline "
-        f"{shlex.quote(str(path))}`"
+def _shortened(entry: Raw) -> Raw:
+    """Return a result, a row or a subject with curves that are as short as they may be."""
+    held = dict(entry)
+    if "per_query" in held:
+        held["per_query"] = [cell | {"profile": None} for cell in held["per_query"]]
+    if "outcomes" in held:
+        held["outcomes"] = [each | CURVES | {"slices": []} for each in held["outcomes"]]
+    return held
+
+
+def unexcused(record: Raw) -> Iterator[str]:
+    """Say what no baseline excuses, and which claims no attack could have broken."""
+    for result in record.get("results", ()):
+        if result["verdict"] == "refuted" != result["expected"]:
+            yield f"{result['id']} is refuted: no baseline excuses that, only a suppression does"
+    told = told_of_claims(record) if "subjects" in record else {}
+    for name, word in told.items():
+        if word == BROKEN:
+            yield f"the claim of {name} is broken: no baseline excuses that"
+    for each in record.get("defects", ()):
+        yield f"{each.get('name')}: no baseline excuses that defect"
+    for name, word in told.items():
+        if word in (UNSEEN, UNEXAMINED):
+            yield f"the claim of {name} {word}: no leak can fail the gate by breaking it"
+
+
+def require_same(old: Raw, new: Raw, path: Path, argument: str = "baseline") -> None:
+    """Raise `InvalidInput` unless two records are of the same experiment and share an entry.
+
+    Runs have the same data, and of other kinds all facts are the same but those that may differ.
+    Runs that share no mechanism can be compared, but not be held against a baseline.
+    """
+    kind, before, after = kind_of_record(new), old["run"], new["run"]
+    baseline = argument == "baseline"
+    facts = {"data"} if kind is RUNS else {*before, *after} - kind.may_differ
+    wrong, names = _difference(before, after, facts), dict[str, str]()
+    mine, theirs = (kind.known_by(record) for record in (old, new))
+    if not (wrong or mine & theirs) and (baseline or kind is not RUNS):
+        wrong = f"it has none of the {kind.entry}s of the record"
+        names = renamings(old["results"], new["results"]) if kind is RUNS else names
+    if not wrong:
+        return
+    if not baseline:
+        raise InvalidInput(f"{argument} = '{path}': cannot be compared: {wrong}")
+    where = f" --baseline {shlex.quote(str(path))}" if kind is RUNS else ""
+    renamed = (
+        f"if {one} was renamed to {other}, run `{move_command(one, other, path)}`, then "
+        "`dpassay run` again"
+        for one, other in names.items()
     )
-    differs = _differing(baseline, record)
-    if differs:
-        raise InvalidInput(f"baseline = '{path}': is stale: {differs}; {again}")
-    if not {result["mechanism"] for result in baseline["results"]} & {
-        result["mechanism"] for result in record["results"]
-    }:
-        names = renamings(baseline["results"], record["results"])
-        renamed = "; ".join(
-            f"if {old} was renamed to {new}, run `{move_command(old, new, path)}`, then "
-            "`dpassay run` again"
-            for old, new in names.items()
-        )
-        raise InvalidInput(
-            f"baseline = '{path}': is stale: it holds none of the mechanisms of the record; "
-            f"{renamed or again}"
-        )
+    remedy = "; ".join(renamed) or (
+        f"{kind.again}look at the new record, then run `dpassay baseline accept{where}`"
+    )
+    raise InvalidInput(f"{argument} = '{path}': is stale: {wrong}; {remedy}")
+
+
+def _difference(old: Raw, new: Raw, names: Iterable[str], within: str = "") -> str:
+    """Say which of some facts differs first, by its whole name; empty if none does."""
+    for name in sorted(names):
+        one, other = old.get(name), new.get(name)
+        if one == other:
+            continue
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            return _difference(one, other, {*one, *other}, f"{within}{name}.")
+        return f"it has {within}{name} = {_short(one)}, the record {_short(other)}"
+    return ""
 
 
 def move_command(old: str, new: str, path: Path) -> str:
     """Return the command that gives what a baseline knows of one mechanism to another."""
-    default = OPTIONS["baseline"].default
-    where = "" if str(path) == default else f" --baseline {shlex.quote(str(path))}"
+    where = "" if str(path) == RUNS.baseline else f" --baseline {shlex.quote(str(path))}"
     return f"dpassay baseline move {shlex.quote(old)} {shlex.quote(new)}{where}"
 
 
@@ -230,13 +268,6 @@ def _renamed(held: Raw, old: str, new: str) -> Raw:
     return dict(held) | changed
 
 
-def _differs(old: Any, new: Any) -> str:
-    """Say which fact about the data differs."""
-    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
-        return "one of the two was made with data, the other without"
-    for key in sorted({*old, *new}):
-        if old.get(key) != new.get(key):
-            if isinstance(old.get(key), Mapping) and isinstance(new.get(key), Mapping):
-                return _differs(old[key], new[key])
-            return f"its data have {key} = {old.get(key)}, those of the record {new.get(key)}"
-    return "the data differ"
+def _short(fact: object) -> str:
+    text = "none" if fact is None else str(fact)
+    return text if len(text) <= 60 else f"{text[:57]}..."

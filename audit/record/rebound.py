@@ -6,19 +6,21 @@ So two records can be held against each other.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from dpassay.claims import Claim
 from dpassay.engine.kinds import kind_of
-from dpassay.engine.testers.interface import Effort, Recorded
+from dpassay.engine.testers.interface import CellEffort, Recorded
 from dpassay.errors import InvalidInput, as_real, require
 from dpassay.stats.bounds import Counts, Histograms
 from dpassay.stats.lower_bounds import MOST_ALPHA
 from dpassay.stats.power import Screening
 
 Raw = Mapping[str, Any]
+Span = tuple[float, float]
+"""Lower and upper bound, in the units of the claim."""
 
 
 def require_alpha(alpha: float) -> None:
@@ -28,7 +30,7 @@ def require_alpha(alpha: float) -> None:
 
 def bounds_at_alpha(
     result: Raw, claim: Claim, alpha: float, cells: Sequence[Raw] | None = None
-) -> tuple[float, float]:
+) -> Span:
     """Bound the largest leak of some of the cells that a result lists, from both sides and anew.
 
     `alpha`, in (0, 0.25], is the error probability of each of the two bounds, for all certified
@@ -37,34 +39,24 @@ def bounds_at_alpha(
     have no error probability. The bounds are in the units of the claim; the upper one is about
     the event of every cell, its complement, and both directions.
     """
+    if cells is None:
+        cells = result["per_query"] if result["exact"] is None else [result]
+    return worst(bounds_of_cells(result, claim, alpha, cells))
+
+
+def bounds_of_cells(result: Raw, claim: Claim, alpha: float, cells: Sequence[Raw]) -> list[Span]:
+    """Bound the leak of each of some cells from both sides; all bounds of a side hold together."""
     require_alpha(alpha)
     if result["exact"] is not None:
-        known = [result] if cells is None else cells
-        return max(float(each["lower"]) for each in known), max(
-            float(each["upper"]) for each in known
-        )
+        return [(float(cell["lower"]), float(cell["upper"])) for cell in cells]
     each = _each(result, alpha, cells)
-    cells = result["per_query"] if cells is None else cells
-    low, high = max(at_alpha(cell, claim, each) for cell in cells), 0.0
-    for cell in cells:
-        high = upper_at_alpha(cell, claim, each, floor=high)
-    return low, high
+    return [(at_alpha(cell, claim, each), upper_at_alpha(cell, claim, each)) for cell in cells]
 
 
-def bounds_of_cell(
-    result: Raw, claim: Claim, alpha: float, cells: Sequence[Raw], k: int
-) -> tuple[float, float]:
-    """Bound the leak of one of some cells from both sides, anew.
-
-    The bounds of all of them hold together.
-
-    Arguments and what is returned are those of `bounds_at_alpha`, but for the one cell.
-    """
-    cell = cells[k]
-    if result["exact"] is not None:
-        return float(cell["lower"]), float(cell["upper"])
-    each = _each(result, alpha, cells)
-    return at_alpha(cell, claim, each), upper_at_alpha(cell, claim, each)
+def worst(bounds: Iterable[Span]) -> Span:
+    """Return bounds on the largest of several leaks."""
+    lower, upper = zip(*bounds, strict=True)
+    return max(lower), max(upper)
 
 
 def _each(result: Raw, alpha: float, cells: Sequence[Raw] | None = None) -> float:
@@ -133,7 +125,7 @@ def detectable_at_alpha(
     """
     require_alpha(alpha)
     limit = claim.promised if above is None else above
-    effort = Effort(
+    effort = CellEffort(
         n=draws, alpha=_each(result, alpha, cells), screening=Screening(draws=draws, pairs=1)
     )
     cell = _recorded((cells or result["per_query"])[0])
@@ -151,15 +143,14 @@ def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
         return kind_of(claim).lower(_recorded(cell), alpha)
 
 
-def upper_at_alpha(cell: Raw, claim: Claim, alpha: float, floor: float = 0.0) -> float:
+def upper_at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
     """Bound the leak of a certified cell's event or its complement from above.
 
-    The larger of both directions counts. The bound need not go below `floor`, another cell's
-    bound say; it is inf where nothing bounds the leak.
+    The larger of both directions counts. It is inf where nothing bounds the leak.
     """
     require_alpha(alpha)
     with _named(cell):
-        return kind_of(claim).upper(_recorded(cell), alpha, floor)
+        return kind_of(claim).upper(_recorded(cell), alpha, 0.0)
 
 
 def _recorded(cell: Raw) -> Recorded:

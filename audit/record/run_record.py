@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from dpassay.claims import Claim
 from dpassay.engine.early import Stopped
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.result import Result
-from dpassay.errors import InvalidInput
 from dpassay.numerics import (
     DOWN,
     NEAREST,
@@ -27,15 +25,14 @@ from dpassay.numerics import (
     upper_number,
 )
 from dpassay.record.curves import with_few_profiles
-from dpassay.record.files import read_document, schema_at
-from dpassay.record.schemas import fault, read_schema
+from dpassay.record.kinds import RUNS
+from dpassay.record.schemas import read_schema
 from dpassay.record.witness import clearest, event_json, make_witness
 from dpassay.record.witness_words import answer_names
 from dpassay.stats.bounds import Computed
 from dpassay.stats.profile import LEVELS, Profile, trade_off
 from dpassay.targets.guard import AuditTarget
 
-SCHEMA = "dpassay/record/1"
 FALSE_POSITIVE = np.array([rounded(level, 6, NEAREST) for level in LEVELS[::4]])
 """Where the trade-off function is written down."""
 CURVE_DIGITS = 6
@@ -51,7 +48,7 @@ def make_record(run: Mapping[str, Any], results: Iterable[Result]) -> dict[str, 
     versions = {name: metadata.version(name) for name in PACKAGES}
     facts = {"version": __version__, "packages": versions} | dict(run)
     return {
-        "schema": SCHEMA,
+        "schema": RUNS.schema,
         "run": facts,
         "results": [result_json(result, run["confidence"]) for result in results],
     }
@@ -140,27 +137,10 @@ def _findings(result: Result) -> list[dict[str, Any]]:
     ]
 
 
-def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
-    """Read a record of a run."""
-    record = read_document(path, argument, SCHEMA)
-    wrong = fault(record, "record")
-    if wrong:
-        raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
-    return record
-
-
 def _derived(result: Result) -> dict[str, Any]:
     """Return what is in force for parameters that were left out, where the mechanism says it."""
-    told = {
-        name: number(value) if isinstance(value, float) else value
-        for name, value in result.target.derived.items()
-    }
+    told = _numbers(result.target.derived)
     return {"derived": told} if told else {}
-
-
-def is_record(path: Path) -> bool:
-    """Return whether a file is a record, of whichever schema."""
-    return schema_at(path).startswith("dpassay/record/")
 
 
 def record_schema() -> dict[str, Any]:

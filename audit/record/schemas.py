@@ -1,6 +1,12 @@
 """Documents are held against the JSON Schemas of this package.
 
-What is wrong with one is said in one line.
+What is wrong with one is said in one line. The files of the schemas abbreviate JSON Schema:
+
+* a text in place of a schema, or behind `is`, names what it stands for: a type of JSON, a
+  definition, `list of` one of them, or several of them with `or` between;
+* an object has all fields in `properties` but those that end with `?`, and no others.
+
+`read_schema` writes that out.
 """
 
 from __future__ import annotations
@@ -26,19 +32,58 @@ NOUNS = {
     "null": "null",
 }
 LIMITS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
+LIST = "list of "
 SHOWN = 80
 """Characters of a value that a message shows."""
 
 
 def read_schema(name: str) -> dict[str, Any]:
-    """Return a JSON Schema (2020-12) of this package."""
-    text = (
-        resources.files("dpassay.record")
-        .joinpath(f"{name}.schema.json")
-        .read_text(encoding="utf-8")
-    )
-    schema: dict[str, Any] = json.loads(text)
-    return schema
+    """Return a JSON Schema (2020-12) of this package, with its abbreviations written out."""
+    shared, own = _read("shared"), _read(name)
+    names = {**shared["$defs"], **own.pop("$defs", {})}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_whole(own, names)}
+
+
+def _read(name: str) -> dict[str, Any]:
+    file = resources.files("dpassay.record").joinpath(f"{name}.schema.json")
+    held: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return held
+
+
+def _whole(form: str | Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
+    """Write out the abbreviations in a schema, at any depth."""
+    if isinstance(form, str):
+        meant = [_named(name, names) for name in form.split(" or ")]
+        return meant[0] if len(meant) == 1 else {"anyOf": meant}
+    given = dict(form)
+    whole = _whole(given.pop("is"), names) if "is" in given else {}
+    if "properties" in given and "required" not in given:
+        fields: dict[str, Any] = given.pop("properties")
+        every = {each.removesuffix("?"): _whole(fields[each], names) for each in fields}
+        must = (each for each in fields if not each.endswith("?"))
+        whole |= {
+            "type": "object",
+            "properties": whole.get("properties", {}) | every,
+            "required": [*dict.fromkeys((*whole.get("required", ()), *must))],
+            "additionalProperties": False,
+        }
+    if "items" in given:
+        whole["type"] = "array"
+    for keyword, held in given.items():
+        if keyword in ("anyOf", "prefixItems"):
+            whole[keyword] = [_whole(each, names) for each in held]
+        elif keyword in ("items", "additionalProperties") and held is not True:
+            whole[keyword] = _whole(held, names)
+        else:
+            whole[keyword] = held
+    return whole
+
+
+def _named(name: str, names: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a name stands for: a list, a type of JSON, or a definition."""
+    if name.startswith(LIST):
+        return {"type": "array", "items": _named(name.removeprefix(LIST), names)}
+    return {"type": name} if name in NOUNS else _whole(names[name], names)
 
 
 def fault(document: object, name: str) -> str:

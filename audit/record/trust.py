@@ -41,7 +41,7 @@ def foreign(witness: Mapping[str, Any]) -> list[str]:
 
 def file_of(witness: Mapping[str, Any]) -> str:
     """Return the path of the file that a replay of a witness reads; empty where it reads none."""
-    from dpassay.data.built_in import BUILT_IN
+    from dpassay.data import BUILT_IN
 
     data = witness["data"]
     name = str(data["source"]["name"]) if data["kind"] == "source" else BUILT_IN

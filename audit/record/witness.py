@@ -15,6 +15,7 @@ from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput
 from dpassay.numerics import lower_number, number, upper_number
 from dpassay.record.files import read_document, schema_at
+from dpassay.record.kinds import WITNESS
 from dpassay.record.schemas import fault
 from dpassay.record.witness_words import in_words
 from dpassay.rows.rows import Rows
@@ -23,7 +24,6 @@ from dpassay.stats.bounds import Bound
 from dpassay.stats.scales import scale_of
 from dpassay.targets.guard import AuditTarget
 
-SCHEMA = "dpassay/witness/1"
 MAX_INLINE = 10_000
 """Datasets of more numbers than this are named by their source or their digest, not carried
 along."""
@@ -81,7 +81,7 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
     else:
         data = {"kind": "memory", "sha256": base.digest}
     return {
-        "schema": SCHEMA,
+        "schema": WITNESS,
         "result": result.id,
         "target": result.target.address,
         "name": result.target.name,
@@ -219,7 +219,7 @@ def witness_fault(witness: Mapping[str, Any]) -> str:
 
 def read_witness(path: Path) -> dict[str, Any]:
     """Read a witness file."""
-    witness = read_document(path, "WITNESS", SCHEMA)
+    witness = read_document(path, "WITNESS", WITNESS)
     wrong = witness_fault(witness)
     if wrong:
         raise InvalidInput(f"WITNESS = '{path}': is damaged: {wrong}")
@@ -228,4 +228,4 @@ def read_witness(path: Path) -> dict[str, Any]:
 
 def is_witness(path: Path) -> bool:
     """Return whether a file is a witness."""
-    return schema_at(path) == SCHEMA
+    return schema_at(path) == WITNESS

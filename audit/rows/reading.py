@@ -160,7 +160,7 @@ def _coded(
     """Return a column and the codes of its cells."""
     dtype = str(getattr(cells, "dtype", ""))
     if dtype.startswith("datetime64"):
-        return _dates(name, cells, dtype, limits)
+        return _dates(name, cells, dtype, limits, missing=None in (more or ()))
     plain, extra = _plain(cells), list(more or ())
     missing = any(cell is None for cell in (*plain, *extra))
     named = {_special(cell) for cell in (*plain, *extra)}
@@ -267,7 +267,7 @@ def _places(values: tuple[Any, ...]) -> dict[tuple[type, Any], int]:
 
 
 def _dates(
-    name: str, cells: Any, dtype: str, limits: tuple[Any, Any] | None
+    name: str, cells: Any, dtype: str, limits: tuple[Any, Any] | None, *, missing: bool
 ) -> tuple[Column, NDArray[np.float64]]:
     import pandas as pd
 
@@ -286,7 +286,7 @@ def _dates(
         kind="date",
         low=float(ends.min()),
         high=float(ends.max()),
-        missing=len(present) < len(codes),
+        missing=missing or len(present) < len(codes),
         dtype=dtype,
     )
     return column, codes

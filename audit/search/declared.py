@@ -100,7 +100,7 @@ class Output:
         if self.kind == "label":
             return None
         if self.values:
-            found = view_of(draws, parts=False).codes(0, self.values)
+            found = view_of(draws, parts=False).column(0).codes(self.values)
             strange = found >= len(self.values)
             return _first(strange & ~_failures(draws))
         if draws.dtype.kind in "biuf":

@@ -14,19 +14,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpassay.errors import require
-from dpassay.search.candidates import Candidate, propose
+from dpassay.search.candidates import EventCandidate, propose
+from dpassay.search.columns import Array
 from dpassay.search.features import Feature
+from dpassay.search.held_out import HeldOut, curve_of, look, looked, moved, smoothed
 from dpassay.search.outlook import Outlook
 from dpassay.search.outputs import Encoder
 from dpassay.search.patterns import Pattern
-from dpassay.search.rules import AT_LEAST, Condition, OneOf, Score, Threshold
-from dpassay.search.scan import Rows
-from dpassay.search.seen import Seen, look, looked
-from dpassay.search.thresholds import curve_of, moved, smoothed
+from dpassay.search.rules import Condition, OneOf, ScoreRule, Threshold
+from dpassay.search.scores import TwoSides
 from dpassay.search.values import NUMBER, OTHER
-from dpassay.search.views import Array
 from dpassay.search.worth import Goal
-from dpassay.stats.scales import Scale
 
 SIMPLER = 0.02
 """A simpler description may cost this part of the bound."""
@@ -44,7 +42,7 @@ SELECTING = 30_000
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Outlook):
+class EventChoice(Outlook):
     """An event and its expected worth; `direction` is 0 where it is likelier on the first side."""
 
     pattern: Pattern
@@ -53,35 +51,22 @@ class Choice(Outlook):
     def moves(self, rare: float) -> bool:
         """Return whether it has a threshold and was seen more rarely on one of the sides."""
         rule = self.pattern.rule
-        threshold = not isinstance(rule, Score) and isinstance(rule[-1], Threshold)
+        threshold = not isinstance(rule, ScoreRule) and isinstance(rule[-1], Threshold)
         return threshold and min(self.p1, self.p0) < rare
 
 
 def choose_pattern(
-    encoder: Encoder,
-    one: Array,
-    other: Array,
-    *,
-    scale: Scale,
-    promised: float,
-    n: int,
-    alpha: float,
-    rng: np.random.Generator,
-) -> Choice:
+    encoder: Encoder, one: Array, other: Array, goal: Goal, rng: np.random.Generator
+) -> EventChoice:
     """Choose the event from which the highest lower bound is to be expected.
 
-    `one` and `other` (m, F) are features of pilot outputs, which are not used again; `promised` is
-    the claimed leak, `n` the certification trials per side to come, `alpha` the error probability
-    of their bound, and `rng` parts the pilot. A simpler description is preferred where it costs at
-    most 2 % of the bound.
+    `one` and `other` (m, F) are features of pilot outputs, which are not used again; `rng` parts
+    the pilot. A simpler description is preferred where it costs at most 2 % of the bound.
     """
     fewest = min(len(one), len(other))
     require(fewest >= 4, "pilot", fewest, "at least 4 outputs on each side")
-    goal = Goal(scale, promised, n, alpha)
     learn, select, untaught = _parted(one, other, rng)
     candidates = propose(learn, encoder.looks, goal)
-    if not candidates:
-        candidates = [Candidate((Threshold(0, AT_LEAST, 0.0),), 0, -math.inf)]
     seen = sorted(looked(candidates, select, goal), key=lambda each: -each.worth)
     simple = [each for each in seen if each.candidate.effort == 0][:SMOOTHED]
     others = [each for each in seen if each.candidate.effort > 0][:SMOOTHED]
@@ -97,11 +82,11 @@ def choose_pattern(
     return _choice(_pattern(encoder, best.candidate.rule), best, goal)
 
 
-def _choice(pattern: Pattern, best: Seen, goal: Goal) -> Choice:
+def _choice(pattern: Pattern, best: HeldOut, goal: Goal) -> EventChoice:
     """Say what is to be expected; the bound, unlike the margin, is right for tiny counts too."""
     expected, error = goal.expected(*best.counts), goal.error(*best.counts)
     known = 0 < error < math.inf
-    return Choice(
+    return EventChoice(
         pattern=pattern,
         direction=best.candidate.direction,
         p1=goal.share(best.x, best.m1),
@@ -120,7 +105,7 @@ def parts(m: int) -> tuple[int, int]:
 
 def _parted(
     one: Array, other: Array, rng: np.random.Generator
-) -> tuple[Rows, Rows, Callable[[], Rows]]:
+) -> tuple[TwoSides, TwoSides, Callable[[], TwoSides]]:
     """Part the pilot at random, in halves if it is small; features become rows.
 
     The last of the three returns all outputs that do not teach.
@@ -128,17 +113,17 @@ def _parted(
     taught, selecting = parts(min(len(one), len(other)))
     orders = [rng.permutation(len(table)) for table in (one, other)]
 
-    def some(first: int, last: int | None) -> Rows:
+    def some(first: int, last: int | None) -> TwoSides:
         a, b = (
             np.ascontiguousarray(table[order[first:last]].T, dtype=float)
             for table, order in zip((one, other), orders, strict=True)
         )
-        return Rows(a, b, a.shape[1], b.shape[1])
+        return TwoSides(a, b, a.shape[1], b.shape[1])
 
     return some(0, taught), some(taught, taught + selecting), lambda: some(taught, None)
 
 
-def _simplest(seen: Sequence[Seen], looks: Sequence[Feature], goal: Goal) -> Seen:
+def _simplest(seen: Sequence[HeldOut], looks: Sequence[Feature], goal: Goal) -> HeldOut:
     """Return the best of the simplest that cost little against the best of all.
 
     Or no more than chance may account for: `CHANCE` standard errors of the difference. Among those
@@ -168,40 +153,40 @@ def _simplest(seen: Sequence[Seen], looks: Sequence[Feature], goal: Goal) -> See
     return max(good, key=lambda each: each.worth + SAME * abs(most) * each.named)
 
 
-def settled(choice: Choice, one: Array, other: Array, goal: Goal) -> Choice:
+def settled(choice: EventChoice, one: Array, other: Array, goal: Goal) -> EventChoice:
     """Set the last threshold of a chosen event by more outputs, and say anew what to expect.
 
     The threshold stays where the outputs (m, F) that the pattern's encoder found give no reason to
     move it.
     """
     rule, rows = choice.pattern.rule, _rows(one, other)
-    old = Candidate(rule, choice.direction, choice.expected)
+    old = EventCandidate(rule, choice.direction, choice.expected)
     curve = curve_of(old, rows, fine=True)
     new = moved(old, rows, goal, curve) or old
     seen = smoothed(look(new, rows, goal), rows, goal, curve)
     return _choice(replace(choice.pattern, rule=new.rule), seen, goal)
 
 
-def _rows(one: Array, other: Array) -> Rows:
+def _rows(one: Array, other: Array) -> TwoSides:
     """All outputs (m, F), as they are."""
-    return Rows(one.T, other.T, len(one), len(other))
+    return TwoSides(one.T, other.T, len(one), len(other))
 
 
-def _alone(seen: Seen, rows: Rows, goal: Goal) -> list[Seen]:
+def _alone(seen: HeldOut, rows: TwoSides, goal: Goal) -> list[HeldOut]:
     """Return each of two conditions by itself."""
     rule = seen.candidate.rule
-    if isinstance(rule, Score) or len(rule) == 1:
+    if isinstance(rule, ScoreRule) or len(rule) == 1:
         return []
     singles = [replace(seen.candidate, rule=(condition,)) for condition in rule]
     return [smoothed(look(each, rows, goal), rows, goal) for each in singles]
 
 
-def _pattern(encoder: Encoder, rule: tuple[Condition, ...] | Score) -> Pattern:
+def _pattern(encoder: Encoder, rule: tuple[Condition, ...] | ScoreRule) -> Pattern:
     """Make a pattern that looks at no more than its rule needs."""
-    parts = rule.curves if isinstance(rule, Score) else rule
+    parts = rule.curves if isinstance(rule, ScoreRule) else rule
     kept = list(dict.fromkeys(part.feature for part in parts))
     looks = [encoder.looks[j] for j in kept]
-    if isinstance(rule, Score):
+    if isinstance(rule, ScoreRule):
         curves = tuple(replace(curve, feature=kept.index(curve.feature)) for curve in rule.curves)
         return Pattern(encoder.only(looks), replace(rule, curves=curves))
     conditions = [replace(each, feature=kept.index(each.feature)) for each in rule]

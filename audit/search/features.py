@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.errors import InvalidInput, is_count, is_real, require
+from dpassay.search.columns import Array
 from dpassay.search.values import (
     NUMBER,
     Key,
@@ -19,7 +20,7 @@ from dpassay.search.values import (
     number_of,
     plain_number,
 )
-from dpassay.search.views import Array, Place, View, first_hit
+from dpassay.search.views import Place, View, first_hit
 
 SINGLE = -1
 """The place of an output that has no parts."""
@@ -158,21 +159,9 @@ def finite(number: Any) -> bool:
     return is_real(number) and math.isfinite(number)
 
 
-def _value(feature: Feature, view: View) -> Array:
-    return view.codes(feature.at, feature.table).astype(float)
-
-
-def _whole(feature: Feature, view: View) -> Array:
-    return view.whole(feature.table).astype(float)
-
-
-def _number(feature: Feature, view: View) -> Array:
-    return view.number(feature.at)
-
-
 def _distance(feature: Feature, view: View) -> Array:
     with np.errstate(over="ignore"):
-        found: Array = np.abs(view.number(feature.at) - feature.centre)
+        found: Array = np.abs(view.column(feature.at).number() - feature.centre)
     return found
 
 
@@ -182,7 +171,7 @@ def _bit(feature: Feature, view: View) -> Array:
     A sum of floats is a multiple of the last place of the larger of them, so that this tells what
     was added to the noise (Mironov 2012).
     """
-    number = view.number(feature.at)
+    number = view.column(feature.at).number()
     number = np.where(np.isfinite(number) & (number != 0), number, np.nan)
     mantissa, exponent = np.frexp(number)
     whole = np.nan_to_num(np.abs(mantissa) * 2.0**53).astype(np.int64)
@@ -192,9 +181,9 @@ def _bit(feature: Feature, view: View) -> Array:
 
 def _digit(feature: Feature, view: View) -> Array:
     """Code of the last digit of a rounded number; of what has more digits that of all others."""
-    number = view.number(feature.at)
+    number = view.column(feature.at).number()
     if np.isnan(number).any():
-        number = np.where(np.isnan(number), view.spelled(feature.at), number)
+        number = np.where(np.isnan(number), view.column(feature.at).spelled(), number)
     digits = np.nan_to_num(np.abs(multiples(number, feature.centre)) % 10, nan=10.0)
     codes = np.full(11, float(len(feature.table)))
     for code, key in enumerate(feature.table):
@@ -214,20 +203,11 @@ def multiples(numbers: Array, step: float) -> Array:
 def _difference(feature: Feature, view: View) -> Array:
     """Difference of two numbers: noise that both share is not in it."""
     with np.errstate(invalid="ignore", over="ignore"):
-        found: Array = view.number(feature.at) - view.number(feature.less)
+        found: Array = view.column(feature.at).number() - view.column(feature.less).number()
     return found
 
 
-def _count(feature: Feature, view: View) -> Array:
-    found: Array = view.hits(feature.table[0]).sum(axis=1, dtype=float)
-    return found
-
-
-def _first(feature: Feature, view: View) -> Array:
-    return first_hit(view.hits(feature.table[0]), view.lengths())
-
-
-def _sum(feature: Feature, view: View) -> Array:  # noqa: ARG001
+def _sum(_: Feature, view: View) -> Array:
     matrix = view.matrix()
     with np.errstate(invalid="ignore", over="ignore"):
         total: Array = matrix.sum(axis=1)
@@ -237,15 +217,7 @@ def _sum(feature: Feature, view: View) -> Array:  # noqa: ARG001
     return total
 
 
-def _largest(feature: Feature, view: View) -> Array:  # noqa: ARG001
-    return np.asarray(np.fmax.reduce(view.matrix(), axis=1, initial=np.nan))
-
-
-def _smallest(feature: Feature, view: View) -> Array:  # noqa: ARG001
-    return np.asarray(np.fmin.reduce(view.matrix(), axis=1, initial=np.nan))
-
-
-def _top(feature: Feature, view: View) -> Array:  # noqa: ARG001
+def _top(_: Feature, view: View) -> Array:
     matrix = view.matrix()
     if matrix.shape[1] == 0:
         return np.full(len(matrix), np.nan)
@@ -256,26 +228,27 @@ def _top(feature: Feature, view: View) -> Array:  # noqa: ARG001
 
 
 KINDS: dict[str, Callable[[Feature, View], Array]] = {
-    "number": _number,
-    "value": _value,
-    "whole": _whole,
-    "outcome": _value,
-    "length": lambda feature, view: view.lengths(),  # noqa: ARG005
-    "change": lambda feature, view: view.first_change(),  # noqa: ARG005
-    "count": _count,
-    "first": _first,
+    "number": lambda look, view: view.column(look.at).number(),
+    "value": lambda look, view: view.column(look.at).codes(look.table).astype(float),
+    "whole": lambda look, view: view.whole(look.table).astype(float),
+    "outcome": lambda look, view: view.column(look.at).codes(look.table).astype(float),
+    "length": lambda _, view: view.lengths(),
+    "change": lambda _, view: view.first_change(),
+    "count": lambda look, view: view.hits(look.table[0]).sum(axis=1, dtype=float),
+    "first": lambda look, view: first_hit(view.hits(look.table[0]), view.lengths()),
     "sum": _sum,
-    "largest": _largest,
-    "smallest": _smallest,
+    "largest": lambda _, view: np.fmax.reduce(view.matrix(), axis=1, initial=np.nan),
+    "smallest": lambda _, view: np.fmin.reduce(view.matrix(), axis=1, initial=np.nan),
     "top": _top,
     "distance": _distance,
     "bit": _bit,
     "digit": _digit,
     "difference": _difference,
-    "form": lambda feature, view: view.form().codes(0, feature.table).astype(float),
-    "spelled": lambda feature, view: view.spelled(feature.at, int(feature.less)),
-    "letters": lambda feature, view: view.letters(feature.at),
+    "form": lambda look, view: view.form().codes(look.table).astype(float),
+    "spelled": lambda look, view: view.column(look.at).spelled(int(look.less)),
+    "letters": lambda look, view: view.column(look.at).letters(),
 }
+"""How the numbers of each kind of feature are found."""
 ABOUT = {
     "bit": "the exponent of the lowest bit of",
     "letters": "the number of letters of",

@@ -22,21 +22,19 @@ from numpy.typing import NDArray
 
 from dpassay.errors import Failed
 from dpassay.mechanism.opening import LEAVES, Node, Special
-from dpassay.search.arrays import Numbers
-from dpassay.search.columns import Column, column_of
-from dpassay.search.values import ABSENT, NAN, Key
-from dpassay.search.views import (
-    LEAF,
-    TAGS,
+from dpassay.search.columns import (
     Array,
     Codes,
-    Mask,
-    Place,
+    Numbers,
     Tally,
-    array_words,
-    follow_tree,
-    form_of,
+    ValueColumn,
+    by_frequency,
+    column_of,
+    minus,
+    typed,
 )
+from dpassay.search.values import ABSENT, Key, key_of
+from dpassay.search.views import LEAF, TAGS, Place, View, array_words, form_of
 
 MOST_PLACES = 64
 """Of outputs that are no arrays so many parts are added up, compared and searched for a value."""
@@ -59,7 +57,61 @@ class _Group:
     columns: list[Any]
 
 
-class Objects:
+class Arrays(View):
+    """Outputs that are numbers: an array (n,) for single values, (n, d) for vectors."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array, self.n = array, len(array)
+        self.table = array[:, None] if array.ndim == 1 else array
+        self.width = self.table.shape[1]
+
+    def column(self, place: Place | None) -> Numbers | ValueColumn:
+        """Return the numbers in a place; all of single values (None)."""
+        place = 0 if place is None else place
+        if not isinstance(place, int) or place >= self.width:
+            return column_of([ABSENT] * self.n)
+        return Numbers(self.table[:, place])
+
+    def places(self) -> list[Place]:
+        """Return all places."""
+        return list(range(self.width))
+
+    def lengths(self) -> Array:
+        """See `View`."""
+        return np.full(self.n, float(self.width))
+
+    def matrix(self) -> Array:
+        """See `View`."""
+        return self.table.astype(float, copy=False)
+
+    def whole(self, table: tuple[Key, ...]) -> Codes:
+        """See `View`."""
+        return self.column(0).codes(table) if self.array.ndim == 1 else super().whole(table)
+
+    def tally(self) -> Tally:
+        """See `View`; of vectors those that come more than once."""
+        if self.array.ndim == 1:
+            return self.column(0).tally()
+        rows, counts = np.unique(self.array, axis=0, return_counts=True)
+        often = counts > 1
+        common = zip(map(key_of, rows[often]), counts[often].tolist(), strict=True)
+        return Tally(by_frequency(common), 0, len(rows), 0.0, fractions=False, total=self.n)
+
+    def form(self) -> ValueColumn:
+        """See `View`."""
+        dtype, single = self.array.dtype, self.array.ndim == 1
+        structure = LEAF if single else array_words(dtype, self.array.shape[1:])
+        tag, signed = TAGS[dtype.str] if single else "", minus(self.table)
+        if signed is None:
+            return ValueColumn(
+                np.zeros(self.n, dtype=np.intp), [form_of(structure, [tag] * self.width)]
+            )
+        rows, ids = np.unique(signed, axis=0, return_inverse=True)
+        told = [np.where(row, "-0.0", tag).tolist() for row in rows]
+        return ValueColumn(ids.ravel(), [form_of(structure, tags) for tags in told])
+
+
+class ObjectView(View):
     """Outputs of any kind, one plain Python object for each trial: see `dpassay.mechanism.plain`.
 
     `parts` says whether their parts are looked at place by place; else each output is one value.
@@ -70,18 +122,18 @@ class Objects:
         self.groups = _groups(outputs)
         self.longest = max((len(group.columns) for group in self.groups), default=0)
         self.width = min(MOST_PLACES, self.longest) if parts else 1
-        self._known: dict[Place | None, Numbers | Column] = {}
+        self._known: dict[Place | None, Numbers | ValueColumn] = {}
 
     @cached_property
-    def array(self) -> Numbers | None:
+    def array(self) -> Arrays | None:
         """The same as an array, where all answers hold as many numbers of one type."""
         alone = self.parts and len(self.groups) == 1 and self.groups[0].structure != LEAF
         columns = [self.column(place) for place in range(self.width)] if alone else []
         found = [each.array for each in columns if isinstance(each, Numbers)]
         alike = len({each.dtype for each in found}) == 1 and len(found) == self.longest
-        return Numbers(np.stack(found, axis=1)) if alike else None
+        return Arrays(np.stack(found, axis=1)) if alike else None
 
-    def column(self, place: Place | None) -> Numbers | Column:
+    def column(self, place: Place | None) -> Numbers | ValueColumn:
         """Return the values in a place, or the whole outputs (None)."""
         if place not in self._known:
             if place is None and self.parts:
@@ -90,7 +142,7 @@ class Objects:
                 values = self.outputs if not place else [ABSENT] * self.n
             else:
                 values = self._joined(partial(_at, place=place))
-            self._known[place] = _typed(values)
+            self._known[place] = typed(values)
         return self._known[place]
 
     def _joined(self, values_of: Callable[[_Group], Any]) -> Any:
@@ -112,50 +164,12 @@ class Objects:
             seen.update(dict.fromkeys(group.places, group.size))
         return [place for place, _ in seen.most_common(MOST_COLUMNS + 1)]
 
-    def number(self, place: Place) -> Array:
-        """See `View`."""
-        return self.column(place).number(0)
-
-    def beyond(self, place: Place, at: float, *, below: bool) -> Mask:
-        """See `View`."""
-        return self.column(place).beyond(0, at, below=below)
-
-    def codes(self, place: Place, table: tuple[Key, ...]) -> Codes:
-        """See `View`."""
-        return self.column(place).codes(0, table)
-
-    def member(self, place: Place, keys: tuple[Key, ...]) -> Mask:
-        """See `View`."""
-        return self.column(place).member(0, keys)
-
-    def hits(self, key: Key) -> Mask:
-        """See `View`."""
-        found = np.zeros((self.n, self.width), dtype=bool)
-        for place in range(self.width):
-            found[:, place] = self.codes(place, (key,)) == 0
-        return found
-
-    def spelled(self, place: Place, which: int = 0) -> Array:
-        """See `View`."""
-        return self.column(place).spelled(0, which)
-
-    def letters(self, place: Place) -> Array:
-        """See `View`."""
-        return self.column(place).letters(0)
-
     def whole(self, table: tuple[Key, ...]) -> Codes:
         """See `View`."""
-        if self.array is not None:
-            return self.array.whole(table)
         leaf = any(group.structure == LEAF for group in self.groups)
         if not self.parts or self.longest > MOST_PLACES or leaf:
-            return self.column(None).codes(0, table)
-        rows = {
-            k: key + (ABSENT,) * (self.width - len(key))
-            for k, key in enumerate(table)
-            if isinstance(key, tuple) and len(key) <= self.width
-        }
-        return follow_tree(self, rows, len(table))
+            return self.column(None).codes(table)
+        return super().whole(table)
 
     def lengths(self) -> Array:
         """See `View`."""
@@ -165,66 +179,20 @@ class Objects:
             self._joined(lambda group: [float(len(group.columns))] * group.size), dtype=float
         )
 
-    def matrix(self) -> Array:
-        """See `View`."""
-        if self.width == 0:
-            return np.full((self.n, 1), np.nan)
-        return np.stack([self.number(place) for place in range(self.width)], axis=1)
+    def tally(self) -> Tally:
+        """See `View`; of vectors of numbers as of an array."""
+        return super().tally() if self.array is None else self.array.tally()
 
-    def first_change(self) -> Array:
-        """See `View`."""
-        length = self.lengths()
-        found = np.minimum(length, MOST_PLACES) + 1
-        for place in reversed(range(1, self.width)):
-            changed = _differ(self.column(0), self.column(place)) & (length > place)
-            found[changed] = place + 1
-        return found
-
-    def tally(self, place: Place | None) -> Tally:
-        """See `View`."""
-        array = self.array if place is None else None
-        return self.column(place).tally(0) if array is None else array.tally(None)
-
-    def form(self) -> Column:
+    def form(self) -> ValueColumn:
         """See `View`."""
         alone, index = len(self.groups) == 1 and self.parts, dict[Special, int]()
         ids = np.zeros(self.n, dtype=np.intp)
         for group in self.groups:
-            typed = [self.column(k) if alone else _typed(c) for k, c in enumerate(group.columns)]
-            forms, each = _forms(group, typed)
+            held = [self.column(k) if alone else typed(c) for k, c in enumerate(group.columns)]
+            forms, each = _forms(group, held)
             known = [index.setdefault(form, len(index)) for form in forms]
             ids[slice(None) if group.rows is None else group.rows] = np.array(known)[each]
-        return Column(ids, list(index))
-
-
-def _differ(one: Numbers | Column, other: Numbers | Column) -> Mask:
-    """Return whether values in two places are not the same; NaN is the same as NaN."""
-    if isinstance(one, Column) and isinstance(other, Column):
-        return one.differs(other)
-    numbers = one.number(0), other.number(0)
-    missing = [
-        each.codes(0, (NAN,)) == 0 if isinstance(each, Column) else np.isnan(each.array)
-        for each in (one, other)
-    ]
-    found: Mask = ~((numbers[0] == numbers[1]) | (missing[0] & missing[1]))
-    return found
-
-
-def _typed(values: Any) -> Numbers | Column:
-    """Return values of one place as an array where they are numbers of one type."""
-    if isinstance(values, np.ndarray):
-        return Numbers(values)
-    kinds = set(map(type, values))
-    if len(kinds) == 1 and kinds <= NUMERIC.keys():
-        try:
-            return Numbers(np.fromiter(values, NUMERIC[kinds.pop()], len(values)))
-        except OverflowError:  # an integer of more than 63 bits
-            pass
-    return column_of(values)
-
-
-NUMERIC: dict[type, type] = {float: np.float64, bool: np.bool_, int: np.int64}
-"""Python's numbers, and the arrays that hold them."""
+        return ValueColumn(ids, list(index))
 
 
 def _groups(outputs: Sequence[Any]) -> list[_Group]:
@@ -358,9 +326,9 @@ def _digest(row: tuple[Any, ...]) -> str:
     return hashlib.blake2b(told, digest_size=8).hexdigest()
 
 
-def _forms(group: _Group, typed: list[Numbers | Column]) -> tuple[list[Special], Codes]:
+def _forms(group: _Group, held: list[Numbers | ValueColumn]) -> tuple[list[Special], Codes]:
     """Return the forms that answers of a group have, and which one each of them has."""
-    tags = list(map(_tags, group.columns, typed))
+    tags = list(map(_tags, group.columns, held))
     varying = [k for k, tag in enumerate(tags) if not isinstance(tag, str)]
     fixed = [tag if isinstance(tag, str) else "" for tag in tags]
     if not varying:
@@ -375,13 +343,13 @@ def _forms(group: _Group, typed: list[Numbers | Column]) -> tuple[list[Special],
     return found, np.array(ids, dtype=np.intp)
 
 
-def _tags(column: Any, typed: Numbers | Column) -> str | list[str]:
+def _tags(column: Any, held: Numbers | ValueColumn) -> str | list[str]:
     """Return the type of each leaf that its value does not tell; one where they are all alike."""
-    if isinstance(typed, Numbers):
-        minus = typed.minus()
-        if minus is not None:
-            return ["-0.0" if each else "" for each in minus.tolist()]
-        return "" if isinstance(column, np.ndarray) else TAGS[typed.array.dtype.str]
+    if isinstance(held, Numbers):
+        signed = minus(held.array)
+        if signed is not None:
+            return ["-0.0" if each else "" for each in signed.tolist()]
+        return "" if isinstance(column, np.ndarray) else TAGS[held.array.dtype.str]
     kinds = set(map(type, column))
     if float not in kinds and kinds.isdisjoint(TAGGED):
         return ""

@@ -17,11 +17,12 @@ import numpy as np
 
 from dpassay.errors import InvalidInput, require
 from dpassay.mechanism.opening import LEAVES, WRAPPED
+from dpassay.search.columns import Array, Mask, Tally, by_frequency
 from dpassay.search.declared import Output
 from dpassay.search.features import SINGLE, Feature, feature_from_json, multiples
 from dpassay.search.reading import pooled, view_of
 from dpassay.search.values import ABSENT, FAILED, NUMBER, Key, is_number, key_of
-from dpassay.search.views import Array, Mask, Place, Tally, View, by_frequency
+from dpassay.search.views import Place, View
 
 MOST_FEATURES = 40
 """More than this are not looked at, besides the outcome and the form."""
@@ -140,7 +141,7 @@ def fit_encoder(
     if failures:
         looks.append(OUTCOME)
     if output is None or not output.whole:
-        forms = pooled(views).form().tally(0).common[:MOST_VALUES]
+        forms = pooled(views).form().tally().common[:MOST_VALUES]
         looks.append(Feature("form", 0, tuple(key for key, _ in forms)))
     return Encoder(tuple(looks), parts)
 
@@ -178,10 +179,10 @@ def _of_parts(views: Sequence[View], bits: bool) -> list[Feature]:
     whole = pooled(views)
     order = whole.places()
     places = _places(views, order)
-    tallies = {place: whole.tally(place) for place in places}
+    tallies = {place: whole.column(place).tally() for place in places}
     numeric = sum(tally.numbers > 1 for tally in tallies.values())
     lengths = np.unique(whole.lengths()).tolist()
-    table = _table(whole.tally(None), MOST_VALUES) if lengths != [1] else ()
+    table = _table(whole.tally(), MOST_VALUES) if lengths != [1] else ()
     found = [Feature("whole", 0, table)] if table else []
     if len(lengths) > 1:
         found += [Feature("length")]
@@ -229,12 +230,12 @@ def _places(views: Sequence[View], places: list[Place]) -> list[Place]:
 
 def _apart(views: Sequence[View], place: Place) -> float:
     """Return how far values in a place lie apart on datasets, in standard deviations."""
-    numbers = [view.number(place) for view in views]
+    numbers = [view.column(place).number() for view in views]
     if not np.isnan(numbers[0]).all():
         return _far([np.nan_to_num(each, posinf=0.0, neginf=0.0) for each in numbers])
-    tallies = [view.tally(place) for view in views]
+    tallies = [view.column(place).tally() for view in views]
     values = dict.fromkeys(key for tally in tallies for key, _ in tally.common[:CONTINUOUS])
-    held = [[view.codes(place, (value,)) == 0 for view in views] for value in values]
+    held = [[view.column(place).codes((value,)) == 0 for view in views] for value in values]
     return max((_far(each) for each in held), default=0.0)
 
 
@@ -249,8 +250,8 @@ def _of_place(
     view: View, place: Place | None, bits: bool, numbers: int, tally: Tally | None = None
 ) -> list[Feature]:
     """Features of one place of a sequence, or of outputs without parts (None)."""
-    tally = view.tally(place) if tally is None else tally
     at, here = (SINGLE, 0) if place is None else (place, place)
+    tally = view.column(here).tally() if tally is None else tally
     found = []
     if tally.numbers > 2 or (tally.numbers > 1 and tally.others):
         found.append(Feature("number", at))
@@ -258,7 +259,9 @@ def _of_place(
     if table and (tally.numbers + tally.others > 1 or place is None):
         found.append(Feature("value", at, table))
     if tally.others > CONTINUOUS:
-        at_first = [k for k in range(MOST_SPELLED) if not np.isnan(view.spelled(here, k)).all()]
+        at_first = [
+            k for k in range(MOST_SPELLED) if not np.isnan(view.column(here).spelled(k)).all()
+        ]
         found += [*(Feature("spelled", at, less=k) for k in at_first), Feature("letters", at)]
     if max(tally.numbers, tally.others) > CONTINUOUS:
         found += [Feature("digit", at, DIGITS, step) for step in _steps(view, here)]
@@ -272,8 +275,8 @@ def _of_place(
 
 def _steps(view: View, place: Place) -> list[float]:
     """Return the power of ten to which the numbers in a place are rounded; none if they are not."""
-    number = view.number(place)
-    number = np.where(np.isnan(number), view.spelled(place), number)
+    number = view.column(place).number()
+    number = np.where(np.isnan(number), view.column(place).spelled(), number)
     number = number[np.isfinite(number) & (number != 0)]
     rounded = np.zeros(len(number), dtype=bool)
     shares = []

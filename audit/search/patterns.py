@@ -18,9 +18,9 @@ from dpassay.search.rules import (
     BELOW,
     LISTED,
     Condition,
-    Curve,
     OneOf,
-    Score,
+    ScoreCurve,
+    ScoreRule,
     Threshold,
     listed,
 )
@@ -38,12 +38,12 @@ class Pattern:
     """
 
     encoder: Encoder
-    rule: tuple[Condition, ...] | Score
+    rule: tuple[Condition, ...] | ScoreRule
 
     def holds(self, draws: Any) -> NDArray[np.bool_]:
         """Return in which outputs (n,) it holds, by looking at what the rule needs only."""
         view, looks = self.encoder.view(draws), self.encoder.looks
-        if isinstance(self.rule, Score):
+        if isinstance(self.rule, ScoreRule):
             columns = [looks[curve.feature].compute(view) for curve in self.rule.curves]
             return self.rule.passes(self.rule.total(columns))
         found = self.rule[0].holds(looks[self.rule[0].feature], view)
@@ -55,7 +55,7 @@ class Pattern:
     def words(self) -> str:
         """Return what it says, as half a sentence: 'answer 1 is ⊤ and answer 3 is below 3.2'."""
         looks = self.encoder.looks
-        if isinstance(self.rule, Score):
+        if isinstance(self.rule, ScoreRule):
             names = [looks[curve.feature].name for curve in self.rule.curves]
             shown = listed(names[:LISTED]) if len(names) <= LISTED else (
                 f"{', '.join(names[:LISTED])} and {len(names) - LISTED} more"
@@ -67,7 +67,7 @@ class Pattern:
         """Return what `pattern_from_json` reads."""
         rule: dict[str, Any] = (
             {"score": self.rule.as_json()}
-            if isinstance(self.rule, Score)
+            if isinstance(self.rule, ScoreRule)
             else {"all": [condition.as_json() for condition in self.rule]}
         )
         return {"encoder": self.encoder.as_json()} | rule
@@ -90,7 +90,8 @@ def pattern_from_json(facts: Any) -> Pattern:
     require(named, "pattern: kind", kind, "a short word")
     side, at = _side(score)
     return Pattern(
-        encoder, Score(tuple(_curve_from_json(each, encoder) for each in curves), side, at, kind)
+        encoder,
+        ScoreRule(tuple(_curve_from_json(each, encoder) for each in curves), side, at, kind),
     )
 
 
@@ -134,7 +135,7 @@ def _condition_from_json(facts: Any, encoder: Encoder) -> Condition:
     return OneOf(index, tuple(map(int, codes)))
 
 
-def _curve_from_json(facts: Any, encoder: Encoder) -> Curve:
+def _curve_from_json(facts: Any, encoder: Encoder) -> ScoreCurve:
     """Read a curve."""
     index = _feature(facts, encoder)
     knots, heights = facts.get("knots"), facts.get("heights")
@@ -148,7 +149,7 @@ def _curve_from_json(facts: Any, encoder: Encoder) -> Curve:
     require(valid, "pattern: knots", knots, "ascending finite numbers, each with a finite height")
     look = encoder.looks[index]
     coded = look.coded and knots == list(range(look.codes))
-    return Curve(index, tuple(map(float, knots)), tuple(map(float, heights)), coded)
+    return ScoreCurve(index, tuple(map(float, knots)), tuple(map(float, heights)), coded)
 
 
 def _joined(conditions: Sequence[tuple[Condition, Feature]]) -> str:

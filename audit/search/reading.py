@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.mechanism.plain import is_plain, plain
-from dpassay.search.arrays import Numbers
-from dpassay.search.objects import Objects
+from dpassay.search.objects import Arrays, ObjectView
 from dpassay.search.views import TAGS, View
 
 
 def view_of(draws: Any, *, parts: bool) -> View:
-    """Return outputs as what features ask for; for `parts` see `Objects`.
+    """Return outputs as what features ask for; for `parts` see `ObjectView`.
 
     The first axis of `draws` is trials. An array of objects holds plain ones: see
     `dpassay.targets.draws`.
@@ -28,29 +27,29 @@ def view_of(draws: Any, *, parts: bool) -> View:
             if array.ndim == 2 and array.shape[1] == 1 and not parts:
                 array = array[:, 0]
             if array.ndim == 1 or parts:
-                return Numbers(array)
+                return Arrays(array)
             draws = list(array)
         elif array.dtype.kind == "O":
-            return Objects(array.tolist(), parts=parts)
+            return ObjectView(array.tolist(), parts=parts)
         else:
             draws = array.tolist()
     draws = list(draws)
-    return Objects(draws if is_plain(draws) else list(map(plain, draws)), parts=parts)
+    return ObjectView(draws if is_plain(draws) else list(map(plain, draws)), parts=parts)
 
 
 def pooled(views: Sequence[View]) -> View:
     """Return the outputs of several datasets as those of one."""
-    arrays = [view.array for view in views if isinstance(view, Numbers)]
+    arrays = [view.array for view in views if isinstance(view, Arrays)]
     if len(arrays) == len(views) and len({(each.shape[1:], each.dtype) for each in arrays}) == 1:
-        return Numbers(np.concatenate(arrays))
+        return Arrays(np.concatenate(arrays))
     outputs: list[Any] = []
     parts = False
     for view in views:
-        if isinstance(view, Objects):
+        if isinstance(view, ObjectView):
             outputs += view.outputs
             parts |= view.parts
-        elif isinstance(view, Numbers):
+        elif isinstance(view, Arrays):
             usual = view.array.ndim == 1 and TAGS[view.array.dtype.str] in {"", "int", "bool"}
             outputs += view.array.tolist() if usual else list(view.array)
             parts |= view.array.ndim > 1
-    return Objects(outputs, parts=parts)
+    return ObjectView(outputs, parts=parts)

@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from dpassay.search.columns import Array, Mask
 from dpassay.search.features import LARGEST_TABLE, Feature
 from dpassay.search.values import NUMBER, OTHER, Key, key_words, plain_number
-from dpassay.search.views import Array, Mask, View
+from dpassay.search.views import View
 
 AT_LEAST, BELOW = "at least", "below"
 LISTED = 6
@@ -37,7 +38,7 @@ class Threshold:
     def holds(self, feature: Feature, view: View) -> Mask:
         """Return whether it holds, from outputs."""
         if feature.kind == "number":
-            return view.beyond(feature.at, self.at, below=self.side == BELOW)
+            return view.column(feature.at).beyond(self.at, below=self.side == BELOW)
         return self.of(feature.compute(view))
 
     def words(self, feature: Feature) -> str:
@@ -72,7 +73,7 @@ class OneOf:
             and NUMBER not in feature.table
             and self.codes == tuple(range(len(feature.table)))
         ):
-            return view.member(feature.at, feature.table)
+            return view.column(feature.at).member(feature.table)
         return self.of(feature.compute(view))
 
     def keys(self, feature: Feature) -> list[Key]:
@@ -98,7 +99,7 @@ Condition: TypeAlias = Threshold | OneOf
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class ScoreCurve:
     """What a feature adds to a score: straight between knots, constant beyond them.
 
     Where it is `listed`, the feature is coded, the knots are all its codes, and heights are looked
@@ -127,13 +128,13 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class ScoreRule:
     """A sum of curves is at least, or below, a threshold.
 
     `kind` says how it was learned: 'linear', 'spline', 'binned', 'pooled'.
     """
 
-    curves: tuple[Curve, ...]
+    curves: tuple[ScoreCurve, ...]
     side: str
     at: float
     kind: str

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.search.columns import Array
 from dpassay.search.features import SINGLE, Feature
-from dpassay.search.rules import AT_LEAST, Curve, Score
-from dpassay.search.scan import Rows
-from dpassay.search.views import HUGE, Array
+from dpassay.search.rules import AT_LEAST, ScoreCurve, ScoreRule
+from dpassay.search.views import HUGE
 
 BINS = 12
 """Bins of a number whose log ratios are added up."""
@@ -23,7 +23,7 @@ MOST_CODES = 12
 MOST_COLUMNS = 16
 """Features of a regression."""
 MOST_ROWS = 3000
-"""Rows of each side from which a regression is learned."""
+"""TwoSides of each side from which a regression is learned."""
 PENALTY = 1.0
 """Ridge penalty: the C of scikit-learn."""
 DIGITS = 4
@@ -35,12 +35,29 @@ LEFT_OUT = frozenset({"whole", "sum", "distance", "difference", "form"})
 """Features that a regression does without: others say the same."""
 
 
-def binned(rows: Rows, looks: Sequence[Feature]) -> Iterator[Score]:
+@dataclass(frozen=True, slots=True)
+class TwoSides:
+    """Features of outputs on two datasets, and of how many outputs they are a part.
+
+    Features by rows (F, n), of the `m1` and `m0` outputs those that fulfil what was chosen before.
+    """
+
+    one: Array
+    other: Array
+    m1: int
+    m0: int
+
+    def where(self, one: NDArray[np.bool_], other: NDArray[np.bool_]) -> TwoSides:
+        """Return the outputs that fulfil something, out of as many as before."""
+        return TwoSides(self.one[:, one], self.other[:, other], self.m1, self.m0)
+
+
+def binned(rows: TwoSides, looks: Sequence[Feature], fewest: int = 2) -> Iterator[ScoreRule]:
     """Learn the sum of the log ratios of each place by itself, the best if they are independent.
 
     And that of their mean, which is known better, the best if one answer is given many times. None
-    where there are no two to add up: the order of one number is that of the number, of its distance
-    from a centre, or of a table of values.
+    where there are no two, or so many, to add up: the order of one number is that of the number, of
+    its distance from a centre, or of a table of values, unless it is a range that tells.
     """
     curves = []
     places = {look.place for look in looks if look.kind == "number"}
@@ -50,15 +67,17 @@ def binned(rows: Rows, looks: Sequence[Feature]) -> Iterator[Score]:
         knots = _codes(look) if look.coded else _quantiles(rows, j, BINS)
         if len(knots) > 1:
             curves.append(_curve(j, knots, _log_ratio(rows, j, knots), look.coded))
-    if len(curves) > 1:
-        yield Score(tuple(curves), AT_LEAST, 0.0, "binned")
+    if len(curves) >= fewest:
+        yield ScoreRule(tuple(curves), AT_LEAST, 0.0, "binned")
     alike = [curve for curve in curves if len(curve.knots) == BINS and not curve.listed]
     if len(alike) > 2:
         mean = tuple(np.mean([curve.heights for curve in alike], axis=0).round(DIGITS).tolist())
-        yield Score(tuple(replace(curve, heights=mean) for curve in alike), AT_LEAST, 0.0, "pooled")
+        yield ScoreRule(
+            tuple(replace(curve, heights=mean) for curve in alike), AT_LEAST, 0.0, "pooled"
+        )
 
 
-def _log_ratio(rows: Rows, j: int, knots: Array) -> Array:
+def _log_ratio(rows: TwoSides, j: int, knots: Array) -> Array:
     """Smoothed log ratio of the shares near each knot; 0 where nothing is."""
     middles = (knots[1:] + knots[:-1]) / 2
     shares = []
@@ -70,7 +89,9 @@ def _log_ratio(rows: Rows, j: int, knots: Array) -> Array:
     return found
 
 
-def regressions(rows: Rows, looks: Sequence[Feature], ranked: Sequence[int]) -> Iterator[Score]:
+def regressions(
+    rows: TwoSides, looks: Sequence[Feature], ranked: Sequence[int]
+) -> Iterator[ScoreRule]:
     """Learn which side an output is of, by linear and by spline logistic regression.
 
     Nothing is learned of outputs without parts; see `binned`.
@@ -80,7 +101,7 @@ def regressions(rows: Rows, looks: Sequence[Feature], ranked: Sequence[int]) -> 
     usable = [
         j for j in ranked if looks[j].kind not in LEFT_OUT and looks[j].codes <= MOST_CODES + 1
     ][:MOST_COLUMNS]
-    few = Rows(rows.one[:, :MOST_ROWS], rows.other[:, :MOST_ROWS], rows.m1, rows.m0)
+    few = TwoSides(rows.one[:, :MOST_ROWS], rows.other[:, :MOST_ROWS], rows.m1, rows.m0)
     for kind, size in (("linear", 2), ("spline", KNOTS)):
         knots = {
             j: _codes(looks[j]) if looks[j].coded else _quantiles(few, j, size) for j in usable
@@ -90,7 +111,9 @@ def regressions(rows: Rows, looks: Sequence[Feature], ranked: Sequence[int]) -> 
             yield _regression(few, knots, kind, looks)
 
 
-def _regression(rows: Rows, knots: dict[int, Array], kind: str, looks: Sequence[Feature]) -> Score:
+def _regression(
+    rows: TwoSides, knots: dict[int, Array], kind: str, looks: Sequence[Feature]
+) -> ScoreRule:
     """Ridge logistic regression on the hat functions of the knots."""
     from sklearn.exceptions import ConvergenceWarning  # a second to import
     from sklearn.linear_model import LogisticRegression
@@ -108,7 +131,7 @@ def _regression(rows: Rows, knots: dict[int, Array], kind: str, looks: Sequence[
         _curve(j, at, height, looks[j].coded)
         for (j, at), height in zip(knots.items(), heights, strict=True)
     ]
-    return Score(tuple(curves), AT_LEAST, 0.0, kind)
+    return ScoreRule(tuple(curves), AT_LEAST, 0.0, kind)
 
 
 def _hats(column: Array, knots: Array) -> Array:
@@ -130,7 +153,7 @@ def _codes(look: Feature) -> Array:
     return np.arange(look.codes, dtype=float)
 
 
-def _quantiles(rows: Rows, j: int, size: int) -> Array:
+def _quantiles(rows: TwoSides, j: int, size: int) -> Array:
     """Knots of a number: quantiles of both sides together, with few digits."""
     both: Array = np.concatenate([rows.one[j], rows.other[j]])
     both = both[np.abs(both) <= HUGE]
@@ -147,7 +170,7 @@ def _quantiles(rows: Rows, j: int, size: int) -> Array:
     return knots
 
 
-def _curve(j: int, knots: Array, heights: Array, coded: bool) -> Curve:
+def _curve(j: int, knots: Array, heights: Array, coded: bool) -> ScoreCurve:
     """A curve whose numbers have few digits."""
     short: NDArray[np.float64] = np.round(heights, DIGITS)
-    return Curve(j, tuple(knots.tolist()), tuple((short + 0.0).tolist()), coded)
+    return ScoreCurve(j, tuple(knots.tolist()), tuple((short + 0.0).tolist()), coded)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dpassay.search.views import HUGE, Array
+from dpassay.search.columns import Array
+from dpassay.search.views import HUGE
 
 Bins = NDArray[np.intp]
 

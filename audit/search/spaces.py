@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,18 +11,16 @@ from numpy.typing import ArrayLike
 
 from dpassay.data import Labelled, Values, numbers
 from dpassay.errors import InvalidInput, as_real, is_count, require
-from dpassay.relations import REPLACE_ONE, answers_relation
+from dpassay.relations import REPLACE_ONE
 from dpassay.rows.columns import Coded, Column
 from dpassay.rows.rows import Form, Rows
-from dpassay.search.proposals import answers
-from dpassay.search.proposals.first_rows import first_rows
-from dpassay.search.proposals.neighbours import Neighbours
-from dpassay.search.proposals.proposal import Proposal, Space, mixed
-from dpassay.search.proposals.rows import Maker
-from dpassay.search.proposals.shrinking_rows import smaller_rows
-from dpassay.search.proposals.shrinking_values import smaller_answers
-from dpassay.search.proposals.varied_rows import varied_rows
+from dpassay.search.proposals.answers import Answers
+from dpassay.search.proposals.families import RecordSpace
+from dpassay.search.proposals.generator import PairGenerator
+from dpassay.search.proposals.proposal import Space
 from dpassay.search.tables import LARGER, Tables
+
+__all__ = ["Answers", "Records", "Scalars", "space_of"]
 
 SHOWN = 5
 """Labels that are named."""
@@ -31,87 +28,8 @@ SIZE = 10
 """Numbers of a list where nobody says how many."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answers(Space):
-    """Vectors of true answers to queries; one record moves each by at most the sensitivity.
-
-    Parameters
-    ----------
-    size : int
-        Number of answers, >= 1.
-    sensitivity : float
-        By how much an answer may differ between neighbours; finite and > 0.
-    low, high : float
-        Limits of the answers; none by default. Answers below 0 are tried too unless `low` is 0.
-    moved : int, optional
-        How many answers may differ between neighbours, from 1 to `size`; all of them by default. A
-        record that is counted in one bin of a histogram moves one.
-
-    Raises
-    ------
-    InvalidInput
-        If a number is out of its range.
-    """
-
-    size: int
-    sensitivity: float = 1.0
-    low: float = -math.inf
-    high: float = math.inf
-    moved: int | None = None
-
-    def __post_init__(self) -> None:
-        require(is_count(self.size), "size", self.size, "an integer >= 1")
-        few = self.moved is None or (is_count(self.moved) and self.moved <= self.size)
-        require(few, "moved", self.moved, f"an integer from 1 to {self.size}")
-        moved, low, high = map(as_real, (self.sensitivity, self.low, self.high))
-        require(0 < moved < math.inf, "sensitivity", self.sensitivity, "a finite number > 0")
-        require(
-            low < high, "low, high", (self.low, self.high), "numbers, the first below the other"
-        )
-        values = {"size": int(self.size), "sensitivity": moved, "low": low, "high": high}
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-    @property
-    def relation(self) -> str:
-        """`answers-D`, D being the sensitivity; `answers-D-in-m` where at most m answers move."""
-        return answers_relation(self.sensitivity, self.moved)
-
-    @property
-    def words(self) -> str:
-        """Their number, and how far neighbours are apart."""
-        what = "1 true answer" if self.size == 1 else f"{self.size} true answers"
-        each = "which" if self.size == 1 else "each of which"
-        if self.size > 1 and self.moved is not None:
-            each = "one of which" if self.moved == 1 else f"up to {self.moved} of which"
-        return f"{what}, {each} a change moves by at most {self.sensitivity:g}"
-
-    def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
-        """The classic patterns, then random moves; see `Space.first`."""
-        return mixed(self._maker.first(rng), most)
-
-    def more(self, best: Sequence[Proposal], rng: np.random.Generator, most: int) -> list[Proposal]:
-        """Other bases and moves; see `Space.more`."""
-        return mixed(self._maker.more(best, rng), most, best)
-
-    def smaller(self, found: Proposal) -> Iterator[Proposal]:
-        """Fewer answers moved, from a simpler base; see `Space.smaller`."""
-        return smaller_answers(self._maker, found)
-
-    @property
-    def _maker(self) -> answers.Maker:
-        return answers.Maker(
-            size=self.size,
-            unit=self.sensitivity,
-            low=self.low,
-            high=self.high,
-            relation=self.relation,
-            moved=self.size if self.moved is None else int(self.moved),
-        )
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Scalars(Space):
+class Scalars(RecordSpace):
     """Lists of numbers between two limits, one for each record; neighbours replace one of them.
 
     Parameters
@@ -139,7 +57,7 @@ class Scalars(Space):
     values: ArrayLike | None = None
     fixed: bool = False
     own_limits: bool = False
-    _maker: Maker = field(init=False, repr=False)
+    generator: PairGenerator = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         low, high = as_real(self.low), as_real(self.high)
@@ -154,7 +72,7 @@ class Scalars(Space):
         require(own is None or size == count, "size", size, f"{count}, the number of values")
         data = Values(np.linspace(low, high, int(size)) if own is None else own)
         column = Column(name="value", kind="number", low=low, high=high, dtype="float64")
-        maker = _maker_of(
+        generator = _generator(
             data,
             data.values[:, None],
             (column,),
@@ -162,19 +80,9 @@ class Scalars(Space):
             largest=int(size),
             made_up=own is None,
         )
-        named = {"low": low, "high": high, "size": int(size), "_maker": maker}
+        named = {"low": low, "high": high, "size": int(size), "generator": generator}
         for name, value in named.items():
             object.__setattr__(self, name, value)
-
-    @property
-    def relation(self) -> str:
-        """`replace-one`."""
-        return REPLACE_ONE
-
-    @property
-    def own(self) -> Values | None:
-        """The values, if there are any."""
-        return None if self._maker.made_up else self._maker.own  # type: ignore[return-value]
 
     @property
     def words(self) -> str:
@@ -191,21 +99,9 @@ class Scalars(Space):
             "Scalars(low, high, values=data) where other numbers can occur."
         )
 
-    def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
-        """Own numbers, limits, halves, repeated and random numbers; see `Space.first`."""
-        return mixed(first_rows(self._maker, rng), most)
-
-    def more(self, best: Sequence[Proposal], rng: np.random.Generator, most: int) -> list[Proposal]:
-        """Other numbers, places and sizes; see `Space.more`."""
-        return mixed(varied_rows(self._maker, best, rng), most, best)
-
-    def smaller(self, found: Proposal) -> Iterator[Proposal]:
-        """Shorter lists of simpler numbers; see `Space.smaller`."""
-        return smaller_rows(self._maker, found)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Records(Space):
+class Records(RecordSpace):
     """Labelled records; neighbours replace one of them, its label alone or all of it.
 
     The user's records are searched, and so are others within the range of each feature, with the
@@ -216,7 +112,7 @@ class Records(Space):
     data: Labelled
     fixed: bool = False
     asked: int = 6
-    _maker: Maker = field(init=False, repr=False)
+    generator: PairGenerator = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         known = isinstance(self.data, Labelled)
@@ -236,25 +132,10 @@ class Records(Space):
             for j, cells in enumerate(X.T)
         ]
         columns.append(Column(name="y", kind="value", values=tuple(classes)))
-        maker = _maker_of(
+        generator = _generator(
             self.data, values, tuple(columns), fixed=self.fixed, asked=int(self.asked)
         )
-        object.__setattr__(self, "_maker", maker)
-
-    @property
-    def relation(self) -> str:
-        """`replace-one`."""
-        return REPLACE_ONE
-
-    @property
-    def own(self) -> Labelled:
-        """The records."""
-        return self.data
-
-    @property
-    def columns(self) -> int:
-        """Features."""
-        return int(self.data.X.shape[1])
+        object.__setattr__(self, "generator", generator)
 
     @property
     def words(self) -> str:
@@ -262,25 +143,13 @@ class Records(Space):
         count, columns = self.data.X.shape
         some = f"{count} record{'s' if count > 1 else ''}" if self.fixed else "records"
         what = f"of {columns} feature{'s' if columns > 1 else ''}"
-        known = self._maker.form.columns[-1].values
+        known = self.generator.form.columns[-1].values
         classes = ", ".join(map(str, known[:SHOWN]))
         more = ", ..." if len(known) > SHOWN else ""
         return f"{some} {what} with labels {classes}{more}, one of which a change replaces"
 
-    def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
-        """Own records changed, small datasets, datasets on the boundary; see `Space.first`."""
-        return mixed(first_rows(self._maker, rng), most)
 
-    def more(self, best: Sequence[Proposal], rng: np.random.Generator, most: int) -> list[Proposal]:
-        """Other records and queries; see `Space.more`."""
-        return mixed(varied_rows(self._maker, best, rng), most, best)
-
-    def smaller(self, found: Proposal) -> Iterator[Proposal]:
-        """Fewer records, fewer queries, simpler points; see `Space.smaller`."""
-        return smaller_rows(self._maker, found)
-
-
-def _maker_of(
+def _generator(
     own: Labelled | Values,
     values: Coded,
     columns: tuple[Column, ...],
@@ -289,15 +158,15 @@ def _maker_of(
     asked: int = 0,
     largest: int = 0,
     made_up: bool = False,
-) -> Maker:
+) -> PairGenerator:
     """Return what proposes datasets that a mechanism gets as Labelled or Values."""
     form = Form(
         shape="labelled" if asked else "array", columns=columns, label="y" if asked else None
     )
     count = len(own)
-    return Maker(
+    return PairGenerator(
         rows=Rows(values, form, known=True),
-        neighbours=Neighbours(relation=REPLACE_ONE, form=form),
+        relation=REPLACE_ONE,
         sizes=(count, count) if fixed else (1, largest or LARGER * count),
         asked=asked,
         own=own,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpassay.errors import InvalidInput, is_count, require
 from dpassay.relations import (
@@ -18,25 +19,25 @@ from dpassay.relations import (
     answers_moved,
     check_relation,
 )
-from dpassay.rows.columns import MISSING, Coded
-from dpassay.rows.giving_away import giving_away
+from dpassay.rows.columns import LAST, MISSING, Coded
 from dpassay.rows.reading import code, rows_of
 from dpassay.rows.rows import Rows
-from dpassay.search.proposals import rows as proposals
-from dpassay.search.proposals.first_rows import first_rows
-from dpassay.search.proposals.neighbours import Neighbours
-from dpassay.search.proposals.proposal import Proposal, Space, mixed
-from dpassay.search.proposals.shrinking_rows import smaller_rows
-from dpassay.search.proposals.varied_rows import varied_rows
+from dpassay.search.proposals.families import RecordSpace
+from dpassay.search.proposals.generator import PairGenerator
 
 SHOWN = 5
 """Columns that are named."""
 LARGER = 2
 """Datasets have up to so many times the user's records, unless their number is fixed."""
+LEAST = 20
+"""Of fewer records it may be chance."""
+OFTEN = 4
+"""A value that names a record gives everything away; one that gives a label away comes so often, on
+average."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tables(Space):
+class Tables(RecordSpace):
     """Records of any kind: a mechanism gets them in the form in which they are given here.
 
     Parameters
@@ -86,7 +87,7 @@ class Tables(Space):
     fixed: bool = False
     asked: int = 6
     rows: Rows = field(init=False, repr=False)
-    _maker: proposals.Maker = field(init=False, repr=False)
+    generator: PairGenerator = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_relation(self.relation)
@@ -106,20 +107,16 @@ class Tables(Space):
             self.data, label=self.label, group=self.group, limits=self.limits, values=values
         )
         object.__setattr__(self, "rows", rows)
-        neighbours = Neighbours(
+        generator = PairGenerator(
+            rows=rows,
+            own=rows,
+            sizes=(len(rows),) * 2 if self.fixed else (0, LARGER * len(rows)),
             relation=self.relation,
-            form=rows.form,
+            asked=int(self.asked),
             zero=self._zero(rows),
             function=None if self.neighbour is None else self._neighbour,
         )
-        maker = proposals.Maker(
-            rows=rows,
-            neighbours=neighbours,
-            sizes=(len(rows),) * 2 if self.fixed else (0, LARGER * len(rows)),
-            asked=int(self.asked),
-            own=rows,
-        )
-        object.__setattr__(self, "_maker", maker)
+        object.__setattr__(self, "generator", generator)
 
     def _goes_with(self, name: str, given: Any, wanted: bool, relation: str) -> None:
         if wanted and given is None:
@@ -140,16 +137,6 @@ class Tables(Space):
     def _neighbour(self, values: Coded) -> Coded:
         assert self.neighbour is not None
         return code(self.rows.form, self.neighbour(self.rows.form.handed(values)))
-
-    @property
-    def own(self) -> Rows:
-        """The records."""
-        return self.rows
-
-    @property
-    def columns(self) -> int:
-        """Columns that a query has."""
-        return max(1, len(self.rows.form.features))
 
     @property
     def words(self) -> str:
@@ -177,14 +164,35 @@ class Tables(Space):
             "them with Tables(data, limits=...) where other values can occur."
         )
 
-    def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
-        """Own rows changed, small datasets, values on one side only; see `Space.first`."""
-        return mixed(first_rows(self._maker, rng), most)
 
-    def more(self, best: Sequence[Proposal], rng: np.random.Generator, most: int) -> list[Proposal]:
-        """Other rows and queries; see `Space.more`."""
-        return mixed(varied_rows(self._maker, best, rng), most, best)
+def giving_away(rows: Rows) -> list[str]:
+    """Return the columns from which the label, of two values or more, of every record can be told.
 
-    def smaller(self, found: Proposal) -> Iterator[Proposal]:
-        """Fewer rows, fewer queries, plainer cells; see `Space.smaller`."""
-        return smaller_rows(self._maker, found)
+    These are columns each of whose values goes with one label, and comes `OFTEN` times on average;
+    and numbers that one threshold for every further label divides by it. Fewer than `LEAST` records
+    have none.
+    """
+    place = rows.form.place(rows.form.label)
+    if place is None or len(rows) < LEAST:
+        return []
+    labels = rows.values[:, place]
+    if len(np.unique(labels)) < 2:
+        return []
+    return [
+        rows.form.columns[j].name
+        for j in rows.form.features
+        if _gives(rows.values[:, j], labels, numeric=rows.form.columns[j].kind != "value")
+    ]
+
+
+def _gives(cells: NDArray[np.float64], labels: NDArray[np.float64], *, numeric: bool) -> bool:
+    pairs = np.unique(np.column_stack([cells, labels]), axis=0)
+    values = len(np.unique(cells))
+    if values < len(pairs) or values == 1:
+        return False
+    if OFTEN * values <= len(cells):
+        return True
+    if not numeric or (cells <= LAST).any():
+        return False
+    ordered = labels[np.argsort(cells, kind="stable")]
+    return int((np.diff(ordered) != 0).sum()) == len(np.unique(labels)) - 1

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from dpassay.search.views import Array
+from dpassay.search.columns import Array
 from dpassay.stats.lower_bounds import expected_bounds
 from dpassay.stats.scales import Scale
 
@@ -90,6 +90,15 @@ class Goal:
     def worths(self, m: int) -> Worths:
         """Return `worth` of all counts out of m on both sides, as a table of two parts."""
         return _worths(self, m)
+
+    def both_ways(
+        self, x: NDArray[np.intp], y: NDArray[np.intp], m1: int, m0: int
+    ) -> tuple[Array, Array]:
+        """Return `worth` of events that are likelier on the first side, and on the other."""
+        if m1 == m0:
+            table = self.worths(m1)
+            return table(x, y), table(y, x)
+        return self.worth(x, y, m1, m0), self.worth(y, x, m0, m1)
 
     def parts(self, m: int) -> Worths:
         """Work the table out."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,14 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.api import audit
-from dpassay.claims import DP, GDP, Claim
+from dpassay.claims import Claim
 from dpassay.data import Labelled
 from dpassay.engine.guards import TAKEN_BACK
 from dpassay.engine.result import Result
 from dpassay.errors import TargetError
-from dpassay.laws import FiniteLaw, NoiseLaw, bernoulli_law
-from dpassay.mechanism import Mechanism
-from dpassay.noise import Noise
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.selftest.check import ALPHA
 from dpassay.stats.scales import scale_of
@@ -101,76 +97,3 @@ def counts_of(result: Result) -> tuple[int, ...]:
         if cell.lower.counts
         for count in (cell.lower.counts.x, cell.lower.counts.y)
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GaussianRelease(Mechanism):
-    """Answers the label of record 0 and normal noise with standard deviation sigma.
-
-    Exactly (1 / sigma)-Gaussian differentially private, and no less; `claimed` is the mu that
-    it promises.
-    """
-
-    sigma: float
-    claimed: float
-    numbers = (-math.inf, math.inf)
-
-    @property
-    def claims(self) -> tuple[Claim, ...]:
-        """Return what it says of itself."""
-        return (GDP(mu=self.claimed),)
-
-    def prepare(self, data: Labelled) -> float:
-        """Look at one label."""
-        return float(data.y[0])
-
-    def sample(
-        self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
-        """Answers of `size` trials."""
-        return state + rng.normal(scale=self.sigma, size=(size, len(queries)))
-
-    def distribution(self, state: float, queries: NDArray[np.float64]) -> NoiseLaw:
-        """Exact law."""
-        return NoiseLaw(
-            values=np.full(len(queries), state),
-            noise=Noise(kind="gaussian", scale=self.sigma),
-            error=0.0,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToyVote(Mechanism):
-    """Answers 1 with probability sigma(epsilon v), v the labels 1 less the labels 0.
-
-    Between two records that agree and two that do not, the loss is ln((1 + e^(2 epsilon)) / 2), by
-    hand.
-    """
-
-    epsilon: float
-
-    @property
-    def claims(self) -> tuple[Claim, ...]:
-        """One record moves v by 2."""
-        return (DP(epsilon=2 * self.epsilon),)
-
-    @property
-    def known(self) -> float:
-        """Worst loss over the datasets of two records at one point."""
-        return math.log((1 + math.exp(2 * self.epsilon)) / 2)
-
-    def prepare(self, data: Labelled) -> int:
-        """Count the votes."""
-        return int(np.sum(2 * data.y - 1))
-
-    def sample(
-        self, state: int, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """Labels of `size` trials."""
-        return (
-            rng.random((size, len(queries))) < 1 / (1 + math.exp(-self.epsilon * state))
-        ).astype(np.int64)
-
-    def distribution(self, state: int, queries: NDArray[np.float64]) -> FiniteLaw:
-        """Exact law."""
-        return bernoulli_law(np.full(len(queries), self.epsilon * state))

@@ -51,7 +51,7 @@ DEEP = Size(
 def selftest(
     size: Size = DEFAULT, *, seed: int = 0, progress: Progress = silent
 ) -> Iterator[Check]:
-    """Run every check that needs nothing but the core; one that cannot be run has failed."""
+    """Run every check; one that cannot be run has failed."""
     parts: list[tuple[Group, Callable[[], Iterator[Check]]]] = [
         ("error", lambda: error_checks(size, progress)),
         ("calibration", lambda: calibration_checks(size, seed, progress)),

@@ -18,7 +18,7 @@ from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpassay.stats.exact_error import frontier, probability
 from dpassay.stats.lower_bounds import NAMES, Method
 from dpassay.stats.power import POWER, power, tight_pair
-from dpassay.stats.regions import Line
+from dpassay.stats.regions import LineRegion
 from dpassay.targets.groups import Progress, silent
 
 FACTORS = (1.1, 1.2, 1.3, 1.5, 2.0, 3.0)
@@ -57,7 +57,7 @@ def sight_checks(
         alpha = bounded[0].lower.alpha
         for method in chosen.keys() - tests.keys():
             tests[method] = frontier(
-                method, BUDGET, allowed=Line(CLAIM.epsilon, CLAIM.delta), alpha=alpha
+                method, BUDGET, allowed=LineRegion(CLAIM.epsilon, CLAIM.delta), alpha=alpha
             )
         p1, p0 = (np.array([p]) for p in tight_pair(factor * CLAIM.epsilon, CLAIM.delta))
         expected = sum(

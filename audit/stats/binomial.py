@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpassay.stats.bounds import Counts, Estimate, clopper_pearson_lower, clopper_pearson_upper
+from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpassay.stats.scales import Scale
 
 
@@ -51,9 +51,3 @@ def leak_upper(
             clopper_pearson_upper(x, n1, alpha / 2), clopper_pearson_lower(y, n0, alpha / 2)
         ),
     )
-
-
-def plug_in(counts: Counts, scale: Scale) -> Estimate:
-    """Return the leak at the observed frequencies: an estimate, biased up by every choice made."""
-    value = scale.between(counts.x / counts.n1, counts.y / counts.n0)
-    return Estimate(value=max(0.0, float(value)), method="plug-in")

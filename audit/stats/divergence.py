@@ -1,6 +1,6 @@
 """The exact leak between two laws.
 
-The smallest epsilon or gamma that holds, and the event that needs it.
+The smallest epsilon, gamma or mu that holds, and the event that needs it.
 """
 
 from __future__ import annotations
@@ -9,12 +9,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri_exp
 
 from dpassay.numerics import UNIT_ROUNDOFF
 
+Array = NDArray[np.float64]
+
+STEEPNESS = 1.2534
+"""sqrt(pi / 2), rounded up: Phi^-1(p) changes at most so fast with ln p, for p <= 1/2, and with
+ln(1 - p) beyond."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Loss:
+class CellLoss:
     """Leak of each cell (dataset pair, query) of a batch, by the worst event in one direction.
 
     `value` (...) is the max over events E of ln((P[E] - delta) / Q[E]) in nats, 0 where no event
@@ -23,12 +30,12 @@ class Loss:
     error of `value`.
     """
 
-    value: NDArray[np.float64]
+    value: Array
     event: NDArray[np.bool_]
-    error: NDArray[np.float64]
+    error: Array
 
     @property
-    def certain(self) -> NDArray[np.float64]:
+    def certain(self) -> Array:
         """Return the loss less its numerical error.
 
         Cells are ranked by it, so that doubt hides no violation.
@@ -37,11 +44,11 @@ class Loss:
 
 
 def privacy_loss(
-    log_p: NDArray[np.float64],
-    log_q: NDArray[np.float64],
+    log_p: Array,
+    log_q: Array,
     delta: float = 0.0,
     law_error: float = 0.0,
-) -> Loss:
+) -> CellLoss:
     """Return the smallest epsilon with P[E] <= e^epsilon Q[E] + delta for all events E.
 
     This is the delta-approximate max-divergence of Dwork and Feldman (2018), section 3. By the
@@ -61,7 +68,7 @@ def privacy_loss(
         loss = np.take_along_axis(ratio, best[..., None], axis=-1)[..., 0]
         event = np.arange(labels) == best[..., None]
         error = np.where(np.isfinite(loss), 2 * law_error + 2 * UNIT_ROUNDOFF * np.abs(loss), 0.0)
-        return Loss(value=np.maximum(loss, 0.0), event=event, error=error)
+        return CellLoss(value=np.maximum(loss, 0.0), event=event, error=error)
 
     order = np.argsort(-ratio, axis=-1, kind="stable")
     p = np.cumsum(np.take_along_axis(np.exp(log_p), order, axis=-1), axis=-1)
@@ -79,12 +86,12 @@ def privacy_loss(
     with np.errstate(invalid="ignore"):
         spread = np.maximum(most - loss, loss - least)
     rounding = relative + 4 * UNIT_ROUNDOFF * np.abs(np.where(np.isfinite(loss), loss, 0.0))
-    return Loss(value=loss, event=event, error=np.where(np.isinf(least), 0.0, spread + rounding))
+    return CellLoss(
+        value=loss, event=event, error=np.where(np.isinf(least), 0.0, spread + rounding)
+    )
 
 
-def label_difference(
-    log_p: NDArray[np.float64], log_q: NDArray[np.float64], law_error: float = 0.0
-) -> Loss:
+def label_difference(log_p: Array, log_q: Array, law_error: float = 0.0) -> CellLoss:
     """Return the largest P[y] - Q[y] over the labels y, the smallest gamma that holds.
 
     Dagan and Feldman (2020), section 2. Arguments are as for `privacy_loss`.
@@ -94,16 +101,14 @@ def label_difference(
     best = np.argmax(p - q, axis=-1)[..., None]
     one, other = (np.take_along_axis(each, best, axis=-1)[..., 0] for each in (p, q))
     relative = np.expm1(law_error) + 4 * UNIT_ROUNDOFF
-    return Loss(
+    return CellLoss(
         value=np.maximum(one - other, 0.0),
         event=np.arange(log_p.shape[-1]) == best,
         error=relative * (one + other),
     )
 
 
-def prediction_difference(
-    p: NDArray[np.float64], q: NDArray[np.float64], law_error: float = 0.0
-) -> Loss:
+def prediction_difference(p: Array, q: Array, law_error: float = 0.0) -> CellLoss:
     """Return by how much the (mean) prediction on the first dataset exceeds that on the second.
 
     Predictions are of shape (..., 1), each with an absolute error of at most `law_error`. The
@@ -112,12 +117,63 @@ def prediction_difference(
     p, q = np.broadcast_arrays(p, q)
     difference = (p - q)[..., 0]
     error = 2 * law_error + UNIT_ROUNDOFF * np.abs(difference)
-    return Loss(
+    return CellLoss(
         value=np.maximum(difference, 0.0),
         event=np.zeros((*difference.shape, 0), dtype=bool),
         error=error,
     )
 
 
-def _log_ratio(excess: NDArray[np.float64], log_q: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log_ratio(excess: Array, log_q: Array) -> Array:
     return np.where(excess > 0, np.log(np.where(excess > 0, excess, 1.0)) - log_q, -np.inf)
+
+
+def gaussian_shift(log_p: Array, log_q: Array, law_error: float = 0.0) -> CellLoss:
+    """Return the smallest mu >= 0 with P[E] <= Phi(Phi^-1(Q[E]) + mu) for all events E.
+
+    It then holds for all tests that toss coins, too.
+
+    That is the largest Phi^-1(P[E]) - Phi^-1(Q[E]), and the K - 1 nested events that collect labels
+    in falling order of P / Q reach it. For by the Neyman-Pearson lemma no test, randomised or not,
+    lies above the broken line through the points (Q[E], P[E]) of these events, (0, 0) and (1, 1);
+    and the points that a mu allows are those on or below the graph of q -> Phi(Phi^-1(q) + mu), a
+    convex set, since the function is concave for mu >= 0: it holds the whole line if it holds its
+    corners. (Dong, Roth and Su 2022, section 2; by the complements the other direction has the same
+    mu.)
+
+    `log_p` and `log_q` (..., K) are log-probabilities and broadcast; `law_error` bounds the error
+    of each entry. mu is inf where one dataset gives an answer that the other never gives, and that
+    for certain. A probability and its complement are each known up to a factor, of which
+    `STEEPNESS` makes the error.
+    """
+    log_p, log_q = np.broadcast_arrays(log_p, log_q)
+    labels = log_p.shape[-1]
+    with np.errstate(invalid="ignore"):
+        ratio = np.where(np.isneginf(log_p), -np.inf, log_p - log_q)
+    order = np.argsort(-ratio, axis=-1, kind="stable")
+    one, one_scale = _quantiles(np.take_along_axis(log_p, order, axis=-1))
+    other, other_scale = _quantiles(np.take_along_axis(log_q, order, axis=-1))
+    nothing = np.isneginf(one) | np.isposinf(other)
+    shift = np.where(nothing, -np.inf, one - np.where(nothing, 0.0, other))
+    best = np.argmax(shift, axis=-1)[..., None]
+    value, scale = (
+        np.take_along_axis(each, best, axis=-1)[..., 0] for each in (shift, one_scale + other_scale)
+    )
+    event = np.zeros(log_p.shape, dtype=bool)
+    np.put_along_axis(event, order, np.arange(labels) <= best, axis=-1)
+    rounding = 8 * (labels + 2) * UNIT_ROUNDOFF
+    error = np.where(np.isposinf(value), 0.0, 2 * STEEPNESS * law_error + rounding * scale)
+    return CellLoss(value=np.maximum(value, 0.0), event=event, error=error)
+
+
+def _quantiles(log_p: Array) -> tuple[Array, Array]:
+    """Return Phi^-1 of the sums of the first 1, ..., K - 1 probabilities, from the smaller tail.
+
+    With them comes what roundings scale with.
+    """
+    below = np.logaddexp.accumulate(log_p, axis=-1)[..., :-1]
+    above = np.logaddexp.accumulate(log_p[..., ::-1], axis=-1)[..., ::-1][..., 1:]
+    low = below <= above
+    tail = np.minimum(np.where(low, below, above), 0.0)
+    z = np.where(low, 1.0, -1.0) * ndtri_exp(tail)
+    return z, 1 + np.where(np.isfinite(tail), np.abs(tail), 0.0)

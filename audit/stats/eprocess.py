@@ -34,7 +34,7 @@ from scipy.special import ndtr
 
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.numerics import UNIT_ROUNDOFF
-from dpassay.stats.regions import STEEPEST, Curve, Line, Region
+from dpassay.stats.regions import STEEPEST, CurveRegion, LineRegion, Region
 
 Array = NDArray[np.float64]
 PairCounts = NDArray[np.int64]
@@ -72,18 +72,6 @@ def payoffs(epsilon: float, delta: float) -> Array:
     )
 
 
-def log_e(
-    counts: ArrayLike, epsilon: float, delta: float, *, rare: bool = False
-) -> NDArray[np.float64]:
-    """Return ln E against the claim of (epsilon, delta)-differential privacy.
-
-    `counts` (..., 4): how often each of `PAIRS` came, cell by cell. `epsilon`, `delta`: what is
-    claimed; epsilon >= 0, delta in [0, 1). `rare`: whether events are known to be rare, before
-    these trials: then only g1 is played, which is the only one that gains from a rare event.
-    """
-    return _mixed(_log_wealth(counts, epsilon, delta, rare=rare))
-
-
 def threshold(alpha: float, cells: int = 1) -> float:
     """Return the ln E at which one of so many cells is refuted, `ROUNDING` included.
 
@@ -96,13 +84,13 @@ def threshold(alpha: float, cells: int = 1) -> float:
     return math.log(cells / alpha) + ROUNDING
 
 
-def lines(region: Region) -> tuple[Line, ...]:
+def lines(region: Region) -> tuple[LineRegion, ...]:
     """Return claims (epsilon, delta), both numbers >= 0, that a region implies.
 
     Raise InvalidInput for the reverse of a claim: that something is at least so large is not tested
     here.
     """
-    if isinstance(region, Line):
+    if isinstance(region, LineRegion):
         if region.epsilon < 0 or region.delta < 0:
             raise InvalidInput(
                 f"{region}: must have epsilon and delta >= 0; early stopping refutes upper limits "
@@ -121,7 +109,10 @@ def log_e_of(counts: ArrayLike, region: Region) -> NDArray[np.float64]:
     and, the sides exchanged, for its complement.
     """
     every = [_log_wealth(counts, line.epsilon, line.delta) for line in lines(region)]
-    return _mixed(np.concatenate(every, axis=-1))
+    wealth = np.concatenate(every, axis=-1)
+    most = wealth.max(axis=-1, keepdims=True)  # finite: scipy's logsumexp takes twice the time
+    mixed: Array = np.log(np.mean(np.exp(wealth - most), axis=-1)) + most[..., 0]
+    return mixed
 
 
 def deal(x: ArrayLike, y: ArrayLike, n: ArrayLike, rng: np.random.Generator) -> PairCounts:
@@ -140,54 +131,15 @@ def deal(x: ArrayLike, y: ArrayLike, n: ArrayLike, rng: np.random.Generator) -> 
     return dealt
 
 
-def crossing(
-    epsilon: float, delta: float, p1: float, p0: float, *, pairs: int, alpha: float
-) -> float:
-    """Return the exact probability that E reaches 1 / alpha within so many pairs.
-
-    Every pair is a look. By dynamic programming over the four counts; nothing is simulated.
-
-    `epsilon`, `delta`: what is claimed. `p1`, `p0`: true probabilities of the event on the two
-    sides, independent. `pairs`: few: time grows with the fourth power. `alpha`: in (0, 1).
-    """
-    likely = np.array([(p1 if a else 1 - p1) * (p0 if b else 1 - p0) for a, b in PAIRS])
-    steps = np.eye(4, dtype=np.int64)[:, 1:]
-    side, at_least, crossed = pairs + 1, threshold(alpha), 0.0
-    mass = np.zeros((side, side, side))
-    mass[0, 0, 0] = 1.0
-    places = np.moveaxis(np.indices(mass.shape), 0, -1)
-    total = places.sum(axis=-1)
-    for done in range(1, pairs + 1):
-        moved = np.zeros_like(mass)
-        for chance, (i, j, k) in zip(likely, steps, strict=True):
-            moved[i:, j:, k:] += chance * mass[: side - i, : side - j, : side - k]
-        alive = np.nonzero((moved > 0) & (total <= done))
-        counts = places[alive]
-        counts = np.column_stack([done - counts.sum(axis=1), counts])
-        out = log_e(counts, epsilon, delta) >= at_least
-        gone = tuple(axis[out] for axis in alive)
-        crossed += float(moved[gone].sum())
-        moved[gone] = 0.0
-        mass = moved
-    return crossed
-
-
-def _log_wealth(counts: ArrayLike, epsilon: float, delta: float, *, rare: bool = False) -> Array:
-    """Return ln of the wealth of every payoff and bet, shape (..., 30), or (..., 10)."""
-    played = payoffs(epsilon, delta)[: 1 if rare else None]
+def _log_wealth(counts: ArrayLike, epsilon: float, delta: float) -> Array:
+    """Return ln of the wealth of every payoff and bet, shape (..., 30)."""
+    played = payoffs(epsilon, delta)
     gains = np.log1p(BETS[:, None] * np.maximum(played, -1.0)[:, None, :]).reshape(-1, len(PAIRS))
     wealth: Array = np.asarray(counts, dtype=float) @ gains.T
     return wealth
 
 
-def _mixed(wealth: Array) -> Array:
-    """Return ln of the mean over the last axis."""
-    most = wealth.max(axis=-1, keepdims=True)  # finite: scipy's logsumexp takes twice the time
-    mixed: Array = np.log(np.mean(np.exp(wealth - most), axis=-1)) + most[..., 0]
-    return mixed
-
-
-def _tangent(curve: Curve, beyond: float) -> Line:
+def _tangent(curve: CurveRegion, beyond: float) -> LineRegion:
     """Return the tangent of p1 = Phi(Phi^-1(p0) + mu) at Phi^-1(p0) = -mu / 2 - beyond.
 
     Its slope is phi(z + mu) / phi(z) = e^(-z mu - mu^2 / 2) = e^(beyond mu), and the curve lies
@@ -198,4 +150,4 @@ def _tangent(curve: Curve, beyond: float) -> Line:
     # beyond STEEPEST, e^epsilon p0 would lose its digits; with a larger delta less is claimed
     taken = math.exp(epsilon) * below if epsilon <= STEEPEST else 0.0
     delta = max(above - taken, 0.0) + NORMAL_ERROR * (1 + epsilon) * (above + taken)
-    return Line(epsilon, float(min(delta, 1 - UNIT_ROUNDOFF)))
+    return LineRegion(epsilon, float(min(delta, 1 - UNIT_ROUNDOFF)))

@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from dpassay.stats import lower_bounds
+from dpassay.stats import lower_bounds, power
 from dpassay.stats.bounds import Counts
 from dpassay.stats.lower_bounds import Method
 from dpassay.stats.regions import Region
@@ -45,11 +45,9 @@ def frontier(method: Method, n: int, *, allowed: Region, alpha: float) -> NDArra
     `largest_rejecting` interpolates between `KNOTS` counts, so it is asked for no more than that
     many at a time.
     """
-    counts, portion = np.arange(n + 1), max(2, lower_bounds.KNOTS)
+    counts, portion = np.arange(n + 1), max(2, power.KNOTS)
     parts = [
-        lower_bounds.largest_rejecting(
-            method, counts[k : k + portion], n, allowed=allowed, alpha=alpha
-        )
+        power.largest_rejecting(method, counts[k : k + portion], n, allowed=allowed, alpha=alpha)
         for k in range(0, n + 1, portion)
     ]
     return np.minimum(np.maximum.accumulate(np.concatenate(parts)), n)
@@ -72,7 +70,7 @@ def worst_error(
 ) -> WorstError:
     """Enumerate the error probability of a test over the whole boundary of a claim that holds.
 
-    `method`: one of `lower_bounds.NAMES`. `largest` (n + 1,): its `frontier`. `allowed`: what the
+    `method`: a key of `lower_bounds.NAMES`. `largest` (n + 1,): its `frontier`. `allowed`: what the
     claim allows. `alpha`: the error probability that the test promises.
     """
     for size in GRIDS:

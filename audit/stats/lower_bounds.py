@@ -6,24 +6,28 @@ That is, before the certification trials.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache
 from typing import Literal, get_args
 
-import numpy as np
-from numpy.typing import NDArray
+import scipy
 from scipy.special import ndtri
 
+from dpassay.errors import require
 from dpassay.stats.binomial import leak_lower
-from dpassay.stats.binomial_law import quantile, upper_quantile
 from dpassay.stats.bounds import Bound, Counts, clopper_pearson_lower
-from dpassay.stats.combined import BETA_SHARE, Combination, Null, rejects
-from dpassay.stats.fisher import FISHER
-from dpassay.stats.inversion import Search, lower_search, solved
+from dpassay.stats.combined import (
+    BETA_SHARE,
+    FISHER,
+    SILENT,
+    STOUFFER,
+    Combination,
+    Null,
+    margin,
+    nuisance_interval,
+    rejects,
+)
 from dpassay.stats.methods import METHODS
-from dpassay.stats.regions import Curve, Region
 from dpassay.stats.scales import Scale
-from dpassay.stats.stouffer import STOUFFER
 
 Method = Literal["stouffer", "fisher", "clopper-pearson", "accuracy"]
 
@@ -32,9 +36,8 @@ NAMES: dict[Method, str] = {method: METHODS[method] for method in get_args(Metho
 
 COMBINED: dict[Method, Combination] = {"stouffer": STOUFFER, "fisher": FISHER}
 
-KNOTS = 17
-"""A combined test's largest y is found at so many counts x; between them it is nearly straight, and
-interpolated."""
+LARGEST_LOSS = 50.0
+"""Upper bounds above this are not looked for."""
 FREQUENT = 50
 """Where both sides expect so many counts, Stouffer's bound is close to its asymptotic form, and
 better than Fisher's."""
@@ -68,31 +71,63 @@ def lower_bound(method: Method, counts: Counts, *, scale: Scale, alpha: float) -
     `counts`: of the event, on fresh trials. `scale`: how the leak is measured. `alpha`: the error
     probability of the bound.
     """
-    return lower_bounds([method], [counts], scale=scale, alpha=alpha)[0]
+    x, n1, y, n0 = counts.x, counts.n1, counts.y, counts.n0
+    if method == "accuracy":
+        value = accuracy_lower(x, y, n1, scale=scale, alpha=alpha)
+    elif method == "clopper-pearson":
+        value = float(leak_lower(x, n1, y, n0, scale=scale, alpha=alpha))
+    else:
+        value = combined_lower(COMBINED[method], x, n1, y, n0, scale=scale, alpha=alpha)
+    return Bound(value=value, alpha=alpha, method=method, counts=counts)
 
 
-def lower_bounds(
-    methods: Sequence[Method], counts: Sequence[Counts], *, scale: Scale, alpha: float
-) -> list[Bound]:
-    """Return `lower_bound` of many cells, found in step."""
-    values: dict[int, float] = {}
-    searches: dict[Method, dict[int, Search]] = {}
-    for place, (method, each) in enumerate(zip(methods, counts, strict=True)):
-        x, n1, y, n0 = each.x, each.n1, each.y, each.n0
-        if method == "accuracy":
-            values[place] = accuracy_lower(x, y, n1, scale=scale, alpha=alpha)
-        elif method == "clopper-pearson":
-            values[place] = float(leak_lower(x, n1, y, n0, scale=scale, alpha=alpha))
-        else:
-            search = lower_search(COMBINED[method], x, n1, y, n0, scale=scale, alpha=alpha)
-            searches.setdefault(method, {})[place] = search
-    for method, found in searches.items():
-        bounds = solved(COMBINED[method], list(found.values()), alpha)
-        values |= dict(zip(found, bounds, strict=True))
-    return [
-        Bound(value=values[place], alpha=alpha, method=method, counts=each)
-        for place, (method, each) in enumerate(zip(methods, counts, strict=True))
-    ]
+def combined_lower(
+    test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, alpha: float
+) -> float:
+    """Return a lower confidence bound on the leak, on the scale and >= 0, by inverting a test.
+
+    It is below the smallest leak that is not rejected by less than 1e-3 of its distance to the
+    plug-in leak, which costs nothing in validity: the root of the minimum over a plain grid is
+    found first; from there it steps down until the envelope confirms it.
+
+    `x` of `n1` and `y` of `n0` count one event, fixed beforehand, on the two sides; x ~ Bin(n1,
+    p1), y ~ Bin(n0, p0) independent. Raise InvalidInput unless alpha is in (0, 0.5).
+    """
+    require(0 < alpha < 0.5, "alpha", alpha, "in (0, 0.5)")
+    critical = test.critical(alpha * (1 - BETA_SHARE))
+
+    def null(t: float) -> Null:
+        return Null(x=x, n1=n1, y=y, n0=n0, allowed=scale.allowed(t))
+
+    @cache
+    def beyond(t: float) -> float:
+        return margin(test, null(t), alpha, critical)
+
+    if not rejects(test, null(0.0), alpha) or beyond(0.0) < 0:
+        return 0.0
+    least = nuisance_interval(y, n0, alpha * BETA_SHARE)[0] or SILENT / n0
+    observed = float(scale.between(scale.share(x, n1), max(least, y / n0)))
+    width = -float(ndtri(alpha)) * spread_about(scale, x, n1, y, n0)
+    low, high = max(0.0, observed - 1.2 * width), observed - 0.8 * width
+    if not (0 <= low < high and beyond(low) > 0 > beyond(high)):
+        low, high = 0.0, float(scale.between(scale.share(x, n1), least))
+        if beyond(high) >= 0:
+            # of losses: there p1 = 1 at every null point
+            high = float(scale.between(scale.share(n1, n1), least))
+        while beyond(high) >= 0:
+            high += 1.0
+    root = scipy.optimize.brentq(beyond, low, high, xtol=1e-7 + 1e-5 * (high - low))
+    step = 0.004 * (max(high, observed) - root) / critical
+    while not rejects(test, null(max(0.0, root - step)), alpha):
+        step *= 2
+    return max(0.0, root - step)
+
+
+def spread_about(scale: Scale, x: int, n1: int, y: int, n0: int) -> float:
+    """Return about the standard error of the plug-in leak, for a first guess."""
+    share = min(max(x, 1) / n1, 1 - 0.5 / n1)
+    spread = scale.spread(share, max(y, 1) / n0) / math.sqrt(min(n1, n0))
+    return spread if 0 < spread < LARGEST_LOSS else 1.0
 
 
 def choose(
@@ -131,74 +166,3 @@ def expected_bounds(
     if labels == 2:
         values["accuracy"] = accuracy_lower(expected.x, expected.y, n, scale=scale, alpha=alpha)
     return values
-
-
-def largest_rejecting(
-    method: Method, x: NDArray[np.int64], n: int, *, allowed: Region, alpha: float
-) -> NDArray[np.int64]:
-    """Return for each count x the largest y that still refutes what is allowed, -1 where none does.
-
-    `x` are counts of the event in n trials, ascending; the result rises with x.
-    """
-    if method == "accuracy":
-        # the smallest K with P[Bin(2n, accuracy) >= K] <= alpha
-        needed = int(upper_quantile(alpha, 2 * n, allowed.accuracy)) + 1
-        return np.maximum(x + n - needed, -1)
-    if method == "clopper-pearson":
-        limit = allowed.inverse(clopper_pearson_lower(x, n, alpha / 2))
-        # p0's limit is below iff P[Bin(n, limit) <= y] < alpha/2
-        with_limit = quantile(alpha / 2, n, np.clip(limit, 0.0, 1.0)) - 1
-        return np.where(limit > 0, with_limit, -1).astype(np.int64)
-
-    test = COMBINED[method]
-
-    def refuted(count: int, y: int) -> bool:
-        return rejects(test, Null(x=count, n1=n, y=y, n0=n, allowed=allowed), alpha)
-
-    knots = np.unique(np.linspace(0, len(x) - 1, min(len(x), KNOTS)).round().astype(int))
-    found, last = [], -1
-    for knot in knots:
-        count = int(x[knot])
-        last = _largest(partial(refuted, count), last, n, _about(count, n, allowed, alpha))
-        found.append(last)
-    return np.floor(np.interp(np.arange(len(x)), knots, found)).astype(np.int64)
-
-
-def _about(x: int, n: int, allowed: Region, alpha: float) -> int:
-    """About the largest y that refutes beside x, from -1 to n: where two normal laws would.
-
-    Beside a curve the envelope has gaps at a few counts; there the search begins at the bottom.
-    """
-    if isinstance(allowed, Curve):
-        return -1
-    share, spread = x / n, math.sqrt(x * (n - x) / n) / n
-    most, high, low = allowed.inverse(np.clip([share, share + spread, share - spread], 0, 1))
-    found = most
-    for _ in range(2):
-        rest = max(found, 0.5 / n)
-        found = most + float(ndtri(alpha)) * math.hypot((high - low) / 2, math.sqrt(rest / n))
-    return max(-1, min(n, round(float(n * found))))
-
-
-def _largest(test: Callable[[int], bool], known: int, n: int, guess: int) -> int:
-    """Largest y in (known, n] that passes a test; `known` if none does.
-
-    The test holds up to some y and not beyond. It is looked for from a guess on.
-    """
-    if known >= n:
-        return known
-    start, step = max(min(guess, n), known + 1), 1
-    if test(start):
-        low = start
-        while low + step <= n and test(low + step):
-            low, step = low + step, 2 * step
-        high = min(low + step, n + 1)
-    else:
-        high = start
-        while high - step > known and not test(high - step):
-            high, step = high - step, 2 * step
-        low = max(high - step, known)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if test(middle) else (low, middle)
-    return low

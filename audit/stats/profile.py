@@ -41,23 +41,16 @@ class Profile:
     delta(epsilon) = max over both directions of sum_k (p_k - e^epsilon q_k)_+, the hockey-stick
     divergence: the largest P[E] - e^epsilon Q[E] over all events E.
 
-    Parameters
-    ----------
-    epsilon : array (m,)
-        Where the curve was evaluated, >= 0, in nats. The band itself holds at every epsilon >= 0,
-        not only at these.
-    lower, upper : array (m,)
-        In [0, 1], not increasing: with probability at least 1 - alpha,
-        lower <= delta(epsilon) <= upper everywhere.
-    alpha : float
-        Error probability of the whole band and of the trade-off functions made from it; 0.0 for a
-        computed profile, whose width is its numerical error.
-    attained : array (a, 2)
-        Tests that exist: false positives at most the first column and true positives at least the
-        second.
-    allowed : tuple of array (b, 2)
-        Tests that none can beat: the points (false positives, true positives) of all events, in
-        both directions, lie on or below the concave hull of each of these arrays.
+    `epsilon` (m,), >= 0, in nats, says where the curve was evaluated; the band itself holds at
+    every epsilon >= 0. `lower` and `upper` (m,) in [0, 1] do not increase: with probability at
+    least 1 - alpha, lower <= delta(epsilon) <= upper everywhere. `alpha` is the error probability
+    of the whole band and of the trade-off functions made from it; 0.0 for a computed profile, whose
+    width is its numerical error.
+
+    `attained` (a, 2) are tests that exist: false positives at most the first column and true
+    positives at least the second. `allowed` are tests that none can beat: the points (false
+    positives, true positives) of all events, in both directions, lie on or below the concave hull
+    of each of these arrays (b, 2).
     """
 
     epsilon: Array

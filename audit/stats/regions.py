@@ -10,7 +10,6 @@ exchanged: `reverse`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,9 +19,6 @@ from scipy.special import expit, log_ndtr, ndtr, ndtri
 from dpassay.numerics import UNIT_ROUNDOFF
 
 Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Counts = int | Integers
-"""Of one null hypothesis, or a column of many."""
 
 CERTAIN = 1 - 1e-12
 """A null point with p1 above this counts as p1 = 1; so rounding cannot split the two."""
@@ -31,7 +27,7 @@ STEEPEST = 50.0
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LineRegion:
     """p1 <= e^epsilon p0 + delta.
 
     Both numbers are >= 0 and delta < 1; or both are <= 0: then p0 >= -delta e^-epsilon, since p1 >=
@@ -47,9 +43,9 @@ class Line:
         return self.delta
 
     @property
-    def reverse(self) -> Line:
+    def reverse(self) -> LineRegion:
         """p1 >= e^epsilon p0 + delta is p0 <= e^-epsilon p1 - delta e^-epsilon."""
-        return Line(-self.epsilon, -self.delta * math.exp(-self.epsilon))
+        return LineRegion(-self.epsilon, -self.delta * math.exp(-self.epsilon))
 
     @property
     def least(self) -> float:
@@ -69,7 +65,8 @@ class Line:
 
     def most(self, p0: Array) -> Array:
         """Largest p1 beside each p0, 1 where it is certain."""
-        return _line(math.exp(self.epsilon), self.delta, p0)
+        p1 = math.exp(self.epsilon) * p0 + self.delta
+        return np.where(p1 >= CERTAIN, 1.0, np.maximum(p1, 0.0))
 
     def inverse(self, p1: ArrayLike) -> Array:
         """Least p0 beside each p1, unrounded."""
@@ -103,7 +100,7 @@ class Line:
             found += [clips, np.array([0.5])]
         return np.concatenate(found)
 
-    def errors(self, p0: Array, p1: Array, n1: Counts, n0: Counts) -> tuple[Array, Array]:
+    def errors(self, p0: Array, p1: Array, n1: int, n0: int) -> tuple[Array, Array]:
         """Standard errors of the two sides on the log scale.
 
         s1 / s0 is monotone in p0 between the corners.
@@ -111,77 +108,29 @@ class Line:
         Where delta < 0, p1 can be 0 though p0 is not: x must keep some weight there, so p1 is
         clipped to [1 / n1, 1 - 1 / n1].
         """
-        return _line_errors(self.delta, p0, p1, n1, n0)
+        if self.delta < 0:
+            p1 = np.where(p1 >= 1, p1, np.clip(p1, 1 / n1, 1 - 1 / n1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.sqrt(p1 * (1 - p1) / n1) / (p1 - self.delta), np.sqrt((1 - p0) / (n0 * p0))
 
-    def near_certain(self, p0: Array, p1: Array, x: Counts, n1: Counts, n0: Counts) -> Array:
+    def near_certain(self, p0: Array, p1: Array, x: int, n1: int, n0: int) -> Array:
         """Floor of w1 z1 on cells that end at p1 = 1, where z1 falls to -inf and w1 to 0.
 
         With u = 1 - p1: w1 <= s1 / s0, and -z1 <= sqrt(-2 ln P[Bin(n1, p1) < x]) with
         P[...] >= P[Bin = x - 1] >= p1^(x - 1) u^(n1 - x + 1). The product of these two falls with u
         below 1/e, so its value at the left end bounds it.
         """
-        return _line_near_certain(self.delta, p0, p1, x, n1, n0)
+        p, q = p1[..., :-1], p0[..., 1:]
+        u = 1 - p
+        with np.errstate(divide="ignore", invalid="ignore"):
+            most_weight = np.sqrt(u / n1) / (p - self.delta) * np.sqrt(n0 * q / (1 - q))
+            surprise = (n1 - x + 1) * -np.log(u) + (x - 1) * -np.log(p)
+            floor = -most_weight * np.sqrt(2 * surprise)
+        return np.where((u > 0) & (u < 1 / math.e), floor, np.where(u > 0, -np.inf, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
-    """Many lines, one a row: their `factor` e^epsilon and delta are columns (M, 1)."""
-
-    factor: Array
-    delta: Array
-
-    @classmethod
-    def of(cls, lines: Sequence[Line]) -> Lines:
-        """Return lines as rows; e^epsilon has the bits that it has for one."""
-        factors = [[math.exp(line.epsilon)] for line in lines]
-        return cls(np.array(factors), np.array([[line.delta] for line in lines]))
-
-    def rows(self, which: NDArray[np.intp]) -> Lines:
-        """Return some of them."""
-        return Lines(self.factor[which], self.delta[which])
-
-    def most(self, p0: Array) -> Array:
-        """See `Line.most`; p0 has a row for each."""
-        return _line(self.factor, self.delta, p0)
-
-    def errors(self, p0: Array, p1: Array, n1: Counts, n0: Counts) -> tuple[Array, Array]:
-        """See `Line.errors`."""
-        return _line_errors(self.delta, p0, p1, n1, n0)
-
-    def near_certain(self, p0: Array, p1: Array, x: Counts, n1: Counts, n0: Counts) -> Array:
-        """See `Line.near_certain`."""
-        return _line_near_certain(self.delta, p0, p1, x, n1, n0)
-
-
-def _line(factor: Array | float, delta: Array | float, p0: Array) -> Array:
-    p1 = factor * p0 + delta
-    return np.where(p1 >= CERTAIN, 1.0, np.maximum(p1, 0.0))
-
-
-def _line_errors(
-    delta: Array | float, p0: Array, p1: Array, n1: Counts, n0: Counts
-) -> tuple[Array, Array]:
-    if np.any(np.less(delta, 0)):
-        kept = (p1 >= 1) | np.greater_equal(delta, 0)
-        p1 = np.where(kept, p1, np.clip(p1, 1 / n1, 1 - 1 / n1))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.sqrt(p1 * (1 - p1) / n1) / (p1 - delta), np.sqrt((1 - p0) / (n0 * p0))
-
-
-def _line_near_certain(
-    delta: Array | float, p0: Array, p1: Array, x: Counts, n1: Counts, n0: Counts
-) -> Array:
-    p, q = p1[..., :-1], p0[..., 1:]
-    u = 1 - p
-    with np.errstate(divide="ignore", invalid="ignore"):
-        most_weight = np.sqrt(u / n1) / (p - delta) * np.sqrt(n0 * q / (1 - q))
-        surprise = (n1 - x + 1) * -np.log(u) + (x - 1) * -np.log(p)
-        floor = -most_weight * np.sqrt(2 * surprise)
-    return np.where((u > 0) & (u < 1 / math.e), floor, np.where(u > 0, -np.inf, 0.0))
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
+class CurveRegion:
     """p1 <= Phi(Phi^-1(p0) + mu).
 
     This is the trade-off function G_mu of Dong, Roth and Su (2022), section 2; a negative mu is a
@@ -194,9 +143,9 @@ class Curve:
     least = 0.0
 
     @property
-    def reverse(self) -> Curve:
+    def reverse(self) -> CurveRegion:
         """p1 >= Phi(Phi^-1(p0) + mu) is p0 <= Phi(Phi^-1(p1) - mu)."""
-        return Curve(-self.mu)
+        return CurveRegion(-self.mu)
 
     @property
     def accuracy(self) -> float:
@@ -240,7 +189,7 @@ class Curve:
         """None: the ratio of the errors is smooth, and where p1 is 1 nothing is rejected."""
         return np.empty(0)
 
-    def errors(self, p0: Array, p1: Array, n1: Counts, n0: Counts) -> tuple[Array, Array]:  # noqa: ARG002
+    def errors(self, p0: Array, p1: Array, n1: int, n0: int) -> tuple[Array, Array]:  # noqa: ARG002
         """Standard errors of Phi^-1 of the two sides' shares, up to a common factor: s1 / s0 and 1.
 
         (s1 / s0)^2 = n0 / n1 g(z + mu) / g(z) with z = Phi^-1(p0), g = Phi (1 - Phi) / phi^2. ln g
@@ -253,7 +202,7 @@ class Curve:
         ) * np.sqrt(n0 / n1)
         return ratio, np.ones_like(ratio)
 
-    def near_certain(self, p0: Array, p1: Array, x: Counts, n1: Counts, n0: Counts) -> Array:  # noqa: ARG002
+    def near_certain(self, p0: Array, p1: Array, x: int, n1: int, n0: int) -> Array:  # noqa: ARG002
         """Nothing is shown where p1 reaches 1."""
         return np.full(p1[..., :-1].shape, -np.inf)
 
@@ -261,7 +210,7 @@ class Curve:
 FARTHEST = 100.0
 """No float is so near to 0 or 1 that its normal quantile is so large."""
 
-Region = Line | Curve
+Region = LineRegion | CurveRegion
 """Every kind of region there is."""
 
 

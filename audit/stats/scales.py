@@ -20,9 +20,8 @@ from scipy.special import log_ndtr, ndtri
 
 from dpassay.claims import DP, GDP, Claim, ScoreStability, Stability
 from dpassay.noise import Noise
-from dpassay.stats.divergence import Loss, label_difference, privacy_loss
-from dpassay.stats.gaussian import gaussian_shift
-from dpassay.stats.regions import FARTHEST, Curve, Line, log_noise
+from dpassay.stats.divergence import CellLoss, gaussian_shift, label_difference, privacy_loss
+from dpassay.stats.regions import FARTHEST, CurveRegion, LineRegion, log_noise
 
 LARGEST = 700.0
 """e to this is a float."""
@@ -47,9 +46,9 @@ class Ratio:
         """Return whether a union of labels may leak more than each: not the largest ratio."""
         return self.delta > 0
 
-    def allowed(self, t: float) -> Line:
+    def allowed(self, t: float) -> LineRegion:
         """Return what a leak of t allows."""
-        return Line(*self.at(t))
+        return LineRegion(*self.at(t))
 
     def at(self, t: float) -> tuple[float, float]:
         """Return (t, delta)."""
@@ -97,7 +96,7 @@ class Ratio:
 
     def exact(
         self, log_p: NDArray[np.float64], log_q: NDArray[np.float64], error: float = 0.0
-    ) -> Loss:
+    ) -> CellLoss:
         """Leak of every cell between exact laws; see `privacy_loss`."""
         return privacy_loss(log_p, log_q, self.delta, error)
 
@@ -116,7 +115,7 @@ class Ratio:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class DifferenceScale:
     """The change of a label's probability, p1 - p0: (0, t)-privacy for single labels."""
 
     unions = False
@@ -125,9 +124,9 @@ class Difference:
     by_accuracy = True
     profiled = False
 
-    def allowed(self, t: float) -> Line:
+    def allowed(self, t: float) -> LineRegion:
         """Return what a leak of t allows."""
-        return Line(*self.at(t))
+        return LineRegion(*self.at(t))
 
     def at(self, t: float) -> tuple[float, float]:
         """Return (0, t)."""
@@ -163,7 +162,7 @@ class Difference:
 
     def exact(
         self, log_p: NDArray[np.float64], log_q: NDArray[np.float64], error: float = 0.0
-    ) -> Loss:
+    ) -> CellLoss:
         """Largest difference of a label's probability; see `label_difference`."""
         return label_difference(log_p, log_q, error)
 
@@ -179,7 +178,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class ShiftScale:
     """The distance of two normal laws of variance 1 between which the event lies like this.
 
     Phi^-1(p1) - Phi^-1(p0).
@@ -193,9 +192,9 @@ class Shift:
     by_accuracy = False
     profiled = True
 
-    def allowed(self, t: float) -> Curve:
+    def allowed(self, t: float) -> CurveRegion:
         """Return what a leak of t allows: the trade-off function G_t."""
-        return Curve(t)
+        return CurveRegion(t)
 
     def between(self, p1: ArrayLike, p0: ArrayLike) -> NDArray[np.float64]:
         """Return the leak of an event, of any sign.
@@ -236,7 +235,7 @@ class Shift:
 
     def exact(
         self, log_p: NDArray[np.float64], log_q: NDArray[np.float64], error: float = 0.0
-    ) -> Loss:
+    ) -> CellLoss:
         """Leak of every cell between exact laws; see `gaussian_shift`."""
         return gaussian_shift(log_p, log_q, error)
 
@@ -251,13 +250,13 @@ class Shift:
         return 0.0
 
 
-Scale = Ratio | Difference | Shift
+Scale = Ratio | DifferenceScale | ShiftScale
 
 SCALES: dict[str, Callable[[Any], Scale]] = {
     DP.kind: lambda claim: Ratio(claim.delta),
-    GDP.kind: lambda claim: Shift(),  # noqa: ARG005
-    Stability.kind: lambda claim: Difference(),  # noqa: ARG005
-    ScoreStability.kind: lambda claim: Difference(),  # noqa: ARG005
+    GDP.kind: lambda claim: ShiftScale(),  # noqa: ARG005
+    Stability.kind: lambda claim: DifferenceScale(),  # noqa: ARG005
+    ScoreStability.kind: lambda claim: DifferenceScale(),  # noqa: ARG005
 }
 """How the leak of each kind of claim about events is measured."""
 

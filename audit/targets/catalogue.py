@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 FOLDER: Final = "dpassay.mechanisms"
-DWORK_FELDMAN: Final = "Dwork and Feldman 2018"
-DAGAN_FELDMAN: Final = "Dagan and Feldman 2020"
-CHAUDHURI_VINTERBO: Final = "Chaudhuri and Vinterbo 2013"
+SOURCES: Final = {
+    "dwork_feldman_2018": "Dwork and Feldman 2018",
+    "dagan_feldman_2020": "Dagan and Feldman 2020",
+    "chaudhuri_vinterbo_2013": "Chaudhuri and Vinterbo 2013",
+}
+"""What is cited for an entry, by its folder, unless the entry says its source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +43,9 @@ class Entry:
 
     It is an algorithm, or a statement about one that is known to be false. `target` is
     `folder.file:Class` below `mechanisms/`, the file called as the entry is; or the name of an
-    entry, whose class it takes, and whose source if `source` is empty. An entry is audited
-    `alone`, on its own pairs only, if a part of it knows the number of records; so is every
-    entry that sets `n`.
+    entry, whose class it takes. Without a `source` that of the folder or of this entry is cited.
+    An entry is audited `alone`, on its own pairs only, if a part of it knows the number of records;
+    so is every entry that sets `n`.
     """
 
     target: str
@@ -62,72 +65,53 @@ class Entry:
     @property
     def cited(self) -> str:
         """The source, also of an entry that takes another's class."""
-        return self.source or CATALOGUE[self.target].source
+        if self.source or ":" in self.target:
+            return self.source or SOURCES[self.target.partition(".")[0]]
+        return CATALOGUE[self.target].cited
 
 
 CATALOGUE: dict[str, Entry] = {
-    "soft-majority": Entry(
-        target="dwork_feldman_2018.soft_majority:SoftMajority", source=DWORK_FELDMAN
-    ),
+    "soft-majority": Entry(target="dwork_feldman_2018.soft_majority:SoftMajority"),
     "soft-majority-overview": Entry(
         target="dwork_feldman_2018.soft_majority_overview:SoftMajorityOverview",
-        source=DWORK_FELDMAN,
         expected=Refuted(free=("partition", "learner")),
     ),
-    "projected-walk": Entry(
-        target="dwork_feldman_2018.projected_walk:ProjectedWalk", source=DWORK_FELDMAN
-    ),
+    "projected-walk": Entry(target="dwork_feldman_2018.projected_walk:ProjectedWalk"),
     "projected-walk-overview": Entry(
         target="dwork_feldman_2018.projected_walk_overview:ProjectedWalkOverview",
-        source=DWORK_FELDMAN,
         expected=Refuted(free=("feature", "ties")),
     ),
     "projected-walk-error": Entry(
-        target="dwork_feldman_2018.projected_walk_error:ProjectedWalkError", source=DWORK_FELDMAN
+        target="dwork_feldman_2018.projected_walk_error:ProjectedWalkError"
     ),
-    "projected-walk-risk": Entry(
-        target="dwork_feldman_2018.projected_walk_risk:ProjectedWalkRisk", source=DWORK_FELDMAN
-    ),
-    "averaged": Entry(target="dwork_feldman_2018.averaged:Averaged", source=DWORK_FELDMAN),
-    "stable-laplace": Entry(
-        target="dwork_feldman_2018.stable_laplace:StableLaplace", source=DWORK_FELDMAN
-    ),
-    "stable-gaussian": Entry(
-        target="dwork_feldman_2018.stable_gaussian:StableGaussian", source=DWORK_FELDMAN
-    ),
-    "noisy-average": Entry(
-        target="dwork_feldman_2018.noisy_average:NoisyAverage", source=DWORK_FELDMAN
-    ),
+    "projected-walk-risk": Entry(target="dwork_feldman_2018.projected_walk_risk:ProjectedWalkRisk"),
+    "averaged": Entry(target="dwork_feldman_2018.averaged:Averaged"),
+    "stable-laplace": Entry(target="dwork_feldman_2018.stable_laplace:StableLaplace"),
+    "stable-gaussian": Entry(target="dwork_feldman_2018.stable_gaussian:StableGaussian"),
+    "noisy-average": Entry(target="dwork_feldman_2018.noisy_average:NoisyAverage"),
     "noisy-average-number": Entry(
-        target="dwork_feldman_2018.noisy_average_number:NoisyAverageNumber", source=DWORK_FELDMAN
+        target="dwork_feldman_2018.noisy_average_number:NoisyAverageNumber"
     ),
-    "erm-laplace": Entry(target="dwork_feldman_2018.erm_laplace:ErmLaplace", source=DWORK_FELDMAN),
+    "erm-laplace": Entry(target="dwork_feldman_2018.erm_laplace:ErmLaplace"),
     "psgd-laplace": Entry(
         target="dwork_feldman_2018.psgd_laplace:PsgdLaplace",
-        source=DWORK_FELDMAN,
         expected=Refuted(free=("epsilon",), least_n=3),
     ),
-    "interface": Entry(target="dwork_feldman_2018.interface:Interface", source=DWORK_FELDMAN),
-    "group": Entry(target="dwork_feldman_2018.group:Group", source=DWORK_FELDMAN),
-    "stable-learner": Entry(
-        target="dagan_feldman_2020.stable_learner:StableLearner", source=DAGAN_FELDMAN
-    ),
-    "subsampled": Entry(target="dagan_feldman_2020.subsampled:Subsampled", source=DAGAN_FELDMAN),
-    "bagged": Entry(target="dagan_feldman_2020.bagged:Bagged", source=DAGAN_FELDMAN),
-    "label-flip": Entry(target="dagan_feldman_2020.label_flip:LabelFlip", source=DAGAN_FELDMAN),
-    "exponential": Entry(target="dagan_feldman_2020.exponential:Exponential", source=DAGAN_FELDMAN),
-    "relabelled": Entry(target="dagan_feldman_2020.relabelled:Relabelled", source=DAGAN_FELDMAN),
-    "histogram": Entry(
-        target="chaudhuri_vinterbo_2013.histograms.histogram:Histogram", source=CHAUDHURI_VINTERBO
-    ),
+    "interface": Entry(target="dwork_feldman_2018.interface:Interface"),
+    "group": Entry(target="dwork_feldman_2018.group:Group"),
+    "stable-learner": Entry(target="dagan_feldman_2020.stable_learner:StableLearner"),
+    "subsampled": Entry(target="dagan_feldman_2020.subsampled:Subsampled"),
+    "bagged": Entry(target="dagan_feldman_2020.bagged:Bagged"),
+    "label-flip": Entry(target="dagan_feldman_2020.label_flip:LabelFlip"),
+    "exponential": Entry(target="dagan_feldman_2020.exponential:Exponential"),
+    "relabelled": Entry(target="dagan_feldman_2020.relabelled:Relabelled"),
+    "histogram": Entry(target="chaudhuri_vinterbo_2013.histograms.histogram:Histogram"),
     "example61-exponential": Entry(
         target="chaudhuri_vinterbo_2013.histograms.example61_exponential:Example61Exponential",
-        source=CHAUDHURI_VINTERBO,
         expected=Refuted(status="own"),
     ),
     "example61-noisy-max": Entry(
-        target="chaudhuri_vinterbo_2013.histograms.example61_noisy_max:Example61NoisyMax",
-        source=CHAUDHURI_VINTERBO,
+        target="chaudhuri_vinterbo_2013.histograms.example61_noisy_max:Example61NoisyMax"
     ),
     "pate": Entry(target="relatives.pate:Pate", source="Papernot et al. 2017"),
     "pate-data-dependent": Entry(
@@ -151,41 +135,28 @@ CATALOGUE: dict[str, Entry] = {
         target="relatives.randomised_majority:RandomisedMajority", source="Warner 1965"
     ),
     "objective-perturbation": Entry(
-        target="chaudhuri_vinterbo_2013.objective_perturbation:ObjectivePerturbation",
-        source=CHAUDHURI_VINTERBO,
+        target="chaudhuri_vinterbo_2013.objective_perturbation:ObjectivePerturbation"
     ),
     "output-perturbation": Entry(
-        target="chaudhuri_vinterbo_2013.output_perturbation:OutputPerturbation",
-        source=CHAUDHURI_VINTERBO,
+        target="chaudhuri_vinterbo_2013.output_perturbation:OutputPerturbation"
     ),
-    "validate": Entry(
-        target="chaudhuri_vinterbo_2013.validate:Validate", source=CHAUDHURI_VINTERBO
-    ),
-    "validate-train": Entry(
-        target="chaudhuri_vinterbo_2013.validate_train:ValidateTrain", source=CHAUDHURI_VINTERBO
-    ),
-    "alpha-split": Entry(
-        target="chaudhuri_vinterbo_2013.alpha_split:AlphaSplit", source=CHAUDHURI_VINTERBO
-    ),
-    "data-split": Entry(
-        target="chaudhuri_vinterbo_2013.data_split:DataSplit", source=CHAUDHURI_VINTERBO
-    ),
-    "random-choice": Entry(
-        target="chaudhuri_vinterbo_2013.random_choice:RandomChoice", source=CHAUDHURI_VINTERBO
-    ),
+    "validate": Entry(target="chaudhuri_vinterbo_2013.validate:Validate"),
+    "validate-train": Entry(target="chaudhuri_vinterbo_2013.validate_train:ValidateTrain"),
+    "alpha-split": Entry(target="chaudhuri_vinterbo_2013.alpha_split:AlphaSplit"),
+    "data-split": Entry(target="chaudhuri_vinterbo_2013.data_split:DataSplit"),
+    "random-choice": Entry(target="chaudhuri_vinterbo_2013.random_choice:RandomChoice"),
     "control": Entry(
         target="chaudhuri_vinterbo_2013.control:Control",
-        source=CHAUDHURI_VINTERBO,
         expected=Refuted(status="own", free=None),
     ),
 }
 """Command-line name of an algorithm -> where it is and what is known of it."""
 
 PARTS: tuple[Entry, ...] = (
-    Entry(target="dwork_feldman_2018.boolean:Boolean", source=DWORK_FELDMAN),
-    Entry(target="dwork_feldman_2018.erm:ERM", source=DWORK_FELDMAN),
-    Entry(target="dwork_feldman_2018.psgd:PSGD", source=DWORK_FELDMAN, expected=Refuted(least_n=3)),
-    Entry(target="chaudhuri_vinterbo_2013.perturbation:Perturbation", source=CHAUDHURI_VINTERBO),
+    Entry(target="dwork_feldman_2018.boolean:Boolean"),
+    Entry(target="dwork_feldman_2018.erm:ERM"),
+    Entry(target="dwork_feldman_2018.psgd:PSGD", expected=Refuted(least_n=3)),
+    Entry(target="chaudhuri_vinterbo_2013.perturbation:Perturbation"),
 )
 """What entries are made of: algorithms with claims that a run without a target leaves out; they can
 be named by their address."""

@@ -27,7 +27,7 @@ from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import NOTHING_ASKED, AnyOf, Change, Compared, Pairs
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 
 Array = NDArray[np.float64]
@@ -132,7 +132,7 @@ def coupled(target: AuditTarget, claim: ScoreStability) -> AuditTarget:
     )
 
 
-def coupled_group(group: Group) -> Group:
+def coupled_group(group: PairGroup) -> PairGroup:
     """Return pairs whose sides share a random string.
 
     They are each change alone, and all of them, any of which may be chosen after the string.

@@ -20,13 +20,13 @@ PREDICT = "predict"
 
 def is_estimator(thing: Any) -> bool:
     """Return whether it can be fitted and then predicts."""
-    if isinstance(thing, Observed):
+    if isinstance(thing, ObservedEstimator):
         return True
     return callable(getattr(thing, "fit", None)) and callable(getattr(thing, PREDICT, None))
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedEstimator:
     """An estimator of which more is seen than its predictions, or something else.
 
     `outputs` are attributes of the fitted estimator, and 'predict' for its predictions at
@@ -37,14 +37,14 @@ class Observed:
     outputs: tuple[str, ...] = (PREDICT,)
 
     def __post_init__(self) -> None:
-        known = is_estimator(self.estimator) and not isinstance(self.estimator, Observed)
+        known = is_estimator(self.estimator) and not isinstance(self.estimator, ObservedEstimator)
         require(known, "estimator", self.estimator, "an object with fit and predict")
         named = bool(self.outputs) and all(isinstance(each, str) for each in self.outputs)
         require(named, "outputs", self.outputs, "names of attributes, or 'predict'")
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainedEstimator:
     """A function of an estimator: fit it on data, predict at queries.
 
     Every run fits a copy with the parameters of the estimator and a `random_state` of its own,
@@ -56,7 +56,7 @@ class Trained:
     label: str | None = None  # the column of a DataFrame that holds the label
     # the column that says whose record it is; the estimator does not see it
     group: str | None = None
-    outputs: tuple[str, ...] = (PREDICT,)  # see `Observed`
+    outputs: tuple[str, ...] = (PREDICT,)  # see `ObservedEstimator`
 
     def __call__(self, data: Any, queries: Any, rng: np.random.Generator) -> tuple[Any, ...]:
         """Fit a copy and return what it predicts at each query."""

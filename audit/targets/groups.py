@@ -29,7 +29,7 @@ def silent(what: str, done: int, total: int) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
-class Group:
+class PairGroup:
     """Pairs with one base dataset, and the queries (q, d) asked of all of them.
 
     `kind` is 'data' (the user's), 'own' (the mechanism's worst case), 'learned' (a pair of these
@@ -67,7 +67,7 @@ class Group:
         return f"{self.kind}:{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
 
-def groups_for(target: AuditTarget, data: Group | None) -> tuple[Group, ...]:
+def groups_for(target: AuditTarget, data: PairGroup | None) -> tuple[PairGroup, ...]:
     """Return the user's pairs, if any, followed by the mechanism's own worst cases.
 
     Pairs made of a data set that is named are made as wide as the claims allow; own worst cases
@@ -77,7 +77,7 @@ def groups_for(target: AuditTarget, data: Group | None) -> tuple[Group, ...]:
     """
     relations = {claim.relation for claim in target.claims}
     own = tuple(
-        Group(pairs=case.pairs, queries=case.queries, kind="own", reason=case.reason)
+        PairGroup(pairs=case.pairs, queries=case.queries, kind="own", reason=case.reason)
         for case in target.worst_cases()
         if all(within(case.pairs.relation, relation) for relation in relations)
     )
@@ -90,7 +90,7 @@ def groups_for(target: AuditTarget, data: Group | None) -> tuple[Group, ...]:
     return tuple(as_asked(target, group) for group in groups)
 
 
-def as_asked(target: AuditTarget, group: Group) -> Group:
+def as_asked(target: AuditTarget, group: PairGroup) -> PairGroup:
     """Return a group with the queries that a mechanism is asked at: none, one, or all of them."""
     if target.mechanism.without_query:
         return replace(group, queries=NOTHING_ASKED, asked=False)
@@ -99,7 +99,7 @@ def as_asked(target: AuditTarget, group: Group) -> Group:
     return group
 
 
-def searched(groups: tuple[Group, ...]) -> dict[str, object]:
+def searched(groups: tuple[PairGroup, ...]) -> dict[str, object]:
     """Return what was looked at, for the record.
 
     Where nothing is asked, each group has one point in the place of its queries.
@@ -125,7 +125,7 @@ def searched(groups: tuple[Group, ...]) -> dict[str, object]:
     } | asked
 
 
-def _part(group: Group) -> dict[str, object]:
+def _part(group: PairGroup) -> dict[str, object]:
     """Return a group's part of what was searched; `together` if a pair is all others at once."""
     first, several = group.pairs.changes[0], len(group.pairs) > 1
     together = (

@@ -21,7 +21,7 @@ from dpassay.targets.importing import load_object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+class AnswerKind:
     """What a function may answer: labels, real numbers between limits, or anything.
 
     `free`, `together`, `bits` and `output` are those of `FunctionMechanism`.
@@ -35,9 +35,9 @@ class Answers:
     output: Output | None = None
 
 
-def answers_of(target: str, parameters: Mapping[str, Any]) -> Answers:
+def answers_of(target: str, parameters: Mapping[str, Any]) -> AnswerKind:
     """Return what a target answers by itself; for a plain function labels 0 and 1."""
-    return Answers(numbers=getattr(_made(target, parameters), "numbers", None))
+    return AnswerKind(numbers=getattr(_made(target, parameters), "numbers", None))
 
 
 def relation_of(target: str, parameters: Mapping[str, Any]) -> str:
@@ -61,7 +61,7 @@ def resolve(
     target: str,
     parameters: Mapping[str, Any] | None = None,
     claims: tuple[Claim, ...] | None = None,
-    answers: Answers | None = None,
+    answers: AnswerKind | None = None,
     *,
     name: str | None = None,
 ) -> AuditTarget:
@@ -101,7 +101,7 @@ def resolve(
                 "epsilon=..., mu=... or gamma=... (in dpassay.toml: claim = { epsilon = ... })"
             )
         takes = taken(found, f"target = '{target}'")
-        given_answers = answers or Answers()
+        given_answers = answers or AnswerKind()
         mechanism = FunctionMechanism(
             function=found,
             claims=claims,

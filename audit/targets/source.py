@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -96,3 +97,15 @@ def _absolute(module: str, here: str, path: Path) -> str:
     parts = here.split(".")
     above = parts[: len(parts) - level + (path.name == "__init__.py")]
     return ".".join((*above, name)).strip(".")
+
+
+def commit(folder: Path | None = None) -> str | None:
+    """Return the commit that a folder is at, by default the working directory; None without one."""
+    try:
+        found = subprocess.run(
+            ["git", "rev-parse", "HEAD"],  # noqa: S607
+            cwd=folder, capture_output=True, text=True, timeout=5, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return found.stdout.strip() if found.returncode == 0 else None

@@ -18,8 +18,8 @@ from typing import Any
 from dpassay.errors import InvalidInput
 from dpassay.numerics import lower_number, number, upper_number
 from dpassay.record.files import read_document
+from dpassay.record.kinds import THEOREMS
 from dpassay.record.schemas import fault
-from dpassay.record.theorems.baseline import SCHEMA
 from dpassay.targets.groups import Progress, silent
 from dpassay.theorems.effort import Effort
 from dpassay.theorems.registry import chosen, statements
@@ -55,7 +55,7 @@ def make_record(
     The facts are JSON values: version, packages, commit, seed, deep, command.
     """
     return {
-        "schema": SCHEMA,
+        "schema": THEOREMS.schema,
         "run": dict(facts) | {"complete": complete},
         "results": [_result(row, checked) for row, checked in found],
     }

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpassay.pairs import Change
 from dpassay.seeds import stream
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Coding
 from dpassay.trials.wire import Mark
@@ -32,7 +32,7 @@ against one another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Counts:
+class BlockCounts:
     """Counts of some blocks, and what tells whether two blocks were the same.
 
     `calls` (c, q, K) says how often each symbol of the coding (each label, say) came at each
@@ -47,7 +47,7 @@ class Counts:
 def draw(
     target: AuditTarget,
     state: object,
-    group: Group,
+    group: PairGroup,
     change: Change | None,
     size: int,
     coding: Coding,
@@ -75,41 +75,41 @@ def draw(
 def draw_blocks(
     target: AuditTarget,
     state: object,
-    group: Group,
+    group: PairGroup,
     change: Change | None,
     size: int,
     which: range,
     key: tuple[str | float, ...],
     coding: Coding,
     rows: int,
-) -> Counts:
+) -> BlockCounts:
     """Run some blocks of `size` trials by calls of `rows` trials; `key` is that of `stream_key`."""
     calls, marks = [], []
     for block in which:
         rng, seen = stream(*key, block), []
         # making a stream takes as long as drawing some thousand numbers from it
-        rounding = stream(*key, block, "rounding") if coding.rounds else rng
+        rounding = stream(*key, block, "rounding") if coding.rounds else None
         asked = rows_of_calls(size, range(block, block + 1), rows)
         drawn = [
             target.sample(state, group.queries, trials, rng, where(change)) for trials in asked
         ]
         for draws in drawn if coding.additive else [np.concatenate(drawn)]:
-            counts, mark = coding.count(draws, rounding)
+            counts, mark = coding.round(draws, rounding) if rounding else coding.count(draws)
             calls.append(counts)
             seen.append(mark)
         marks.append(
             seen[0] if len(seen) == 1 else hashlib.blake2b(b"".join(seen), digest_size=16).digest()
         )
-    return Counts(calls=np.stack(calls), marks=tuple(marks))
+    return BlockCounts(calls=np.stack(calls), marks=tuple(marks))
 
 
-def joined(pieces: Iterable[Counts]) -> Counts:
+def joined(pieces: Iterable[BlockCounts]) -> BlockCounts:
     """Put the counts of pieces that follow one another together."""
     found = list(pieces)
     if len(found) == 1:
         return found[0]
     marks = tuple(mark for each in found for mark in each.marks)
-    return Counts(calls=np.concatenate([each.calls for each in found]), marks=marks)
+    return BlockCounts(calls=np.concatenate([each.calls for each in found]), marks=marks)
 
 
 def rows_of(phase: str, size: int) -> int:
@@ -139,7 +139,7 @@ def blocks(size: int) -> range:
 
 
 def stream_key(
-    target: AuditTarget, group: Group, change: Change | None, *, phase: str, seed: int
+    target: AuditTarget, group: PairGroup, change: Change | None, *, phase: str, seed: int
 ) -> tuple[str | float, ...]:
     """Return what the random streams of a dataset's trials are derived from, all but the block."""
     side = "base" if change is None else json.dumps(change.as_json(by_value=True), sort_keys=True)

@@ -10,11 +10,9 @@ import queue
 import sys
 import time
 import uuid
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import Any, Self
@@ -22,13 +20,16 @@ from typing import Any, Self
 from dpassay.errors import ClusterError, TargetError
 from dpassay.targets.foreign import Http
 from dpassay.trials import cluster_worker
+from dpassay.trials.backends import Delegated, Job, Keep
 from dpassay.trials.cluster_client import client_of, required
 from dpassay.trials.isolation.limits import UNLIMITED, Limits
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.ledger import installed
+from dpassay.trials.pool import Question, answers
 from dpassay.trials.portable import loaded, portable
+from dpassay.trials.tasks import TrialRunner
 from dpassay.trials.wire import Garbled, read, unpack
-from dpassay.trials.written import Outcome
+from dpassay.trials.written import INLINE, Outcome
 
 AHEAD = 4
 """Portions of work that are under way for each thread of the cluster."""
@@ -44,18 +45,8 @@ RESUME = (
     "with --out, finished trials and models are in its ledger: go on from there on any executor "
     "(dpassay run with --resume)"
 )
+DIED = "every worker of the cluster that tried it died"
 INSTALL = "install the same dpassay with its extra 'dask' on every worker"
-
-
-@dataclass(slots=True, eq=False)
-class Asked:
-    """Something that the cluster was asked; `told` is None if every worker that tried it died."""
-
-    future: Any
-    # called with the answer in the thread that waits, as soon as it is there
-    arrived: Callable[[Outcome], None]
-    ended: bool = False  # nothing more is to be waited for
-    told: Outcome | None = None
 
 
 class Cluster:
@@ -69,7 +60,7 @@ class Cluster:
         self._scheduler = scheduler
         self._jobs = jobs
         self._stack = ExitStack()
-        self._under_way: dict[str, Asked] = {}
+        self._under_way: dict[str, Question] = {}
         self._came: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._case: tuple[object, Any] | None = None
         self._ahead, self._threads, self._looked = LEAST, 0, 0.0
@@ -105,7 +96,7 @@ class Cluster:
         """Return what stands for a target on the workers, or raise `TargetError`."""
         if self._case is None or self._case[0] is not target:
             foreign = isinstance(target, Isolated)
-            written = target.portable() if foreign else portable(target)
+            written = target.hosts.portable() if foreign else portable(target)
             own = target.hosts.limits if foreign else limits
             service = target.address == f"{Http.__module__}:Http" or isinstance(target.given, Http)
             # a scheduler takes code from whoever reaches it
@@ -121,32 +112,21 @@ class Cluster:
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             return self._submit(function, *arguments)
 
-    def ask(
-        self, function: Callable[..., bytes], *arguments: Any, arrived: Callable[[Any], None]
-    ) -> Asked:
+    def ask(self, question: Question) -> Question:
         """Ask something of whichever worker is free, and do not wait for the answer."""
-        asked = Asked(self._submit(function, *arguments), arrived)
-        self._under_way[asked.future.key] = asked
-        asked.future.add_done_callback(self._came.put)
-        return asked
-
-    def wait(self, asked: Asked) -> None:
-        """Wait for an answer; others that come meanwhile are handed on too.
-
-        If the cluster is lost, or its workers are not as they must be, this is a
-        `ClusterError`.
-        """
-        while not asked.ended:
-            self.take()
+        future = question.held = self._submit(question.operation, *question.arguments)
+        self._under_way[future.key] = question
+        future.add_done_callback(self._came.put)
+        return question
 
     @property
     def under_way(self) -> int:
         """Return how many answers are waited for."""
         return len(self._under_way)
 
-    def cancel(self, some: Sequence[Asked]) -> None:
+    def abandon(self, questions: Sequence[Question]) -> None:
         """Stop working on something; what a worker has begun it ends."""
-        futures = [each.future for each in some if self._under_way.pop(each.future.key, None)]
+        futures = [each.held for each in questions if self._under_way.pop(each.held.key, None)]
         if futures and not self._lost:
             with suppress(Exception):  # the cluster may be lost by now
                 self._client.cancel(futures)
@@ -171,25 +151,14 @@ class Cluster:
         self, function: Callable[..., bytes], case: Any, items: Iterable[Any]
     ) -> Iterator[Any]:
         """Yield what a function of the workers returns for each item, in order."""
-        under_way: deque[Asked] = deque()
-        ask = partial(self.ask, function, case, arrived=_nothing)
+        questions = (
+            Question(operation=function, arguments=(case, pickle.dumps(item))) for item in items
+        )
         try:
-            for item in items:
-                under_way.append(ask(pickle.dumps(item)))
-                if len(under_way) >= self.ahead:
-                    yield self._done(under_way.popleft())
-            while under_way:
-                yield self._done(under_way.popleft())
-        finally:
-            if under_way:
-                self.cancel(under_way)
-                self.stop(case)
-
-    def _done(self, asked: Asked) -> Any:
-        self.wait(asked)
-        if asked.told is None:
-            raise TargetError("every worker of the cluster that tried it died")
-        return asked.told.result()
+            yield from answers(self, questions)
+        except BaseException:
+            self.stop(case)
+            raise
 
     def _new_case(
         self, kind: cluster_worker.Kind, written: bytes, name: str, limits: Limits
@@ -217,8 +186,11 @@ class Cluster:
             self._stack.close()
             raise
 
-    def take(self) -> None:
-        """Hand on the answers that are there; wait a moment if there are none."""
+    def look(self) -> None:
+        """Hand on the answers that are there; wait a moment if there are none.
+
+        If the cluster is lost, or its workers are not as they must be, this is a `ClusterError`.
+        """
         try:
             came = [self._came.get(timeout=LOOK)]
         except queue.Empty:
@@ -228,66 +200,59 @@ class Cluster:
             while True:
                 came.append(self._came.get_nowait())
         try:
-            self._hand_on(
-                [self._under_way[each.key] for each in came if each.key in self._under_way]
-            )
+            found = [self._under_way[each.key] for each in came if each.key in self._under_way]
+            done = [each for each in found if each.held.status == "finished"]
+            for question, answer in zip(done, self._answers(done), strict=True):
+                self._end(question, answer)
+            for question in found:
+                if question not in done:
+                    self._without_answer(question)
         except BaseException:
             for each in came:  # what was not reached is handed on the next time
                 self._came.put(each)
             raise
 
-    def _hand_on(self, found: list[Asked]) -> None:
-        """Hand on what came of some of what was asked."""
-        done = [each for each in found if each.future.status == "finished"]
-        for asked, answer in zip(done, self._answers(done), strict=True):
-            self._end(asked, answer)
-        for asked in found:
-            if asked not in done:
-                self._without_answer(asked)
-
-    def _answers(self, done: list[Asked]) -> list[bytes | None]:
+    def _answers(self, done: list[Question]) -> list[bytes | None]:
         """Return what has been answered; None where there is no answer, or none that is bytes."""
         if not done:
             return []
         try:
-            return list(self._client.gather([each.future for each in done]))
+            return list(self._client.gather([each.held for each in done]))
         except Exception:  # noqa: BLE001  (Dask raises what the scheduler says)
             if len(done) == 1:
                 return [None]
             return [answer for each in done for answer in self._answers([each])]
 
-    def _end(self, asked: Asked, answer: bytes | None) -> None:
+    def _end(self, question: Question, answer: bytes | None) -> None:
         """Take in what came of something."""
-        if answer is None and asked.future.status != "finished":
-            self._without_answer(asked)
+        if answer is None and question.held.status != "finished":
+            self._without_answer(question)
             return
         try:
-            told = read(Outcome, unpack(answer if isinstance(answer, bytes) else b"")[1])
+            outcome = read(Outcome, unpack(answer if isinstance(answer, bytes) else b"")[1])
         except Garbled as error:
-            told = Outcome(cause=f"a worker sent something that is no answer ({error})")
+            outcome = Outcome(cause=f"a worker sent something that is no answer ({error})")
         if self._lost:
             raise self._gone()
-        if told.differs:
-            raise ClusterError(f"{self}: {told.differs}; install the same on every worker as here")
-        asked.told = told
-        self._ended(asked)
-        asked.arrived(told)
+        if outcome.differs:
+            raise ClusterError(
+                f"{self}: {outcome.differs}; install the same on every worker as here"
+            )
+        del self._under_way[question.held.key]
+        question.take(outcome)
 
-    def _ended(self, asked: Asked) -> None:
-        asked.ended = True
-        del self._under_way[asked.future.key]
-
-    def _without_answer(self, asked: Asked) -> None:
+    def _without_answer(self, question: Question) -> None:
         """Wait again for an answer that was lost with its worker; end what killed its workers."""
-        status = asked.future.status
+        status = question.held.status
         if self._lost or status == "cancelled":
             raise self._gone()
         if status != "error":
-            asked.future.add_done_callback(self._came.put)
+            question.held.add_done_callback(self._came.put)
             return
-        error = asked.future.exception()
+        error = question.held.exception()
         if type(error).__name__ == "KilledWorker":
-            self._ended(asked)
+            del self._under_way[question.held.key]
+            question.cause, question.lost = DIED, True
             return
         said = " ".join(str(error).split())
         raise ClusterError(
@@ -303,7 +268,7 @@ class Cluster:
 
     def _check(self) -> None:
         """Raise if the cluster is lost."""
-        cancelled = any(each.future.status == "cancelled" for each in self._under_way.values())
+        cancelled = any(each.held.status == "cancelled" for each in self._under_way.values())
         if self._lost or cancelled:
             raise self._gone()
         self._look()
@@ -348,5 +313,43 @@ class Cluster:
         return f"Dask cluster '{self._scheduler}'" if self._scheduler else "local Dask cluster"
 
 
-def _nothing(told: Any) -> None:
-    """Leave an answer as it is."""
+class Remote(Delegated):
+    """Has shards run by a cluster.
+
+    A worker that is lost costs a rerun. Workers try a shard twice by themselves; one that loses one
+    worker after the other is tried again piece by piece, then reported.
+    """
+
+    final = True
+
+    def __init__(self, cluster: Cluster, runner: TrialRunner, keep: Keep, limits: Limits) -> None:
+        super().__init__(cluster, runner.brief, keep)
+        target = runner.target
+        self._part = target.part if isinstance(target, Isolated) else None
+        self._abandoned = False
+        self._case: Any = cluster.case_of(target, limits)
+        try:
+            written = pickle.dumps(runner.brief, protocol=5)
+        except (pickle.PicklingError, AttributeError, TypeError, RecursionError) as error:
+            raise TargetError(
+                f"its data cannot be sent to a worker ({' '.join(str(error).split())}); {INLINE}"
+            ) from None
+        self._sent: Any = cluster.hold(cluster_worker.brief_from, written)
+
+    def _question(self, job: Job) -> Question:
+        message = pickle.dumps((job.shard, self._part, job.fresh), protocol=5)
+        return Question(
+            operation=cluster_worker.run_shard, arguments=(self._case, self._sent, message)
+        )
+
+    def abandon(self, job: Job) -> None:
+        """Stop working on a shard."""
+        self._abandoned |= not self.ended(job)
+        super().abandon(job)
+
+    def close(self) -> None:
+        """Let go of what the workers hold."""
+        self._closed = True
+        if self._abandoned:
+            self._asks.stop(self._case)
+        self._case = self._sent = None

@@ -16,20 +16,18 @@ from functools import partial
 from typing import Any, Literal
 
 from dpassay.claims import Claim
-from dpassay.errors import DpassayError, TargetError, printable
-from dpassay.trials.isolation.desk import Desk, LostProcess, asked
+from dpassay.errors import InvalidInput, TargetError
+from dpassay.trials.backends import Local, forget
 from dpassay.trials.isolation.host import Host
-from dpassay.trials.isolation.hosts import Hosts
+from dpassay.trials.isolation.hosts import Hosts, LostProcess, asked
 from dpassay.trials.isolation.limits import Limits, Lost
+from dpassay.trials.isolation.server import MechanismServer, Server
 from dpassay.trials.ledger import PACKAGES, installed
-from dpassay.trials.pool import desk_of
 from dpassay.trials.portable import read
-from dpassay.trials.processes import Local, forget
-from dpassay.trials.tasks import Brief, Shard
-from dpassay.trials.threads import one_thread
+from dpassay.trials.tasks import Shard, ShardBrief
 from dpassay.trials.wire import Garbled, pack
 from dpassay.trials.wire import read as checked
-from dpassay.trials.written import Reply
+from dpassay.trials.written import ANSWERS, Outcome, outcome_of
 
 BUILD = 60.0
 """Seconds that building a mechanism may take at least: what it needs is imported then."""
@@ -80,10 +78,9 @@ class Case:
             for module in modules:
                 with suppress(ImportError, KeyError):  # the latter where another thread imports it
                     importlib.import_module(module)
-        if kind == "function":
-            return Forked(name, desk_of(_Function(written, address())), limits, bare=True)
-        build = partial(_built, written, address())
-        return Built(name, Desk(build, limits.memory), limits, bare=True)
+        build = partial(read, written, address())
+        server = Server(build) if kind == "function" else MechanismServer(build, limits.memory)
+        return Built(name, server, limits, bare=True)
 
     def stop(self) -> None:
         """End its processes, whatever they are doing."""
@@ -110,17 +107,8 @@ _ended: set[str] = set()
 """Keys of those that the client has stopped; Dask may bring one here only then."""
 
 
-class Forked(Hosts):
-    """Processes that are not forked while another thread imports."""
-
-    def several(self, number: int) -> list[Host]:
-        """Return so many of them; see `Hosts.several`."""
-        with _importing:
-            return super().several(number)
-
-
-class Built(Forked):
-    """Processes that have built their mechanism before they are asked for anything else."""
+class Built(Hosts):
+    """Processes that have built what they serve before they are asked for anything else."""
 
     def several(self, number: int) -> list[Host]:
         """Return so many of them; see `Hosts.several`."""
@@ -131,7 +119,8 @@ class Built(Forked):
 
     def _several(self, number: int) -> list[Host]:
         known = list(self._open)
-        found = super().several(number)
+        with _importing:
+            found = super().several(number)
         for host in found:
             if host not in known:
                 self._build(host)
@@ -140,41 +129,27 @@ class Built(Forked):
     def _build(self, host: Host) -> None:
         host.limits = replace(self.limits, seconds=max(self.limits.seconds, BUILD))
         try:
-            asked(host, f"importing {self.name}", "ready", None)
+            asked(host, None, f"importing {self.name}", "ready", None)
         except TargetError:
             host.close()
             raise
         host.limits = self.limits
 
 
-class _Function:
-    """A function that is read when it is called first, in the process that calls it."""
-
-    def __init__(self, written: bytes, worker: str) -> None:
-        self._written = written
-        self._worker = worker
-        self._function: Callable[[Any], Any] | None = None
-
-    def __call__(self, item: Any) -> Any:
-        if self._function is None:
-            self._function = read(self._written, self._worker)
-        return self._function(item)
-
-
-def brief_from(written: bytes) -> Brief:
+def brief_from(written: bytes) -> ShardBrief:
     """Read what trials are about: data and codings, nothing of the user's code."""
-    brief: Brief = pickle.loads(written)  # noqa: S301  (by the client of this run)
+    brief: ShardBrief = pickle.loads(written)  # noqa: S301  (by the client of this run)
     return brief
 
 
-def run_shard(case: Case, brief: Brief, message: bytes) -> bytes:
+def run_shard(case: Case, brief: ShardBrief, message: bytes) -> bytes:
     """Run a shard; `message` says which, for which claim, and whether in a process of its own."""
     shard: Shard
     part: Claim | None
     shard, part, fresh = pickle.loads(message)  # noqa: S301
 
     def work() -> Any:
-        here = Local(brief=brief, part=part, keep=forget, jobs=1, hosts=case.hosts())
+        here = Local(brief, forget, case.hosts(), part)
         try:
             done = next(here.afresh([shard])) if fresh else here.finish(here.start(shard))
         finally:
@@ -190,7 +165,9 @@ def run_laws(case: Case, message: bytes) -> bytes:
 
     def work() -> Any:
         where = arguments[0][0][1]
-        return asked(case.hosts().first(), f"distribution on {where}", "laws", None, *arguments)
+        what = f"distribution on {where}"
+        host = case.hosts().first()
+        return asked(host, ANSWERS["laws"], what, "laws", None, *arguments)
 
     return _answered(case, work)
 
@@ -199,8 +176,8 @@ def run_item(case: Case, message: bytes) -> bytes:
     """Call a function on an item."""
 
     def work() -> Any:
-        answer = case.hosts().first().call("work", pickle.loads(message))  # noqa: S301
-        return checked(Reply, answer).outcome().result()
+        answer = case.hosts().first().call("__call__", pickle.loads(message))  # noqa: S301
+        return checked(Outcome, answer).result()
 
     return _answered(case, work)
 
@@ -213,20 +190,15 @@ def stop(key: str) -> None:
 
 
 def _answered(case: Case, work: Callable[[], Any]) -> bytes:
+    def safe() -> Any:
+        try:
+            return work()
+        except (InvalidInput, Lost, Garbled) as error:
+            raise TargetError(str(error)) from None
+
     if case.differs:
         return pack(0, {"differs": f"worker {address()} has {case.differs}"})
-    try:
-        return pack(0, {"done": work()})
-    except TargetError as error:
-        return pack(0, {"cause": error.cause, "detail": error.detail})
-    except (DpassayError, Lost, Garbled) as error:
-        return pack(0, {"cause": printable(str(error))})
-
-
-def _built(written: bytes, worker: str) -> Any:
-    found = read(written, worker)
-    one_thread()  # of what has just been imported
-    return found
+    return pack(0, outcome_of(safe))
 
 
 def difference(known: tuple[str, ...], here: tuple[str, ...]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,42 +27,39 @@ WIDE = 1024
 """Answers in a row that is long."""
 
 
-class Coding(Protocol):
+Draws = NDArray[np.generic]
+Counted = tuple[NDArray[Any], bytes]
+"""Counts (q, size) of answers (trials, q), and a digest of the answers.
+
+Whole numbers where a coding counts, floats where it measures; no digest where nobody compares."""
+
+
+class Coding:
     """Turns answers into symbols 0, ..., size - 1 and counts them."""
 
-    @property
-    def additive(self) -> bool:
-        """Return whether it counts, so that calls add up.
-
-        If not, it measures the answers of a block together.
-        """
-        ...
-
-    @property
-    def rounds(self) -> bool:
-        """Return whether it draws from the generator of `count`."""
-        ...
+    __slots__ = ()
+    additive: ClassVar[bool] = True
+    """Whether calls add up; if not, it measures the answers of a block together."""
+    rounds: ClassVar[bool] = False
+    """Whether it counts by `round`, with coins, and not by `count`."""
 
     @property
     def size(self) -> int:
         """Number of symbols."""
-        ...
+        raise NotImplementedError
 
     @property
     def key(self) -> str:
-        """Return what counts depend on besides the answers."""
-        ...
+        """What counts depend on besides the answers."""
+        raise NotImplementedError
 
-    def count(
-        self, draws: NDArray[np.generic], rng: np.random.Generator
-    ) -> tuple[NDArray[Any], bytes]:
-        """Return counts (q, size) of answers (trials, q), and a digest of the answers.
+    def count(self, draws: Draws) -> Counted:
+        """Count answers."""
+        raise NotImplementedError
 
-        Empty where nobody compares them.
-
-        Whole numbers where it counts, floats where it measures.
-        """
-        ...
+    def round(self, draws: Draws, rng: np.random.Generator) -> Counted:
+        """Count answers that are rounded at random."""
+        raise NotImplementedError
 
 
 ONE_BY_ONE = 64
@@ -70,12 +67,10 @@ ONE_BY_ONE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class Labels(Coding):
     """Each label is a symbol."""
 
     labels: tuple[int, ...]
-    additive: ClassVar[bool] = True
-    rounds: ClassVar[bool] = False
 
     @property
     def size(self) -> int:
@@ -87,11 +82,7 @@ class Labels:
         """The labels."""
         return repr(self.labels)
 
-    def count(
-        self,
-        draws: NDArray[np.generic],
-        rng: np.random.Generator,  # noqa: ARG002
-    ) -> tuple[NDArray[np.int64], bytes]:
+    def count(self, draws: Draws) -> Counted:
         """Count the labels; what is none of the others is the first, as there is nothing else."""
         if self.size > ONE_BY_ONE:
             order = np.argsort(self.labels, kind="stable")
@@ -110,12 +101,10 @@ class Labels:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bins:
+class Bins(Coding):
     """Symbol k says that an answer is in [edge k, edge k + 1); the outermost are infinite."""
 
     edges: NDArray[np.float64]  # (q, m), ascending in each row
-    additive: ClassVar[bool] = True
-    rounds: ClassVar[bool] = False
 
     @property
     def size(self) -> int:
@@ -127,11 +116,7 @@ class Bins:
         """Digest of the edges."""
         return hashlib.sha256(np.ascontiguousarray(self.edges).tobytes()).hexdigest()
 
-    def count(
-        self,
-        draws: NDArray[np.generic],
-        rng: np.random.Generator,  # noqa: ARG002
-    ) -> tuple[NDArray[np.int64], bytes]:
+    def count(self, draws: Draws) -> Counted:
         """Count the answers in each bin."""
         seen = np.empty((draws.shape[1], self.size), dtype=np.int64)
         for query, edges in enumerate(self.edges):
@@ -141,12 +126,11 @@ class Bins:
 
 
 @dataclass(frozen=True, slots=True)
-class Rounded:
+class Rounded(Coding):
     """Answers in [low, high] rounded to a grid at random, so that the mean stays what it is."""
 
     low: float
     high: float
-    additive: ClassVar[bool] = True
     rounds: ClassVar[bool] = True
 
     @property
@@ -159,23 +143,19 @@ class Rounded:
         """The range."""
         return repr((self.low, self.high, GRID))
 
-    def count(
-        self, draws: NDArray[np.generic], rng: np.random.Generator
-    ) -> tuple[NDArray[np.int64], bytes]:
+    def round(self, draws: Draws, rng: np.random.Generator) -> Counted:
         """Count the answers at each point of the grid."""
         unit = np.clip((draws.astype(float) - self.low) / (self.high - self.low), 0.0, 1.0)
         symbols = to_grid(unit, rng)
-        return np.stack([np.bincount(column, minlength=self.size) for column in symbols.T]), _mark(
-            draws
-        )
+        counts = [np.bincount(column, minlength=self.size) for column in symbols.T]
+        return np.stack(counts), _mark(draws)
 
 
 @dataclass(frozen=True, slots=True)
-class Pilot:
+class Pilot(Coding):
     """The quantiles of one block instead of counts."""
 
     additive: ClassVar[bool] = False
-    rounds: ClassVar[bool] = False
 
     @property
     def size(self) -> int:
@@ -187,11 +167,7 @@ class Pilot:
         """The levels."""
         return repr(LEVELS.tolist())
 
-    def count(
-        self,
-        draws: NDArray[np.generic],
-        rng: np.random.Generator,  # noqa: ARG002
-    ) -> tuple[NDArray[np.float64], bytes]:
+    def count(self, draws: Draws) -> Counted:
         """Return the quantiles of a block."""
         levels = np.concatenate([LEVELS, 1 - LEVELS[-2::-1]])
         quantiles = np.quantile(draws.astype(float), levels, axis=0, method="inverted_cdf").T

@@ -25,7 +25,7 @@ from dpassay.errors import InvalidInput, LedgerError
 from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.source import files_of
-from dpassay.trials.blocks import Counts, block_of
+from dpassay.trials.blocks import BlockCounts, block_of
 from dpassay.trials.wire import Garbled, pack, read, unpack
 
 APPLICATION = 0x64706173
@@ -40,6 +40,9 @@ CREATE TABLE IF NOT EXISTS work (
     value BLOB NOT NULL, checksum BLOB NOT NULL,
     PRIMARY KEY (dataset, first, stop, trials)
 ) WITHOUT ROWID
+"""
+FOUND = """
+SELECT value, checksum FROM work WHERE dataset = ? AND first = ? AND stop = ? AND trials = ?
 """
 HELD = [("table", "work")]
 """All that a ledger holds; a trigger could undo what is written."""
@@ -88,34 +91,23 @@ class Ledger:
         if self._connection is not None:
             self._connection.close()
 
-    def get(self, key: Key) -> Counts | None:
+    def get(self, key: Key) -> BlockCounts | None:
         """Return the counts of a key, or None; raise `LedgerError` if they have been damaged."""
         found = self.find(key)
         if found is None:
             return None
         try:
-            counts: Counts = read(Counts, found)
+            counts: BlockCounts = read(BlockCounts, found)
         except Garbled:
             raise self._damaged(key) from None
         if counts.calls.ndim != 3 or len(counts.marks) != key[2] - key[1]:
             raise self._damaged(key)
         return counts
 
-    def put(self, rows: Iterable[tuple[Key, Counts]]) -> None:
-        """Write finished counts; as `keep`."""
-        self.keep(rows)
-
     def find(self, key: Key) -> Any:
         """Return the result of a key, or None; raise `LedgerError` if it has been damaged."""
         with self._faults(LedgerError):
-            found = self._open().execute(
-                (
-                    "SELECT value, checksum FROM work WHERE dataset = ? AND first = ? AND stop = "
-                    "? AND trials = ?"
-                ),
-                key,
-            )
-            row = found.fetchone()
+            row = self._open().execute(FOUND, key).fetchone()
         if row is None:
             return None
         value, checksum = row
@@ -146,19 +138,10 @@ class Ledger:
 
     def _insert(self, connection: sqlite3.Connection, key: Key, value: bytes) -> None:
         row = (*key, value, _checksum(key, value))
-        if (
-            connection.execute("INSERT OR IGNORE INTO work VALUES (?, ?, ?, ?, ?, ?)", row).rowcount
-            == 1
-        ):
+        written = connection.execute("INSERT OR IGNORE INTO work VALUES (?, ?, ?, ?, ?, ?)", row)
+        if written.rowcount == 1:
             return
-        held = connection.execute(
-            (
-                "SELECT value, checksum FROM work WHERE dataset = ? AND first = ? AND stop = ? "
-                "AND trials = ?"
-            ),
-            key,
-        ).fetchone()
-        if held != row[4:]:
+        if connection.execute(FOUND, key).fetchone() != row[4:]:
             raise LedgerError(
                 f"ledger '{self.path}': holds another result for blocks {key[1]} to {key[2] - 1} "
                 f"of dataset {key[0].hex()[:16]}; the mechanism does not draw from rng alone, or "

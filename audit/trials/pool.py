@@ -3,77 +3,95 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpassay.errors import DpassayError, TargetError, told
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.trials.isolation.host import Host, wait
-from dpassay.trials.isolation.hosts import Hosts
+from dpassay.trials.isolation.hosts import GARBLED, Hosts
 from dpassay.trials.isolation.limits import UNLIMITED, Lost, Overtime, Unsent
-from dpassay.trials.threads import one_thread
+from dpassay.trials.isolation.server import Server
 from dpassay.trials.wire import Garbled, read
-from dpassay.trials.written import INLINE, Reply
+from dpassay.trials.written import INLINE, Outcome
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Question:
-    """What a process is asked. It ends with an answer, or with the cause why there is none."""
+    """What another process is asked. It ends with an answer, or with the cause why there is none.
 
-    operation: str
+    `arrived` is called in the process that waits as soon as there is an answer; it may say that the
+    answer is none, by a cause.
+    """
+
+    operation: Any  # its name in a process, the function itself on a cluster
     arguments: tuple[Any, ...]
     known: tuple[Any, ...] = ()  # see `dpassay.trials.isolation.host.Host.ask`
+    fresh: bool = False  # in a process that has done nothing else
+    arrived: Callable[[], None] | None = None
+    held: Any = None  # what the pool or the cluster has of it
     answer: Any = None
     came: bool = False
     cause: str = ""
     detail: str = ""
-    lost: bool = False
+    lost: bool = False  # its process is
 
     @property
     def ended(self) -> bool:
         """Return whether nothing more is to be waited for."""
         return self.came or self.cause != ""
 
+    def take(self, outcome: Outcome) -> None:
+        """Take in what came of it."""
+        try:
+            self.answer, self.came = outcome.result(), True
+        except InvalidInput as error:
+            self.cause = str(error)
+        except TargetError as error:
+            self.cause, self.detail = error.cause, error.detail
+        else:
+            if self.arrived is not None:
+                self.arrived()
+
+    def result(self) -> Any:
+        """Return the answer; raise `TargetError` if there is none."""
+        if not self.came:
+            raise TargetError(self.cause, self.detail)
+        return self.answer
+
 
 @dataclass(slots=True, eq=False)
 class Pool:
     """Asks `jobs` processes, which are opened when they are needed.
 
-    `arrived` is called in this process with every question that has an answer, as soon as it
-    has; it may say that the answer is none, by a cause. `overtime` says why a question has no
-    answer that took longer than a number of seconds, which stands at {}.
+    `overtime` says why a question has no answer that took longer than a number of seconds, which
+    stands at {}.
     """
 
     hosts: Hosts
     jobs: int
-    arrived: Callable[[Question], None]
     overtime: str = "took longer than {:g} s"
     _waiting: deque[Question] = field(default_factory=deque, init=False)
     _busy: dict[Host, Question] = field(default_factory=dict, init=False)
 
-    def submit(self, question: Question) -> Question:
-        """Take a question; it is asked at once if a process is free."""
-        self.enqueue(question)
-        self._feed()
-        return question
-
-    def enqueue(self, question: Question) -> Question:
-        """Take a question that is asked when next something is waited for.
-
-        A `TargetError` follows if it cannot be sent to a process, or none can be started.
-        """
-        self._waiting.append(question)
-        return question
-
-    def wait(self, question: Question) -> None:
-        """Wait until a question has ended."""
-        while not question.ended:
-            self.look()
+    @property
+    def ahead(self) -> int:
+        """Return how many questions are worth asking before the first is answered."""
+        return 4 * self.jobs
 
     @property
     def under_way(self) -> int:
         """Return how many questions have not ended."""
         return len(self._waiting) + len(self._busy)
+
+    def ask(self, question: Question) -> Question:
+        """Take a question; it is asked at once if a process is free.
+
+        `TargetError` says that it cannot be sent to a process, or none can be started.
+        """
+        self._waiting.append(question)
+        self._feed()
+        return question
 
     def abandon(self, questions: Sequence[Question]) -> None:
         """Stop working on questions."""
@@ -90,32 +108,42 @@ class Pool:
             self._dismiss(host)
 
     def _dismiss(self, host: Host) -> None:
-        del self._busy[host]
         host.close()
+        self._let_go(host)
+
+    def _let_go(self, host: Host) -> Question:
+        """Free a process; one of a question of its own is ended."""
+        question = self._busy.pop(host)
+        if question.held is not None:
+            self.hosts.absorb(question.held)
+        return question
 
     def _feed(self) -> None:
         """Ask processes that have nothing to do."""
         while self._waiting and len(self._busy) < self.jobs:
-            host = next(
-                host for host in self._opened(len(self._busy) + 1) if host not in self._busy
-            )
-            question = self._waiting.popleft()
+            host = self._free(self._waiting[0])
+            question = self._busy[host] = self._waiting.popleft()
             try:
                 host.ask(question.operation, *question.arguments, known=question.known)
             except Lost as error:
                 question.cause = str(error)
+                self._let_go(host)
             except Unsent as error:
+                self._let_go(host)
                 raise TargetError(
                     f"its data cannot be sent to a worker ({error}); {INLINE}"
                 ) from None
-            else:
-                self._busy[host] = question
 
-    def _opened(self, number: int) -> list[Host]:
+    def _free(self, question: Question) -> Host:
+        """Return a process that has nothing to do, or has never had, as a question wants it."""
         try:
-            return self.hosts.several(number)
+            if question.fresh:
+                others = question.held = self.hosts.afresh()
+                return others.several(1)[0]
+            opened = self.hosts.several(len(self._busy) + 1)
         except Lost as error:
             raise TargetError(str(error)) from None
+        return next(host for host in opened if host not in self._busy)
 
     def look(self) -> None:
         """Wait a moment for any answer, and hand on what has come."""
@@ -131,20 +159,48 @@ class Pool:
             else:
                 if not came:
                     continue
-                _take(question, told)
-                if question.came:
-                    self.arrived(question)
-            del self._busy[host]
+                try:
+                    outcome = read(Outcome, told)
+                except Garbled as error:
+                    outcome = Outcome(cause=f"{GARBLED} ({error})")
+                self._let_go(host).take(outcome)
+                continue
+            self._let_go(host)
         self._feed()
 
 
-def _take(question: Question, told: Any) -> None:
+def answers(asks: Any, questions: Iterable[Question]) -> Iterator[Any]:
+    """Ask a pool or a cluster questions, some ahead, and yield the answers in order.
+
+    One whose process a pool has lost is asked once more: the system may have killed it. A cluster
+    tries again by itself.
+    """
+    under_way: deque[Question] = deque()
+
+    def first() -> Any:
+        question = under_way[0]
+        wait_for(asks, question)
+        if question.lost and isinstance(asks, Pool):
+            question.cause, question.lost = "", False
+            wait_for(asks, asks.ask(question))
+        under_way.popleft()
+        return question.result()
+
     try:
-        question.answer, question.came = read(Reply, told).outcome(), True
-    except Garbled as error:
-        question.cause = f"its process sent something that is no answer ({error})"
-    except TargetError as error:
-        question.cause, question.detail = error.cause, error.detail
+        for question in questions:
+            under_way.append(asks.ask(question))
+            if len(under_way) >= asks.ahead:
+                yield first()
+        while under_way:
+            yield first()
+    finally:
+        asks.abandon(under_way)
+
+
+def wait_for(asks: Any, question: Question) -> None:
+    """Wait until a question of a pool or a cluster has ended."""
+    while not question.ended:
+        asks.look()
 
 
 def in_order(
@@ -156,44 +212,9 @@ def in_order(
     pickled, and it returns data that `dpassay.trials.wire` can write. If it raises or its
     process ends, that is a `TargetError`, and nothing is left behind either.
     """
-    hosts = Hosts(name, desk_of(work), UNLIMITED)
-    pool = Pool(hosts, jobs, _nothing)
+    hosts = Hosts(name, Server(lambda: work), UNLIMITED)
+    questions = (Question(operation="__call__", arguments=(item,)) for item in items)
     try:
-        asked = [pool.enqueue(Question(operation="work", arguments=(item,))) for item in items]
-        for question, item in zip(asked, items, strict=True):
-            pool.wait(question)
-            if question.lost:  # its process may have been killed by the system
-                question = pool.enqueue(Question(operation="work", arguments=(item,)))  # noqa: PLW2901
-                pool.wait(question)
-            if not question.came:
-                raise TargetError(question.cause, question.detail)
-            yield question.answer.result()
+        yield from answers(Pool(hosts, jobs), questions)
     finally:
-        pool.dismiss()
         hosts.close()
-
-
-def desk_of(
-    work: Callable[[Any], Any],
-) -> Callable[[str, tuple[Any, ...], dict[int, Any]], dict[str, Any]]:
-    """Return what answers in another process; each of them uses one thread."""
-    limited: list[Any] = []
-
-    def answer(
-        operation: str, arguments: tuple[Any, ...], objects: dict[int, Any]
-    ) -> dict[str, Any]:
-        del operation, objects
-        if not limited:
-            limited.append(one_thread())
-        try:
-            return {"done": work(*arguments)}
-        except TargetError as error:
-            return {"cause": error.cause, "detail": error.detail}
-        except DpassayError as error:
-            return {"cause": str(error), "detail": told(error)}
-
-    return answer
-
-
-def _nothing(question: Question) -> None:
-    """Leave an answer as it is."""

@@ -13,10 +13,10 @@ import numpy as np
 
 from dpassay.errors import TargetError
 from dpassay.pairs import Change
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import (
-    Counts,
+    BlockCounts,
     block_of,
     blocks,
     draw_blocks,
@@ -75,7 +75,7 @@ Shard = tuple[Piece, ...]
 class ShardResult:
     """What came of a shard: counts of its pieces, up to the one that failed."""
 
-    counts: tuple[Counts, ...]
+    counts: tuple[BlockCounts, ...]
     failure: tuple[Line, Text] | None = None  # cause and detail of the `TargetError` that ended it
 
 
@@ -87,7 +87,7 @@ def cut(task: Task, queries: int, most: int = ANSWERS) -> Iterator[Piece]:
         yield Piece(task=task, first=first, stop=min(first + step, every.stop))
 
 
-def answers_of(piece: Piece, groups: Sequence[Group]) -> int:
+def answers_of(piece: Piece, groups: Sequence[PairGroup]) -> int:
     """Return for how many answers a piece asks."""
     length, task = block_of(piece.task.size), piece.task
     trials = min((piece.stop - piece.first) * length, task.size)
@@ -96,7 +96,7 @@ def answers_of(piece: Piece, groups: Sequence[Group]) -> int:
 
 def bundle(
     tasks: Iterable[Task],
-    groups: Sequence[Group],
+    groups: Sequence[PairGroup],
     most: int = ANSWERS,
     worth: Callable[[], int] | None = None,
 ) -> Iterator[Shard]:
@@ -125,10 +125,10 @@ def span(task: Task, first: int, stop: int) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
-class Brief:
+class ShardBrief:
     """What the trials of some shards are about."""
 
-    groups: tuple[Group, ...]  # what the tasks refer to
+    groups: tuple[PairGroup, ...]  # what the tasks refer to
     codings: tuple[Coding, ...]  # what is counted, per group
     seed: int
 
@@ -138,37 +138,34 @@ class Brief:
 
 
 class TrialRunner:
-    """Where the trials of a mechanism are run; see `Brief` for what they are about.
+    """Where the trials of a mechanism are run; see `ShardBrief` for what they are about.
 
     It keeps the state of the last base dataset and of its last neighbour.
     """
 
     def __init__(
-        self, target: AuditTarget, groups: tuple[Group, ...], codings: tuple[Coding, ...], seed: int
+        self,
+        target: AuditTarget,
+        groups: tuple[PairGroup, ...],
+        codings: tuple[Coding, ...],
+        seed: int,
     ) -> None:
         self.target = target
-        self.groups = groups
-        self.codings = codings
-        self.seed = seed
-        self.brief = Brief(groups=groups, codings=codings, seed=seed)
+        self.brief = ShardBrief(groups=groups, codings=codings, seed=seed)
         self._base: tuple[object, Any] = (None, None)
         self._neighbour: tuple[object, Any] = (None, None)
 
-    def change(self, task: Task) -> Change | None:
-        """Return the change that makes the dataset of a task."""
-        return self.brief.change(task)
-
     def stream(self, task: Task) -> tuple[str | float, ...]:
         """Return the key of the random streams of a task."""
-        group, change = self.groups[task.group], self.change(task)
-        return stream_key(self.target, group, change, phase=task.name, seed=self.seed)
+        group, change = self.brief.groups[task.group], self.brief.change(task)
+        return stream_key(self.target, group, change, phase=task.name, seed=self.brief.seed)
 
     def run(self, shard: Shard, *, probe: bool = False) -> ShardResult:
         """Run the trials of a shard.
 
         With `probe` the first piece twice, which must give the same counts where coins are seeded.
         """
-        found: list[Counts] = []
+        found: list[BlockCounts] = []
         try:
             for piece in shard:
                 found.append(self._draw(piece))
@@ -179,22 +176,23 @@ class TrialRunner:
             return ShardResult(counts=tuple(found), failure=(error.cause, error.detail))
         return ShardResult(counts=tuple(found))
 
-    def _repeat(self, piece: Piece, counts: Counts) -> None:
+    def _repeat(self, piece: Piece, counts: BlockCounts) -> None:
         if not same(self._draw(piece), counts):
-            raise TargetError(unrepeatable(self.change(piece.task)))
+            raise TargetError(unrepeatable(self.brief.change(piece.task)))
 
     def _unchanged(self, groups: set[int]) -> None:
         """Raise if the mechanism has written into a dataset that it was lent."""
         for g in groups:
-            if self.groups[g].pairs.base.digest != self.groups[g].digest:
+            if self.brief.groups[g].pairs.base.digest != self.brief.groups[g].digest:
                 raise TargetError(
                     "it changed the dataset that it was given; a mechanism must leave its inputs "
                     "as they are"
                 )
 
-    def _draw(self, piece: Piece) -> Counts:
+    def _draw(self, piece: Piece) -> BlockCounts:
         task = piece.task
-        group, change, coding = self.groups[task.group], self.change(task), self.codings[task.group]
+        group, coding = self.brief.groups[task.group], self.brief.codings[task.group]
+        change = self.brief.change(task)
         state, key, drawn = self._state(task), self.stream(task), []
         for block in range(piece.first, piece.stop):
             try:
@@ -212,11 +210,11 @@ class TrialRunner:
 
     def _state(self, task: Task) -> Any:
         """Return the state of a task's dataset, made anew for every phase."""
-        place, data = (task.phase, task.group), self.groups[task.group].pairs.base
+        place, data = (task.phase, task.group), self.brief.groups[task.group].pairs.base
         if self._base[0] != place:
             self._base = self._neighbour = (None, None)
             self._base = (place, self.target.prepare(data))
-        change = self.change(task)
+        change = self.brief.change(task)
         if change is None:
             return self._base[1]
         if self._neighbour[0] != (place, task.pair):
@@ -228,7 +226,7 @@ class TrialRunner:
         return self._neighbour[1]
 
 
-def same(one: Counts, other: Counts) -> bool:
+def same(one: BlockCounts, other: BlockCounts) -> bool:
     """Return whether two counts of the same trials agree, as they must."""
     return one.marks == other.marks and np.array_equal(one.calls, other.calls, equal_nan=True)
 

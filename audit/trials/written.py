@@ -6,7 +6,7 @@ Results that are dataclasses (laws, counts) are schemas themselves.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from typing import Annotated, Any, Literal
 
@@ -14,12 +14,12 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dpassay.changes.reading import change_from_json
+from dpassay.changes import change_from_json
 from dpassay.claims import Claim, claim_from_json
 from dpassay.claims.promise import Status
 from dpassay.data import Dataset, Labelled, Values, points
 from dpassay.edits import Edit
-from dpassay.errors import InvalidInput, TargetError, require
+from dpassay.errors import DpassayError, InvalidInput, TargetError, printable, require, told
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.pairs import AnyOf, Change, FlipLabel, Pairs, Replace, ReplaceValue, Several, Shift
@@ -27,8 +27,8 @@ from dpassay.rows.columns import value_from_json
 from dpassay.rows.rows import Form, Rows
 from dpassay.trials.blocks import rows_of_calls
 from dpassay.trials.encoders import Pilot
-from dpassay.trials.tasks import Brief, Shard, ShardResult
-from dpassay.trials.wire import Count, Garbled, Line, Message, Text, line_of, read
+from dpassay.trials.tasks import Shard, ShardBrief, ShardResult
+from dpassay.trials.wire import Count, Garbled, Line, Message, Text, read
 
 INLINE = "use executor 'inline'"
 LAWS = {kind.__name__: kind for kind in (FiniteLaw, PointLaw, NoiseLaw)}
@@ -48,33 +48,30 @@ class Outcome(Message):
 
     done: Any = None
     invalid: Line = ""
-    told: Text = ""
     cause: Line = ""
+    raised: Line = ""  # the type of any other exception
     detail: Text = ""
-    differs: Line = ""
+    differs: Line = ""  # how a worker's installation is another one
 
-    def result(self) -> Any:
+    def result(self, what: str = "") -> Any:
         """Return what was done; raise `InvalidInput` or `TargetError` if it was not."""
         if self.invalid:
-            raise InvalidInput(self.invalid) from Elsewhere(self.told)
-        if self.cause:
-            raise TargetError(self.cause, self.detail)
+            raise InvalidInput(self.invalid) from Elsewhere(self.detail)
+        if self.cause or self.raised:
+            raise TargetError(self.cause or f"{what}{self.raised} was raised", self.detail)
         return self.done
 
 
-class Reply(Message):
-    """What a host says: an outcome, or what was raised instead."""
-
-    answer: Any = None
-    raised: Line = ""
-    told: Text = ""
-
-    def outcome(self, what: str = "") -> Outcome:
-        """Return the outcome; raise `TargetError` if something was raised instead."""
-        if self.raised:
-            raise TargetError(f"{what}{self.raised} was raised", self.told)
-        outcome: Outcome = read(Outcome, self.answer)
-        return outcome
+def outcome_of(work: Callable[[], Any]) -> dict[str, Any]:
+    """Do something, and return what came of it as an `Outcome` says it."""
+    try:
+        return {"done": work()}
+    except InvalidInput as error:
+        return {"invalid": printable(str(error)), "detail": told(error)}
+    except TargetError as error:
+        return {"cause": printable(error.cause), "detail": error.detail}
+    except DpassayError as error:
+        return {"cause": printable(str(error)), "detail": told(error)}
 
 
 class ClaimMessage(Message):
@@ -234,14 +231,7 @@ def worst_case_json(case: WorstCase) -> dict[str, Any]:
 
 
 def worst_case_from(told: CaseMessage) -> WorstCase:
-    """Read a worst case; raise `Garbled` if it is none, as what follows does."""
-    try:
-        return _worst_case(told)
-    except Exception as error:  # noqa: BLE001  (whatever it does to its reader)
-        raise Garbled(line_of(error)) from None
-
-
-def _worst_case(told: CaseMessage) -> WorstCase:
+    """Read a worst case; whatever is raised says that it is none."""
     base, pool = _data_from(told.base), None if told.pool is None else _data_from(told.pool)
     require(pool is None or isinstance(pool, Labelled), "pool", told.pool, "a Labelled, or None")
     changes = tuple(change_from_json(each, pool) for each in told.changes)
@@ -286,7 +276,7 @@ def reachable_from(told: ReachableMessage) -> Reachable:
     return Reachable(**given | {"law": law, "moves": moves.astype(np.int64)})
 
 
-def shard_result_from(told: Any, brief: Brief, shard: Shard) -> ShardResult:
+def shard_result_from(told: Any, brief: ShardBrief, shard: Shard) -> ShardResult:
     """Read what came of a shard."""
     done: ShardResult = read(ShardResult, told)
     if len(done.counts) > len(shard) or (done.failure is None and len(done.counts) < len(shard)):

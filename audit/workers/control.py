@@ -16,7 +16,7 @@ END = 2 * supervisor.LAST
 """Seconds that a supervisor is given to end everything."""
 
 
-class Control:
+class ProcessControl:
     """Tells how foreign code ended, and ends it; `there` is the supervisor's end."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""A prediction service with Flask, for `dpassay attack --service http://127.0.0.1:5000`.
+"""A prediction service with Flask, for `dpassay attack service http://127.0.0.1:5000`.
 
 `my_service.open_session(data, seed, user)` is your own; its `ask` returns None once it refuses.
 """

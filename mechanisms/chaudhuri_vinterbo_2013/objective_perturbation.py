@@ -28,7 +28,7 @@ from dpassay.claims import DP, Claim
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.crossings import Crossing
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.line_loss import most_on_the_line, worst_pair
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import UP, farthest
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation import Trained
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation import TrainedWeights
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation_scores import Scored
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbed import minimise
 from dpassay.mechanisms.shared.linear import gamma
@@ -178,7 +178,7 @@ class ObjectivePerturbation(Scored):
         _, v, new, other = worst_pair(alpha, lambda_ * n, n)
         return [v, new, *[other] * (n - 1)]
 
-    def crossing(self, state: Trained, lambda_: float, t: Array) -> Crossing:
+    def crossing(self, state: TrainedWeights, lambda_: float, t: Array) -> Crossing:
         """The weight is >= t if and only if the gradient at t is <= 0.
 
         -R >= (alpha n / 2)(lambda t + mean pull at t).

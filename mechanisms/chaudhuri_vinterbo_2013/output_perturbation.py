@@ -24,7 +24,7 @@ from dpassay.data import Labelled
 from dpassay.laws import NoiseLaw
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.crossings import Crossing
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import UP, farthest, steepest
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation import Trained
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation import TrainedWeights
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation_scores import Scored
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbed import minimise
 from dpassay.noise import Noise
@@ -81,11 +81,11 @@ class OutputPerturbation(Scored):
         """Released weights (size, d) for noise R (size, d)."""
         return self._centre(V, lambda_)[0] + self.step(lambda_, len(V)) * R
 
-    def locate(self, data: Labelled, lambda_: float) -> Trained:
+    def locate(self, data: Labelled, lambda_: float) -> TrainedWeights:
         """State of a dataset, with the minimiser."""
         V = self.signed(data, slice(0, len(data) - self.m))
         centre, distance = self._centre(V, lambda_)
-        return Trained(data=data, V=V, centre=centre, distance=distance)
+        return TrainedWeights(data=data, V=V, centre=centre, distance=distance)
 
     def _centre(self, V: Array, lambda_: float) -> tuple[Array, float]:
         """Minimiser (d,), and a bound on the distance from it.
@@ -104,7 +104,7 @@ class OutputPerturbation(Scored):
         """A lone record: nothing but the regulariser resists."""
         return [1.0, -1.0, *[0.0] * (n - 1)]
 
-    def crossing(self, state: Trained, lambda_: float, t: Array) -> Crossing:
+    def crossing(self, state: TrainedWeights, lambda_: float, t: Array) -> Crossing:
         """The weight is >= t if and only if R >= (t - w*) lambda alpha n / 2."""
         assert state.centre is not None
         step, centre = self.step(lambda_, len(state.V)), float(state.centre[0])
@@ -112,7 +112,7 @@ class OutputPerturbation(Scored):
         hidden = state.distance + 2 * UNIT_ROUNDOFF * (float(np.abs(t).max()) + abs(centre))
         return Crossing(r=r, error=8 * UNIT_ROUNDOFF * float(np.abs(r).max()), shift=hidden / step)
 
-    def vector_law(self, state: Trained, side: Array) -> NoiseLaw:
+    def vector_law(self, state: TrainedWeights, side: Array) -> NoiseLaw:
         """The minimiser plus Laplace noise."""
         assert state.centre is not None
         noise = Noise(kind="laplace", scale=self.step(self.lambda_, len(state.V)))

@@ -56,7 +56,7 @@ def bin_words(cuts: tuple[float, ...], answer: int) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Trained:
+class TrainedWeights:
     """State: a dataset, labels times features V (n, d), and for Algorithm 4 the minimiser.
 
     V is of its training records.
@@ -70,7 +70,7 @@ class Trained:
     distance: float = 0.0
 
     @property
-    def mirrored(self) -> Trained:
+    def mirrored(self) -> TrainedWeights:
         """The state whose weights have the law of -w."""
         return replace(self, V=-self.V, centre=None if self.centre is None else -self.centre)
 
@@ -182,9 +182,9 @@ class Perturbation(LinearTraining):
         """Trained weights (size, d) for noise R (size, d)."""
         raise NotImplementedError
 
-    def locate(self, data: Labelled, lambda_: float) -> Trained:  # noqa: ARG002
+    def locate(self, data: Labelled, lambda_: float) -> TrainedWeights:  # noqa: ARG002
         """State of a dataset."""
-        return Trained(data=data, V=self.signed(data, slice(0, len(data) - self.m)))
+        return TrainedWeights(data=data, V=self.signed(data, slice(0, len(data) - self.m)))
 
     def turned(self, n: int) -> list[float]:
         """Labels times features in the worst case.
@@ -193,7 +193,7 @@ class Perturbation(LinearTraining):
         """
         raise NotImplementedError
 
-    def crossing(self, state: Trained, lambda_: float, t: Array) -> Crossing:
+    def crossing(self, state: TrainedWeights, lambda_: float, t: Array) -> Crossing:
         """Standard Laplace noise Z = R or -R that takes the weight over each of t, on the line."""
         raise NotImplementedError
 
@@ -205,17 +205,17 @@ class Perturbation(LinearTraining):
             )
             raise ArithmeticError(f"{said}; tolerance = {self.tolerance:g} was asked")
 
-    def vector_law(self, state: Trained, side: Array) -> NoiseLaw | None:  # noqa: ARG002
+    def vector_law(self, state: TrainedWeights, side: Array) -> NoiseLaw | None:  # noqa: ARG002
         """In one dimension, the law of side * w."""
         return None
 
-    def prepare(self, data: Labelled) -> Trained:
+    def prepare(self, data: Labelled) -> TrainedWeights:
         """Features, and what can be computed without noise."""
         self.check(data)
         return self.locate(data, self.lambda_)
 
     def sample(
-        self, state: Trained, queries: Array, size: int, rng: np.random.Generator
+        self, state: TrainedWeights, queries: Array, size: int, rng: np.random.Generator
     ) -> NDArray[Any]:
         """Answers of `size` independent trials at q queries, shape (size, q)."""
         w = self.weights(state.V, self.lambda_, self.noise(size, rng))
@@ -232,7 +232,7 @@ class Perturbation(LinearTraining):
             else np.searchsorted(self.cuts, answers, side="right")
         )
 
-    def distribution(self, state: Trained, queries: Array) -> FiniteLaw | NoiseLaw | None:
+    def distribution(self, state: TrainedWeights, queries: Array) -> FiniteLaw | NoiseLaw | None:
         """Exact law in one dimension, by change of variables; none of the AUC."""
         if self.d > 1 or self.release == "auc":
             return None

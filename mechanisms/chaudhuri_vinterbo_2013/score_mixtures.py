@@ -29,7 +29,7 @@ from scipy.special import logsumexp
 from dpassay.data import Labelled
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.crossings import laplace_bins
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import Score
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation import Trained
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation import TrainedWeights
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation_scores import Scored
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.selection import NODE_ERROR, nodes
 from dpassay.mechanisms.shared.linear import gamma
@@ -75,7 +75,7 @@ class Mixture:
     error: float = 0.0
 
 
-def located(trainer: Any, data: Labelled) -> tuple[Trained, ...]:
+def located(trainer: Any, data: Labelled) -> tuple[TrainedWeights, ...]:
     """State of a trainer on the line for each of its parameters.
 
     None of another trainer, whose scores have no law here.
@@ -85,7 +85,7 @@ def located(trainer: Any, data: Labelled) -> tuple[Trained, ...]:
 
 
 def score_mixture(
-    trainer: Scored, data: Labelled, theta: float, state: Trained, half_width: float
+    trainer: Scored, data: Labelled, theta: float, state: TrainedWeights, half_width: float
 ) -> Mixture | None:
     """Cut the score of what is trained at a parameter into bins of a half width or up to 16.
 
@@ -130,7 +130,7 @@ def score_mixture(
     )
 
 
-def _where(trainer: Scored, state: Trained, theta: float, most: float) -> Array:
+def _where(trainer: Scored, state: TrainedWeights, theta: float, most: float) -> Array:
     """Return weights between which all noise up to FAR ends, nearly evenly."""
     grid = np.linspace(-most, most, 65)
     for _ in range(2):
@@ -229,7 +229,7 @@ def mixture_log_p(mixtures: Sequence[Mixture], scale: float) -> tuple[Array, flo
 def fresh_log_p(
     trainer: Any,
     data: Labelled,
-    states: Sequence[Trained],
+    states: Sequence[TrainedWeights],
     scale: float,
     half_width: float = HALF_WIDTH,
 ) -> tuple[Array, float] | None:

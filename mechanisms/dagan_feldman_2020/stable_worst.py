@@ -24,7 +24,7 @@ from dpassay.mechanisms.shared.function_class import Functions
 from dpassay.mechanisms.shared.hypothesis_class import HypothesisClass, Points, Rule
 from dpassay.mechanisms.shared.plane_classes import Halfspaces
 from dpassay.pairs import Replace
-from dpassay.stats.divergence import Loss, label_difference, privacy_loss
+from dpassay.stats.divergence import CellLoss, label_difference, privacy_loss
 
 LawOf = Callable[[Labelled, Points], FiniteLaw | None]
 
@@ -119,7 +119,10 @@ def balanced(n: int, places: Points) -> WorstCase:
 
 def both_ways(p: FiniteLaw, q: FiniteLaw) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Change of a label's probability, and loss, in the worse direction at each query."""
-    measures: tuple[Callable[..., Loss], Callable[..., Loss]] = (label_difference, privacy_loss)
+    measures: tuple[Callable[..., CellLoss], Callable[..., CellLoss]] = (
+        label_difference,
+        privacy_loss,
+    )
     gamma, epsilon = (
         np.maximum(measure(p.log_p, q.log_p).value, measure(q.log_p, p.log_p).value)
         for measure in measures

@@ -147,7 +147,7 @@ class PredictionInterface:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Service:
+class InterfaceState:
     """State: the dataset, and the state in which it leaves the algorithm that answers."""
 
     data: Any
@@ -299,17 +299,23 @@ class Interface(Mechanism):
         """Raise `InvalidInput` if the base does."""
         self.predictor.check(data)
 
-    def prepare(self, data: Any) -> Service:
+    def prepare(self, data: Any) -> InterfaceState:
         """Prepare the base."""
-        return Service(data=data, predictor=self.predictor.prepare(data))
+        return InterfaceState(data=data, predictor=self.predictor.prepare(data))
 
-    def update(self, state: Service, change: Change) -> Service:
+    def update(self, state: InterfaceState, change: Change) -> InterfaceState:
         """Return the neighbour's state, by the base's `update` where it has one."""
         data = change.apply(state.data)
-        return Service(data=data, predictor=prepared(self.predictor, state.predictor, change, data))
+        return InterfaceState(
+            data=data, predictor=prepared(self.predictor, state.predictor, change, data)
+        )
 
     def sample(
-        self, state: Service, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+        self,
+        state: InterfaceState,
+        queries: NDArray[np.float64],
+        size: int,
+        rng: np.random.Generator,
     ) -> NDArray[np.int64]:
         """Transcripts of `size` independent conversations from each of q queries, shape (size, q).
 
@@ -327,7 +333,7 @@ class Interface(Mechanism):
             transcripts += answers.astype(np.int64) << i
         return transcripts
 
-    def distribution(self, state: Service, queries: NDArray[np.float64]) -> FiniteLaw | None:
+    def distribution(self, state: InterfaceState, queries: NDArray[np.float64]) -> FiniteLaw | None:
         """Exact law: the product of the base's probabilities along the way of each transcript.
 
         None where the base has none.

@@ -25,7 +25,7 @@ ANY = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Trained:
+class NoisyState:
     """State: the dataset, and what the predictor has made of it."""
 
     data: Labelled
@@ -117,23 +117,25 @@ class Noisy(Mechanism):
         """Raise `InvalidInput` if the predictor can never take these data."""
         self.source.check(data)
 
-    def prepare(self, data: Labelled) -> Trained:
+    def prepare(self, data: Labelled) -> NoisyState:
         """Train the predictor."""
-        return Trained(data=data, state=self.source.prepare(data))
+        return NoisyState(data=data, state=self.source.prepare(data))
 
-    def update(self, state: Trained, change: Change) -> Trained:
+    def update(self, state: NoisyState, change: Change) -> NoisyState:
         """Return the neighbour's state, for as little as the predictor can."""
         neighbour = change.apply(state.data)
-        return Trained(data=neighbour, state=prepared(self.source, state.state, change, neighbour))
+        return NoisyState(
+            data=neighbour, state=prepared(self.source, state.state, change, neighbour)
+        )
 
     def sample(
-        self, state: Trained, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+        self, state: NoisyState, queries: NDArray[np.float64], size: int, rng: np.random.Generator
     ) -> NDArray[Any]:
         """Answers of `size` independent trials at q queries, shape (size, q)."""
         values = self.source.distribution(state.state, queries).values
         return np.clip(values + self.noise.draw((size, len(queries)), rng), *self.numbers)
 
-    def distribution(self, state: Trained, queries: NDArray[np.float64]) -> NoiseLaw:
+    def distribution(self, state: NoisyState, queries: NDArray[np.float64]) -> NoiseLaw:
         """Exact law: the prediction plus noise, projected to `numbers`."""
         law = self.source.distribution(state.state, queries)
         return self._law(law.values, law.error)

@@ -24,7 +24,7 @@ AT_ONCE = 1000
 
 
 @dataclass(slots=True, eq=False)
-class Records:
+class NearestRecords:
     """Records of a dataset, which remember who is nearest to the queries that were asked last.
 
     Parameters
@@ -37,7 +37,7 @@ class Records:
     """
 
     data: Labelled
-    base: Records | None = None
+    base: NearestRecords | None = None
     place: int = 0
     _asked: tuple[NDArray[np.float64], int, Distances, Places] | None = field(
         default=None, init=False, repr=False

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
 from dpassay.errors import is_real, require
-from dpassay.mechanisms.relatives.nearest import Records
+from dpassay.mechanisms.relatives.nearest import NearestRecords
 from dpassay.mechanisms.relatives.votes import Votes
 from dpassay.mechanisms.shared.noisy_max import NoisyMax
 from dpassay.mechanisms.shared.teachers import Counts, check_labels, counted
@@ -109,18 +109,18 @@ class PrivateKNN(Votes):
         check_labels(data, self.K)
         require(self.k <= len(data), "k", self.k, f"at most the number of records, {len(data)}")
 
-    def prepare(self, data: Labelled) -> Records:
+    def prepare(self, data: Labelled) -> NearestRecords:
         """Keep the records."""
         self.check(data)
-        return Records(data)
+        return NearestRecords(data)
 
-    def update(self, state: Records, change: Change) -> Records:
+    def update(self, state: NearestRecords, change: Change) -> NearestRecords:
         """Return the changed records; only the changed one is looked at anew."""
         found = state.changed(change)
         self.check(found.data)
         return found
 
-    def counts(self, state: Records, queries: NDArray[np.float64]) -> Counts:
+    def counts(self, state: NearestRecords, queries: NDArray[np.float64]) -> Counts:
         """Votes of the k nearest for each label, shape (q, K).
 
         Of records equally far the first are taken.

@@ -8,9 +8,8 @@ from typing import Any
 
 from dpassay.numerics import percent
 from dpassay.record.attack_record import broken, renyi_name
-from dpassay.reports.attack.cell_words import detected, nats
-from dpassay.reports.attack.renyi import certified_words
-from dpassay.reports.attack.view import BLIND, INSIDE, Look, SubjectView, pair
+from dpassay.reports.attack.tables import certified_words, detected, nats
+from dpassay.reports.attack.view import BLIND, INSIDE, SubjectView, ViewOutcome, pair
 from dpassay.reports.shared.numbers import count, plain, plural, value
 
 Raw = Mapping[str, Any]
@@ -48,7 +47,7 @@ def claims_words(run: Raw, fine: Sequence[SubjectView]) -> str:
     return " ".join(texts)
 
 
-def _more(able: Sequence[tuple[SubjectView, Look]]) -> str:
+def _more(able: Sequence[tuple[SubjectView, ViewOutcome]]) -> str:
     """Name the guesses that are not at targets; empty where there are none."""
     return " and from fresh answers" if any(look.fresh for _, look in able) else ""
 
@@ -96,7 +95,7 @@ def _caps(blind: Sequence[SubjectView]) -> str:
     return ", ".join(dict.fromkeys((nats(max(look.cap or 0.0 for look in looks)), *renyi)))
 
 
-def _needed(looks: Sequence[Look]) -> str:
+def _needed(looks: Sequence[ViewOutcome]) -> str:
     """Return the leaks, each enough for all its views, that would be seen at each allowed loss."""
     most: dict[tuple[str, float], float] = {}
     for look in looks:
@@ -110,7 +109,7 @@ def _needed(looks: Sequence[Look]) -> str:
     return ", ".join(told)
 
 
-def _held(look: Look) -> tuple[str, float, float | None]:
+def _held(look: ViewOutcome) -> tuple[str, float, float | None]:
     """Return what is allowed on the claim's scale, and the smallest leak to be seen there."""
     if look.renyi_bound is None:
         return "ε", look.allowed[0] if look.allowed else 0.0, look.detectable

@@ -21,8 +21,8 @@ from dpassay.record.attack_record import (
     renyi_name,
     told_of_claims,
 )
-from dpassay.reports.attack.cell_words import FRESH
-from dpassay.reports.attack.transcripts import TranscriptTest, TranscriptTests
+from dpassay.reports.attack.tables import FRESH
+from dpassay.reports.attack.transcripts import TranscriptRow, TranscriptTests
 from dpassay.reports.attack.view import (
     BLIND,
     BROKEN,
@@ -31,14 +31,14 @@ from dpassay.reports.attack.view import (
     UNCLAIMED,
     UNKNOWN,
     WRONG,
-    Look,
     SubjectView,
+    ViewOutcome,
     fresh_guesses,
     pair,
     share,
 )
 from dpassay.reports.attack.words import UNDRAWN
-from dpassay.reports.shared.cards import Bar, Line, Number, Step, number_line
+from dpassay.reports.shared.cards import Bar, Card, LargeNumber, NumberLine, Step, number_line
 from dpassay.reports.shared.numbers import clean, count, plain, plural, value
 from dpassay.reports.shared.statuses import Status
 
@@ -46,27 +46,6 @@ Raw = Mapping[str, Any]
 
 MOST_CARDS = 2
 """Subjects that are shown in full; the others have a row each in the summary."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
-    """One subject on the first screen; see `dpassay.reports.run.page.first_screen.Card`.
-
-    `times` is what is lost at least, as a multiple of a broken claim; empty where unknown.
-    """
-
-    name: str
-    anchor: str
-    status: Status
-    numbers: tuple[Number, ...] = ()
-    seen: str = ""
-    bars: tuple[Bar, ...] = ()
-    scale: str = ""
-    line: Line | None = None
-    verdict: str = ""
-    steps: tuple[Step, ...] = ()
-    looked: tuple[str, ...] = ()
-    times: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,10 +193,12 @@ def _service(record: Raw, repeated: Sequence[TranscriptTests], command: str, sur
         anchor="repeated",
         status=status,
         numbers=(
-            Number(name="Defects", text=str(len(defects)), note="named below" if defects else ""),
+            LargeNumber(
+                name="Defects", text=str(len(defects)), note="named below" if defects else ""
+            ),
             *(() if found is None else _numbers(found, sure)),
         ),
-        seen=f"{'; '.join(clean(each['name']) for each in defects)}." if defects else "",
+        seen=(f"{'; '.join(clean(each['name']) for each in defects)}.",) if defects else (),
         line=None if found is None else _line(found),
         verdict=f"{blind[:1].upper()}{blind[1:]}." if blind else "",
         steps=tuple(_service_steps(status, defects, command)),
@@ -249,7 +230,7 @@ def _subject(
         steps = (Step(text="Mend what the message names."), Step(text="Again:", command=command))
         return replace(base, verdict=subject.error, steps=steps)
     best = subject.best.best
-    auc = Number(
+    auc = LargeNumber(
         name="Best AUC",
         text=share(best["auc"]),
         note=f"{clean(best['attack'])}, {subject.best.name}; an estimate"
@@ -269,7 +250,7 @@ def _subject(
     return replace(
         base,
         numbers=(*_numbers(found, sure), auc),
-        seen=found.seen if moved else "",
+        seen=(found.seen,) if moved else (),
         bars=tuple(
             Bar(side=side, text=text, width=round(100 * rate, 1))
             for side, rate, text in found.sides
@@ -293,7 +274,7 @@ def _strongest(found: Any) -> _Evidence | None:
     return max(known, key=rank, default=None)
 
 
-def _of_look(look: Look) -> _Evidence | None:
+def _of_look(look: ViewOutcome) -> _Evidence | None:
     if look.allowed is None or look.lower is None:
         return None
     bound = look.renyi_bound or look.bounds[0]
@@ -322,7 +303,7 @@ def _of_look(look: Look) -> _Evidence | None:
     )
 
 
-def _of_rung(rung: TranscriptTest) -> _Evidence | None:
+def _of_rung(rung: TranscriptRow) -> _Evidence | None:
     if rung.claimed is None or rung.lower is None:
         return None
     return _Evidence(
@@ -336,25 +317,25 @@ def _of_rung(rung: TranscriptTest) -> _Evidence | None:
     )
 
 
-def _numbers(found: _Evidence, sure: str) -> Iterator[Number]:
-    yield Number(name="Claimed", text=found.claimed, note=f"for {found.how}")
-    yield Number(
+def _numbers(found: _Evidence, sure: str) -> Iterator[LargeNumber]:
+    yield LargeNumber(name="Claimed", text=found.claimed, note=f"for {found.how}")
+    yield LargeNumber(
         name=f"Certified {found.renyi}".rstrip(),
         text=f"≥ {written(found.lower, 3, DOWN)}",
         note=f"{sure} confidence, by {found.by}",
     )
     if found.words:
-        yield Number(name="Leak ÷ claim", text=f"≥ {found.words} ×")
+        yield LargeNumber(name="Leak ÷ claim", text=f"≥ {found.words} ×")
     elif found.cap is not None:
         seen = found.detectable is not None and math.isfinite(found.detectable)
-        yield Number(
+        yield LargeNumber(
             name="Would have seen",
             text=f"≥ {written(found.detectable or 0.0, 3, UP)}" if seen else "nothing",
             note=f"with probability 0.9; could certify at most {written(found.cap, 3, DOWN)}",
         )
 
 
-def _line(found: _Evidence) -> Line | None:
+def _line(found: _Evidence) -> NumberLine | None:
     return number_line(
         (found.allowed[0], f"claim {plain(found.allowed[0])}"),
         (found.lower, f"≥ {written(found.lower, 3, DOWN)}"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,15 +14,16 @@ from dpassay.record.attack_record import (
     rungs_of,
     told_of_claims,
 )
-from dpassay.reports.attack.renyi import certified_words
+from dpassay.reports.attack.tables import certified_words
 from dpassay.reports.attack.words import defect_words
-from dpassay.reports.run.junit import document, element, testcase
+from dpassay.reports.shared.junit import JUnitCase, alarm, junit
 from dpassay.reports.shared.numbers import clean, plain
 
 Raw = Mapping[str, Any]
 
 NOT_PASSED = {BROKEN: "refuted", UNSEEN: "inconclusive", UNEXAMINED: "inconclusive"}
 """The type of failure that a word about a claim becomes."""
+GROUP = "dpassay.attack"
 FAILED = "could not be attacked"
 UNCLAIMED = "nothing is claimed of it, so this case cannot fail"
 
@@ -51,22 +51,20 @@ def to_junit(record: Raw) -> str:
         f"{sum(each == word for each in told.values())} {word}"
         for word in (BROKEN, HELD, UNSEEN, UNEXAMINED)
     )
-    return document("dpassay attack", cases, f"{len(told)} claims: {counts}.")
+    return junit("dpassay attack", cases, f"{len(told)} claims: {counts}.")
 
 
-def _case(name: str, record: Raw, word: str | None, error: str) -> ET.Element:
-    story = "\n".join(_story(name, record))
+def _case(name: str, record: Raw, word: str | None, error: str) -> JUnitCase:
+    story, name = "\n".join(_story(name, record)), clean(name)
     if error and word != BROKEN:
         message = f"{FAILED}: {clean(error)}"
-        outcome = element("error", f"{message}\n{story}", type="error", message=message)
-    elif word in NOT_PASSED:
+        return JUnitCase(GROUP, name, f"{message}\n{story}", "error", "error", message)
+    if word in NOT_PASSED:
         why = "; ".join(blind_to(record)) if word == UNEXAMINED else ""
         message = f"the claim: {word}{f' ({why})' if why else ''}"
-        outcome = element("failure", story, type=NOT_PASSED[word], message=message)
-    else:
-        said = UNCLAIMED if word is None else f"the claim: {word}"
-        outcome = element("system-out", f"{said}\n{story}")
-    return testcase("dpassay.attack", clean(name), outcome)
+        return JUnitCase(GROUP, name, story, "failure", NOT_PASSED[word], message)
+    said = UNCLAIMED if word is None else f"the claim: {word}"
+    return JUnitCase(GROUP, name, f"{said}\n{story}")
 
 
 def _story(name: str, record: Raw) -> Iterator[str]:
@@ -104,21 +102,19 @@ def _number(place: str, bound: Raw, claimed: float | None, *, bad: bool) -> str:
     return f"{words}; claim {plain(claimed)}{': broken' if bad else blind}"
 
 
-def _defect(defect: Raw, record: Raw) -> ET.Element:
+def _defect(defect: Raw, record: Raw) -> JUnitCase:
     service = clean(record["run"].get("service", "service"))
     name = clean(defect.get("name", "a defect"))
-    words = defect_words(defect)
-    outcome = element("failure", words, type="refuted", message=f"has a defect: {name}")
-    return testcase("dpassay.attack", f"{service}: {name}", outcome)
+    message = f"has a defect: {name}"
+    return JUnitCase(
+        GROUP, f"{service}: {name}", defect_words(defect), "failure", "refuted", message
+    )
 
 
-def _alarms(record: Raw) -> Iterator[ET.Element]:
+def _alarms(record: Raw) -> Iterator[JUnitCase]:
     """Yield a test case for what makes the whole record say less than it seems to."""
-    said = []
     if not record["run"]["complete"]:
         why = record["run"].get("changed", "The attack was interrupted.")
-        said.append(("the attack is complete", "interrupted", why))
+        yield alarm(GROUP, "the attack is complete", "interrupted", why)
     if not record["subjects"] and "service" not in record["run"]:
-        said.append(("something was attacked", "empty", "Nothing was attacked."))
-    for name, kind, words in said:
-        yield testcase("dpassay.attack", name, element("error", words, type=kind, message=words))
+        yield alarm(GROUP, "something was attacked", "empty", "Nothing was attacked.")

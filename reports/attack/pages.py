@@ -12,7 +12,6 @@ from dpassay.numerics import percent
 from dpassay.record.attack_record import blind_to
 from dpassay.record.files import dumps
 from dpassay.reports import Format
-from dpassay.reports.attack.cell_words import REACH, nats, reach
 from dpassay.reports.attack.first_screen import cards_of, chosen, lead, origin
 from dpassay.reports.attack.junit import to_junit
 from dpassay.reports.attack.record_tables import (
@@ -21,11 +20,15 @@ from dpassay.reports.attack.record_tables import (
     slices_table,
     vulnerable_table,
 )
-from dpassay.reports.attack.renyi import certified_words, renyi_table
 from dpassay.reports.attack.tables import (
+    REACH,
     attacks_table,
+    certified_words,
+    nats,
     overview_table,
     paired_table,
+    reach,
+    renyi_table,
     repeated_table,
     summary_table,
 )
@@ -34,8 +37,8 @@ from dpassay.reports.attack.view import (
     LIRA,
     OF_SERVICES,
     STATUSES,
-    Look,
     SubjectView,
+    ViewOutcome,
     at,
     share,
     sound,
@@ -46,15 +49,15 @@ from dpassay.reports.attack.words import (
     CAVEAT,
     CAVEAT_DETAIL,
     defect_words,
-    ended,
     headline,
     notes,
     opening,
 )
-from dpassay.reports.run.markdown import code_md, folded, table_md, text_md
+from dpassay.reports.run.markdown import captioned, code_md, folded, text_md
+from dpassay.reports.run.run_words import ended
 from dpassay.reports.shared.numbers import MISSING, clean, count, plain, shorten
-from dpassay.reports.shared.tables import Table
-from dpassay.reports.shared.templating import template
+from dpassay.reports.shared.tables import TextTable
+from dpassay.reports.shared.templating import page
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -130,7 +133,7 @@ def _line(columns: Sequence[tuple[str, ...]]) -> str:
     return "\n".join(texts)
 
 
-def _cells(look: Look) -> list[tuple[str, ...]]:
+def _cells(look: ViewOutcome) -> list[tuple[str, ...]]:
     """Columns of a view: two lines each, one where LiRA is the best or was not tried."""
     lira, best = look.of(LIRA), look.best
     both = [best] if lira is None or lira is best else [best, lira]
@@ -143,7 +146,7 @@ def _cells(look: Look) -> list[tuple[str, ...]]:
     ]
 
 
-def _certified(look: Look) -> str:
+def _certified(look: ViewOutcome) -> str:
     """Write what is certified of a view, its cap, and what it is held against."""
     lower, cap, detectable = reach(look)
     bound, status = look.renyi_bound, f": {look.status.word}"
@@ -166,14 +169,15 @@ def to_html(record: Raw) -> str:
     from dpassay.reports.attack.figures import figures
 
     subjects = subject_views(record)
-    fine, moved = sound(subjects), _moved(subjects)
+    moved = _moved(subjects)
     found = ladders(record["repeated"], blind=bool(blind_to(record)))
     sure = percent(record["run"]["confidence"])
     cards = cards_of(record, subjects, found)
-    return template("attack.html.j2").render(
+    return page(
+        "attack",
         origin=origin(record),
         lead=lead(record, cards),
-        ended=ended(record["run"]),
+        ended=ended(record["run"], "subjects"),
         cards=chosen(cards),
         several=len(cards) > 1,
         headline=headline(record, subjects),
@@ -182,15 +186,15 @@ def to_html(record: Raw) -> str:
         notes=notes(record, subjects),
         caveat=CAVEAT,
         caveat_detail=CAVEAT_DETAIL,
-        overview=overview_table(subjects, sure) if fine else None,
-        summary=summary_table(subjects, sure) if fine else None,
+        overview=overview_table(subjects, sure),
+        summary=summary_table(subjects, sure),
         anchors={subject.name: subject.anchor for subject in subjects},
         figures=figures(subjects, found),
         paired=paired_table(subjects),
         renyi=renyi_table(subjects, sure),
         repeated=repeated_table(found),
-        vulnerable=vulnerable_table(moved) if moved else None,
-        slices=slices_table(moved) if moved else None,
+        vulnerable=vulnerable_table(moved),
+        slices=slices_table(moved),
         apart=apart_table(subjects),
         defects=[defect_words(defect) for defect in record["defects"]],
         subjects=[
@@ -208,7 +212,7 @@ def _moved(subjects: Sequence[SubjectView]) -> list[SubjectView]:
     return [subject for subject in sound(subjects) if subject.raw["separations"]]
 
 
-def _of(subject: SubjectView, make: Callable[[SubjectView], Table]) -> Table:
+def _of(subject: SubjectView, make: Callable[[SubjectView], TextTable]) -> TextTable:
     """Make a table of a subject with its name: no two regions of a page have the same one."""
     table = make(subject)
     return replace(table, caption=f"{subject.name}. {table.caption}")
@@ -225,34 +229,21 @@ def to_markdown(record: Raw) -> str:
             "## Defects",
             "\n".join(f"* {text_md(defect_words(defect))}" for defect in record["defects"]),
         ]
-    if sound(subjects):
-        sure = percent(record["run"]["confidence"])
-        table = summary_table(subjects, sure)
-        texts += ["## Summary", text_md(table.caption), table_md(table)]
-        for title, found in (
-            ("Rényi losses", renyi_table(subjects, sure)),
-            ("Groups of records apart", apart_table(subjects)),
-            ("LiRA and the loss threshold, paired", paired_table(subjects)),
-        ):
-            texts += (
-                [] if found is None else [f"## {title}", text_md(found.caption), table_md(found)]
-            )
-    repeated = repeated_table(ladders(record["repeated"], blind=bool(blind_to(record))))
-    texts += (
-        []
-        if repeated is None
-        else ["## Repeated queries", text_md(repeated.caption), table_md(repeated)]
-    )
-    if moved := _moved(subjects):
-        for title, found in (
-            ("The most exposed records", vulnerable_table(moved)),
-            ("Slices", slices_table(moved)),
-        ):
-            texts += [f"## {title}", text_md(found.caption), table_md(found)]
+    sure, moved = percent(record["run"]["confidence"]), _moved(subjects)
+    found = ladders(record["repeated"], blind=bool(blind_to(record)))
+    for title, table in (
+        ("Summary", summary_table(subjects, sure)),
+        ("Rényi losses", renyi_table(subjects, sure)),
+        ("Groups of records apart", apart_table(subjects)),
+        ("LiRA and the loss threshold, paired", paired_table(subjects)),
+        ("Repeated queries", repeated_table(found)),
+        ("The most exposed records", vulnerable_table(moved)),
+        ("Slices", slices_table(moved)),
+    ):
+        texts += [f"## {title}", captioned(table)] if table else []
     for subject in sound(subjects):
         table = attacks_table(subject)
-        every = f"{text_md(table.caption)}\n\n{table_md(table)}\n\n"
-        texts.append(folded(f"{subject.name}: every attack", every).rstrip())
+        texts.append(folded(f"{subject.name}: every attack", f"{captioned(table)}\n\n").rstrip())
     facts = "\n".join(f"* {text_md(name)}: {text_md(fact)}" for name, fact in _facts(record))
     texts += ["## Reproduce", code_md(clean(record["run"]["command"])), facts]
     return "\n\n".join(texts) + "\n"

@@ -16,7 +16,7 @@ Raw = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TranscriptTest:
+class TranscriptRow:
     """m answers to the query; whatever is not known is None.
 
     The losses are of the m answers together, in nats, at `delta`: `claimed` by composition,
@@ -58,7 +58,7 @@ class TranscriptTests:
     epsilon: float | None  # claimed of one answer
     why: str  # remarks of the attack; may be empty
     sticky: bool  # whether repeated answers never differed
-    rungs: tuple[TranscriptTest, ...]
+    rungs: tuple[TranscriptRow, ...]
 
     @property
     def broken(self) -> bool:
@@ -75,7 +75,7 @@ class TranscriptTests:
 def ladders(repeated: Sequence[Raw], *, blind: bool = False) -> tuple[TranscriptTests, ...]:
     """Read the list `repeated` of a record; entries have `rungs`, or are one rung each.
 
-    `blind` as in `TranscriptTest`.
+    `blind` as in `TranscriptRow`.
     """
     found: dict[str, list[tuple[Raw, Raw]]] = {}
     for each in repeated:
@@ -100,10 +100,10 @@ def ladders(repeated: Sequence[Raw], *, blind: bool = False) -> tuple[Transcript
     return tuple(made)
 
 
-def _rung(rung: Raw, *, blind: bool) -> TranscriptTest:
+def _rung(rung: Raw, *, blind: bool) -> TranscriptRow:
     limits: Raw = rung.get("limits") or {}
     claimed, lower = value(rung.get("basic", rung.get("epsilon_claimed"))), value(rung.get("lower"))
-    return TranscriptTest(
+    return TranscriptRow(
         m=int(rung["m"]),
         claimed=claimed,
         lower=lower,

@@ -7,44 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpassay.record.attack_record import HELD, UNEXAMINED, UNSEEN, broken, could_see, outspent
+from dpassay.reports.shared import statuses
 from dpassay.reports.shared.numbers import MISSING, clean, plain, value
 from dpassay.reports.shared.statuses import Status
 
 Raw = Mapping[str, Any]
 
-BROKEN = Status(
-    slug="refuted",
+BROKEN = replace(
+    statuses.REFUTED,
     word="claim broken",
-    symbol="▲",
-    rank=0,
     meaning="A certified lower bound exceeds what the claim allows the answers to lose together.",
 )
-FAILED = Status(
-    slug="error",
-    word="error",
-    symbol="■",
-    rank=1,
+FAILED = replace(
+    statuses.ERROR,
     meaning="It failed; nothing is known about it.",
 )
-BLIND = Status(
-    slug="inconclusive",
+BLIND = replace(
+    statuses.INCONCLUSIVE,
     word=UNSEEN,
-    symbol="◆",
-    rank=2,
     meaning=(
         "The certified number could not have exceeded the claim, however much leaks: its cap is "
         "not above. Nothing is known."
     ),
 )
-INSIDE = Status(
-    slug="held",
+INSIDE = replace(
+    statuses.HELD,
     word=HELD,
-    symbol="●",
-    rank=3,
     meaning=(
         "No certified bound exceeds the claim, and in one view at least it could have: "
         "'detectable' says how much had to leak. Smaller leaks, other records and stronger "
@@ -55,21 +47,17 @@ UNCLAIMED = Status(
     slug="unclaimed",
     word="nothing claimed",
     symbol="○",
-    rank=4,
+    rank=statuses.VERIFIED.rank,
     meaning="It makes no promise that could be broken.",
 )
-WRONG = Status(
-    slug="refuted",
+WRONG = replace(
+    statuses.REFUTED,
     word="defect",
-    symbol="▲",
-    rank=0,
     meaning="A service does what no correct one does, or next to never.",
 )
-UNKNOWN = Status(
-    slug="inconclusive",
+UNKNOWN = replace(
+    BLIND,
     word=UNEXAMINED,
-    symbol="◆",
-    rank=2,
     meaning="A part of a service could not be looked at without which nothing is known.",
 )
 STATUSES = (BROKEN, FAILED, BLIND, INSIDE, UNCLAIMED)
@@ -81,7 +69,7 @@ LIRA, BASELINE = "lira", "loss-threshold"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class ViewOutcome:
     """What came out of one view of one subject."""
 
     name: str
@@ -160,12 +148,12 @@ class SubjectView:
     epsilon: float | None  # claimed loss of a single answer; None where nothing is claimed
     promise: str  # the claim in a few words
     error: str  # why there is nothing
-    looks: tuple[Look, ...]
+    looks: tuple[ViewOutcome, ...]
     raw: Raw  # as in the record
     status: Status  # of its claim
 
     @property
-    def best(self) -> Look:
+    def best(self) -> ViewOutcome:
         """The view with the highest AUC."""
         return max(self.looks, key=lambda look: float(look.best["auc"]))
 
@@ -183,13 +171,13 @@ class SubjectView:
         return f"{share(self.no_leak)} for the best of {self.raw['no_leak']['attacks']}"
 
     @property
-    def hardest(self) -> Look:
+    def hardest(self) -> ViewOutcome:
         """Return the view with the largest bound as a share of what is allowed.
 
         If there are any, it is one of those that could exceed it.
         """
 
-        def rank(look: Look) -> tuple[bool, float]:
+        def rank(look: ViewOutcome) -> tuple[bool, float]:
             return look.status in (BROKEN, INSIDE), look.times
 
         return max(self.looks, key=rank)
@@ -240,7 +228,7 @@ def _subject(subject: Raw, anchor: str, wrong: AbstractSet[str]) -> SubjectView:
     )
 
 
-def _looks(subject: Raw) -> tuple[Look, ...]:
+def _looks(subject: Raw) -> tuple[ViewOutcome, ...]:
     wrong = {each["view"] for each in broken(subject)}
     found = []
     for name in dict.fromkeys(each["view"]["name"] for each in subject["outcomes"]):
@@ -254,7 +242,7 @@ def _looks(subject: Raw) -> tuple[Look, ...]:
             UNCLAIMED if allowed is None else BROKEN if name in wrong else INSIDE if seen else BLIND
         )
         found.append(
-            Look(
+            ViewOutcome(
                 name=clean(name),
                 m=view["m"],
                 copies=view["copies"],

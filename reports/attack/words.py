@@ -9,26 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpassay.numerics import percent
-from dpassay.record.attack_record import (
-    BROKEN,
-    HELD,
-    UNEXAMINED,
-    UNSEEN,
-    blind_to,
-    told_of_claims,
-)
-from dpassay.reports.attack.cell_words import FRESH
+from dpassay.record.attack_record import BROKEN, HELD, UNEXAMINED, UNSEEN, blind_to, told_of_claims
 from dpassay.reports.attack.claim_words import claims_of, claims_words
 from dpassay.reports.attack.paired import paired
+from dpassay.reports.attack.tables import FRESH
 from dpassay.reports.attack.transcripts import TranscriptTests, ladders
-from dpassay.reports.attack.view import (
-    BASELINE,
-    FAILED,
-    LIRA,
-    SubjectView,
-    share,
-    sound,
-)
+from dpassay.reports.attack.view import BASELINE, FAILED, LIRA, SubjectView, share, sound
+from dpassay.reports.run.run_words import ended
 from dpassay.reports.shared.numbers import clean, count, plain, plural
 
 Raw = Mapping[str, Any]
@@ -105,16 +92,10 @@ def opening(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
     )
 
 
-def ended(run: Raw) -> str:
-    """Say why an attack is not complete; empty where it is."""
-    interrupted = "The run was interrupted; subjects that it did not reach are missing."
-    return "" if run["complete"] else str(run.get("changed", interrupted))
-
-
 def notes(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
     """Say what the reader must know before believing a number."""
     run, found = record["run"], []
-    if said := ended(run):
+    if said := ended(run, "subjects"):
         found.append(said)
     found += [f"Not examined: {each}." for each in run.get("probe", {}).get("untold", ())]
     found += [f"Remark: {clean(each)}." for each in run.get("probe", {}).get("remarks", ())]

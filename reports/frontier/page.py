@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dpassay.reports.frontier.figure import frontier_plot
 from dpassay.reports.frontier.view import CAVEAT, headlines, points_of, table_of, warnings
-from dpassay.reports.shared.templating import template
+from dpassay.reports.shared.templating import page
+from dpassay.reports.shared.terminal import print_table, say
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 Raw = Mapping[str, Any]
 
-SHORT = (0, 1, 3, 5, 8)
+SHORT = ("mechanism", "claims ε", "accuracy", "loses", "best guess")
 """Columns that a terminal of 80 columns has room for, without what stands in brackets."""
 
 
@@ -23,8 +25,13 @@ def to_html(document: Raw, costs: Raw) -> str:
 
     `costs` are seconds, by `dpassay.reports.frontier.view.key_of` a row.
     """
-    return template("frontier.html.j2").render(
-        headlines=headlines(document),
+    lead, *others = headlines(document)
+    data = document["data"]
+    return page(
+        "frontier",
+        lead=lead,
+        origin=(f"dpassay compare-mechanisms: {data['name']}, {data['records']:,} records",),
+        headlines=others,
         warnings=warnings(document),
         caveat=CAVEAT,
         plot=_plot(document),
@@ -46,21 +53,11 @@ def _plot(document: Raw) -> str:
 
 def print_comparison(document: Raw, costs: Raw, console: Console) -> None:
     """Print the headlines, what is wrong, and one row per mechanism."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
     for line in headlines(document):
-        console.print(Text(line, style="bold"))
+        say(console, line, "bold")
     for line in warnings(document):
-        console.print(Text(line))
-    data = table_of(document, costs)
-    table = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    for k in SHORT:
-        table.add_column(
-            data.columns[k], justify="right" if data.numeric[k] else "left", overflow="fold"
-        )
-    for row in data.rows:
-        table.add_row(*(Text(row[k].partition(" (")[0]) for k in SHORT))
-    console.print(table)
-    console.print(Text(CAVEAT))
+        say(console, line)
+    table = table_of(document, costs).only(SHORT)
+    rows = tuple(tuple(cell.partition(" (")[0] for cell in row) for row in table.rows)
+    print_table(console, replace(table, rows=rows))
+    say(console, CAVEAT)

@@ -9,7 +9,7 @@ from typing import Any
 from dpassay.claims import SINGLE
 from dpassay.numerics import DOWN, UP, written
 from dpassay.reports.shared.numbers import MISSING, clean, plural
-from dpassay.reports.shared.tables import Table
+from dpassay.reports.shared.tables import TextTable
 
 Raw = Mapping[str, Any]
 
@@ -20,9 +20,9 @@ CAVEAT = (
     "These numbers were computed from the data without privacy. Compare on public data, or on data "
     "of the same kind, if the choice itself is to reveal nothing."
 )
-COLUMNS = (
-    *("mechanism", "claims ε", "answers", "accuracy", "behind", "loses", "median", "worst case"),
-    *("best guess", "AUC", "training", "1,000 answers"),
+TITLES = (
+    "mechanism | claims ε: | answers | accuracy: | behind: | loses: | median: | worst case: | "
+    "best guess: | AUC: | training: | 1,000 answers:"
 )
 
 
@@ -130,29 +130,26 @@ def _missing(document: Raw) -> tuple[str, ...]:
     return (f"The comparison was interrupted and is incomplete. Missing: {names}.",)
 
 
-def table_of(document: Raw, costs: Raw) -> Table:
+def table_of(document: Raw, costs: Raw) -> TextTable:
     """Return one row per mechanism and loss, the most accurate first; baselines at the end."""
     rows = document["rows"]
     private = sorted(
         (row for row in rows if "epsilon" in row and "accuracy" in row),
         key=lambda row: -row["accuracy"]["mean"],
     )
-    plain = [row for row in rows if "epsilon" not in row]
-    return Table(
-        caption=(
-            f"{plural(document['splits'], 'split')}; accuracy with 95 % intervals over them, "
-            "estimates. 'Loses' and 'median': loss of one answer in nats at the worst examined "
-            "pair, over the query points; = computed, ≥ sampled, beside the loss that the trials "
-            "would have seen. 'Worst case': with the mechanism's own worst pairs, which need not "
-            "be of these data. 'Best guess': chance to tell the worst pair apart by one answer, "
-            "50 % if nothing leaks. 'AUC': the better of two membership attacks by one answer per "
-            "record; an estimate, beside what chance reaches. "
-            f"Seconds of processor time. {WRONG} loses more than the budget ε."
-        ),
-        columns=COLUMNS,
-        numeric=(False, True, False, *(True,) * 9),
-        rows=tuple(_cells(row, costs.get(key_of(row), {})) for row in (*private, *plain)),
+    caption = (
+        f"{plural(document['splits'], 'split')}; accuracy with 95 % intervals over them, "
+        "estimates. 'Loses' and 'median': loss of one answer in nats at the worst examined "
+        "pair, over the query points; = computed, ≥ sampled, beside the loss that the trials "
+        "would have seen. 'Worst case': with the mechanism's own worst pairs, which need not "
+        "be of these data. 'Best guess': chance to tell the worst pair apart by one answer, "
+        "50 % if nothing leaks. 'AUC': the better of two membership attacks by one answer per "
+        "record; an estimate, beside what chance reaches. "
+        f"Seconds of processor time. {WRONG} loses more than the budget ε."
     )
+    in_order = (*private, *(row for row in rows if "epsilon" not in row))
+    cells = (_cells(row, costs.get(key_of(row), {})) for row in in_order)
+    return TextTable.of(caption, TITLES, cells)
 
 
 def key_of(row: Raw) -> str:

@@ -9,12 +9,8 @@ from typing import Any
 from dpassay.engine.wording import seen_words, stopped_words
 from dpassay.numerics import UP, written
 from dpassay.reports.run.kinds import words_of
-from dpassay.reports.run.search_words import (
-    SEARCHED_METHOD,
-    is_searched,
-)
+from dpassay.reports.run.search_words import SEARCHED_METHOD, is_searched
 from dpassay.reports.run.words import (
-    Part,
     blurred,
     capital,
     error_words,
@@ -23,26 +19,17 @@ from dpassay.reports.run.words import (
     looked_at,
     promised,
 )
-from dpassay.reports.shared.numbers import (
-    above,
-    below,
-    clean,
-    count,
-    exact,
-    loss,
-    plain,
-    value,
-)
+from dpassay.reports.shared.numbers import above, below, clean, count, exact, loss, plain, value
 from dpassay.stats.methods import method_name
 
 Raw = Mapping[str, Any]
 
 
-def counts_part(result: Raw) -> Part | None:
+def counts(result: Raw) -> str:
     """Tell how often the event of the witness was seen on both sides, or how likely it is."""
     witness, words = result["witness"], words_of(result["claim"])
     if witness is None:
-        return None
+        return ""
     one, other = ("S", "S'") if witness["direction"] == "S to S'" else ("S'", "S")
     event, trials = event_words(witness["event"]), witness["trials"]
     besides = "search" if is_searched(result) else "screening"
@@ -54,38 +41,26 @@ def counts_part(result: Raw) -> Part | None:
             number_of if words.computed else "prediction" if trials is None else "mean prediction"
         )
         means = f"the {mean} is {plain(witness['p1'])} on {one}, {plain(witness['p0'])} on {other}"
-        return Part(
-            title="Counts", texts=(f"{of}; {means}." + ("" if trials is None else f" {total}"),)
-        )
+        return f"{of}; {means}." + ("" if trials is None else f" {total}")
     if words.strings:
-        return Part(title="Counts", texts=(_bad_strings(result, total),))
+        return _bad_strings(result, total)
     if trials is not None:
         draws, x, y = (count(trials[name]) for name in ("draws", "x", "y"))
-        given = (
-            f"The event '{event}' happened"
-            if is_pattern(witness["event"])
-            else f"The answer {event} was given"
-        )
-        seen = f"{given} in {x} of {draws} runs on {one} and in {y} of {draws} on {other}."
-        return Part(title="Counts", texts=(f"{seen} {total}",))
+        given = f"The answer {event} was given"
+        if is_pattern(witness["event"]):
+            given = f"The event '{event}' happened"
+        return f"{given} in {x} of {draws} runs on {one} and in {y} of {draws} on {other}. {total}"
+    if value(witness["loss"]) == 0:
+        return f"No trials. {words.still}"
     law = (
         f"P[{event}] is p1 = {plain(witness['p1'])} on {one} and p0 = {plain(witness['p0'])} on "
         f"{other}"
     )
-    if value(witness["loss"]) == 0:
-        return Part(title="Counts", texts=(f"No trials. {words.still}",))
-    shown = exact(
-        value(witness["loss"]), promised(result["claim"]), exceeds=result["verdict"] == "refuted"
-    )
+    shown = exact(value(witness["loss"]), words.promised, exceeds=result["verdict"] == "refuted")
     if blurred(result):
-        shown += (
-            f", and at least {below(value(result['lower']), promised(result['claim']))} whatever "
-            "the numerical error is"
-        )
-    return Part(
-        title="Counts",
-        texts=(f"No trials: by the output law, {law}, so that {words.formula} = {shown}.",),
-    )
+        least = below(value(result["lower"]), words.promised)
+        shown += f", and at least {least} whatever the numerical error is"
+    return f"No trials: by the output law, {law}, so that {words.formula} = {shown}."
 
 
 def _bad_strings(result: Raw, total: str) -> str:
@@ -106,30 +81,22 @@ def _bad_strings(result: Raw, total: str) -> str:
     return f"A random string is bad with probability {least}, by the law; no trials."
 
 
-def bound_part(result: Raw) -> Part | None:
+def bound(result: Raw) -> tuple[str, ...]:
     """Tell how the bound was made, by the mode of the audit."""
-    mode = result["mode"]
+    mode, words = result["mode"], words_of(result["claim"])
     if result["lower"] is None or mode is None:
-        return None
+        return ()
     if mode == "monte-carlo":
-        return Part(title="How the bound was made", texts=_sampled(result))
-    if words_of(result["claim"]).computed:
-        every = (
-            "every dataset of the domain"
-            if mode == "exhaustive"
-            else "every audited dataset (S and each S')"
-        )
-        how = (
-            f"The {words_of(result['claim']).amount} of {every} was computed, with a bound on its "
-            "rounding error."
-        )
-        return Part(title="How the bound was made", texts=(how,))
+        return _sampled(result)
+    if words.computed:
+        every = "every audited dataset (S and each S')"
+        if mode == "exhaustive":
+            every = "every dataset of the domain"
+        return (f"The {words.amount} of {every} was computed, with a bound on its rounding error.",)
     error = f"{capital(error_words(result))}."
     if value(result["error"]):
-        error = (
-            f"{capital(error_words(result))}, at the worst cell; the bounds already allow for it."
-        )
-    if words_of(result["claim"]).strings:
+        error = f"{error[:-1]}, at the worst cell; the bounds already allow for it."
+    if words.strings:
         how = (
             "At every audited pair the proportion of bad random strings was computed from their "
             "law; where it is negligible, a proven upper bound on it, such as Chernoff's, was "
@@ -147,18 +114,20 @@ def bound_part(result: Raw) -> Part | None:
             "domain"
         ) + (", of what was looked at." if looked_at(result) else ".")
     else:
-        law = (
-            "the law of what was looked at"
-            if looked_at(result)
-            else "the mechanism's own law of mean predictions"
-            if result["witness"] is not None and result["witness"]["event"] == []
-            else "the mechanism's own output law"
-        )
         how = (
-            f"Exact law: the leak of every audited cell was computed from {law}, in both "
+            f"Exact law: the leak of every audited cell was computed from {_law(result)}, in both "
             "directions."
         )
-    return Part(title="How the bound was made", texts=(f"{how} {error}",))
+    return (f"{how} {error}",)
+
+
+def _law(result: Raw) -> str:
+    """Say which law was compared."""
+    if looked_at(result):
+        return "the law of what was looked at"
+    if result["witness"] is not None and result["witness"]["event"] == []:
+        return "the mechanism's own law of mean predictions"
+    return "the mechanism's own output law"
 
 
 def below_claim(result: Raw) -> bool:
@@ -234,17 +203,15 @@ def _sampled(result: Raw) -> tuple[str, ...]:
     return tuple(filter(None, (screening_words, early, certified_words)))
 
 
-def sight_part(result: Raw) -> Part | None:
+def sight(result: Raw) -> tuple[str, ...]:
     """Say what would have been refuted with probability 0.9, and through which answers."""
-    sight = result.get("sight")
-    if sight is None:
-        return None
+    seen = result.get("sight")
+    if seen is None:
+        return ()
     quantity, searched = words_of(result["claim"]).amount, result["searched"] or {}
-    leak, frequency = value(result["detectable"]) or math.inf, sight["frequency"]
-    seen, part = (
-        seen_words(quantity, leak, frequency),
-        " in the part of the release looked at," if looked_at(result) else "",
-    )
+    leak, frequency = value(result["detectable"]) or math.inf, seen["frequency"]
+    leaks = capital(seen_words(quantity, leak, frequency))
+    part = " in the part of the release looked at," if looked_at(result) else ""
     refuted = (
         "would have led the audit to refute the claim with probability 0.9, screening included"
     )
@@ -253,17 +220,17 @@ def sight_part(result: Raw) -> Part | None:
         began = _one_of(searched["search"][0]["pairs"])
         where = f"at {began} that the search began with"
         refuted = refuted.replace("screening included", "the search included")
-    texts = [f"{capital(seen)}, {where},{part} {refuted}."]
+    texts = [f"{leaks}, {where},{part} {refuted}."]
     if is_searched(result):
         texts.append(REHEARSED)
     if frequency is not None:
         capped = CERTIFIED if is_searched(result) else CAPPED
-        whence = "assumed, since the screening saw nothing move" if sight["assumed"] else capped
+        whence = "assumed, since the screening saw nothing move" if seen["assumed"] else capped
         texts.append(
             f"This probability, on the side where the answer is likelier, is {whence}. "
-            f"{_rarer(sight['curve'][1:])}"
+            f"{_rarer(seen['curve'][1:])}"
         )
-    return Part(title="What would have been seen", texts=tuple(text.strip() for text in texts))
+    return tuple(text.strip() for text in texts)
 
 
 def _one_of(pairs: int) -> str:
@@ -301,22 +268,19 @@ def _rarer(curve: Sequence[tuple[float, float | str | None]]) -> str:
     return " ".join(told)
 
 
-def alpha_part(result: Raw, run: Raw) -> Part | None:
+def alpha(result: Raw, run: Raw) -> tuple[str, ...]:
     """Tell what alpha was spent on."""
     if result["alpha"] is None:
-        return None
-    title = "How α was spent"
+        return ()
     if result["mode"] != "monte-carlo":
-        return Part(
-            title=title, texts=("Nothing was spent: a computed number has no sampling error.",)
-        )
+        return ("Nothing was spent: a computed number has no sampling error.",)
     text = (
         f"Of the run's error probability {plain(1 - run['confidence'])} this result received α = "
         f"{plain(result['alpha'])}"
     )
     spent = result["spending"]
     if spent is None:
-        return Part(title=title, texts=(f"{text}.",))
+        return (f"{text}.",)
     parts = (
         f"{text}: {plain(spent['lower'])} for the lower bounds, {plain(spent['each_lower'])} at "
         + (f"each of {spent['cells']} certified cells" if spent["cells"] > 1 else "the one cell")
@@ -349,4 +313,4 @@ def alpha_part(result: Raw, run: Raw) -> Part | None:
             else "."
         )
     free = f"Choosing the {choice} of each cell cost nothing: the screening chose them, and {once}."
-    return Part(title=title, texts=tuple(filter(None, (f"{parts}.", early, free))))
+    return tuple(filter(None, (f"{parts}.", early, free)))

@@ -30,11 +30,7 @@ from dpassay.reports.run.seen_cell import (
     sides_of,
     sight_words,
 )
-from dpassay.reports.run.words import (
-    blurred,
-    exceeds,
-    looked_at,
-)
+from dpassay.reports.run.words import blurred, exceeds, looked_at
 from dpassay.reports.shared.numbers import (
     DIGITS,
     INFINITY,
@@ -77,7 +73,6 @@ class Brief:
     lines: tuple[str, ...]  # what else was found, and what a reader must know of a search
     above: bool  # whether it is above the claim for certain, though no bound says by how much
     least: float | None  # of leak / claim
-    most: float | None
     quantity: str
     verb: str  # `HAS` where the claim bounds an error or a share, which is no leak
     exceeds: bool  # whether a dataset that was not audited breaks the claim for certain
@@ -226,7 +221,6 @@ def _brief(result: Raw, name: str) -> Brief:
     part = looked_at(result)
     known = leak is not None and not blurred(result) and not part
     least = leak if known else lower
-    most = None if part else leak if known else upper
     cell, short = shown_cell(result), words.short(shown)
     return Brief(
         id=clean(result["id"]),
@@ -246,7 +240,6 @@ def _brief(result: Raw, name: str) -> Brief:
         lines=lines_of(result),
         above=not bounded,
         least=_ratio(least, claimed),
-        most=_ratio(most, claimed),
         quantity=words.quantity,
         verb=HAS if words.computed or words.strings else LEAKS,
         exceeds=exceeds(result),

@@ -13,7 +13,7 @@ from dpassay.engine.wording import seen_words
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, lead
 from dpassay.reports.run.view import CAVEAT
-from dpassay.reports.shared.figures import PALETTE
+from dpassay.reports.shared.chart import PALETTE
 from dpassay.reports.shared.statuses import ERROR, HELD, INCONCLUSIVE
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def card(result: Result) -> str:
     """Write a result as a small piece of HTML that reads in light and dark."""
     record = _record(result)
     (found,) = briefs(record)
-    colour = PALETTE[found.status.slug][1]
+    colour = PALETTE[found.status.slug]
     parts = [
         f"<strong>{found.status.symbol} {escape(lead(record))}</strong>",
         escape(_numbers(found, result)),
@@ -47,7 +47,7 @@ def plot(result: Result, ax: Axes | None = None) -> Axes:
     axes = plt.gca() if ax is None else ax
     cells = [] if result.evidence is None else list(result.evidence.cells)
     (found,) = briefs(_record(result))
-    colour = PALETTE[found.status.slug][1]
+    colour = PALETTE[found.status.slug]
     known = sorted(
         (
             (cell.lower.value, cell.upper.value)

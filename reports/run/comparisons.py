@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shlex
-import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpassay.numerics import UP, percent, written
-from dpassay.reports.run.junit import document, element, testcase
 from dpassay.reports.run.markdown import code_md, text_md
+from dpassay.reports.shared.junit import JUnitCase, junit
 from dpassay.reports.shared.numbers import clean, plural
+from dpassay.reports.shared.terminal import say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,6 +38,7 @@ SYMBOLS = {
 }
 """A shape for each kind of change, so that nothing hangs on colour."""
 OF_RUNS = "dpassay/comparison/1"
+SUITE = "dpassay.record.baseline"
 LIMIT = 200_000
 """Bytes of Markdown at most, so that a report and a comparison go into one step summary."""
 
@@ -144,57 +145,34 @@ def to_junit(comparison: Raw, folder: Path) -> str:
     it is let pass.
     """
     cases = [_junit_case(change, comparison, folder) for change in _in_order(comparison)]
-    cases += [
-        testcase("dpassay.record.baseline", f"unchanged: {clean(name)}")
-        for name in comparison["unchanged"]
-    ]
-    return document(
-        "dpassay baseline", cases, "\n".join((headline(comparison), *_notes(comparison)))
-    )
+    cases += [JUnitCase(SUITE, f"unchanged: {clean(name)}") for name in comparison["unchanged"]]
+    said = "\n".join((headline(comparison), *_notes(comparison)))
+    return junit("dpassay baseline", cases, said)
 
 
-def _junit_case(change: Raw, comparison: Raw, folder: Path) -> ET.Element:
-    excuse, words = _let_pass(change, comparison), clean(change["words"])
-    told = (
-        words,
-        clean(change["witness"]),
-        *(f"    {command}" for command in commands_of(change, comparison, folder)),
-        clean(excuse),
+def _junit_case(change: Raw, comparison: Raw, folder: Path) -> JUnitCase:
+    words, witness, commands, excuse = _told(change, comparison, folder)
+    story = (words, witness, *(f"    {command}" for command in commands), excuse)
+    case = JUnitCase(
+        SUITE, f"{change['kind']}: {clean(change['id'])}", "\n".join(filter(None, story))
     )
-    text = "\n".join(line for line in told if line)
-    if change in comparison["regressions"] and not excuse:
-        outcome = element(
-            "failure", text, type=change["kind"], message=f"{change['kind']}: {words}"
-        )
-    else:
-        outcome = element("system-out", text)
-    return testcase("dpassay.record.baseline", f"{change['kind']}: {clean(change['id'])}", outcome)
+    if change not in comparison["regressions"] or excuse:
+        return case
+    return case._replace(tag="failure", kind=change["kind"], message=f"{change['kind']}: {words}")
 
 
 def print_comparison(comparison: Raw, folder: Path, console: Console) -> None:
     """Print a comparison; arguments are those of `to_markdown`. Readable from 80 columns on."""
-    from rich.padding import Padding
-    from rich.text import Text
-
-    def say(text: str, indent: int = 0, style: str = "") -> None:
-        console.print(
-            Padding(Text(text, style=style, overflow="fold"), (0, 0, 0, indent), expand=False)
-        )
-
-    say(headline(comparison), style="bold")
+    say(console, headline(comparison), "bold")
     for change in _in_order(comparison):
-        let_pass = _let_pass(change, comparison)
-        red = change in comparison["regressions"] and not let_pass
-        say(
-            f"{SYMBOLS[change['kind']]} {change['kind']}: {clean(change['id'])}",
-            style="bold red" if red else "",
-        )
-        commands = commands_of(change, comparison, folder)
-        for line in (change["words"], change["witness"], *commands, let_pass):
-            if line:
-                say(clean(line), 4)
+        words, witness, commands, excuse = _told(change, comparison, folder)
+        red = change in comparison["regressions"] and not excuse
+        head = f"{SYMBOLS[change['kind']]} {change['kind']}: {clean(change['id'])}"
+        say(console, head, "bold red" if red else "")
+        for line in filter(None, (words, witness, *commands, excuse)):
+            say(console, clean(line), indent=4)
     for note in _notes(comparison):
-        say(note)
+        say(console, note)
 
 
 def _in_order(comparison: Raw) -> Iterator[Raw]:
@@ -224,15 +202,17 @@ def commands_of(change: Raw, comparison: Raw, folder: Path) -> tuple[str, ...]:
 
 
 def _section(change: Raw, comparison: Raw, folder: Path) -> str:
-    lines = [
-        f"### {SYMBOLS[change['kind']]} {change['kind']}: {text_md(change['id'])}\n",
-        text_md(change["words"]) + "\n",
-    ]
-    lines += [
-        text_md(text) + "\n" for text in (change["witness"], _let_pass(change, comparison)) if text
-    ]
-    lines += [code_md(command) + "\n" for command in commands_of(change, comparison, folder)]
-    return "\n".join(lines)
+    words, witness, commands, excuse = _told(change, comparison, folder)
+    head = f"### {SYMBOLS[change['kind']]} {change['kind']}: {text_md(change['id'])}"
+    texts = (text_md(text) for text in (words, witness, excuse) if text)
+    return "\n".join(f"{line}\n" for line in (head, *texts, *map(code_md, commands)))
+
+
+def _told(change: Raw, comparison: Raw, folder: Path) -> tuple[str, str, tuple[str, ...], str]:
+    """Return what is said of a change: words, witness, what to run, and why it is let pass."""
+    commands = commands_of(change, comparison, folder)
+    excuse = clean(_let_pass(change, comparison))
+    return clean(change["words"]), clean(change["witness"]), commands, excuse
 
 
 def _notes(comparison: Raw) -> tuple[str, ...]:
@@ -244,7 +224,7 @@ def _notes(comparison: Raw) -> tuple[str, ...]:
     )
 
 
-class Words(NamedTuple):
+class ComparisonWords(NamedTuple):
     """How a comparison of one kind of record is told."""
 
     noun: str  # what a regression is called
@@ -288,18 +268,18 @@ def _as_they_are(comparison: Raw) -> str:
 
 
 WORDS = {
-    OF_RUNS: Words(
+    OF_RUNS: ComparisonWords(
         "privacy regression", _replay_or_explain, partial(_recomputed, "cells certified")
     ),
-    "dpassay/attack-comparison/1": Words(
+    "dpassay/attack-comparison/1": ComparisonWords(
         "privacy regression",
         lambda _change, _folder: (),
         partial(_recomputed, "the same guesses or events counted"),
     ),
-    "dpassay/theorem-comparison/1": Words("regression", _replay_or_run, _as_they_are),
+    "dpassay/theorem-comparison/1": ComparisonWords("regression", _replay_or_run, _as_they_are),
 }
 """By the schema of the comparison, as records of each kind have one of their own."""
 
 
-def _words(comparison: Raw) -> Words:
+def _words(comparison: Raw) -> ComparisonWords:
     return WORDS[comparison.get("schema", OF_RUNS)]

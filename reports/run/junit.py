@@ -6,15 +6,16 @@ CI servers, mostly.
 from __future__ import annotations
 
 import math
-import re
-import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpassay.numerics import percent
+from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.run_words import ended
 from dpassay.reports.run.view import ResultView, make_view
-from dpassay.reports.run.words import ORIGIN, Part, capital, claim_name
+from dpassay.reports.run.words import ORIGIN, Part, capital
+from dpassay.reports.shared.junit import PASSED, JUnitCase, alarm, junit
 from dpassay.reports.shared.numbers import clean, shorten, value
 from dpassay.reports.shared.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED
 
@@ -39,9 +40,6 @@ IF_NOT_PASSED = {
 IF_PASSED = {"Verdict", "Worst over all datasets"}
 """Which parts of the story of a result are told, besides its claim and bound."""
 
-NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What no document of XML 1.0 may hold, not even escaped (section 2.2 there)."""
-
 
 def to_junit(record: Raw) -> str:
     """Write a record as JUnit XML: one test case per result, in the record's order.
@@ -52,77 +50,33 @@ def to_junit(record: Raw) -> str:
     refuted, for the audit was blind to it. What was refuted as expected, not refuted or
     verified passes. An interrupted run and a run without results have one more test case that
     is an error.
-
-    The record knows no times, so `time` is 0 and the same record gives the same bytes. Test
-    cases have no properties, which the strictest readers refuse: the numbers are in the texts.
     """
     view = make_view(record)
     in_order = sorted(view.results, key=lambda result: result.place)
-    cases = [_case(result, raw) for result, raw in zip(in_order, record["results"], strict=True)]
-    cases += _alarms(record)
-    return document(
-        "dpassay",
-        cases,
-        "\n".join((view.headline, *view.notes, f"{view.caveat} {view.caveat_detail}")),
-    )
+    cases = [*map(_case, in_order), *_alarms(record)]
+    said = "\n".join((view.headline, *view.notes, f"{view.caveat} {view.caveat_detail}"))
+    return junit("dpassay", cases, said)
 
 
-def document(name: str, cases: Sequence[ET.Element], words: str) -> str:
-    """Write a document of one suite: its test cases, and what is said of them all."""
-    counts = {
-        "tests": str(len(cases)),
-        "failures": str(sum(case.find("failure") is not None for case in cases)),
-        "errors": str(sum(case.find("error") is not None for case in cases)),
-    }
-    suite = element(
-        "testsuite",
-        children=[*cases, element("system-out", words)],
-        name=name,
-        **counts,
-        skipped="0",
-        time="0",
-    )
-    suites = element("testsuites", children=[suite], name=name, **counts, time="0")
-    ET.indent(suites)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
-
-
-def testcase(group: str, name: str, *children: ET.Element) -> ET.Element:
-    """Make a test case; the record knows no times."""
-    return element("testcase", children=children, classname=group, name=name, time="0")
-
-
-def element(
-    tag: str, text: str | None = None, children: Iterable[ET.Element] = (), **attributes: str
-) -> ET.Element:
-    """Make an element of foreign text; characters that XML forbids are replaced."""
-    made = ET.Element(tag, {key: NO_XML.sub("\ufffd", value) for key, value in attributes.items()})
-    made.text = None if text is None else NO_XML.sub("\ufffd", text)
-    made.extend(children)
-    return made
-
-
-def _case(result: ResultView, raw: Raw) -> ET.Element:
-    claim, bound = claim_name(raw["claim"]), _bound(result, raw)
-    if result.status in NOT_PASSED:
-        tag, kind = NOT_PASSED[result.status]
-        known = (
-            shorten(clean(raw["reason"])) or "no cause was recorded"
-            if result.status == ERROR
-            else bound
-        )
-        message = f"{result.status.word}: {claim}; {known}"
-        outcome = element(tag, _story(result, bound, IF_NOT_PASSED), type=kind, message=message)
-    else:
-        outcome = element("system-out", _story(result, bound, IF_PASSED))
-    return testcase(
+def _case(result: ResultView) -> JUnitCase:
+    raw = result.raw
+    claim, bound = words_of(raw["claim"]).name, _bound(result)
+    tag, kind = NOT_PASSED.get(result.status, (PASSED, ""))
+    known = bound
+    if result.status == ERROR:
+        known = shorten(clean(raw["reason"])) or "no cause was recorded"
+    return JUnitCase(
         f"dpassay.{clean(raw['mechanism'])}",
         f"{claim} ({ORIGIN[raw['claim']['status']]}): {result.id}",
-        outcome,
+        _story(result, bound, IF_NOT_PASSED if kind else IF_PASSED),
+        tag,
+        kind,
+        f"{result.status.word}: {claim}; {known}",
     )
 
 
-def _bound(result: ResultView, raw: Raw) -> str:
+def _bound(result: ResultView) -> str:
+    raw = result.raw
     if raw["lower"] is None or raw["confidence"] is None:
         return "no bound was computed"
     known = f"the {result.unit} is {_least_or_most(result.top)}"
@@ -148,13 +102,12 @@ def _least_or_most(text: str) -> str:
 def _story(result: ResultView, bound: str, titles: set[str]) -> str:
     """Tell a result in lines of text; commands stand indented in lines of their own."""
     claim, *others = result.parts
+    explain = f"dpassay explain {shlex.quote(result.id)} --record record.json"
     parts = (
         claim,
         Part(title="Bound", texts=(f"{capital(bound)}.",)),
         *(part for part in others if part.title in titles),
-        Part(
-            title="Explain", texts=("Everything known about this result:",), command=result.explain
-        ),
+        Part(title="Explain", texts=("Everything known about this result:",), command=explain),
     )
     return "\n".join(
         f"{part.title}. {' '.join(part.texts)}"
@@ -163,15 +116,10 @@ def _story(result: ResultView, bound: str, titles: set[str]) -> str:
     )
 
 
-def _alarms(record: Raw) -> Iterator[ET.Element]:
+def _alarms(record: Raw) -> Iterator[JUnitCase]:
     """Yield a test case for each thing that makes the whole run say less than it seems to."""
     if why := ended(record["run"]):
-        yield _alarm("the run is complete", "interrupted", why)
+        yield alarm("dpassay", "the run is complete", "interrupted", why)
     if not record["results"]:
-        yield _alarm(
-            "something was audited", "empty", "Nothing was audited: the run has no results."
-        )
-
-
-def _alarm(name: str, kind: str, words: str) -> ET.Element:
-    return testcase("dpassay", name, element("error", words, type=kind, message=words))
+        words = "Nothing was audited: the run has no results."
+        yield alarm("dpassay", "something was audited", "empty", words)

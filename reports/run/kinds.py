@@ -152,7 +152,7 @@ class Words:
         return False
 
 
-class Loss(Words):
+class LossWords(Words):
     """(epsilon, delta)-differential privacy."""
 
     quantity = "loss"
@@ -229,7 +229,7 @@ class Loss(Words):
         ]
 
 
-class Distance(Words):
+class GaussianWords(Words):
     """Gaussian differential privacy."""
 
     quantity = "Gaussian distance"
@@ -268,7 +268,7 @@ class Distance(Words):
         return [gaussian_delta(self.promised, each) for each in epsilon]
 
 
-class Change(Words):
+class StabilityWords(Words):
     """Uniform stability of a label."""
 
     quantity = "change of a label's probability"
@@ -291,7 +291,7 @@ class Change(Words):
         )
 
 
-class Movement(Change):
+class PredictionWords(StabilityWords):
     """Uniform stability of a prediction."""
 
     quantity = unit = "change of the prediction"
@@ -300,7 +300,7 @@ class Movement(Change):
     events = False
 
 
-class BadStrings(Words):
+class ScoreWords(Words):
     """Stability of a validation score."""
 
     quantity = unit = "proportion of bad random strings"
@@ -339,7 +339,7 @@ class BadStrings(Words):
 ERROR = "error"
 
 
-class Error(Words):
+class ErrorWords(Words):
     """A largest error, or excess error."""
 
     number = "bound"
@@ -378,12 +378,12 @@ class Error(Words):
 
 
 KINDS: dict[str, type[Words]] = {
-    "DP": Loss,
-    "GDP": Distance,
-    "Stability": Change,
-    "PredictionStability": Movement,
-    "ScoreStability": BadStrings,
-    "Accuracy": Error,
+    "DP": LossWords,
+    "GDP": GaussianWords,
+    "Stability": StabilityWords,
+    "PredictionStability": PredictionWords,
+    "ScoreStability": ScoreWords,
+    "Accuracy": ErrorWords,
 }
 """The words of each kind of claim."""
 

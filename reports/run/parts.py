@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dpassay.record.files import witness_file
-from dpassay.record.trust import trust_of
-from dpassay.reports.run.bound_parts import alpha_part, bound_part, counts_part, sight_part
+from dpassay.reports.run.bound_parts import alpha, bound, counts, sight
 from dpassay.reports.run.kinds import words_of
-from dpassay.reports.run.scope_parts import any_size_part, fit_part, other_part, searched_part
-from dpassay.reports.run.search_words import (
-    one_output,
-)
+from dpassay.reports.run.scope_parts import any_size, fit, other_notion, searched_words
+from dpassay.reports.run.search_words import one_output
+from dpassay.reports.run.seen_cell import replay_of
 from dpassay.reports.run.words import (
     ORIGIN,
     Part,
     _json,
+    capital,
     folder,
     looked_at,
     nothing_found,
     taken,
-    within,
 )
-from dpassay.reports.shared.numbers import (
-    allowance,
-    clean,
-    plain,
-    shorten,
-    value,
-)
-from dpassay.reports.shared.statuses import EXPECTED, MISSED, Status
+from dpassay.reports.shared.numbers import allowance, clean, plain, shorten, value
+from dpassay.reports.shared.statuses import ERROR, EXPECTED, MISSED, Status
 
 Raw = Mapping[str, Any]
 
@@ -40,23 +31,27 @@ def parts_of(
 ) -> tuple[Part, ...]:
     """Tell everything about a result but its per-query table; what is not known is left out."""
     words = parameter_words(result["parameters"], result.get("derived"))
-    found = (
-        Part(title="Claim", texts=_claim(result)),
-        _verdict(result, status),
-        _witness(result),
-        counts_part(result),
-        Part(title="Privacy profile", texts=profile) if profile else None,
-        sight_part(result),
-        bound_part(result),
-        alpha_part(result, run),
-        any_size_part(result),
-        other_part(result),
-        fit_part(result),
-        searched_part(result),
-        Part(title="Mechanism", texts=(f"{clean(result['mechanism'])}; {words}.",)),
-        _replay(result),
+    told = (
+        ("Claim", _claim(result)),
+        ("Cause of the error" if status is ERROR else "Verdict", _verdict(result, status)),
+        ("Witness", _witness(result)),
+        ("Counts", counts(result)),
+        ("Privacy profile", profile),
+        ("What would have been seen", sight(result)),
+        ("How the bound was made", bound(result)),
+        ("How α was spent", alpha(result, run)),
+        ("Worst over all datasets", any_size(result)),
+        other_notion(result),
+        ("Goodness of fit", fit(result)),
+        ("What was searched", searched_words(result)),
+        ("Mechanism", f"{clean(result['mechanism'])}; {words}."),
     )
-    return tuple(part for part in found if part is not None)
+    parts = (
+        Part(title=title, texts=(texts,) if isinstance(texts, str) else texts)
+        for title, texts in told
+        if texts
+    )
+    return *parts, *_replay(result)
 
 
 ONE_BY_ONE = (
@@ -111,25 +106,21 @@ def _several(claim: Raw, witness: Raw | None, parameters: Raw) -> str:
     )
 
 
-def _verdict(result: Raw, status: Status) -> Part:
+def _verdict(result: Raw, status: Status) -> tuple[str, ...]:
     reason = clean(result["reason"])
-    if result["verdict"] == "error":
+    if status is ERROR:
         cause = reason.removesuffix(".") or "No cause was recorded"
-        return Part(title="Cause of the error", texts=(f"{cause}.", status.meaning))
-    texts = [f"{status.word[0].upper()}{status.word[1:]}: {reason}."]
-    if status in (EXPECTED, MISSED) or result["verdict"] == "verified":
-        texts.append(status.meaning)
-    return Part(title="Verdict", texts=tuple(texts))
+        return f"{cause}.", status.meaning
+    said = f"{capital(status.word)}: {reason}."
+    explained = status in (EXPECTED, MISSED) or result["verdict"] == "verified"
+    return (said, status.meaning) if explained else (said,)
 
 
-def _witness(result: Raw) -> Part | None:
+def _witness(result: Raw) -> str:
     witness = result["witness"]
     if witness is None:
-        return None
-    return Part(
-        title="Witness",
-        texts=(_nothing(result["claim"]) if nothing_found(result) else clean(witness["words"]),),
-    )
+        return ""
+    return _nothing(result["claim"]) if nothing_found(result) else clean(witness["words"])
 
 
 def _nothing(claim: Raw) -> str:
@@ -165,19 +156,18 @@ def _derived(found: object) -> str:
     return f"{plain(found) if isinstance(found, float) else shorten(clean(found))} (derived)"
 
 
-def _replay(result: Raw) -> Part | None:
+def _replay(result: Raw) -> Iterator[Part]:
     witness = result["witness"]
     if witness is None or nothing_found(result):
-        return None
-    if witness["target"] is None or witness["data"].get("kind") == "memory":
+        return
+    command = replay_of(witness, result["id"])
+    if not command:
         why = (
             "The mechanism or its data existed in memory only: replay the witness from Python, "
             "with the same pairs and queries."
         )
-        return Part(title="Replay", texts=(why,))
-    file = f"{within(witness)}{witness_file(result['id'])}"
-    command = f"dpassay replay {file}{trust_of(witness)}"
-    where = f"To replay this witness alone, run {folder(command)}"
-    if witness["data"].get("kind") == "source" and witness["data"]["source"]["kind"] == "file":
-        where, command = f"{where}, with the data file as FILE", f"{command} --data FILE"
-    return Part(title="Replay", texts=(f"{where}:",), command=command)
+        yield Part(title="Replay", texts=(why,))
+        return
+    file = ", with the data file as FILE" if command.endswith(" FILE") else ""
+    where = f"To replay this witness alone, run {folder(command)}{file}:"
+    yield Part(title="Replay", texts=(where,), command=command)

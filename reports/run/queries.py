@@ -13,7 +13,7 @@ from dpassay.numerics import VISIBLE
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.words import change_words, event_words, no_event
 from dpassay.reports.shared.numbers import MISSING, above, below, clean, count, exact, plain, value
-from dpassay.reports.shared.tables import Table
+from dpassay.reports.shared.tables import TextTable
 
 Raw = Mapping[str, Any]
 
@@ -30,34 +30,12 @@ LISTED = 500
 """Of more query points the worst are listed: nobody reads ten thousand rows."""
 
 
-_EXACT = (
-    ("query", False),
-    ("group", False),
-    ("exact", True),
-    ("p1", True),
-    ("p0", True),
-    ("event", False),
-    ("direction", False),
-    ("change", False),
-)
-
-
+_EXACT = "query | group | exact: | p1: | p0: | event | direction | change"
 _SAMPLED = (
-    ("query", False),
-    ("group", False),
-    ("lower", True),
-    ("upper", True),
-    ("in event, one side", True),
-    ("in event, other side", True),
-    ("event", False),
-    ("direction", False),
-    ("change", False),
+    "query | group | lower: | upper: | in event, one side: | in event, other side: | event | "
+    "direction | change"
 )
-
-
-_SHORT = {"query", "exact", "lower", "upper", "event", "direction", "change"}
-
-
+_SHORT = ("query", "exact", "lower", "upper", "event", "what", "direction", "change")
 _MEANS = {
     "p1": "value, one side",
     "p0": "value, other side",
@@ -129,23 +107,17 @@ def _together(queries: Sequence[QueryView]) -> QueryView:
     return replace(queries[0], label=label, cells=(label, *queries[0].cells[1:]), of=len(queries))
 
 
-def query_table(queries: Sequence[QueryView], *, sampled: bool, caption: str) -> Table | None:
-    """Put query points into a table; exact numbers and sampled ones have different columns.
-
-    None without any.
-    """
-    if not queries:
-        return None
+def query_table(queries: Sequence[QueryView], *, sampled: bool, caption: str) -> TextTable:
+    """Put query points into a table; exact numbers and sampled ones have different columns."""
     if (total := sum(query.of for query in queries)) > LISTED < len(queries):
         queries = worst_rows(queries, LISTED)
         caption = f"{caption}; the {LISTED} worst of {total:,}, the file of cells has all"
-    columns, means = _SAMPLED if sampled else _EXACT, any(query.means for query in queries)
-    return Table(
-        caption=caption,
-        columns=tuple(_MEANS.get(title, title) if means else title for title, _ in columns),
-        numeric=tuple(numeric for _, numeric in columns),
-        rows=tuple(query.cells for query in queries),
+    table = TextTable.of(
+        caption, _SAMPLED if sampled else _EXACT, (query.cells for query in queries)
     )
+    if not any(query.means for query in queries):
+        return table
+    return replace(table, columns=tuple(_MEANS.get(title, title) for title in table.columns))
 
 
 def worst_rows(queries: Sequence[QueryView], limit: int) -> tuple[QueryView, ...]:
@@ -155,23 +127,10 @@ def worst_rows(queries: Sequence[QueryView], limit: int) -> tuple[QueryView, ...
 
 def shortlist(
     queries: Sequence[QueryView], *, sampled: bool, limit: int, caption: str
-) -> Table | None:
-    """Put the `limit` query points of the largest leak into a table of 80 columns.
-
-    None without any.
-    """
+) -> TextTable:
+    """Put the `limit` query points of the largest leak into a table of 80 columns."""
     table = query_table(worst_rows(queries, limit), sampled=sampled, caption=caption)
-    if table is None:
-        return None
-    kept = [
-        place for place, (title, _) in enumerate(_SAMPLED if sampled else _EXACT) if title in _SHORT
-    ]
-    return Table(
-        caption=table.caption,
-        columns=tuple(table.columns[place] for place in kept),
-        numeric=tuple(table.numeric[place] for place in kept),
-        rows=tuple(tuple(row[place] for place in kept) for row in table.rows),
-    )
+    return table.only(_SHORT)
 
 
 def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:

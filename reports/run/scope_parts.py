@@ -8,41 +8,25 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from dpassay.reports.run.domain_words import symmetry_words
 from dpassay.reports.run.kinds import KINDS, words_of
 from dpassay.reports.run.search_words import (
     declared_words,
     search_words,
     space_words,
+    symmetry_words,
 )
 from dpassay.reports.run.seen_cell import lines_of
-from dpassay.reports.run.words import (
-    Part,
-    capital,
-    error_words,
-    exceeds,
-    looked_at,
-    promised,
-    taken,
-)
-from dpassay.reports.shared.numbers import (
-    clean,
-    count,
-    exact,
-    loss,
-    plain,
-    plural,
-    value,
-)
+from dpassay.reports.run.words import capital, error_words, exceeds, looked_at, promised, taken
+from dpassay.reports.shared.numbers import clean, count, exact, loss, plain, plural, value
 
 Raw = Mapping[str, Any]
 
 
-def any_size_part(result: Raw) -> Part | None:
+def any_size(result: Raw) -> tuple[str, ...]:
     """Tell the worst case over datasets of any size, where it is known."""
     found = result["any_size"]
     if found is None:
-        return None
+        return ()
     worst = exact(value(found["exact"]), promised(result["claim"]), exceeds=exceeds(result))
     one, other = (clean(state) for state in found["states"])
     quantity = words_of(result["claim"]).amount + (
@@ -53,7 +37,7 @@ def any_size_part(result: Raw) -> Part | None:
         f"Over {over}, the worst {quantity} is {worst} ({error_words(found)}), between '{one}' and "
         f"'{other}'."
     )
-    return Part(title="Worst over all datasets", texts=(text, clean(found["argument"])))
+    return text, clean(found["argument"])
 
 
 SINGLE_ANSWERS = (
@@ -74,11 +58,11 @@ def everywhere(result: Raw, found: Raw) -> str:
     return f"{over}, of {clean(found['of'])}" if found.get("of") else over
 
 
-def other_part(result: Raw) -> Part | None:
-    """Tell the notion that the claim is not about."""
+def other_notion(result: Raw) -> tuple[str, tuple[str, ...]]:
+    """Name the notion that the claim is not about, and tell it."""
     other = result.get("other")
     if other is None:
-        return None
+        return "", ()
     words = KINDS[other["kind"]]
     (name, quantity), letter = words.measured, words.symbol
     found, the = value(other["exact"]), "Of what was looked at, the" if looked_at(result) else "The"
@@ -95,11 +79,8 @@ def other_part(result: Raw) -> Part | None:
     witness = other["witness"]
     if words.single and witness is not None and len(witness["labels"]) > 2:
         said += f" {SINGLE_ANSWERS}"
-    texts = (
-        said,
-        *(() if witness is None else (f"The worst audited cell: {clean(witness['words'])}",)),
-    )
-    return Part(title=f"{name}, measured beside the claim", texts=texts)
+    cell = () if witness is None else (f"The worst audited cell: {clean(witness['words'])}",)
+    return f"{name}, measured beside the claim", (said, *cell)
 
 
 OWN = "own worst case"
@@ -113,33 +94,31 @@ FEW = 100
 """A law is held against more draws of a sampler than these, values without coins against fewer."""
 
 
-def fit_part(result: Raw) -> Part | None:
+def fit(result: Raw) -> str:
     """Tell whether the sampler fits the declared law."""
-    fit = result["fit"]
-    if fit is None:
-        return None
-    if fit["draws"] < FEW:
-        agreed = "and all agree" if fit["p_value"] > 0 else "and not all agree"
-        coinless = (
-            f"The sampler has no coins: {plural(fit['tests'], 'answer')} were compared with the "
+    found = result["fit"]
+    if found is None:
+        return ""
+    if found["draws"] < FEW:
+        agreed = "and all agree" if found["p_value"] > 0 else "and not all agree"
+        return (
+            f"The sampler has no coins: {plural(found['tests'], 'answer')} were compared with the "
             f"declared values, {agreed}."
         )
-        return Part(title="Goodness of fit", texts=(coinless,))
-    tests = plural(fit["tests"], "exact binomial test")
-    text = (
-        f"{tests} of {count(fit['draws'])} draws each compared the sampler with the declared law, "
-        "on one dataset and one neighbour; "
-        f"smallest p-value after Bonferroni: {plain(fit['p_value'])}. "
+    tests = plural(found["tests"], "exact binomial test")
+    return (
+        f"{tests} of {count(found['draws'])} draws each compared the sampler with the declared "
+        "law, on one dataset and one neighbour; "
+        f"smallest p-value after Bonferroni: {plain(found['p_value'])}. "
         "Such tests can find differences; they cannot show that there are none."
     )
-    return Part(title="Goodness of fit", texts=(text,))
 
 
-def searched_part(result: Raw) -> Part | None:
+def searched_words(result: Raw) -> tuple[str, ...]:
     """Tell which pairs, queries and directions were looked at."""
     searched = result["searched"]
     if searched is None:
-        return None
+        return ()
     pairs, queries = (
         f"{plural(searched['pairs'], 'pair')} of neighbours",
         plural(searched["queries"], "query"),
@@ -179,9 +158,7 @@ def searched_part(result: Raw) -> Part | None:
             f"one pair is of the {each}" if each.startswith("family") else each for each in how
         )
         how = iter(dict.fromkeys(named))
-    return Part(
-        title="What was searched", texts=(*told, size, *(f"{capital(each)}." for each in how))
-    )
+    return *told, size, *(f"{capital(each)}." for each in how)
 
 
 NOT_ASKED = "There are no queries, since what was looked at depends on none"

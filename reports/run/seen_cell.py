@@ -13,10 +13,9 @@ from dpassay.numerics import DOWN, NEAREST, UP, plain, rounded, written
 from dpassay.record.curves import WITNESSED
 from dpassay.record.files import clearest_id, witness_file
 from dpassay.record.trust import trust_of
-from dpassay.reports.run.domain_words import datasets_words
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.queries import labels
-from dpassay.reports.run.search_words import searched_pairs
+from dpassay.reports.run.search_words import datasets_words, searched_pairs
 from dpassay.reports.run.words import (
     blurred,
     capital,
@@ -243,11 +242,15 @@ def replay_command(result: Raw) -> str:
     """Return the command that runs the clearest witness again; empty where only Python can."""
     clear = result.get("clearest")
     cell, name = (clear, clearest_id(result["id"])) if clear else (shown_cell(result), result["id"])
-    if cell is None:
+    return "" if cell is None else replay_of(cell, name)
+
+
+def replay_of(witness: Raw, name: str) -> str:
+    """Return the command that runs a witness again by its name; empty where only Python can."""
+    data = witness["data"]
+    if witness["target"] is None or data.get("kind") == "memory":
         return ""
-    if cell["target"] is None or cell["data"].get("kind") == "memory":
-        return ""
-    file = f"{within(cell)}{shlex.quote(witness_file(name))}"
-    command = f"dpassay replay {file}{trust_of(cell)}"
-    from_file = cell["data"].get("kind") == "source" and cell["data"]["source"]["kind"] == "file"
+    file = f"{within(witness)}{shlex.quote(witness_file(name))}"
+    command = f"dpassay replay {file}{trust_of(witness)}"
+    from_file = data.get("kind") == "source" and data["source"]["kind"] == "file"
     return f"{command} --data FILE" if from_file else command

@@ -10,12 +10,7 @@ from typing import Any
 
 from dpassay.numerics import UP, VISIBLE, written
 from dpassay.reports.run.kinds import words_of
-from dpassay.reports.shared.numbers import (
-    clean,
-    half_line_words,
-    promise,
-    value,
-)
+from dpassay.reports.shared.numbers import clean, half_line_words, promise, value
 
 Raw = Mapping[str, Any]
 ORIGIN = {
@@ -88,11 +83,6 @@ def claim_short(claim: Raw, found: float | None = None) -> str:
     """
     words = words_of(claim)
     return words.short(promise(words.promised, found))
-
-
-def claim_name(claim: Raw) -> str:
-    """Name what was promised in a few words."""
-    return words_of(claim).name
 
 
 def change_words(cell: Raw) -> str:

@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dpassay.reports.shared.numbers import MISSING, clean, plural
-from dpassay.reports.shared.statuses import Status
-from dpassay.reports.shared.tables import Table
-from dpassay.reports.shared.templating import template
+from dpassay.reports.shared.statuses import REFUTED, VERIFIED, Status
+from dpassay.reports.shared.tables import TextTable
+from dpassay.reports.shared.templating import page
+from dpassay.reports.shared.terminal import print_table, say
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 Raw = Mapping[str, Any]
 
-OK = Status(
-    slug="verified",
-    word="ok",
-    symbol="●",
-    rank=1,
-    meaning="The number keeps its limit.",
-)
-FAILED = Status(
-    slug="refuted",
-    word="FAILED",
-    symbol="▲",
-    rank=0,
-    meaning="The number breaks its limit.",
-)
-
+OK = replace(VERIFIED, word="ok", symbol="●", meaning="The number keeps its limit.")
+FAILED = replace(REFUTED, word="FAILED", meaning="The number breaks its limit.")
 GROUPS = {
     "error": "Exact error of the certified tests",
     "calibration": "False alarms of whole audits",
@@ -131,15 +119,14 @@ def short(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else clean(value)
 
 
-def table_of(kind: str, caption: str, points: Sequence[Raw]) -> Table:
+def table_of(kind: str, caption: str, points: Sequence[Raw]) -> TextTable:
     """Put the numbers behind a figure into a table."""
     columns = COLUMNS[kind]
-    return Table(
-        caption=caption,
-        columns=tuple(TITLES.get(column, column) for column in columns),
-        numeric=tuple(column not in ("method", "claim") for column in columns),
-        rows=tuple(tuple(short(point.get(column)) for column in columns) for point in points),
-    )
+    titles = [
+        TITLES.get(column, column) + ":" * (column not in {"method", "claim"}) for column in columns
+    ]
+    rows = (tuple(short(point.get(column)) for column in columns) for point in points)
+    return TextTable.of(caption, titles, rows)
 
 
 def points_of(document: Raw, group: str) -> list[Raw]:
@@ -154,28 +141,18 @@ def points_of(document: Raw, group: str) -> list[Raw]:
 
 def print_checks(document: Raw, console: Console) -> None:
     """Print the headline, a row per check and what a failed one means, for 80 columns or more."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
     views = view_of(document)
-    console.print(Text(headline(document), style="bold"))
-    table = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    for title in ("status", "check", "found", "limit"):
-        table.add_column(
-            title, justify="right" if title in ("found", "limit") else "left", overflow="fold"
-        )
-    for view in views:
-        style = "green" if view.status is OK else "bold red"
-        table.add_row(
-            Text(f"{view.status.symbol} {view.status.word}", style=style),
-            *map(Text, (view.name, view.found, view.limit)),
-        )
-    console.print(table)
-    for view in views:
-        if view.status is FAILED:
-            console.print(Text(f"{view.name}: {view.what}"))
-    console.print(Text(CAVEAT))
+    say(console, headline(document), "bold")
+    rows = (
+        (f"{each.status.symbol} {each.status.word}", each.name, each.found, each.limit)
+        for each in views
+    )
+    styles = tuple("green" if each.status is OK else "bold red" for each in views)
+    print_table(console, TextTable.of("", "status | check | found: | limit:", rows), styles)
+    for each in views:
+        if each.status is FAILED:
+            say(console, f"{each.name}: {each.what}")
+    say(console, CAVEAT)
 
 
 def to_html(document: Raw) -> str:
@@ -205,10 +182,14 @@ def to_html(document: Raw) -> str:
             table_of("power", "Power of a certified cell", curve),
         ]
         figures.append(("Power", CAPTIONS["sight"], power_plot(seen, curve), tables))
-    return template("selftest.html.j2").render(
-        headline=headline(document),
+    facts = dict(document["facts"])
+    return page(
+        "selftest",
+        lead=headline(document),
+        origin=("dpassay self-test",),
         checks=view_of(document),
         caveat=CAVEAT,
         figures=figures,
-        facts=document["facts"],
+        command=facts.pop("command"),
+        facts=facts.items(),
     )

@@ -6,32 +6,20 @@ Errors against their limit, false alarms in their region, the power curve with w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dpassay.reports.shared.figures import (
-    CLAIM,
-    FAINT,
-    INK,
-    PALETTE,
-    WIDTH,
-    as_svg,
-    axes_in,
-    despine,
-    figure_of,
-)
+from dpassay.reports.shared import chart
+from dpassay.reports.shared.chart import CLAIM, CLAIMED, INK, PALETTE, Look
 from dpassay.reports.shared.numbers import plural
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Raw = Mapping[str, Any]
 
-GOOD, BAD = PALETTE["verified"][0], PALETTE["refuted"][0]
+GOOD, BAD = PALETTE["verified"], PALETTE["refuted"]
 LINES = (
-    (PALETTE["held"][0], "-"),
-    (PALETTE["inconclusive"][0], "--"),
-    (PALETTE["error"][0], ":"),
-    (PALETTE["missed"][0], "-."),
+    Look(PALETTE["held"]),
+    Look(PALETTE["inconclusive"], "--"),
+    Look(PALETTE["error"], ":"),
+    Look(PALETTE["missed"], "-."),
 )
 LIMIT = 0.05
 
@@ -43,26 +31,39 @@ def error_plot(points: Sequence[Raw]) -> str:
     all are of one n.
     """
     tests = list(dict.fromkeys(point["method"] for point in points))
-    n, height, left, gap = points[0]["n"], 2.9, 0.75, 0.25
-    wide = (WIDTH - left - 0.15 - gap * (len(tests) - 1)) / len(tests)
     top = 1.15 * max(LIMIT, *(point["at_most"] for point in points))
-    with figure_of(height) as figure:
-        for k, test in enumerate(tests):
-            axes = axes_in(figure, (left + k * (wide + gap), 0.6, wide, height - 1.0), height)
-            _errors(axes, [point for point in points if point["method"] == test])
-            axes.set_ylim(0, top)
-            axes.set_title(test, fontsize="medium", loc="left")
-            axes.set_xlabel("claimed ε")
-            axes.grid(visible=True, axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
-            despine(axes)
-            if k:
-                axes.tick_params(axis="y", labelleft=False)
-            else:
-                axes.set_ylabel("worst-case error")
-        return as_svg(
-            figure,
-            name=f"plot-error-{n}",
-            title=f"Worst-case error of each test, {n} trials a side",
+    losses = sorted({point["epsilon"] for point in points})
+    deltas = sorted({point["delta"] for point in points})
+    with chart.drawing(2.9, panels=len(tests)) as panels:
+        for axes, test in zip(panels, tests, strict=True):
+            for point in points:
+                if point["method"] != test:
+                    continue
+                aside = 0.3 * (deltas.index(point["delta"]) - (len(deltas) - 1) / 2)
+                place, error = losses.index(point["epsilon"]) + aside, point["at_most"]
+                good = error <= LIMIT
+                look = Look(
+                    GOOD if good else BAD,
+                    marker="o" if good else "^",
+                    width=1.2,
+                    hollow=point["delta"] > 0,
+                )
+                chart.spans(axes, [(place, 0, error)], look)
+                chart.marks(axes, [(place, error)], look)
+            chart.rule(axes, LIMIT, CLAIMED)
+            chart.frame(
+                axes,
+                (-0.6, len(losses) - 0.4),
+                (0, top),
+                x_ticks={k: f"{loss:g}" for k, loss in enumerate(losses)},
+                names=("claimed ε", "worst-case error"),
+                title=test,
+            )
+            axes.grid(visible=False, axis="x")
+        return chart.svg(
+            panels[0],
+            name=f"plot-error-{points[0]['n']}",
+            title=f"Worst-case error of each test, {points[0]['n']} trials a side",
             description=(
                 f"{plural(len(tests), 'test')}, one panel each; the dashed line is the promised "
                 f"{LIMIT}. The table has the same numbers."
@@ -75,60 +76,34 @@ def calibration_plot(points: Sequence[Raw]) -> str:
 
     Points have `claim`, `runs`, `refuted`, `upper_missed`, `alpha` and `limit`.
     """
-    height = 0.5 * len(points) + 0.9
-    with figure_of(height) as figure:
-        axes = axes_in(figure, (1.75, 0.6, WIDTH - 1.95, height - 0.75), height)
-        for row, point in enumerate(points):
-            found, runs = point["refuted"] + point["upper_missed"], point["runs"]
+    import seaborn as sns
+
+    wrong = [point["refuted"] + point["upper_missed"] for point in points]
+    rates = [100 * found / point["runs"] for found, point in zip(wrong, points, strict=True)]
+    limits = [100 * point["limit"] / point["runs"] for point in points]
+    height = 0.42 * len(points) + 0.75
+    with chart.drawing(height, left=1.75, across=chart.WIDE) as (axes,):
+        sns.barplot(
+            x=limits, y=list(range(len(points))), orient="h", width=0.56, ax=axes, color=GOOD,
+            saturation=1, alpha=0.18, linewidth=0,
+        )  # fmt: skip
+        for row, (found, rate, point) in enumerate(zip(wrong, rates, points, strict=True)):
             good = found <= point["limit"]
-            axes.barh(
-                row,
-                100 * point["limit"] / runs,
-                height=0.56,
-                color=GOOD,
-                alpha=0.18,
-                linewidth=0,
-                zorder=1,
-            )
-            axes.plot(
-                [100 * point["alpha"]] * 2,
-                [row - 0.28, row + 0.28],
-                color=CLAIM,
-                linewidth=1.4,
-                zorder=2,
-            )
-            axes.plot(
-                100 * found / runs,
-                row,
-                marker="o" if good else "^",
-                color=GOOD if good else BAD,
-                markersize=8,
-                clip_on=False,
-                zorder=4,
-            )
-            axes.annotate(
-                f"{found} of {runs}",
-                (100 * found / runs, row),
-                (8, 0),
-                textcoords="offset points",
-                va="center",
-                color=INK,
-            )
-        axes.set_ylim(len(points) - 0.5, -0.5)
-        axes.set_xlim(
-            0,
-            1.2
-            * max(
-                max(point["limit"], point["refuted"] + point["upper_missed"]) * 100 / point["runs"]
-                for point in points
-            ),
+            look = Look(GOOD if good else BAD, marker="o" if good else "^", size=8)
+            tick = Look(CLAIM, marker="|", size=18, width=1.4)
+            chart.marks(axes, [(100 * point["alpha"], row)], tick)
+            chart.marks(axes, [(rate, row)], look)
+            chart.beside(axes, f"{found} of {point['runs']}", (rate, row), (8, 0), va="center")
+        chart.frame(
+            axes,
+            (0, 1.2 * max(*limits, *rates)),
+            (len(points) - 0.5, -0.5),
+            y_ticks={k: point["claim"] for k, point in enumerate(points)},
+            names=("false alarms, per cent of audits", ""),
         )
-        axes.set_yticks(range(len(points)), [point["claim"] for point in points])
-        axes.set_xlabel("false alarms, per cent of audits")
-        axes.tick_params(axis="y", length=0, pad=8)
-        despine(axes, left=True)
-        return as_svg(
-            figure,
+        axes.grid(visible=False)
+        return chart.svg(
+            axes,
             name="plot-calibration",
             title="False alarms of whole audits",
             description=(
@@ -144,47 +119,30 @@ def power_plot(seen: Sequence[Raw], curve: Sequence[Raw]) -> str:
     `seen` has `kind` ("observed" or "detectable"), `factor`, `rate`, `low` and `high`; the
     curve has `method`, `factor` and `power`.
     """
-    height = 3.4
-    with figure_of(height) as figure:
-        axes = axes_in(figure, (0.75, 0.6, WIDTH - 0.95, height - 0.75), height)
+    with chart.drawing(3.4, foot=0.4, across=chart.WIDE) as (axes,):
         tests = dict.fromkeys(point["method"] for point in curve)
-        for test, (colour, dashes) in zip(tests, LINES * len(tests), strict=False):
-            line = [(point["factor"], point["power"]) for point in curve if point["method"] == test]
-            axes.plot(
-                *zip(*line, strict=True),
-                dashes,
-                color=colour,
-                linewidth=1.6,
-                label=f"promised by {test}",
-                zorder=2,
-            )
+        for test, look in zip(tests, LINES * len(tests), strict=False):
+            own = [(point["factor"], point["power"]) for point in curve if point["method"] == test]
+            chart.line(axes, own, look, f"promised by {test}")
         for kind, marker, label in (
             ("observed", "o", "audits"),
             ("detectable", "D", "at the detectable loss"),
         ):
-            marks = [point for point in seen if point["kind"] == kind]
-            for point in marks:
-                axes.plot(
-                    [point["factor"]] * 2,
-                    [point["low"], point["high"]],
-                    color=INK,
-                    linewidth=1.2,
-                    zorder=3,
-                )
-            places = [point["factor"] for point in marks], [point["rate"] for point in marks]
-            axes.plot(
-                *places, marker, color=INK, markersize=6, clip_on=False, label=label, zorder=4
-            )
-        axes.axhline(0.9, color=CLAIM, linewidth=1, dashes=(5, 3), zorder=1)
-        axes.set_ylim(0, 1.02)
-        axes.set_xlim(0.97, 1.02 * max(point["factor"] for point in (*seen, *curve)))
-        axes.set_xlabel("true loss / claimed loss")
-        axes.set_ylabel("refuted")
-        axes.legend(loc="lower right", frameon=False, bbox_to_anchor=(1, 0.06))
-        axes.grid(visible=True, axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
-        despine(axes)
-        return as_svg(
-            figure,
+            marked = [point for point in seen if point["kind"] == kind]
+            bars = [(point["factor"], point["low"], point["high"]) for point in marked]
+            chart.spans(axes, bars, Look(INK, width=1.2))
+            places = [(point["factor"], point["rate"]) for point in marked]
+            chart.marks(axes, places, Look(INK, marker=marker, size=6), label)
+        chart.rule(axes, 0.9, CLAIMED)
+        chart.frame(
+            axes,
+            (0.97, 1.02 * max(point["factor"] for point in (*seen, *curve))),
+            (0, 1.02),
+            names=("true loss / claimed loss", "refuted"),
+        )
+        axes.grid(visible=False, axis="x")
+        return chart.svg(
+            axes,
             name="plot-power",
             title="Rate of refutations against the true loss",
             description=(
@@ -192,30 +150,3 @@ def power_plot(seen: Sequence[Raw], curve: Sequence[Raw]) -> str:
                 "test, the dashed line 0.9. The tables have the same numbers."
             ),
         )
-
-
-def _errors(axes: Axes, points: Sequence[Raw]) -> None:
-    losses = sorted({point["epsilon"] for point in points})
-    deltas = sorted({point["delta"] for point in points})
-    for point in points:
-        place = losses.index(point["epsilon"]) + 0.3 * (
-            deltas.index(point["delta"]) - (len(deltas) - 1) / 2
-        )
-        good = point["at_most"] <= LIMIT
-        colour = GOOD if good else BAD
-        axes.plot(
-            [place] * 2, [0, point["at_most"]], color=colour, linewidth=1.6, alpha=0.5, zorder=2
-        )
-        axes.plot(
-            place,
-            point["at_most"],
-            marker="o" if good else "^",
-            markersize=5.5,
-            markeredgecolor=colour,
-            markerfacecolor="none" if point["delta"] else colour,
-            clip_on=False,
-            zorder=3,
-        )
-    axes.axhline(LIMIT, color=CLAIM, linewidth=1.3, dashes=(5, 3), zorder=1)
-    axes.set_xticks(range(len(losses)), [f"{loss:g}" for loss in losses])
-    axes.set_xlim(-0.6, len(losses) - 0.4)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from dpassay.numerics import plain
+from dpassay.reports.shared.statuses import Status
 
 ROOM = 1.08
 """End of a number line, over the largest number on it."""
@@ -18,7 +19,7 @@ NEAR = 22.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Number:
+class LargeNumber:
     """One of the few numbers that the first screen shows in large type."""
 
     name: str
@@ -36,7 +37,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class LineMark:
     """A mark on the number line."""
 
     kind: str  # 'claim', 'least' or 'most'
@@ -47,11 +48,11 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class NumberLine:
     """The number line: marks, the certified interval, and its start where no mark is near."""
 
     start: str
-    marks: tuple[Mark, ...]
+    marks: tuple[LineMark, ...]
     left: float
     width: float
     beyond: bool
@@ -66,9 +67,30 @@ class Step:
     command: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """One result, or what was attacked, on the first screen.
+
+    `times` is what is lost at least, as a multiple of a broken claim; empty where unknown.
+    """
+
+    name: str
+    anchor: str  # the section that tells it in full
+    status: Status
+    numbers: tuple[LargeNumber, ...] = ()
+    verdict: str = ""
+    seen: tuple[str, ...] = ()
+    bars: tuple[Bar, ...] = ()
+    scale: str = ""
+    line: NumberLine | None = None
+    steps: tuple[Step, ...] = ()
+    looked: tuple[str, ...] = ()
+    times: str = ""
+
+
 def number_line(
     claim: tuple[float, str], least: tuple[float, str], most: tuple[float, str] | None = None
-) -> Line | None:
+) -> NumberLine | None:
     """Place claim, lower and upper bound, each with its label, on a line that begins at 0.
 
     The upper bound may be infinite. None if the lower bound is infinite, or nothing is above 0.
@@ -90,9 +112,9 @@ def number_line(
         row = 1 if last - at(lower) > NEAR and at(lower) < 100 - NEAR else 2
         marks.append(_mark("most", last, most[1], row, beyond=beyond))
         if row == 1 and at(lower) > NEAR:
-            marks[1] = Mark(kind="least", at=at(lower), text=least_text, align="end", row=1)
+            marks[1] = LineMark(kind="least", at=at(lower), text=least_text, align="end", row=1)
     told = ", ".join(mark.text for mark in marks)
-    return Line(
+    return NumberLine(
         start=plain(start) if min(mark.at for mark in marks) > CLOSE else "",
         marks=tuple(marks),
         left=0.0 if most is None else at(lower),
@@ -102,6 +124,6 @@ def number_line(
     )
 
 
-def _mark(kind: str, at: float, text: str, row: int, *, beyond: bool = False) -> Mark:
+def _mark(kind: str, at: float, text: str, row: int, *, beyond: bool = False) -> LineMark:
     align = "end" if at > 100 - NEAR or beyond else "start" if at < NEAR else "middle"
-    return Mark(kind=kind, at=at, text=text, align=align, row=row)
+    return LineMark(kind=kind, at=at, text=text, align=align, row=row)

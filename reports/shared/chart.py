@@ -1,184 +1,273 @@
-"""Small charts as SVG: few elements, as a page of the catalogue has many of them.
+"""Charts of the pages: seaborn on matplotlib, written as small SVG; the same bytes every time.
 
-Marks of one shape and colour are one path, letters are text, and all colours and widths are classes
-of `templates/chart.css`.
+Text stays text, colours are the page's own variables, and nothing has a fixed width.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import io
+import math
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from html import escape
-from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpassay.reports.shared.numbers import clean
-from dpassay.reports.shared.scales import Scale, tick_label
 
-WIDTH = 331.2
-"""Of a picture in points: a telephone shows it whole, wide screens show two side by side."""
-SHAPES = {
-    "dot": "h0",
-    "ring": "m-2.7 0a2.7 2.7 0 1 0 5.4 0 2.7 2.7 0 1 0-5.4 0z",
-    "diamond": "m0-3.4 3.4 3.4-3.4 3.4-3.4-3.4z",
-    "triangle": "m0-3.6 3.4 6.2h-6.8z",
-    "plus": "m-2.7 0h5.4m-2.7-2.7v5.4",
-    "cross": "m-2.7-2.7 5.4 5.4m0-5.4-5.4 5.4",
-    "bar": "m0-3.5v7",
-    "dash": "m-2.5 0h5",
-}
-"""Paths of the marks, from their middle; a dot is a round pen put down once."""
-MIDDLE = 3.2
-"""From the middle of a line of text down to where its letters stand."""
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 Point = tuple[float, float]
-Box = tuple[float, float, float, float]
-"""Left, top, right and bottom."""
+Floats = Sequence[float]
+
+PALETTE = {
+    "refuted": "#d55e00",
+    "error": "#cc79a7",
+    "missed": "#aa3378",
+    "inconclusive": "#c98a00",
+    "expected": "#d55e01",
+    "held": "#0072b2",
+    "verified": "#009e73",
+}
+"""Colour of each status, after Okabe and Ito (2008); no two are the same."""
+INK, FAINT, CLAIM = "#1d2127", "#8a8f98", "#5a626d"
+THEME = {INK: "currentColor", FAINT: "var(--faint)", CLAIM: "var(--claim)"} | {
+    colour: f"var(--{slug})" for slug, colour in PALETTE.items()
+}
+"""What the page puts in place of each colour: another one in the dark, and in print."""
+FONT = "DejaVu Sans"
+"""It comes with matplotlib, which measures with it; the reader's browser has fonts of its own."""
+LOOK = {
+    "font.family": [FONT],
+    "svg.fonttype": "none",
+    "text.parse_math": False,
+    "axes.unicode_minus": False,
+    **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), INK),
+    **dict.fromkeys(("axes.edgecolor", "grid.color"), FAINT),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
+    "grid.alpha": 0.25,
+}
+"""How charts look, on top of seaborn's white grid at the size of a paper."""
+NARROW, WIDE = 4.6, 9.6
+"""Inches: a telephone shows the first as a whole; the second scrolls there."""
+ACROSS = 3
+"""Panels in a row, at most."""
+RIGHT, ABOVE, BELOW, BETWEEN = 0.25, 0.3, 0.45, 0.65
+"""Inches beside, over and under the panels, and from one to the next."""
+TICKS = 5
+"""Stretches between the labels of an axis, at most."""
 
 
-class Chart:
-    """A chart, its height in points, drawn from below: what comes later covers the rest."""
+class Look(NamedTuple):
+    """How a line or a mark is drawn."""
 
-    def __init__(self, x: Scale, y: Scale, height: float) -> None:
-        self.x, self.y, self.height = x, y, height
-        self._parts: list[str] = []
-
-    def axes(
-        self,
-        x: Mapping[float, str] | None = None,
-        y: Mapping[float, str] | None = None,
-        *,
-        upright: bool = True,
-    ) -> None:
-        """Draw the grid and the axes, and label their ticks, by default round numbers.
-
-        `upright` says whether there is a vertical axis, and where x has round numbers, a
-        vertical grid.
-        """
-        left, bottom, right, top = self.x.start, self.y.start, self.x.end, self.y.end
-        across = _labels(self.x) if x is None else x
-        up = _labels(self.y) if y is None else y
-        grid = [f"M{_number(left)} {_number(self.y.at(tick))}H{_number(right)}" for tick in up]
-        if upright and x is None:
-            grid += [
-                f"M{_number(self.x.at(tick))} {_number(bottom)}V{_number(top)}" for tick in across
-            ]
-        self._path("".join(grid), "grid")
-        corner = (
-            f"M{_number(left)} {_number(top)}V{_number(bottom)}"
-            if upright
-            else f"M{_number(left)} {_number(bottom)}"
-        )
-        self._path(f"{corner}H{_number(right)}", "axis")
-        for tick, label in across.items():
-            self.write(label, self.x.at(tick), bottom + 13, "middle")
-        for tick, label in up.items():
-            self.write(label, left - 5, self.y.at(tick) + MIDDLE, "end")
-
-    def line(self, points: Iterable[Point], style: str) -> None:
-        """Draw lines through points, as far as they lie between the axes."""
-        places = [(self.x.at(x), self.y.at(y)) for x, y in points]
-        box = (self.x.start, self.y.end, self.x.end, self.y.start)
-        self._path("".join(map(_stroke, _clipped(places, box))), style)
-
-    def band(
-        self, x: Sequence[float], lower: Sequence[float], upper: Sequence[float], style: str
-    ) -> None:
-        """Fill the area between two curves that lie between the axes."""
-        around = [*zip(x, lower, strict=True), *zip(reversed(x), reversed(upper), strict=True)]
-        self._path(f"{_stroke((self.x.at(x), self.y.at(y)) for x, y in around)}z", style)
-
-    def marks(self, shape: str, points: Iterable[Point], style: str) -> None:
-        """Draw marks of one of the `SHAPES`, all as one element; nothing if there are none."""
-        self._path(
-            "".join(
-                f"M{_number(self.x.at(x))} {_number(self.y.at(y))}{SHAPES[shape]}"
-                for x, y in points
-            ),
-            style,
-        )
-
-    def spans(self, spans: Iterable[tuple[float, float, float]], style: str) -> None:
-        """Draw vertical lines, each at a number from one height to another, as one element."""
-        self._path(
-            "".join(
-                f"M{_number(self.x.at(x))} {_number(self.y.at(low))}V{_number(self.y.at(high))}"
-                for x, low, high in spans
-            ),
-            style,
-        )
-
-    def write(self, text: str, x: float, y: float, style: str = "") -> None:
-        """Write text at a place of the picture; nothing if it is empty."""
-        if not text:
-            return
-        kind = f' class="{style}"' if style else ""
-        self._parts.append(f'<text x="{_number(x)}" y="{_number(y)}"{kind}>{escape(text)}</text>')
-
-    def titles(self, left: str, right: str, below: str) -> None:
-        """Write above the axes what is drawn and what is claimed, and below what runs across."""
-        above = self.y.end - 6
-        self.write(left, self.x.start, above, "title")
-        self.write(right, self.x.end, above, "title claim end")
-        self.write(below, (self.x.start + self.x.end) / 2, self.height - 4, "middle below")
-
-    def svg(self, *, name: str, title: str, description: str, style: str = "chart") -> str:
-        """Return the SVG element, with an id, a title, a description, and classes of its own."""
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" id="{name}" class="plot {style}" role="img" '
-            f'aria-labelledby="{name}-title {name}-desc" '
-            f'viewBox="0 0 {_number(WIDTH)} {_number(self.height)}">'
-            f'<title id="{name}-title">{escape(clean(title))}</title>'
-            f'<desc id="{name}-desc">{escape(clean(description))}</desc>'
-            f"{''.join(self._parts)}</svg>\n"
-        )
-
-    def _path(self, path: str, style: str) -> None:
-        if path:
-            self._parts.append(f'<path class="{style}" d="{path}"/>')
+    colour: str = INK
+    dashes: str = "-"
+    marker: str = ""
+    width: float = 1.3
+    size: float = 5.4  # of a mark, in points
+    hollow: bool = False
 
 
-def _labels(scale: Scale) -> dict[float, str]:
-    return {tick: tick_label(tick) for tick in scale.ticks()}
+CLAIMED = Look(CLAIM, "--")
+GUESSING = Look(FAINT, ":", width=1.1)
 
 
-def _number(place: float) -> str:
-    text = f"{place:.1f}".removesuffix(".0")
-    return "0" if text == "-0" else text
+@contextmanager
+def drawing(
+    height: float,
+    *,
+    panels: int = 1,
+    left: float = 0.62,
+    foot: float = 0.0,
+    across: float | None = None,
+) -> Iterator[list[Axes]]:
+    """Give the axes of some panels, in rows of that height, whatever the user's settings are.
+
+    Places are in inches, so that no measure of a text moves them; `foot` is left for a legend.
+    """
+    import matplotlib as mpl
+    import seaborn as sns
+    from matplotlib.figure import Figure
+
+    columns = min(ACROSS, panels)
+    rows = math.ceil(panels / columns)
+    across = across or (NARROW if panels == 1 else WIDE)
+    total = rows * height + foot
+    width = (across - left - RIGHT - BETWEEN * (columns - 1)) / columns
+    with mpl.rc_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # the browser has the fonts
+        mpl.rcdefaults()
+        sns.set_theme(context="paper", style="whitegrid", rc=LOOK)
+        figure = Figure(figsize=(across, total))
+        figure.patch.set_visible(False)
+        made = []
+        for place in range(panels):
+            row, column = divmod(place, columns)
+            x, y = left + column * (width + BETWEEN), total - (row + 1) * height + BELOW
+            box = (x / across, y / total, width / across, (height - ABOVE - BELOW) / total)
+            made.append(figure.add_axes(box))
+            made[-1].patch.set_visible(False)
+        yield made
 
 
-def _stroke(places: Iterable[Point]) -> str:
-    """Return the path through some places, those left out that cannot be told from the last."""
-    texts = [f"{_number(x)} {_number(y)}" for x, y in places]
-    kept = [text for last, text in pairwise(["", *texts]) if text != last]
-    return f"M{' '.join(kept)}" if len(kept) > 1 else ""
+def frame(
+    axes: Axes,
+    x: tuple[float, float] | None = None,
+    y: tuple[float, float] | None = None,
+    *,
+    logarithmic: str = "",
+    x_ticks: dict[float, str] | None = None,
+    y_ticks: dict[float, str] | None = None,
+    names: tuple[str, str] = ("", ""),
+    title: str = "",
+    claim: str = "",
+) -> None:
+    """Set the ends of the axes, their few round ticks and names, and what stands above them.
 
+    `logarithmic` has the letters of the logarithmic axes.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-def _clipped(places: Sequence[Point], box: Box) -> list[list[Point]]:
-    """Cut a line of several pieces to a box: the lines that are left."""
-    lines: list[list[Point]] = []
-    for one, other in pairwise(places):
-        inside = _inside(one, other, box)
-        if inside is None:
-            continue
-        if lines and lines[-1][-1] == inside[0]:
-            lines[-1].append(inside[1])
+    axes.set(xlabel=names[0], ylabel=names[1])
+    axes.set_title(title, loc="left")
+    axes.set_title(claim, loc="right", color=CLAIM)
+    for letter, ends, ticks in (("x", x, x_ticks), ("y", y, y_ticks)):
+        axis = axes.xaxis if letter == "x" else axes.yaxis
+        if letter in logarithmic:
+            axes.set(**{f"{letter}scale": "log"})
+            axis.set_major_locator(LogLocator(numticks=TICKS + 1))
         else:
-            lines.append([*inside])
-    return lines
+            axis.set_major_locator(MaxNLocator(TICKS, steps=[1, 2, 5, 10]))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))
+        if ticks is not None:
+            axis.set_ticks(list(ticks), list(ticks.values()))
+        if ends is not None:
+            axes.set(**{f"{letter}lim": ends})
 
 
-def _inside(one: Point, other: Point, box: Box) -> tuple[Point, Point] | None:
-    """Return the part of a straight line within a box, after Liang and Barsky (1984)."""
-    (x, y), (left, top, right, bottom) = one, box
-    dx, dy = other[0] - x, other[1] - y
-    first, last = 0.0, 1.0
-    for speed, room in ((-dx, x - left), (dx, right - x), (-dy, y - top), (dy, bottom - y)):
-        if speed == 0:
-            if room < 0:
-                return None
-        elif speed < 0:
-            first = max(first, room / speed)
-        else:
-            last = min(last, room / speed)
-    if first > last:
-        return None
-    start = one if first == 0 else (x + first * dx, y + first * dy)
-    return start, other if last == 1 else (x + last * dx, y + last * dy)
+def rule(axes: Axes, at: float, look: Look, *, upright: bool = False, label: str = "") -> None:
+    """Draw a straight line through the whole panel at one number of an axis."""
+    draw = axes.axvline if upright else axes.axhline
+    style, width = look.dashes, look.width
+    draw(at, color=look.colour, linestyle=style, linewidth=width, zorder=1, label=label or None)
+
+
+def line(axes: Axes, points: Iterable[Point], look: Look, label: str = "") -> None:
+    """Draw a line through points, with a mark at each if the look has one."""
+    import seaborn as sns
+
+    places = [(x, y) for x, y in points if math.isfinite(x) and math.isfinite(y)]
+    if places:
+        sns.lineplot(
+            **_data(axes, places, look, label),
+            estimator=None,
+            sort=False,
+            linestyle=look.dashes,
+            linewidth=look.width,
+            marker=look.marker or None,
+            markersize=look.size,
+            markeredgewidth=0,
+        )
+
+
+def marks(axes: Axes, points: Iterable[Point], look: Look, label: str = "") -> None:
+    """Draw a mark at every point; nothing if there are none. Axes cut none of them off."""
+    import seaborn as sns
+
+    places, strokes = list(points), look.marker in "x+_|"
+    if places:
+        sns.scatterplot(
+            **_data(axes, places, look, label),
+            **({"facecolor": "none"} if look.hollow else {}),
+            **({} if strokes else {"edgecolor": look.colour}),
+            marker=look.marker,
+            s=look.size**2,
+            linewidth=look.width if strokes or look.hollow else 0,
+            clip_on=False,
+            zorder=4,
+        )
+
+
+def _data(axes: Axes, places: Sequence[Point], look: Look, label: str) -> dict[str, Any]:
+    """Return what seaborn takes of lines and marks alike."""
+    x, y = zip(*places, strict=True)
+    named = {"label": label or None, "legend": False}
+    return {"x": x, "y": y, "ax": axes, "color": look.colour} | named
+
+
+def spans(axes: Axes, rows: Iterable[tuple[float, float, float]], look: Look) -> None:
+    """Draw vertical lines, each at a number from one height to another, as one element."""
+    ends = [(x, y) for x, low, high in rows for y in (low, high, math.nan)]
+    if ends:
+        x, y = zip(*ends, strict=True)
+        axes.plot(x, y, color=look.colour, linewidth=look.width, alpha=0.75, solid_capstyle="butt")
+
+
+def band(
+    axes: Axes, x: Floats, low: Floats, high: Floats, colour: str, opacity: float = 0.28
+) -> None:
+    """Fill the area between two curves."""
+    axes.fill_between(x, low, high, color=colour, alpha=opacity, linewidth=0, zorder=1)
+
+
+def note(axes: Axes, text: str, at: Point, align: str = "left") -> None:
+    """Write small at a place between the ends of the axes, from 0 to 1 in both directions."""
+    axes.text(*at, text, transform=axes.transAxes, ha=align, fontsize=8.2, color=CLAIM, zorder=5)
+
+
+def beside(axes: Axes, text: str, at: Point, aside: Point, **style: Any) -> None:
+    """Write beside a point, so many points of the page to the right of it and above."""
+    axes.annotate(text, at, aside, textcoords="offset points", zorder=5, **style)
+
+
+def svg(axes: Axes, *, name: str, title: str, description: str) -> str:
+    """Write a whole figure as an SVG element with ids of its own, a title and a description.
+
+    Under the panels stands what their lines and marks are, each once, where they have labels.
+    """
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from scour.scour import sanitizeOptions, scourString
+
+    figure: Any = axes.figure
+    shown = [zip(*each.get_legend_handles_labels(), strict=True) for each in figure.axes]
+    if entries := {label: handle for each in shown for handle, label in each}:
+        figure.legend(entries.values(), entries, loc="lower left", ncols=4, frameon=False)
+    canvas: Any = FigureCanvasSVG(figure)
+    written = io.StringIO()
+    mpl.rcParams["svg.hashsalt"] = name
+    canvas.print_svg(written, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    options = sanitizeOptions()
+    options.strip_ids = options.shorten_ids = options.strip_xml_prolog = True
+    options.shorten_ids_prefix, options.digits = f"{name}-", 4
+    options.indent_type, options.newlines = "none", False
+    text = re.sub(r"<style.*?</style>", "", clean(written.getvalue()))
+    text = scourString(re.sub(r"<[^>]+>", _lean, text), options)
+    inner = text[text.index(">", text.index("<svg")) + 1 : text.rindex("</svg>")]
+    inner = re.sub(r"<[^>]+>", _themed, inner)
+    width, height = (round(72 * float(each), 1) for each in figure.get_size_inches())
+    shape = "plot wide" if width > 72 * NARROW else "plot"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" id="{name}" class="{shape}" role="img" '
+        f'aria-labelledby="{name}-title {name}-desc" viewBox="0 0 {width:g} {height:g}">'
+        f'<title id="{name}-title">{escape(clean(title))}</title>'
+        f'<desc id="{name}-desc">{escape(clean(description))}</desc>{inner}</svg>\n'
+    )
+
+
+def _lean(tag: re.Match[str]) -> str:
+    """Leave out of a tag its font and a turn by nothing, and write its numbers short."""
+    text = re.sub(rf" font-family: '{FONT}';| transform=\"rotate\(-0 [^\"]*\"", "", tag[0])
+    return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", text)
+
+
+def _themed(tag: re.Match[str]) -> str:
+    """Put the page's own colours into a tag."""
+    text = tag[0].replace("xlink:href", "href")
+    for colour, variable in THEME.items():
+        text = text.replace(colour, variable)
+    return text

@@ -1,55 +1,43 @@
 """Shortening: what of a long report stays where only so many bytes are taken.
 
-Whole sections go, and the worst results stay.
+Whole pieces go, and the worst results stay.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import accumulate
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 from dpassay.reports.shared.numbers import count, plural
 from dpassay.reports.shared.statuses import ALL, Status
 
-RESULTS = "## Results\n\n"
+SHARES = {
+    "the notes": 1,
+    "how to reproduce": 4,
+    "the findings": 4,
+    "row": 2,
+    "result": 1,
+    "table": 1,
+}
+"""Every kind of piece in the order in which they get room, and the part of it that each may take,
+unless all later ones have room besides."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pieces:
-    """A report in pieces, each with the newlines after it.
+class ReportPiece(NamedTuple):
+    """A part of a report with the newlines after it; those of a kind are the worst first."""
 
-    Without results everything but `reproduce` is empty. Tuples have one entry per result, worst
-    first.
-    """
-
-    headline: str
-    opening: str  # notes and caveat
-    table_head: str  # titles and ruler of the summary table
-    rows: tuple[str, ...]
-    reproduce: str
-    findings: str
-    results: tuple[str, ...]
-    tables: tuple[str, ...]  # of query points; empty if there are none
-    statuses: tuple[Status, ...]
-    row_statuses: tuple[Status, ...] = ()  # of the rows, where they are not one per result
-    heading: str = RESULTS  # any but the usual one is a digest's, whose results come first
+    kind: str
+    text: str
+    status: Status | None = None  # of results, and of rows of a table of results
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """What stays: whole pieces, numbers of first rows and results, and which query tables."""
-
-    opening: bool
-    rows: int
-    reproduce: bool
-    findings: bool
-    results: int
-    tables: frozenset[int]
+Frames = Mapping[str, tuple[str, str]]
+"""What stands before the first and after the last piece of a kind."""
 
 
-def shortened(pieces: Pieces, limit: int) -> str:
+def shortened(headline: str, pieces: Sequence[ReportPiece], frames: Frames, limit: int) -> str:
     """Put a report together so that it takes fewer than `limit` bytes of UTF-8.
 
     A report that fits is whole. Otherwise tables of query points go first, all that do not fit once
@@ -59,145 +47,94 @@ def shortened(pieces: Pieces, limit: int) -> str:
     quarter. One line says what is missing. A limit that even this line does not meet leaves the
     headline, or nothing.
     """
-    text = _whole(pieces)
-    if _size(text) < limit:
-        return text
-    nothing = Kept(
-        opening=False, rows=0, reproduce=False, findings=False, results=0, tables=frozenset()
-    )
+    if fits(headline, pieces, frames, limit):
+        return _joined(headline, pieces, frames, range(len(pieces)))
     # no note is longer than that of a text without anything
-    room = limit - 1 - sum(map(_size, _texts(pieces, nothing)))
-    if room >= 0:
-        return "".join(_texts(pieces, _kept(pieces, room)))
-    return pieces.headline if _size(pieces.headline) < limit else ""
+    room = limit - 1 - _size(headline) - _size(_note(pieces, set()))
+    if room < 0:
+        return headline if _size(headline) < limit else ""
+    kept = _kept(pieces, frames, room)
+    return _joined(headline + _note(pieces, kept), pieces, frames, sorted(kept))
 
 
-def fits(pieces: Pieces, limit: int) -> bool:
+def fits(headline: str, pieces: Sequence[ReportPiece], frames: Frames, limit: int) -> bool:
     """Return whether the whole report takes fewer than `limit` bytes of UTF-8."""
-    return _size(_whole(pieces)) < limit
+    return _size(_joined(headline, pieces, frames, range(len(pieces)))) < limit
 
 
-def _whole(pieces: Pieces) -> str:
-    tables = frozenset(place for place, table in enumerate(pieces.tables) if table)
-    kept = Kept(
-        opening=True,
-        rows=len(pieces.rows),
-        reproduce=True,
-        findings=True,
-        results=len(pieces.results),
-        tables=tables,
-    )
-    return "".join(_texts(pieces, kept))
+def _joined(start: str, pieces: Sequence[ReportPiece], frames: Frames, kept: Iterable[int]) -> str:
+    """Join pieces with what stands around those of a kind."""
+    shown = [pieces[place] for place in kept]
+    first = {piece.kind: place for place, piece in reversed(list(enumerate(shown)))}
+    last = {piece.kind: place for place, piece in enumerate(shown)}
+    text = [start]
+    for place, piece in enumerate(shown):
+        before, after = frames.get(piece.kind, ("", ""))
+        text += [
+            before if first[piece.kind] == place else "",
+            piece.text,
+            after if last[piece.kind] == place else "",
+        ]
+    return "".join(text)
+
+
+def _kept(pieces: Sequence[ReportPiece], frames: Frames, room: int) -> set[int]:
+    """Share the room out."""
+    sizes = [_size(piece.text) for piece in pieces]
+    places = {
+        kind: [place for place, piece in enumerate(pieces) if piece.kind == kind] for kind in SHARES
+    }
+    frame = {kind: sum(map(_size, frames.get(kind, ("", "")))) for kind in SHARES}
+    need = {
+        kind: sum(sizes[place] for place in some) + frame[kind] * bool(some)
+        for kind, some in places.items()
+    }
+    kept = set[int]()
+    *order, _ = SHARES
+    for number, kind in enumerate([*order, "row", "table"]):  # rows take what the results left
+        budget = max(room // SHARES[kind], room - sum(need[each] for each in order[number + 1 :]))
+        if kind == "table" and not kept.issuperset(places["result"]):
+            break
+        extra = frame[kind] if kept.isdisjoint(places[kind]) else 0
+        for place in places[kind]:
+            cost = sizes[place] + extra
+            if place in kept or (kind == "table" and cost > budget):
+                continue
+            if cost > budget:
+                break
+            kept.add(place)
+            budget, room, extra = budget - cost, room - cost, 0
+    return kept
+
+
+def _note(pieces: Sequence[ReportPiece], kept: AbstractSet[int]) -> str:
+    """Say in one line what is missing; nothing if nothing is."""
+    left: dict[str, list[ReportPiece]] = {kind: [] for kind in SHARES}
+    for place, piece in enumerate(pieces):
+        if place not in kept:
+            left[piece.kind].append(piece)
+    said = []
+    if results := left["result"]:
+        are = "is" if len(results) == 1 else "are"
+        said.append(f"{plural(len(results), 'result')} {are} left out here, {_verdicts(results)}.")
+    if rows := left["row"]:
+        said.append(f"The table lacks its last {plural(len(rows), 'row')}, {_verdicts(rows)}.")
+    if tables := left["table"]:
+        said.append(f"The query points of {plural(len(tables), 'result')} are left out.")
+    if missing := [kind for kind in [*SHARES][:3] if left[kind]]:
+        said.append(f"Left out: {', '.join(missing)}.")
+    if not said:
+        return ""
+    return f"**Shortened.** {' '.join(said)} The pages and record.json hold them all.\n\n"
 
 
 def _size(text: str) -> int:
     return len(text.encode())
 
 
-def _kept(pieces: Pieces, room: int) -> Kept:
-    """Share the room out.
-
-    A piece may take its share, and more where all but the tables of query points still fits.
-    """
-    frame, heading = _size(pieces.table_head) + 1, _size(pieces.heading)
-    rows, sections = (
-        [_size(row) for row in pieces.rows],
-        [_size(section) for section in pieces.results],
-    )
-    need = frame + sum(rows) + heading + sum(sections)
-
-    opening = _size(pieces.opening) <= room
-    room -= opening * _size(pieces.opening)
-    reproduce = _size(pieces.reproduce) <= max(room // 4, room - need - _size(pieces.findings))
-    room -= reproduce * _size(pieces.reproduce)
-    findings = _size(pieces.findings) <= max(room // 4, room - need)
-    room -= findings * _size(pieces.findings)
-
-    shown = _first(rows, max(room // 2, room - heading - sum(sections)) - frame)
-    results = _first(sections, room - bool(shown) * frame - sum(rows[:shown]) - heading)
-    room -= bool(results) * heading + sum(sections[:results])
-    shown = _first(rows, room - frame)  # also where the sections left more than half
-    room -= bool(shown) * frame + sum(rows[:shown])
-
-    tables = set()
-    for place, table in enumerate(pieces.tables if results == len(sections) else ()):
-        if table and _size(table) <= room:
-            tables.add(place)
-            room -= _size(table)
-    return Kept(
-        opening=opening,
-        rows=shown,
-        reproduce=reproduce,
-        findings=findings,
-        results=results,
-        tables=frozenset(tables),
-    )
-
-
-def _first(sizes: Iterable[int], room: int) -> int:
-    """Return how many of the first fit together."""
-    return sum(total <= room for total in accumulate(sizes))
-
-
-def _texts(pieces: Pieces, kept: Kept) -> Iterator[str]:
-    yield pieces.headline
-    yield _note(pieces, kept)
-    if kept.opening:
-        yield pieces.opening
-    digest = pieces.heading != RESULTS
-    if digest:
-        yield from _results(pieces, kept)
-    if kept.rows:
-        yield from (pieces.table_head, *pieces.rows[: kept.rows], "\n")
-    if kept.reproduce:
-        yield pieces.reproduce
-    if kept.findings:
-        yield pieces.findings
-    if not digest:
-        yield from _results(pieces, kept)
-
-
-def _results(pieces: Pieces, kept: Kept) -> Iterator[str]:
-    if kept.results:
-        yield pieces.heading
-    for place, section in enumerate(pieces.results[: kept.results]):
-        yield section
-        if place in kept.tables:
-            yield pieces.tables[place]
-
-
-def _note(pieces: Pieces, kept: Kept) -> str:
-    """Say in one line what is missing; nothing if nothing is."""
-    results = pieces.statuses[kept.results :]
-    rows = (pieces.row_statuses or pieces.statuses)[kept.rows :]
-    tables = sum(bool(table) for table in pieces.tables) - len(kept.tables)
-    said = []
-    if results:
-        are = "is" if len(results) == 1 else "are"
-        said.append(f"{plural(len(results), 'result')} {are} left out here, {_verdicts(results)}.")
-    if rows:
-        said.append(f"The table lacks its last {plural(len(rows), 'row')}, {_verdicts(rows)}.")
-    if tables:
-        said.append(f"The query points of {plural(tables, 'result')} are left out.")
-    others = {
-        "the notes": kept.opening,
-        "how to reproduce": kept.reproduce,
-        "the findings": kept.findings or not pieces.findings,
-    }
-    missing = [name for name, there in others.items() if not there]
-    if missing:
-        said.append(f"Left out: {', '.join(missing)}.")
-    return (
-        f"**Shortened.** {' '.join(said)} The pages and record.json hold them all.\n\n"
-        if said
-        else ""
-    )
-
-
-def _verdicts(statuses: Sequence[Status]) -> str:
-    numbers = Counter(statuses)
-    if len(numbers) == 1:
-        return f"{'all ' if len(statuses) > 1 else ''}{statuses[0].word}"
-    return "; ".join(
-        f"{count(numbers[status])} {status.word}" for status in ALL if status in numbers
-    )
+def _verdicts(pieces: Sequence[ReportPiece]) -> str:
+    numbers = Counter(piece.status for piece in pieces)
+    if len(numbers) > 1:
+        return "; ".join(f"{count(numbers[each])} {each.word}" for each in ALL if each in numbers)
+    (status,) = numbers
+    return f"{'all ' if len(pieces) > 1 else ''}{status.word if status else ''}"

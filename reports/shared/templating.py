@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jinja2 import Environment, Template
+    from jinja2 import Environment
 
 
-def template(name: str) -> Template:
-    """Return a template of this package; a missing name is an error, and values are escaped."""
-    return _environment().get_template(name)
+def page(name: str, *, lead: str, origin: Sequence[str], ended: str = "", **parts: Any) -> str:
+    """Write a self-contained page: what came out, of what, why it is not complete, and its parts.
+
+    A name that a template misses is an error, and values are escaped.
+    """
+    template = _environment().get_template(f"{name}.html.j2")
+    return template.render(lead=lead, origin=origin, ended=ended, **parts)
 
 
 @cache

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from dpassay import DP, InvalidInput, Tables, audit
 from dpassay.adapters import diffprivlib
 from dpassay.engine.result import Result
-from dpassay.targets.estimators import Observed, Trained
+from dpassay.targets.estimators import ObservedEstimator, TrainedEstimator
 
 X, Y = np.linspace(0, 1, 6)[:, None], np.array([0, 1, 0, 1, 0, 1])
 SPACE = Tables((X, Y), fixed=True)
@@ -103,7 +103,11 @@ def test_what_has_no_epsilon_is_refused(spent: Any, message: str) -> None:
     ("estimator", "outputs", "message"),
     [
         (3, ("predict",), "estimator = 3: must be an object with fit and predict"),
-        (Observed(Mean()), ("predict",), "estimator = Observed.*must be an object with fit"),
+        (
+            ObservedEstimator(Mean()),
+            ("predict",),
+            "estimator = Observed.*must be an object with fit",
+        ),
         (Mean(), (), r"outputs = \(\): must be names of attributes, or 'predict'"),
         (Mean(), (1,), r"outputs = \(1,\): must be names"),
     ],
@@ -118,7 +122,7 @@ def test_all_that_is_seen_is_one_answer() -> None:
         X, y = globals()["X"], Y
 
     def seen(*outputs: str) -> Any:
-        trained = Trained(Mean(), outputs=outputs)
+        trained = TrainedEstimator(Mean(), outputs=outputs)
         return trained.all(Data, X[:2], np.random.default_rng(0))
 
     theta = seen("theta_")

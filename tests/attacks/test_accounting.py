@@ -14,19 +14,21 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import Rule, certify
-from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.metrics import roc
+from dpassay.attacks.experiment.models import toss
 from dpassay.attacks.experiment.outcomes import Attacked, beyond
+from dpassay.attacks.experiment.power import composed
 from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.observed import Flags, Observed
-from dpassay.attacks.scores.loss_threshold import LossThreshold
+from dpassay.attacks.scores import ATTACKS, Score
 from dpassay.claims import DP, RDP, Profile, zCDP
 from dpassay.cli.exit_codes import Exit, of_attack
 from dpassay.privacy_curves import ZeroConcentrated
 from tests.attacks.toys import E, Toy, floor
+
+LOSS = {"loss-threshold": ATTACKS["loss-threshold"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +37,13 @@ class Spy:
 
     given: list[Flags] = field(default_factory=list)
 
-    def fit(self, reference: Observed, membership: Flags) -> LossThreshold:
+    def __call__(self, reference: Observed, membership: Flags) -> Score:
         self.given.append(membership)
-        return LossThreshold().fit(reference, membership)
+        return ATTACKS["loss-threshold"](reference, membership)
 
 
 def attack(targets: Sequence[Target], design: Design, attacks: Any = None) -> list[Attacked]:
-    return list(
-        experiment(targets, floor(), attacks or {"loss-threshold": LossThreshold()}, design)
-    )
+    return list(experiment(targets, floor(), attacks or LOSS, design))
 
 
 def test_all_that_is_certified_costs_one_alpha() -> None:
@@ -52,7 +52,7 @@ def test_all_that_is_certified_costs_one_alpha() -> None:
     All of them hold together.
     """
     targets = [Target(name=str(i), subject=Toy(tells=0.3, name=str(i))) for i in range(3)]
-    attacks = {name: LossThreshold() for name in ("a", "b")}
+    attacks = dict.fromkeys(("a", "b"), ATTACKS["loss-threshold"])
     found = attack(targets, Design(references=4, targets=6, certified=2, confidence=0.9), attacks)
     runs = [outcome.one_run for each in found for outcome in each.outcomes]
     spent = sum(run.alpha for run in runs if run is not None)

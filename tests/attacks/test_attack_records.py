@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dpassay.attacks.experiment.certified import exposed
-from dpassay.attacks.experiment.coins import Coins
+from dpassay.attacks.experiment.models import Coins
 from dpassay.attacks.experiment.outcomes import separation
 from dpassay.attacks.experiment.run import experiment
 from dpassay.attacks.observed import Observed

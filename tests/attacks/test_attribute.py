@@ -12,13 +12,10 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from dpassay.attacks.experiment.attribute import columns_of, twins
 from dpassay.attacks.experiment.run import Design, Target, experiment
-from dpassay.attacks.experiment.scenario import Scenario, lay
-from dpassay.attacks.experiment.subjects import Learner, Points, View, asked
-from dpassay.attacks.scores.interface import Attack
-from dpassay.attacks.scores.lira import Lira
-from dpassay.attacks.scores.loss_threshold import LossThreshold
+from dpassay.attacks.experiment.scenario import Scenario, columns_of, lay, twins
+from dpassay.attacks.experiment.subjects import AskedPoints, Learner, ModelView, asked
+from dpassay.attacks.scores import ATTACKS, Attack, lira
 from dpassay.cli.main import main
 from dpassay.data import Labelled, Table, load
 from dpassay.errors import InvalidInput
@@ -102,7 +99,7 @@ def test_values_are_guessed_by_the_machinery_of_membership(
     floor, facts = lay(load("breast-cancer"), Scenario(records=80, copies=0, attribute=attribute))
     assert (facts["attribute"], facts["records"]) == (attribute, 80)
     target = Target(name="it", subject=Learner(make=kind, name=kind.__name__))
-    attacks: dict[str, Attack] = {"loss": LossThreshold(), "lira": Lira()}
+    attacks: dict[str, Attack] = {"loss": ATTACKS["loss-threshold"], "lira": lira}
     design = Design(references=16, targets=20)
     (found,) = experiment([target], floor, attacks, design)
     for outcome in found.outcomes:
@@ -175,7 +172,7 @@ class Flipped:
     """
 
     epsilon: float
-    views: tuple[View, ...] = (asked(1),)
+    views: tuple[ModelView, ...] = (asked(1),)
 
     @property
     def key(self) -> Any:
@@ -188,7 +185,7 @@ class Flipped:
     def without_copies(self) -> Flipped:
         return self
 
-    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> np.ndarray:
+    def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> np.ndarray:
         known = dict(zip(map(bytes, data.X), data.y.tolist(), strict=True))
         labels = np.array([known.get(bytes(x), 0) for x in points.X])
         flips = rng.random(len(labels)) < 1 / (1 + np.exp(self.epsilon))

@@ -17,10 +17,10 @@ import pytest
 from scipy.stats import binom
 
 from dpassay.attacks.experiment.certified import certify, exposed
-from dpassay.attacks.experiment.coins import toss
+from dpassay.attacks.experiment.models import toss
 from dpassay.attacks.experiment.one_run import largest_rejected, one_run
 from dpassay.attacks.observed import Array, Flags, Observed
-from dpassay.attacks.scores.loss_threshold import LossThreshold
+from dpassay.attacks.scores import ATTACKS
 
 REPETITIONS = 1000
 ALPHA = 0.05
@@ -93,7 +93,7 @@ def guesses_of(shown: Flags, spoken: Flags) -> Array:
     first = np.where(spoken, np.where(shown, 1.0, 0.0), 0.5)
     own = np.stack([first, np.full(first.shape, 0.5)], axis=2).reshape(len(first), -1)
     seen = Observed(seen=np.stack([1 - own, own], axis=2), y=np.ones(own.shape[1], dtype=np.int64))
-    scores = LossThreshold().fit(seen, own > 0).score(seen)
+    scores = ATTACKS["loss-threshold"](seen, own > 0)(seen)
     return toss(len(first), own.shape[1], seed=0, who="shape").guesses(scores)
 
 

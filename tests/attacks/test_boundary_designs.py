@@ -19,35 +19,30 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import binom
 
-from dpassay.attacks.experiment.boundary import (
-    SHARE,
-    guesses_for,
-    one_run_for,
-    renyi_for,
-    transcripts_for,
-)
-from dpassay.attacks.experiment.certified import Rule, certify
-from dpassay.attacks.experiment.cross_fitting import CrossFitted
-from dpassay.attacks.experiment.fresh.planning import fresh_guesses
+from dpassay.attacks.experiment.certified import Rule, certify, fresh_guesses
 from dpassay.attacks.experiment.models import build_data
 from dpassay.attacks.experiment.one_run import (
+    CrossFitted,
     guessed_at,
     largest_rejected,
     right_of_the_surest,
 )
 from dpassay.attacks.experiment.planning import ABOVE, MOST, VIEWS, at_the_claim, enough, share_of
-from dpassay.attacks.experiment.reach import guessed, targets_to_see
-from dpassay.attacks.experiment.renyi import (
-    concentrated_guessed,
-    renyi_guessed,
+from dpassay.attacks.experiment.power import (
+    SHARE,
+    GuessClaim,
+    RenyiClaim,
+    RunClaim,
+    guesses_to_certify,
+    guesses_to_see,
+    transcripts_to_certify,
 )
 from dpassay.attacks.experiment.run import Design, Target, shares
-from dpassay.attacks.experiment.subjects import Subject, View, around, asked
+from dpassay.attacks.experiment.subjects import ModelView, Subject, around, asked
 from dpassay.attacks.observed import Observed
-from dpassay.attacks.repeated.attacked import TRANSCRIPTS, enough_transcripts
-from dpassay.attacks.repeated.run import bounds_of, ladder
+from dpassay.attacks.repeated.run import TRANSCRIPTS, bounds_of, enough_transcripts, ladder
 from dpassay.attacks.repeated.transcript_tests import run_tests
-from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.attacks.scores import ATTACKS
 from dpassay.claims import DP, RDP
 from dpassay.config.options import COMMAND_LINE
 from dpassay.data import Labelled
@@ -101,20 +96,24 @@ def test_the_region() -> None:
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_wrong_with_probability_alpha_at_most_by_enumeration(epsilon: float) -> None:
     """And not much less, so that nothing is given away: single record, one run, Rényi."""
-    n = guesses_for(epsilon, alpha=RECORD)
+    n = guesses_to_certify(GuessClaim(allowed=epsilon), alpha=RECORD)
     found = [
-        exactly_wrong(lambda v: guessed(v, n, delta=0.0, alpha=ALPHA), n, epsilon, epsilon),
+        exactly_wrong(lambda v: GuessClaim().certified(v, n, ALPHA), n, epsilon, epsilon),
         exactly_wrong(lambda v: largest_rejected(v, n, m=n, alpha=ALPHA), n, epsilon, epsilon),
     ]
     for order in (1.5, 2.0, 8.0):
         truth = divergence(float(expit(epsilon)), order)
 
         def bound(v: int, order: float = order) -> float:
-            return renyi_guessed(v, n, order=order, alpha=ALPHA)
+            return RenyiClaim(order=order, allowed=0.0).certified(v, n, ALPHA)
 
         found.append(exactly_wrong(bound, n, epsilon, truth))
     rho = max(divergence(float(expit(epsilon)), a) / a for a in ORDERS.tolist())
-    found.append(exactly_wrong(lambda v: concentrated_guessed(v, n, alpha=ALPHA), n, epsilon, rho))
+    found.append(
+        exactly_wrong(
+            lambda v: RenyiClaim(order=None, allowed=0.0).certified(v, n, ALPHA), n, epsilon, rho
+        )
+    )
     assert all(0.9 * ALPHA < each <= ALPHA for each in found), found
 
 
@@ -122,7 +121,7 @@ def test_wrong_with_probability_alpha_at_most_by_enumeration(epsilon: float) -> 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_single_record(epsilon: float) -> None:
     n, rule = (
-        guesses_for(epsilon, alpha=RECORD),
+        guesses_to_certify(GuessClaim(allowed=epsilon), alpha=RECORD),
         Rule(record=0, threshold=0.5, above=True, expected=1.0),
     )
     rng, wrong, found = np.random.default_rng(1), 0, []
@@ -144,7 +143,7 @@ def test_single_record(epsilon: float) -> None:
 class Told:
     """A subject of which only the views matter."""
 
-    views: tuple[View, ...] = (asked(1), asked(8), around(8))
+    views: tuple[ModelView, ...] = (asked(1), asked(8), around(8))
 
 
 def default_models(claims: Sequence[float]) -> int:
@@ -154,7 +153,7 @@ def default_models(claims: Sequence[float]) -> int:
         Target(name=str(i), subject=cast("Subject", Told()), claim=DP(epsilon=epsilon))
         for i, epsilon in enumerate(claims)
     ]
-    attacks = {name: make() for name, make in ATTACKS.items()}
+    attacks = ATTACKS
     return enough(targets, attacks, data, Design(), 1e-3 / (2 * len(claims) + 1))
 
 
@@ -189,10 +188,13 @@ def test_the_default_models_reach_every_claim_that_256_reach() -> None:
     assert default_models(DEFAULT_LOSSES * 6) == 193
     for epsilon, claims in ((0.5, 1), (1.0, 1), (2.0, 1)):
         alpha = shares(1e-3 / (2 * claims + 1), VIEWS, len(ATTACKS), 0)[1]
-        models, needed = default_models((epsilon,)), one_run_for(epsilon, alpha=alpha)
+        models, needed = (
+            default_models((epsilon,)),
+            guesses_to_certify(RunClaim(allowed=epsilon), alpha=alpha),
+        )
         assert models * PAIRS >= needed
-        assert (models - 1) * PAIRS < needed or models == targets_to_see(
-            epsilon + ABOVE, epsilon, alpha=share_of(claims, 1e-3), most=MOST
+        assert (models - 1) * PAIRS < needed or models == guesses_to_see(
+            GuessClaim(allowed=epsilon), epsilon + ABOVE, alpha=share_of(claims, 1e-3), most=MOST
         )
     assert default_models((0.1,)) < 64  # 1,855 would reach it
 
@@ -202,12 +204,17 @@ def test_the_default_models_reach_every_claim_that_256_reach() -> None:
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_renyi(epsilon: float, order: float) -> None:
     n, truth = (
-        renyi_for(epsilon, order=order, alpha=RECORD),
+        guesses_to_certify(
+            RenyiClaim(order=order, allowed=divergence(float(expit(epsilon)), order)), alpha=RECORD
+        ),
         divergence(float(expit(epsilon)), order),
     )
     right = np.random.default_rng(3).binomial(n, expit(epsilon), REPETITIONS)
     share, wrong = median_and_wrong(
-        lambda v, alpha: renyi_guessed(v, n, order=order, alpha=alpha), right, truth, RECORD
+        lambda v, alpha: RenyiClaim(order=order, allowed=0.0).certified(v, n, alpha),
+        right,
+        truth,
+        RECORD,
     )
     assert share >= SHARE
     assert wrong <= WRONG
@@ -217,7 +224,7 @@ def test_renyi(epsilon: float, order: float) -> None:
 @pytest.mark.parametrize("epsilon", [1.0])
 def test_transcripts(epsilon: float) -> None:
     """At the default number, which is no smaller than the one that is needed."""
-    assert transcripts_for(epsilon, alpha=rung(epsilon)) <= TRANSCRIPTS
+    assert transcripts_to_certify(epsilon, alpha=rung(epsilon)) <= TRANSCRIPTS
     assert enough_transcripts(DP(epsilon=epsilon), 1e-3 / 3) == TRANSCRIPTS
     rng, claim, p = np.random.default_rng(4), DP(epsilon=epsilon), float(expit(epsilon))
     found, wrong = [], 0
@@ -255,8 +262,8 @@ def test_the_page_says_what_guesses_certify_by_default(epsilon: float) -> None:
     guesses, renyi = (
         models + fresh_guesses(asked(1), claim, alpha=record, targets=models) for claim in claims
     )
-    single = guessed(int(binom.median(guesses, p)), guesses, delta=0.0, alpha=record)
-    part = renyi_guessed(int(binom.median(renyi, p)), renyi, order=2.0, alpha=record)
+    single = GuessClaim().certified(int(binom.median(guesses, p)), guesses, record)
+    part = RenyiClaim(order=2.0, allowed=0.0).certified(int(binom.median(renyi, p)), renyi, record)
     part /= divergence(p, 2.0)
     found = (str(models), down(one), f"{guesses:,}", down(single), f"{renyi:,}", down(part))
     assert told(epsilon)[3:] == found
@@ -303,12 +310,12 @@ def test_no_rule_with_as_many_right_guesses_loses_less(hit: float, order: float)
 def test_a_leak_of_everything_behind_1_is_broken_at_the_default_number(claims: int) -> None:
     """Every guess is right: single record, one run, transcripts, Rényi orders and zCDP."""
     alpha = share_of(claims, 1e-3)
-    targets = targets_to_see(1 + ABOVE, 1.0, alpha=alpha, most=MOST)
+    targets = guesses_to_see(GuessClaim(allowed=1.0), 1 + ABOVE, alpha=alpha, most=MOST)
     assert 0 < targets <= MOST
-    assert guessed(targets, targets, delta=0.0, alpha=alpha) > 1
+    assert GuessClaim().certified(targets, targets, alpha) > 1
     for order in (1.5, 2.0, 8.0):
-        assert renyi_guessed(targets, targets, order=order, alpha=alpha) > 1
-    assert concentrated_guessed(targets, targets, alpha=alpha) > 1
+        assert RenyiClaim(order=order, allowed=0.0).certified(targets, targets, alpha) > 1
+    assert RenyiClaim(order=None, allowed=0.0).certified(targets, targets, alpha) > 1
     run = shares(1e-3 / (2 * claims + 1), VIEWS, len(ATTACKS), 0)[1]
     known = CrossFitted(guesses=np.ones((4, 100)), heads=np.ones((4, 100), dtype=bool))
     r = targets * guessed_at(known.share(targets, run), 100)
@@ -324,27 +331,29 @@ def test_a_leak_of_everything_behind_1_is_broken_at_the_default_number(claims: i
 
 
 def test_a_concentrated_bound_is_that_of_its_best_order() -> None:
-    found = concentrated_guessed(180, 200, alpha=1e-3)
-    assert found >= renyi_guessed(180, 200, order=2.0, alpha=1e-3) / 2 - 1e-3
-    assert concentrated_guessed(100, 200, alpha=1e-3) == 0
+    found = RenyiClaim(order=None, allowed=0.0).certified(180, 200, 1e-3)
+    assert found >= RenyiClaim(order=2.0, allowed=0.0).certified(180, 200, 1e-3) / 2 - 1e-3
+    assert RenyiClaim(order=None, allowed=0.0).certified(100, 200, 1e-3) == 0
 
 
 def test_refused() -> None:
     for wrong in (0.0, -1.0, math.nan):
         with pytest.raises(InvalidInput, match="epsilon"):
-            guesses_for(wrong, alpha=0.1)
+            guesses_to_certify(GuessClaim(allowed=wrong), alpha=0.1)
     with pytest.raises(InvalidInput, match="order"):
         divergence(0.7, 1.0)
     with pytest.raises(InvalidInput, match="share"):
-        one_run_for(1.0, alpha=0.1, share=1.0)
-    assert guesses_for(30.0, alpha=0.01) == 0
+        guesses_to_certify(RunClaim(allowed=1.0), alpha=0.1, share=1.0)
+    assert guesses_to_certify(GuessClaim(allowed=30.0), alpha=0.01) == 0
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_plan_uses_the_error_probabilities_of_the_command(epsilon: float) -> None:
     assert at_the_claim(epsilon, 1, 1e-3, bounds_of(epsilon)) == {
-        "models": guesses_for(epsilon, alpha=RECORD),
-        "guesses": one_run_for(epsilon, alpha=RUN),
-        "transcripts": transcripts_for(epsilon, alpha=rung(epsilon)),
-        "renyi_models": renyi_for(epsilon, order=2.0, alpha=RECORD),
+        "models": guesses_to_certify(GuessClaim(allowed=epsilon), alpha=RECORD),
+        "guesses": guesses_to_certify(RunClaim(allowed=epsilon), alpha=RUN),
+        "transcripts": transcripts_to_certify(epsilon, alpha=rung(epsilon)),
+        "renyi_models": guesses_to_certify(
+            RenyiClaim(order=2.0, allowed=divergence(float(expit(epsilon)), 2.0)), alpha=RECORD
+        ),
     }

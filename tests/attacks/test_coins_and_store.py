@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.attacks.experiment.coins import Coins, toss
+from dpassay.attacks.experiment.models import Coins, toss
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
-from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.cross_fitting import SHARES, CrossFitted, cross_fit
-from dpassay.attacks.experiment.one_run import largest_rejected, one_run
+from dpassay.attacks.experiment.models import toss
+from dpassay.attacks.experiment.one_run import (
+    SHARES,
+    CrossFitted,
+    cross_fit,
+    largest_rejected,
+    one_run,
+)
 from dpassay.attacks.observed import Array, Flags, Observed
-from dpassay.attacks.scores.lira import Lira
-from dpassay.attacks.scores.loss_threshold import LossThreshold
-from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.attacks.scores import ATTACKS, Score, lira
 
 ALPHA = 1e-6
 
@@ -26,15 +28,14 @@ class Spy:
 
     seen: list[tuple[Flags, Array]] = field(default_factory=list)
 
-    def fit(self, reference: Observed, membership: Flags) -> Any:
-        spy, fitted = self, LossThreshold().fit(reference, membership)
+    def __call__(self, reference: Observed, membership: Flags) -> Score:
+        fitted = ATTACKS["loss-threshold"](reference, membership)
 
-        class Fitted:
-            def score(self, target: Observed) -> Array:
-                spy.seen.append((membership, target.own))
-                return fitted.score(target)
+        def score(target: Observed) -> Array:
+            self.seen.append((membership, target.own))
+            return fitted(target)
 
-        return Fitted()
+        return score
 
 
 def of(own: Array) -> Observed:
@@ -71,16 +72,16 @@ def test_each_half_is_guessed_at_by_an_attack_fitted_on_the_other(references: in
 def test_every_attack_can_be_fitted_on_a_half_of_four(name: str) -> None:
     coins = toss(4, 8, seed=3, who="reference", mirrored=True)
     own = np.random.default_rng(0).random((4, 8))
-    assert cross_fit(ATTACKS[name](), of(own), coins).share(10, ALPHA) in SHARES
+    assert cross_fit(ATTACKS[name], of(own), coins).share(10, ALPHA) in SHARES
 
 
 def test_an_attack_that_knows_its_models_by_heart_is_not_believed() -> None:
     """LiRA tells the four models that it was fitted on from their noise, and no others."""
     coins = toss(4, 400, seed=3, who="reference", mirrored=True)
     seen = of(np.random.default_rng(1).random((4, 400)))
-    scores = Lira().fit(seen, coins.membership).score(seen)
+    scores = lira(seen, coins.membership)(seen)
     by_heart = (coins.guesses(scores) >= 0) == coins.heads
-    crossed = cross_fit(Lira(), seen, coins)
+    crossed = cross_fit(lira, seen, coins)
     assert by_heart.mean() > 0.75
     assert abs(((crossed.guesses >= 0) == crossed.heads).mean() - 0.5) < 0.1
 

@@ -7,19 +7,18 @@ import math
 import numpy as np
 import pytest
 
-from dpassay.attacks.experiment.canaries import exposure, plant
-from dpassay.attacks.experiment.coins import Coins, toss
-from dpassay.attacks.experiment.cross_fitting import CrossFitted
-from dpassay.attacks.experiment.outcomes import Attacked
+from dpassay.attacks.experiment.models import Coins, toss
+from dpassay.attacks.experiment.one_run import CrossFitted
+from dpassay.attacks.experiment.outcomes import Attacked, exposure, parts, sliced
+from dpassay.attacks.experiment.poisoning import plant
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
-from dpassay.attacks.experiment.slices import parts, sliced
 from dpassay.attacks.experiment.subjects import Learner
-from dpassay.attacks.scores.loss_threshold import LossThreshold
+from dpassay.attacks.scores import ATTACKS
 from dpassay.data import Labelled, load
 from dpassay.errors import InvalidInput
 from tests.attacks.remembering import Memory, Nothing
-from tests.attacks.twins import twin_exposure
+from tests.attacks.twins import twin_scores
 
 
 def some(e: int = 40, K: int = 3) -> Labelled:
@@ -31,7 +30,7 @@ def attacked(learner: type[Memory], canaries: int = 12) -> tuple[Attacked, Coins
     floor, facts = lay(load("breast-cancer"), Scenario(records=60, copies=0, canaries=canaries))
     design = Design(references=4, targets=6)
     target = Target(name="it", subject=Learner(make=learner, name=learner.__name__))
-    (found,) = experiment([target], floor, {"loss": LossThreshold()}, design)
+    (found,) = experiment([target], floor, {"loss": ATTACKS["loss-threshold"]}, design)
     return found, toss(6, 60, seed=0, who="target"), facts["canaries"]
 
 
@@ -45,9 +44,7 @@ def test_exposure_is_that_of_the_twin() -> None:
         own, inside = scores[t, flags].tolist(), membership[t, flags].tolist()
         for c in range(int(flags.sum())):
             if inside[c]:
-                assert found[t, c] == pytest.approx(
-                    twin_exposure.exposure(own, inside, c), abs=1e-12
-                )
+                assert found[t, c] == pytest.approx(twin_scores.exposure(own, inside, c), abs=1e-12)
             else:
                 assert math.isnan(found[t, c])
 

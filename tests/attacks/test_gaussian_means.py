@@ -15,6 +15,7 @@ from R reference models of each kind its means are off by sqrt(v / R).
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -23,8 +24,7 @@ from scipy.stats import binom, norm
 
 from dpassay.attacks.experiment.metrics import advantage, auc, roc
 from dpassay.attacks.observed import Array, Flags, Observed
-from dpassay.attacks.scores.lira import Lira
-from dpassay.attacks.scores.loss_threshold import LossThreshold
+from dpassay.attacks.scores import ATTACKS, lira
 
 N, REFERENCES, TARGETS, E = 5, 4000, 800, 24
 SCALE = 4.0
@@ -59,8 +59,8 @@ def test_equal_records(d: float) -> None:
     reference, membership = world(z, REFERENCES, 1)
     target, truth = world(z, TARGETS, 2)
     optimal = float(norm.cdf(d / math.sqrt(2)))
-    for attack in (LossThreshold(), Lira(), Lira(online=False)):
-        scores = attack.fit(reference, membership).score(target)
+    for attack in (ATTACKS["loss-threshold"], lira, partial(lira, online=False)):
+        scores = attack(reference, membership)(target)
         members, others = scores[truth], scores[~truth]
         assert abs(auc(members, others) - optimal) <= near(members, others)
         assert abs(advantage(roc(members, others)) - (2 * norm.cdf(d / 2) - 1)) <= 2 * near(
@@ -78,7 +78,7 @@ def test_unequal_records(strongest: float) -> None:
     z = d * math.sqrt(N - 1)
     reference, membership = world(z, REFERENCES, 3)
     target, truth = world(z, TARGETS, 4)
-    scores = Lira().fit(reference, membership).score(target)
+    scores = lira(reference, membership)(target)
     members, others = scores[truth], scores[~truth]
     for t in (-1.0, 0.0, 0.5, 1.0, 2.0):
         assert in_region(
@@ -93,7 +93,7 @@ def test_unequal_records(strongest: float) -> None:
     )
     optimal = float(-np.trapezoid(tpr, fpr))
     assert abs(auc(members, others) - optimal) <= near(members, others)
-    plain = LossThreshold().fit(reference, membership).score(target)
+    plain = ATTACKS["loss-threshold"](reference, membership)(target)
     assert auc(members, others) > auc(plain[truth], plain[~truth])  # Neyman and Pearson
 
 
@@ -106,7 +106,7 @@ def test_few_references_lose_power_and_gain_none() -> None:
     z = d * math.sqrt(N - 1)
     reference, membership = world(z, 8, 5)
     target, truth = world(z, TARGETS, 6)
-    scores = Lira().fit(reference, membership).score(target)
+    scores = lira(reference, membership)(target)
     grid = np.linspace(-40, 40, 160_001)
     tpr, fpr = (
         np.mean([norm.cdf((sign * s**2 / 2 - grid) / s) for s in d], axis=0) for sign in (1, -1)

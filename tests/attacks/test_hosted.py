@@ -13,9 +13,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from dpassay.attacks.experiment.hosted import close_hosts, hosted
 from dpassay.attacks.experiment.run import Target
-from dpassay.attacks.experiment.subjects import Learner, Points
-from dpassay.attacks.given.predictions import Task
-from dpassay.attacks.given.subjects import Answering, Estimator
+from dpassay.attacks.experiment.subjects import AskedPoints, Learner
+from dpassay.attacks.given.own import Answering, Estimator
+from dpassay.attacks.given.predictions import PredictionTask
 from dpassay.attacks.services.hosted import service_of
 from dpassay.attacks.services.interface import Refusal, Service
 from dpassay.claims import DP
@@ -28,11 +28,11 @@ from dpassay.trials.isolation.limits import Limits
 
 RNG = np.random.default_rng(0)
 DATA = Labelled(RNG.normal(size=(30, 2)), np.arange(30) % 2)
-POINTS = Points(X=DATA.X, copies=DATA.X[None] + 0.1, K=2)
+POINTS = AskedPoints(X=DATA.X, copies=DATA.X[None] + 0.1, K=2)
 LEARNER = Learner(make=lambda: DecisionTreeClassifier(random_state=0), name="mine", copies=1)
 ESTIMATOR = Estimator(
     estimator=DecisionTreeRegressor(max_depth=2),
-    task=Task(kind="numbers", y=np.arange(30) / 7),
+    task=PredictionTask(kind="numbers", y=np.arange(30) / 7),
     truth=np.arange(30),
     name="mine",
 )

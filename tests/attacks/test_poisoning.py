@@ -9,9 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpassay.attacks.experiment.coins import Coins, toss
-from dpassay.attacks.experiment.models import ExperimentData, build_data, models
-from dpassay.attacks.experiment.outcomes import Attacked
+from dpassay.attacks.experiment.models import (
+    Coins,
+    ExperimentData,
+    Training,
+    build_data,
+    models,
+    toss,
+)
+from dpassay.attacks.experiment.outcomes import Attacked, Sliced
 from dpassay.attacks.experiment.poisoning import (
     CLOSE,
     NEAR,
@@ -25,10 +31,8 @@ from dpassay.attacks.experiment.poisoning import (
 from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
-from dpassay.attacks.experiment.slices import Sliced
 from dpassay.attacks.experiment.subjects import Learner
-from dpassay.attacks.scores.lira import Lira
-from dpassay.attacks.scores.loss_threshold import LossThreshold
+from dpassay.attacks.scores import ATTACKS, lira
 from dpassay.cli.main import main
 from dpassay.data import Labelled, load
 from dpassay.mechanisms.shared.learners import estimator_of
@@ -48,7 +52,7 @@ def attacked(floor: ExperimentData) -> Attacked:
     (found,) = experiment(
         [Target(name="tree", subject=TREE)],
         floor,
-        {"lira": Lira()},
+        {"lira": lira},
         Design(references=16, targets=8),
     )
     return found
@@ -212,7 +216,7 @@ def test_canaries_poison_and_chosen_queries_go_together() -> None:
     (found,) = experiment(
         [Target(name="tree", subject=subject)],
         floor,
-        {"loss": LossThreshold()},
+        {"loss": ATTACKS["loss-threshold"]},
         Design(references=4, targets=4),
     )
     assert [part.name for part in found.outcomes[0].sliced] == ["canaries", "poisoned", "natural"]
@@ -238,7 +242,9 @@ def test_models_are_kept_apart_by_where_they_are_asked(tmp_path: Path) -> None:
     )
     floors = [laid(records=60, copies=3, noise=noise) for noise in (0.0, 3.0)]
     with Ledger(tmp_path / "models.sqlite", resume=True) as ledger:
-        near, far = (models(subject, floor, coins, "target", ledger=ledger) for floor in floors)
+        near, far = (
+            models(subject, floor, coins, "target", Training(ledger=ledger)) for floor in floors
+        )
     np.testing.assert_array_equal(near.observed[0].seen, far.observed[0].seen)
     assert not np.array_equal(near.observed[2].seen, far.observed[2].seen)
 

@@ -18,13 +18,12 @@ from scipy.stats import binom
 
 from dpassay.attacks.experiment.one_run import largest_rejected
 from dpassay.attacks.experiment.planning import ABOVE, FEWEST, MOST
-from dpassay.attacks.experiment.reach import (
-    guessed,
-    of_counts,
-    of_guesses,
-    of_one_run,
-    targets_to_break,
-    targets_to_see,
+from dpassay.attacks.experiment.power import (
+    GuessClaim,
+    RunClaim,
+    guesses_to_see,
+    reach,
+    reach_of_counts,
 )
 from dpassay.claims import DP, Claim
 from dpassay.cli.exit_codes import Exit
@@ -80,11 +79,13 @@ def leak(q: float, delta: float) -> float:
 def test_the_reach_of_guesses_by_enumeration(
     trials: int, claimed: float, delta: float, alpha: float
 ) -> None:
-    found = of_guesses(trials, claimed=claimed, delta=delta, alpha=alpha)
+    found = reach(GuessClaim(allowed=claimed, delta=delta), trials, alpha=alpha)
     q = alpha ** (1 / trials)  # P[all right] = alpha: the Clopper-Pearson limit of T in T
     assert found.cap == pytest.approx(max(0.0, leak(q, delta)) if q > delta else 0.0, abs=1e-9)
     breaking = [
-        k for k in range(trials + 1) if guessed(k, trials, delta=delta, alpha=alpha) > claimed
+        k
+        for k in range(trials + 1)
+        if GuessClaim(delta=delta).certified(k, trials, alpha) > claimed
     ]
     if not breaking:
         assert found.cap <= claimed
@@ -96,22 +97,22 @@ def test_the_reach_of_guesses_by_enumeration(
 
 
 def test_the_reach_of_the_one_run_audit_by_enumeration() -> None:
-    found = of_one_run(40, 400, delta=0.0, alpha=1e-3)
+    found = reach(RunClaim(coins=400), 40, alpha=1e-3)
     assert found.cap == largest_rejected(40, 40, m=400, alpha=1e-3)
     telling = [v for v in range(41) if largest_rejected(v, 40, m=400, alpha=1e-3) > 0]
     chance = 1 / (1 + math.exp(-found.detectable))
     assert sum(binom.pmf(v, 40, chance) for v in telling) == pytest.approx(0.9, abs=1e-9)
-    assert of_one_run(5, 50, delta=0.0, alpha=1e-3).detectable == math.inf  # 2^-5 is above alpha
+    assert reach(RunClaim(coins=50), 5, alpha=1e-3).detectable == math.inf  # 2^-5 is above alpha
 
 
 def test_the_reach_of_a_rung_is_that_of_its_test() -> None:
-    found = of_counts(500, claimed=1.0, delta=0.0, alpha=1e-4)
+    found = reach_of_counts(500, claimed=1.0, delta=0.0, alpha=1e-4)
     most = lower_bound(
         "clopper-pearson", Counts(x=500, n1=500, y=0, n0=500), scale=Ratio(0.0), alpha=1e-4
     ).value
     assert found.cap >= most > 1
     assert 1.2 < found.detectable < 1.6
-    assert of_counts(500, claimed=8.0, delta=0.0, alpha=1e-4).detectable == math.inf
+    assert reach_of_counts(500, claimed=8.0, delta=0.0, alpha=1e-4).detectable == math.inf
 
 
 @pytest.mark.slow
@@ -120,7 +121,7 @@ def test_what_is_detectable_is_seen_nine_times_in_ten() -> None:
 
     Between the 0.5 % points of Bin(1000, 0.9).
     """
-    found, rng = of_counts(500, claimed=1.0, delta=0.0, alpha=1e-4), np.random.default_rng(0)
+    found, rng = reach_of_counts(500, claimed=1.0, delta=0.0, alpha=1e-4), np.random.default_rng(0)
     p = 1 / (1 + math.exp(-found.detectable))
     test = choose(
         round(500 * p), round(500 * (1 - p)), 500, 500, labels=2, scale=Ratio(0.0), alpha=1e-4
@@ -140,18 +141,21 @@ def test_the_numbers_of_the_issue() -> None:
     32 right guesses certify .41; 53 and 129 break.
     """
     alpha = 1e-3 / 61 / (3 * 13) / 5
-    assert of_guesses(32, claimed=1.0, delta=0.0, alpha=alpha).cap == pytest.approx(0.41, abs=0.005)
-    assert (targets_to_break(1.0, alpha=alpha), targets_to_break(2.0, alpha=alpha)) == (53, 129)
+    assert reach(GuessClaim(allowed=1.0), 32, alpha=alpha).cap == pytest.approx(0.41, abs=0.005)
+    assert (
+        guesses_to_see(GuessClaim(allowed=1.0), None, alpha=alpha),
+        guesses_to_see(GuessClaim(allowed=2.0), None, alpha=alpha),
+    ) == (53, 129)
 
 
 def test_targets_that_see_a_leak() -> None:
-    needed = targets_to_see(3.0, 1.0, alpha=1e-6)
-    assert of_guesses(needed, claimed=1.0, delta=0.0, alpha=1e-6).detectable <= 3
-    assert targets_to_see(3.0, 1.0, alpha=1e-6, most=20) == 0
-    assert targets_to_break(0.0, alpha=0.4) == 2
+    needed = guesses_to_see(GuessClaim(allowed=1.0), 3.0, alpha=1e-6)
+    assert reach(GuessClaim(allowed=1.0), needed, alpha=1e-6).detectable <= 3
+    assert guesses_to_see(GuessClaim(allowed=1.0), 3.0, alpha=1e-6, most=20) == 0
+    assert guesses_to_see(GuessClaim(), None, alpha=0.4) == 2
     for wrong in (1.0, 0.5, math.nan):
         with pytest.raises(InvalidInput, match="--detect"):
-            targets_to_see(wrong, 1.0, alpha=1e-6)
+            guesses_to_see(GuessClaim(allowed=1.0), wrong, alpha=1e-6)
 
 
 def test_a_plain_nearest_neighbour_behind_a_claim_is_broken(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.accuracy import tables
 from dpassay.attacks.experiment.mechanisms import PROTECTED
-from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.attacks.scores import ATTACKS
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.main import main
 from dpassay.reports.attack.paired import paired

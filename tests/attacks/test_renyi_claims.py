@@ -13,21 +13,20 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from dpassay.attacks.composition import composed
 from dpassay.attacks.experiment.certified import Rule, certify
 from dpassay.attacks.experiment.planning import ABOVE, MOST, enough
-from dpassay.attacks.experiment.reach import guessed, targets_to_see
-from dpassay.attacks.experiment.record import make_attack_record
-from dpassay.attacks.experiment.renyi import (
+from dpassay.attacks.experiment.power import (
+    GuessClaim,
     RenyiClaim,
-    concentrated_guessed,
-    of_renyi,
+    composed,
+    guesses_to_see,
+    reach,
     renyi_claim,
-    renyi_guessed,
 )
+from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.observed import Observed
-from dpassay.attacks.scores.loss_threshold import LossThreshold
+from dpassay.attacks.scores import ATTACKS
 from dpassay.claims import DP, RDP, Profile, zCDP
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.main import main
@@ -37,14 +36,16 @@ from dpassay.record.attack_record import (
     UNSEEN,
     attack_schema,
     broken,
-    read_attack_record,
     told_of_claims,
 )
+from dpassay.record.kinds import ATTACKS as ATTACK_RECORDS
 from dpassay.record.schemas import fault
 from dpassay.reports.attack.junit import to_junit
 from dpassay.reports.attack.pages import to_html, to_markdown
 from dpassay.stats.guesses import divergence
 from tests.attacks.toys import Toy, floor
+
+LOSS = {"loss-threshold": ATTACKS["loss-threshold"]}
 
 ALPHA = 1e-3
 RULE = Rule(record=0, threshold=0.5, above=True, expected=1.0)
@@ -55,7 +56,7 @@ def told(subject: Toy, claim: DP, targets: int, confidence: float = 0.999) -> di
     """Return the record of an experiment on a toy."""
     target = Target(name="toy", subject=subject, claim=claim)
     design = Design(references=16, targets=targets, certified=2, confidence=confidence)
-    found = list(experiment([target], floor(), {"loss-threshold": LossThreshold()}, design))
+    found = list(experiment([target], floor(), LOSS, design))
     return make_attack_record({"complete": True}, floor().records, found)
 
 
@@ -106,13 +107,13 @@ def test_cap_and_detectable_by_enumeration(claim: RenyiClaim) -> None:
     from scipy.stats import binom
 
     trials = 80
-    reach = of_renyi(claim, trials, alpha=ALPHA)
-    assert reach.cap == claim.certified(trials, trials, ALPHA)
+    found = reach(claim, trials, alpha=ALPHA)
+    assert found.cap == claim.certified(trials, trials, ALPHA)
     least = next(v for v in range(trials + 1) if claim.certified(v, trials, ALPHA) > claim.allowed)
     hits = np.linspace(0.5, 1, 20_001)[1:-1]
     hit = float(hits[np.argmax(binom.sf(least - 1, trials, hits) >= 0.9)])
-    assert reach.detectable == pytest.approx(claim.loss(hit), rel=1e-3)
-    assert of_renyi(claim, 5, alpha=ALPHA).detectable == math.inf
+    assert found.detectable == pytest.approx(claim.loss(hit), rel=1e-3)
+    assert reach(claim, 5, alpha=ALPHA).detectable == math.inf
 
 
 @pytest.mark.parametrize("claim", [zCDP(1.0), RDP(2.0, 1.0)])
@@ -128,11 +129,8 @@ def test_a_mechanism_that_just_keeps_its_claim_is_not_broken(claim: DP) -> None:
         renyi = bound["renyi"]
         assert 0.6 * renyi["allowed"] < renyi["lower"] <= renyi["allowed"] < renyi["detectable"]
         assert renyi["lower"] <= renyi["cap"]
-        loss = (
-            concentrated_guessed(right, 1000, alpha=bound["alpha"])
-            if renyi["order"] is None
-            else renyi_guessed(right, 1000, order=renyi["order"], alpha=bound["alpha"])
-        )
+        loss = known.certified(right, 1000, bound["alpha"])
+        assert renyi["order"] == known.order
         assert renyi["lower"] == pytest.approx(loss, rel=1e-6)
     assert sum(each["alpha"] for each in subject["certified"]) == pytest.approx(1e-3 / 2)
 
@@ -155,7 +153,7 @@ def test_where_no_number_of_right_guesses_exceeds_it_nothing_could_be_seen() -> 
 
 @pytest.mark.parametrize("claim", [zCDP(0.5), RDP(2.0, 1.0)])
 def test_the_default_number_of_models_sees_a_leak_of_everything(claim: DP) -> None:
-    attacks = {"loss-threshold": LossThreshold()}
+    attacks = LOSS
     target = Target(name="toy", subject=Toy(tells=1.0, budgets=(1,)), claim=claim)
     models = enough([target], attacks, floor(), Design(), ALPHA)
     known = renyi_claim(claim, 1)
@@ -163,8 +161,10 @@ def test_the_default_number_of_models_sees_a_leak_of_everything(claim: DP) -> No
     alpha = ALPHA / 2 / Design().certified
     assert models <= MOST
     epsilon = float(logit(known.hit()))
-    assert models == max(32, targets_to_see(epsilon + ABOVE, epsilon, alpha=alpha))
-    assert guessed(models, models, delta=0.0, alpha=alpha) > epsilon
+    assert models == max(
+        32, guesses_to_see(GuessClaim(allowed=epsilon), epsilon + ABOVE, alpha=alpha)
+    )
+    assert GuessClaim().certified(models, models, alpha) > epsilon
     assert known.certified(models, models, alpha) > known.allowed
 
 
@@ -205,7 +205,7 @@ def leaking(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def test_a_leak_of_everything_is_broken_and_told(
     leaking: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    record = read_attack_record(leaking / "attack.json")
+    record = ATTACK_RECORDS.read(leaking / "attack.json")
     assert fault(record, "attack") == ""
     bound = max(record["subjects"][0]["certified"], key=lambda each: each["renyi"]["lower"])
     renyi = bound["renyi"]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import binom
 
-from dpassay.attacks.composition import composed
+from dpassay.attacks.experiment.power import composed
 from dpassay.attacks.repeated.run import (
     LEAST_TRANSCRIPTS,
     Repeated,
@@ -25,14 +25,14 @@ from dpassay.attacks.repeated.run import (
     repeated,
 )
 from dpassay.attacks.repeated.transcript_tests import run_tests
-from dpassay.attacks.repeated.worst_cell import Worst, candidates, worst_cells
+from dpassay.attacks.repeated.worst_cell import WorstCells, candidates, worst_cells
 from dpassay.claims import DP, zCDP
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import replace_one
 from dpassay.record.files import dumps
-from dpassay.targets.groups import Group, groups_for
+from dpassay.targets.groups import PairGroup, groups_for
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 
@@ -130,9 +130,9 @@ def flip(epsilon: float = 1.0) -> AuditTarget:
     )
 
 
-def own(records: int = 3) -> tuple[Group, ...]:
+def own(records: int = 3) -> tuple[PairGroup, ...]:
     pairs = replace_one(np.arange(records, dtype=float)[:, None], np.zeros(records, dtype=int))
-    return (Group(pairs=pairs, queries=np.zeros((1, 1)), kind="data", reason="labels flipped"),)
+    return (PairGroup(pairs=pairs, queries=np.zeros((1, 1)), kind="data", reason="labels flipped"),)
 
 
 def test_without_a_law_the_cell_is_found_by_screening() -> None:
@@ -176,7 +176,7 @@ def test_without_a_law_the_pair_of_the_largest_advantage_is_certified_too(
     assert all("record 1" in test.telling for test in found.tests)
     assert last.losing == last.telling
     assert {test.lower.alpha for test in found.tests} == {1e-3 / len(ladder(1.0)) / 2}
-    monkeypatch.setattr(Worst, "certified", property(lambda worst: (worst.losing,)))
+    monkeypatch.setattr(WorstCells, "certified", property(lambda worst: (worst.losing,)))
     alone = repeated(target, DP(epsilon=1.0), groups, **known)  # type: ignore[arg-type]
     assert "record 0" in alone.tests[-1].losing
     assert alone.tests[-1].lower.value + 0.3 < last.lower.value

@@ -16,7 +16,8 @@ from dpassay.attacks.given.estimates import estimate, shift_of
 from dpassay.attacks.given.signals import KINDS, Signals, given_of, observed
 from dpassay.cli.main import main
 from dpassay.errors import InvalidInput
-from dpassay.record.attack_record import attack_schema, read_attack_record
+from dpassay.record.attack_record import attack_schema
+from dpassay.record.kinds import ATTACKS
 
 MODELS, RECORDS = 24, 120
 
@@ -191,9 +192,9 @@ def test_a_table_and_arrays_give_the_same_numbers(
     Path("s.csv").write_text(lines(saved()))
     records = []
     for name in ("s.npz", "s.csv"):
-        words = ["--signals", name, "--models", "8", "--attacks", "lira,loss-threshold,rmia"]
-        assert main(["attack", "-q", *words, "--out", "out"]) == 0
-        record = read_attack_record(Path("out/attack.json"))
+        words = [name, "--models", "8", "--attacks", "lira,loss-threshold,rmia"]
+        assert main(["attack", "signals", "-q", *words, "--out", "out"]) == 0
+        record = ATTACKS.read(Path("out/attack.json"))
         jsonschema.Draft202012Validator(attack_schema()).validate(record)
         records.append(record)
         told = " ".join(capsys.readouterr().out.split())
@@ -210,21 +211,20 @@ def test_a_table_and_arrays_give_the_same_numbers(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--signals none.npz", "--signals = 'none.npz': must be an existing .npz or .csv file"),
-        ("--signals note.txt", "--signals = 'note.txt': must be a file .npz (arrays) or .csv"),
-        ("--signals torn.npz", "--signals = 'torn.npz': cannot be read as .npz"),
-        ("--signals pickled.npz", "cannot be read as .npz (Object arrays cannot be loaded"),
-        ("--signals bare.npz", "has no array 'membership', which it must have; it has scores"),
-        ("--signals two.npz", "must have one array scores, probability, logit or loss; it has"),
-        ("--signals gap.csv", "has 0 lines of model m0 and record r5; must have one line"),
-        ("--signals twice.csv", "has 2 lines of model m0 and record r5; must have one line"),
-        ("--signals s.npz --models 25", "--models = 25: must be an integer in 1..24"),
-        ("--signals s.npz --attacks gap", "--attacks = gap: needs what was seen of all labels"),
-        ("--signals s.npz --epsilon 1", "--epsilon: has no effect with --signals"),
-        ("--signals s.npz --data x.csv", "--data: has no effect with --signals"),
-        ("--signals s.npz soft-majority", "TARGET soft-majority: has no effect with --signals"),
-        ("--signals s.npz --signal loss", "must be a number >= 0, as kind is loss"),
-        ("--signal loss", "--signal: has no effect without --signals"),
+        ("none.npz", "FILE = 'none.npz': must be an existing .npz or .csv file"),
+        ("note.txt", "FILE = 'note.txt': must be a file .npz (arrays) or .csv"),
+        ("torn.npz", "FILE = 'torn.npz': cannot be read as .npz"),
+        ("pickled.npz", "cannot be read as .npz (Object arrays cannot be loaded"),
+        ("bare.npz", "has no array 'membership', which it must have; it has scores"),
+        ("two.npz", "must have one array scores, probability, logit or loss; it has"),
+        ("gap.csv", "has 0 lines of model m0 and record r5; must have one line"),
+        ("twice.csv", "has 2 lines of model m0 and record r5; must have one line"),
+        ("s.npz --models 25", "--models = 25: must be an integer in 1..24"),
+        ("s.npz --attacks gap", "--attacks = gap: needs what was seen of all labels"),
+        ("s.npz --epsilon 1", "--epsilon: no such option or argument"),
+        ("s.npz soft-majority", "soft-majority: no such option or argument"),
+        ("s.npz --signal loss", "must be a number >= 0, as kind is loss"),
+        ("--signal loss", "FILE: is missing"),
     ],
 )
 def test_hostile_files_are_refused_in_one_line(
@@ -244,7 +244,7 @@ def test_hostile_files_are_refused_in_one_line(
     Path("note.txt").write_text("scores")
     Path("gap.csv").write_text(lines(arrays, skip=5))
     Path("twice.csv").write_text(lines(arrays, twice=5))
-    assert main(["attack", "-q", "--out", "out", *words.split()]) == 2
+    assert main(["attack", "signals", "-q", "--out", "out", *words.split()]) == 2
     told = capsys.readouterr()
     assert said in told.err
     assert told.err.count("\n") == 1
@@ -254,7 +254,7 @@ def test_hostile_files_are_refused_in_one_line(
 def test_the_record_says_what_was_left_out(tmp_path: Path) -> None:
     np.savez(tmp_path / "s.npz", **saved(), labels=np.arange(RECORDS) % 3)
     out = tmp_path / "out"
-    assert main(["attack", "-q", "--signals", str(tmp_path / "s.npz"), "--out", str(out)]) == 0
+    assert main(["attack", "signals", "-q", str(tmp_path / "s.npz"), "--out", str(out)]) == 0
     record = json.loads((out / "attack.json").read_text())
     assert record["run"]["targets"] == 6
     assert record["run"]["references"] == 18

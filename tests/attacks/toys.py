@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.experiment.models import ExperimentData, build_data
-from dpassay.attacks.experiment.subjects import Points, View, asked
+from dpassay.attacks.experiment.subjects import AskedPoints, ModelView, asked
 from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
 
@@ -27,7 +27,7 @@ class Toy:
     name: str = "toy"
 
     @property
-    def views(self) -> tuple[View, ...]:
+    def views(self) -> tuple[ModelView, ...]:
         return tuple(asked(m) for m in self.budgets)
 
     @property
@@ -41,7 +41,7 @@ class Toy:
     def without_copies(self) -> Toy:
         return self
 
-    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+    def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> Array:
         inside = np.isin(points.X[:, 0], data.X[:, 0])
         right = rng.binomial(max(self.budgets), 0.5, size=len(inside)) / max(self.budgets)
         one = np.where(rng.random(len(inside)) < self.tells, inside, right)

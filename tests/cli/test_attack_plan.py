@@ -6,10 +6,8 @@ import json
 
 import pytest
 
-from dpassay.attacks.experiment.boundary import guesses_for, renyi_guesses_for
 from dpassay.attacks.experiment.planning import share_of
-from dpassay.attacks.experiment.reach import guessed, of_guesses
-from dpassay.attacks.experiment.renyi import RenyiClaim, of_renyi
+from dpassay.attacks.experiment.power import GuessClaim, RenyiClaim, guesses_to_certify, reach
 from dpassay.cli.main import main
 
 
@@ -23,14 +21,10 @@ def test_it_says_how_many_targets_see_a_leak(capsys: pytest.CaptureFixture[str])
     # two subjects and a ladder, one half, three views, five records
     assert alpha == pytest.approx(1e-3 / 3 / 2 / 3 / 5)
     assert total["alpha"] == pytest.approx(alpha)
-    known = {"delta": 0.0, "alpha": total["alpha"]}
-    assert (
-        guessed(total["models"], total["models"], **known)
-        > 1
-        >= guessed(total["models"] - 1, total["models"] - 1, **known)
-    )
+    held, n = GuessClaim(allowed=1.0), total["models"]
+    assert held.certified(n, n, alpha) > 1 >= held.certified(n - 1, n - 1, alpha)
     assert seen["detect"] == 2
-    assert of_guesses(seen["models"], claimed=1.0, **known).detectable <= 2
+    assert reach(held, seen["models"], alpha=total["alpha"]).detectable <= 2
     assert seen["models"] > total["models"]
 
 
@@ -52,12 +46,11 @@ def test_a_claim_with_delta(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["plan", "--attack", "soft-majority", "--claim", "epsilon=1,delta=0.01"]
     assert main([*words, "--detect", "2", "--json"]) == 0
     total, seen = json.loads(capsys.readouterr().out)
-    known = {"delta": 0.01, "alpha": share_of(1, 1e-3)}
-    assert guessed(total["models"], total["models"], **known) > 1
-    assert guessed(total["models"] - 1, total["models"] - 1, **known) <= 1
-    assert of_guesses(seen["models"], claimed=1.0, **known).detectable <= 2
+    held, n, alpha = GuessClaim(allowed=1.0, delta=0.01), total["models"], share_of(1, 1e-3)
+    assert held.certified(n, n, alpha) > 1 >= held.certified(n - 1, n - 1, alpha)
+    assert reach(held, seen["models"], alpha=alpha).detectable <= 2
     kept = seen["at_the_claim"]
-    assert kept["models"] == guesses_for(1.0, **known)
+    assert kept["models"] == guesses_to_certify(held, alpha=alpha)
     assert kept["guesses"] == kept["renyi_models"] == 0
     assert main(words) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -80,8 +73,8 @@ def test_claims_of_zcdp_and_rdp(
     n, alpha = total["models"], share_of(1, 1e-3)
     assert promised.certified(n, n, alpha) > promised.allowed
     assert promised.certified(n - 1, n - 1, alpha) <= promised.allowed
-    assert seen["detectable"] <= 2 < of_renyi(promised, seen["models"] // 2, alpha=alpha).detectable
-    assert seen["at_the_claim"]["renyi_models"] == renyi_guesses_for(promised, alpha=alpha)
+    assert seen["detectable"] <= 2 < reach(promised, seen["models"] // 2, alpha=alpha).detectable
+    assert seen["at_the_claim"]["renyi_models"] == guesses_to_certify(promised, alpha=alpha)
     assert main(words) == 0
     rows = capsys.readouterr().out.splitlines()
     assert [row.startswith(name) for row in rows].count(True) == 6

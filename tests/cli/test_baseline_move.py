@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.record.comparison.entries import renamings
+from dpassay.record.entries import renamings
 from dpassay.record.files import dumps
-from dpassay.record.run_record import read_record
+from dpassay.record.kinds import RUNS
 from tests.cli import rewritten
 from tests.cli.conftest import QUICK, without_pictures
 from tests.cli.rewritten import inside, main_anew
@@ -79,9 +79,7 @@ def test_the_check_says_the_command_and_after_it_is_green(
     audited("answer")
     assert main(["baseline", "check"]) == 0
     text = Path("dpassay-baseline.json").read_text()
-    assert OLD not in text.replace(
-        json.dumps(read_record(Path("dpassay-baseline.json"))["run"]), ""
-    )
+    assert OLD not in text.replace(json.dumps(RUNS.read(Path("dpassay-baseline.json"))["run"]), "")
     assert main(["baseline", "check"]) == 0
 
 
@@ -116,7 +114,7 @@ def test_beside_others_it_is_a_regression_with_the_command(
         Path("report/comment.md").read_text().replace("\\", "").split()
     )
     assert run(MOVE) == 0
-    names = {each["mechanism"] for each in read_record(Path("dpassay-baseline.json"))["results"]}
+    names = {each["mechanism"] for each in RUNS.read(Path("dpassay-baseline.json"))["results"]}
     assert names == {NEW, "steady"}
 
 
@@ -131,7 +129,7 @@ def test_a_configured_name_that_stands_for_another_function(
     assert "api stands for renamed:answer, and stood for renamed:predict" in " ".join(said.split())
     assert MOVE in said
     assert run(MOVE) == 0
-    (result,) = read_record(Path("dpassay-baseline.json"))["results"]
+    (result,) = RUNS.read(Path("dpassay-baseline.json"))["results"]
     assert (result["mechanism"], result["witness"]["target"]) == ("api", NEW)
     assert main(["baseline", "check"]) != 1
 

@@ -12,7 +12,8 @@ import pytest
 from dpassay.cli.main import main
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
-from dpassay.record.run_record import read_record, record_schema, result_json
+from dpassay.record.kinds import RUNS
+from dpassay.record.run_record import record_schema, result_json
 from dpassay.targets.resolve import resolve
 
 WORDS = ["run", "soft-majority-overview", "-q", "--mode", "exact", "--out", "out", "--train", "40"]
@@ -22,7 +23,7 @@ WORDS += ["--queries", "3", "--neighbours", "flip"]
 @pytest.mark.slow
 def test_it_is_recorded_where_the_worst_answer_is_too_rare_to_see(folder: Path) -> None:
     assert main(WORDS) == 0
-    record = read_record(folder / "out" / "record.json")
+    record = RUNS.read(folder / "out" / "record.json")
     jsonschema.validate(record, record_schema())
     (result,) = (each for each in record["results"] if each["verdict"] == "refuted")
     worst, clear = result["witness"], result["clearest"]

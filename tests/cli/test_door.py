@@ -13,7 +13,7 @@ import pytest
 from dpassay.attacks.services.interface import Service
 from dpassay.cli.main import main
 from dpassay.data import Labelled
-from dpassay.record.attack_record import read_attack_record
+from dpassay.record.kinds import ATTACKS
 
 MINE = """
 import os, time
@@ -117,7 +117,7 @@ def leaks(data, queries, size, rng):
 FEW = "--records 12 --models 2 --references 4 --attacks gap --budgets 1 --transcripts 0 -q"
 ALONE = f"--against mechanism {FEW}"
 CLAIM = "--claim epsilon=1"
-SERVICE = "--records 12 -q --service"
+SERVICE = "service --records 12 -q"
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_what_ends_its_process_is_an_error_in_the_record(
     words: str, failed: str, folder: Path
 ) -> None:
     assert main(["attack", *words.split(), "--out", "out"]) == 3
-    (subject, *_) = read_attack_record(Path("out/attack.json"))["subjects"]
+    (subject, *_) = ATTACKS.read(Path("out/attack.json"))["subjects"]
     assert failed in subject["error"]
 
 
@@ -187,7 +187,7 @@ def test_a_service_that_ends_later_leaves_what_was_seen(
         "            return 1\n"
         "    return os._exit(0) if user == 'the last' else Session()\n"
     )
-    from dpassay.cli import service
+    from dpassay.cli import attack_service as service
 
     def attacked(asked: Service, data: Labelled, *given: Any, **more: Any) -> Any:
         asked.open(data, 0, "the last")
@@ -197,7 +197,7 @@ def test_a_service_that_ends_later_leaves_what_was_seen(
     monkeypatch.setattr(service, "attack_service", attacked)
     words = f"{SERVICE} later:factory --epsilon 1 --transcripts 20 --out out"
     assert main(["attack", *words.split()]) == 3
-    record = read_attack_record(Path("out/attack.json"))
+    record = ATTACKS.read(Path("out/attack.json"))
     assert record["run"]["probe"]["queries"] > 0
     assert "exit code 0" in record["repeated"][0]["error"]
 

@@ -17,7 +17,7 @@ from dpassay.cli.main import main
 from dpassay.data import load
 from dpassay.errors import InvalidInput, near
 from dpassay.targets.calls import taken
-from dpassay.targets.misnamed import meant_module
+from dpassay.targets.importing import meant_module
 
 WALK = ["run", "projected-walk", "--mode", "exhaustive", "--n", "2", "--domain", "1", "-q"]
 

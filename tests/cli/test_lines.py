@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.record.run_record import read_record
+from dpassay.record.kinds import RUNS
 from tests.cli.rewritten import inside, main_anew
 
 CODE = '''
@@ -49,7 +49,7 @@ def audited(folder: Path, made: Path) -> tuple[str, int]:
     """What the terminal showed, and the line that was named."""
     shutil.copytree(made, folder, dirs_exist_ok=True)
     shown = Path("shown.txt").read_text("utf-8")
-    record = read_record(Path("report/record.json"))
+    record = RUNS.read(Path("report/record.json"))
     (result,) = record["results"]
     (row,) = {int(cell["change"].split()[3]) for cell in result["per_query"]}
     (line,) = {cell["in_file"]["lines"][0] for cell in result["per_query"]}

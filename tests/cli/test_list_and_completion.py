@@ -72,7 +72,11 @@ def test_a_shell_is_told_how_to_ask(shell: str, capsys: pytest.CaptureFixture[st
 
 @pytest.mark.parametrize(
     ("line", "found"),
-    [("dpassay comp", {"compare", "completion"}), ("dpassay run soft-", {"soft-majority"})],
+    [
+        ("dpassay comp", {"compare", "completion"}),
+        ("dpassay run soft-", {"soft-majority"}),
+        ("dpassay attack signals --sig", {"--signal"}),
+    ],
 )
 @pytest.mark.slow
 def test_what_a_shell_is_answered(line: str, found: set[str], tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.cli.output.progress import Pace, duration, foretell
+from dpassay.cli.output.progress import StagePace, duration, foretell
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.targets.groups import silent
@@ -29,7 +29,7 @@ def test_a_slow_stage_is_told_of_once_with_what_makes_it_smaller(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     clock = Clock()
-    pace = Pace(silent, clock)
+    pace = StagePace(silent, clock)
     for done, now in enumerate((0.5, 4.0, 6.0), 1):
         clock.now = now
         pace("mine: screening", done, 5000)
@@ -55,7 +55,7 @@ def test_what_comes_before_the_first_report_tells_no_pace(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     clock = Clock()
-    pace = Pace(silent, clock)
+    pace = StagePace(silent, clock)
     for done in range(1, 797):
         clock.now = 1.5 + done / 1000
         pace("mine: pairs", done, 796)
@@ -67,7 +67,7 @@ def test_a_stage_that_begins_anew_has_a_pace_of_its_own(
 ) -> None:
     """The next group of pairs: 10 seconds for the 500 of the one before are no pace of this one."""
     clock = Clock()
-    pace = Pace(silent, clock)
+    pace = StagePace(silent, clock)
     for _ in range(2):
         for done in range(1, 501):
             clock.now += 0.02

@@ -31,66 +31,29 @@ def test_list_names_every_entry_with_its_claims(capsys: pytest.CaptureFixture[st
 
 
 def test_explain_tells_one_result(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        main(
-            ["explain", "projected-walk.printed.exact", "--record", str(small_run / "record.json")]
-        )
-        == 0
-    )
+    words = ["explain", "--record", str(small_run / "record.json")]
+    assert main([*words, "projected-walk.printed.exact"]) == 0
     text = capsys.readouterr().out
     assert "Lemma 5.1" in text
     assert "dpassay replay" in text
     assert max(map(len, text.splitlines())) <= 80
-
-
-def test_explain_suggests_an_id(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        main(["explain", "projected-walk.printed.exat", "--record", str(small_run / "record.json")])
-        == 2
-    )
+    assert main([*words, "projected-walk.printed.exat"]) == 2
     assert "projected-walk.printed.exact" in capsys.readouterr().err
 
 
-def test_report_makes_the_same_report_again(small_run: Path, tmp_path: Path) -> None:
-    assert main(["report", str(small_run / "record.json"), "-o", str(tmp_path / "again")]) == 0
-    for name in ("index.html", "report.md", "record.json", "junit.xml"):
-        assert (tmp_path / "again" / name).read_bytes() == (small_run / name).read_bytes()
-
-
-def test_report_takes_the_formats_that_are_asked_for(
+def test_report_makes_the_reports_that_are_asked_for(
     small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert (
-        main(
-            ["report", str(small_run / "record.json"), "--format", "md", "-o", str(tmp_path / "md")]
-        )
-        == 0
-    )
+    words = ["report", str(small_run / "record.json"), "-o"]
+    assert main([*words, str(tmp_path / "again")]) == 0
+    for name in ("index.html", "report.md", "record.json", "junit.xml"):
+        assert (tmp_path / "again" / name).read_bytes() == (small_run / name).read_bytes()
+    assert main([*words, str(tmp_path / "md"), "--format", "md"]) == 0
     assert [path.name for path in (tmp_path / "md").iterdir()] == ["report.md"]
-    assert (
-        main(
-            [
-                "report",
-                str(small_run / "record.json"),
-                "--format",
-                "pdf",
-                "-o",
-                str(tmp_path / "pdf"),
-            ]
-        )
-        == 2
-    )
+    assert main([*words, str(tmp_path / "pdf"), "--format", "pdf"]) == 2
     assert "must be a list of html, md, json, junit" in capsys.readouterr().err
 
 
-def test_version_and_no_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out.startswith("dpassay 0.")
+def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
-
-
-def test_helps_have_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("run", "replay", "report"):
-        with pytest.raises(SystemExit):
-            main([command, "--help"])
-        assert "examples:\n  dpassay " in capsys.readouterr().out
+    assert "COMMAND" in capsys.readouterr().out

@@ -43,8 +43,11 @@ def test_file_and_environment(tmp_path: Path) -> None:
 
 
 def test_the_command_of_a_record_says_it_as_it_is_typed() -> None:
-    assert command_of(["run", "x"], {"stop_early": True}) == "dpassay run --stop-early x"
-    assert command_of(["run", "x"], {"stop_early": False}) == "dpassay run --no-stop-early x"
+    arguments = parse(["run", "x"])
+    arguments.words = ["run", "x"]
+    for word, option in (("true", "--stop-early"), ("false", "--no-stop-early")):
+        config = load_config(None, None, {"DPASSAY_STOP_EARLY": word})
+        assert command_of(arguments, config) == f"dpassay run {option} x"
 
 
 def test_it_has_no_effect_where_nothing_is_sampled(capsys: pytest.CaptureFixture[str]) -> None:

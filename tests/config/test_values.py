@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from dpassay.config.values import (
-    canonical,
     listed,
     named_table,
     named_text,
@@ -103,31 +102,6 @@ def test_a_base_has_one_text_however_it_is_spelled() -> None:
 def test_what_is_no_base(given: Any) -> None:
     with pytest.raises(InvalidInput, match=r"^base"):
         named_text(given, "base") if isinstance(given, dict) else named_table(given, "base")
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "told"),
-    [
-        ("r", "5", "5"),
-        ("learner", '"tree"', "tree"),
-        ("lambdas", "[0.1,1]", "[0.1, 1]"),
-        ("lambdas", "0.1;1", "0.1;1"),
-        ("base", "soft-majority", "soft-majority"),
-        ("base", " soft-majority , r = 5 ", '{name="soft-majority", r=5}'),
-        ("base", "m:C,p=1.50,q=True,s=1e3", '{name="m:C", p="1.50", q="True", s="1e3"}'),
-        ("base", "{name='m',p=1.0,q=true}", '{name="m", p=1.0, q=true}'),
-    ],
-)
-def test_the_spelling_of_commands_in_records(name: str, text: str, told: str) -> None:
-    assert canonical(name, text) == told
-    assert canonical(name, told) == told
-    if name == "base":
-        assert named_text(told, "base") == named_text(
-            ",".join(map(str.strip, text.replace(" = ", "=").split(",")))
-            if text[0] != "{"
-            else text,
-            "base",
-        )
 
 
 def test_what_is_written_is_read_again() -> None:

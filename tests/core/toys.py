@@ -14,7 +14,7 @@ from dpassay.data import Labelled, points
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import WorstCase
 from dpassay.pairs import Change, FlipLabel, Pairs
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 
 
@@ -85,11 +85,11 @@ def target_of(mechanism: Any, name: str = "toy") -> AuditTarget:
 
 def flip_group(
     records: int = 2, queries: int = 1, changes: tuple[Change, ...] = (FlipLabel(0),)
-) -> Group:
+) -> PairGroup:
     """Records labelled 0, whose first label is flipped unless other changes are given."""
     base = Labelled(np.arange(records, dtype=float)[:, None], np.zeros(records, dtype=int))
     pairs = Pairs(base=base, changes=changes, how="by hand")
-    return Group(
+    return PairGroup(
         pairs=pairs,
         queries=points(np.arange(queries)[:, None], "queries"),
         kind="data",

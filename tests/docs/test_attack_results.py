@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import attacks
 from dpassay.attacks.experiment.mechanisms import PROTECTED
-from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.attacks.scores import ATTACKS
 
 DOCS = Path(__file__).parents[2] / "docs"
 TABLE = list(csv.DictReader((DOCS / "attack_results.csv").read_text(encoding="utf-8").splitlines()))

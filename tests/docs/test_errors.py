@@ -11,7 +11,7 @@ import pytest
 
 from dpassay.cli.exit_codes import MEANINGS, Exit
 from dpassay.cli.main import main
-from dpassay.trials.blocks import Counts
+from dpassay.trials.blocks import BlockCounts
 from dpassay.trials.ledger import Ledger
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
@@ -49,8 +49,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path(tmp_path, "noledger").mkdir()
     Path(tmp_path, "noledger", "ledger.sqlite").write_text("accounts\n")
     with Ledger(Path(tmp_path, "cutledger.sqlite"), resume=False) as ledger:
-        ledger.put(
-            [((b"", 0, 1, 1), Counts(calls=np.ones((1, 1, 1), dtype=np.int64), marks=(b"",)))]
+        ledger.keep(
+            [((b"", 0, 1, 1), BlockCounts(calls=np.ones((1, 1, 1), dtype=np.int64), marks=(b"",)))]
         )
     whole = Path(tmp_path, "cutledger.sqlite").read_bytes()
     Path(tmp_path, "cutledger.sqlite").unlink()

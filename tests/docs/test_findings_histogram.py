@@ -18,7 +18,7 @@ from scipy.special import gammaincc
 from dpassay.api import audit
 from dpassay.claims import DP, ScoreStability
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.densities import (
-    Masses,
+    HistogramMasses,
     fuller,
     most_moved,
     sum_above,
@@ -216,7 +216,9 @@ def test_tails(s: str, exact: str, lemma: str, factor: str) -> None:
 def test_hand_sized() -> None:
     """0.38 = 4/10 - 2/100 for (10, 0) to (9, 1)."""
     v = np.array([0.0, 1.0])
-    one, other = (Masses.of(np.array([counts])).p[0] for counts in ([10.0, 0.0], [9.0, 1.0]))
+    one, other = (
+        HistogramMasses.of(np.array([counts])).p[0] for counts in ([10.0, 0.0], [9.0, 1.0])
+    )
     assert ((one - v) ** 2).sum() == pytest.approx(2)
     assert ((other - v) ** 2).sum() == pytest.approx(1.62)
     assert most_moved(0.1) == pytest.approx(0.38)

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from dpassay import pairs
-from dpassay.cli.arguments.parser import TABLE
 from dpassay.cli.main import main, parse
 from dpassay.cli.shared import command_of
 from dpassay.config.load import Config
-from dpassay.config.options import NEIGHBOURS, OPTIONS
+from dpassay.config.options import NEIGHBOURS, OPTIONS, TABLE
 from dpassay.engine.settings import Settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
@@ -59,7 +58,11 @@ def test_a_command_that_says_what_variables_said_is_one_that_run_takes() -> None
         for key, option in OPTIONS.items()
         if key in taken and option.default is not None
     }
-    words = shlex.split(command_of(["run", "soft-majority"], said | {"train_queries": 5}))
+    given = parse(["run", "soft-majority"])
+    given.words = ["run", "soft-majority"]
+    values = said | {"train_queries": 5}
+    config = Config(values=values, origins=dict.fromkeys(values, "environment"))
+    words = shlex.split(command_of(given, config))
     assert "--train-queries=5" in words
     arguments = parse(words[1:])
     assert (arguments.train_queries, arguments.budget, arguments.targets) == (

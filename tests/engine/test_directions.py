@@ -25,9 +25,9 @@ from dpassay.pairs import FlipLabel, Pairs, replace_one
 from dpassay.record.replay import replay
 from dpassay.record.run_record import make_record, result_json
 from dpassay.record.witness import make_witness
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.resolve import resolve
-from dpassay.trials.blocks import Counts
+from dpassay.trials.blocks import BlockCounts
 from dpassay.trials.executors import Executor
 from dpassay.trials.ledger import Ledger
 from dpassay.trials.tasks import Task
@@ -186,7 +186,7 @@ def test_moments_are_those_of_numpy() -> None:
     vectors = np.random.default_rng(0).normal(size=(100, 3)) @ np.array(
         [[1.0, 2, 0], [0, 1, 0], [0, 0, 5]]
     )
-    counts, mark = Moments(3).count(vectors, np.random.default_rng(0))
+    counts, mark = Moments(3).count(vectors)
     found = counts.view(np.float64)
     np.testing.assert_allclose(found[:, 0], vectors.mean(axis=0))
     np.testing.assert_allclose(found[:, 1:], np.cov(vectors.T, bias=True))
@@ -200,7 +200,7 @@ def test_few_pairs_of_many_are_learned_and_the_leaking_one_is_found(
     phases: list[tuple[str, int | None]] = []
     drawn = Executor.drawn
 
-    def spy(self: Executor, tasks: Sequence[Task]) -> Iterator[Counts]:
+    def spy(self: Executor, tasks: Sequence[Task]) -> Iterator[BlockCounts]:
         phases.extend((task.phase, task.pair) for task in tasks)
         return drawn(self, tasks)
 
@@ -276,7 +276,7 @@ def test_a_witness_carries_the_direction_and_replays(alone: Result) -> None:
 def test_a_witness_on_named_data_carries_the_direction_and_no_record() -> None:
     parts = split(load("breast-cancer"), train=20, queries=1, seed=0)
     pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, seed=0)
-    group = Group(
+    group = PairGroup(
         pairs=pairs, queries=parts.queries, kind="data", reason=pairs.how, source=parts.source
     )
     target = resolve(
@@ -292,7 +292,7 @@ def test_a_witness_on_named_data_carries_the_direction_and_no_record() -> None:
 
 
 def test_resumed_trials_of_learning_are_the_same(tmp_path: Path) -> None:
-    group = Group(pairs=ONE, queries=points(FIRST, "queries"), kind="data", reason="by hand")
+    group = PairGroup(pairs=ONE, queries=points(FIRST, "queries"), kind="data", reason="by hand")
     records = []
     for resume in (False, True):
         with Ledger(tmp_path / "ledger.sqlite", resume=resume) as ledger:

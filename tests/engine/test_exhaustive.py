@@ -28,7 +28,7 @@ def test_records_queries_and_datasets() -> None:
     domain = Domain(n=2, points=2)
     assert domain.records == (((1,), 0), ((1,), 1), ((2,), 0), ((2,), 1))
     assert domain.queries.tolist() == [[1], [2]]
-    data = domain.dataset((1, 2))
+    data = domain.dataset((1, 2))[0]
     assert (data.X.tolist(), data.y.tolist()) == ([[1], [2]], [1, 0])
 
 

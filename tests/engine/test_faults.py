@@ -25,8 +25,8 @@ from dpassay.data import Labelled
 from dpassay.pairs import Change, FlipLabel
 from dpassay.seeds import stream
 from dpassay.targets.guard import AuditTarget
+from dpassay.trials.backends import EXPECTED
 from dpassay.trials.blocks import BLOCK, stream_key
-from dpassay.trials.processes import EXPECTED
 from tests.core.toys import flip_group, response
 from tests.trials.test_executors import entries, raises, run, target
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from dpassay.engine.guards import SPREAD, TOGETHER, Guards, _looked_at, _portions
 from dpassay.errors import TargetError
 from dpassay.pairs import FlipLabel
-from dpassay.trials.blocks import Counts
+from dpassay.trials.blocks import BlockCounts
 from tests.core.toys import flip_group
 
 
@@ -37,9 +37,9 @@ def test_the_dataset_whose_calls_vary_is_named_among_many() -> None:
     changes = tuple(FlipLabel(index) for index in range(3 * TOGETHER))
     group = flip_group(records=len(changes), queries=3, changes=changes)
 
-    def counts(share: NDArray[np.float64]) -> Counts:
+    def counts(share: NDArray[np.float64]) -> BlockCounts:
         ones = rng.binomial(100, share)
-        return Counts(calls=np.stack([100 - ones, ones], axis=2), marks=(b"",))
+        return BlockCounts(calls=np.stack([100 - ones, ones], axis=2), marks=(b"",))
 
     certified = {(0, pair): counts(np.full((20, 3), 0.3)) for pair in (None, *range(len(changes)))}
 

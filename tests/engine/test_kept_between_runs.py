@@ -17,7 +17,7 @@ from dpassay.errors import TargetError
 from dpassay.stats.bounds import Counts as Seen
 from dpassay.stats.lower_bounds import lower_bound
 from dpassay.stats.scales import Ratio
-from dpassay.trials.blocks import Counts
+from dpassay.trials.blocks import BlockCounts
 from dpassay.trials.tasks import Shard
 from tests.core.toys import flip_group
 
@@ -40,14 +40,14 @@ class Drawn:
         self.p, self.rng, self.lots = {SIDES[0]: p1, SIDES[1]: p0}, np.random.default_rng(seed), 0
         self.pool = pool
 
-    def counts(self, side: Place, size: int) -> Counts:
+    def counts(self, side: Place, size: int) -> BlockCounts:
         calls, p = np.diff(np.linspace(0, size, CALLS + 1).astype(int)), self.p[side]
         if self.pool and self.lots:
             p = self.rng.binomial(self.pool, p) / self.pool
         ones = self.rng.binomial(calls, p)
-        return Counts(calls=np.stack([calls - ones, ones], axis=1)[:, None], marks=())
+        return BlockCounts(calls=np.stack([calls - ones, ones], axis=1)[:, None], marks=())
 
-    def afresh(self, shards: Sequence[Shard]) -> Iterator[tuple[Counts, ...]]:
+    def afresh(self, shards: Sequence[Shard]) -> Iterator[tuple[BlockCounts, ...]]:
         self.lots += len(shards)
         for shard in shards:
             yield tuple(

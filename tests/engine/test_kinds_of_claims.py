@@ -30,7 +30,7 @@ from dpassay.record.files import dumps
 from dpassay.record.rebound import at_alpha
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from tests.core.toys import Function, flip_group, response, target_of
 from tests.engine.recorded import LabelShare, recorded
 
@@ -265,7 +265,9 @@ def test_claims_of_several_kinds_share_what_they_can() -> None:
 
     claims: tuple[Claim, ...] = (DP(epsilon=1.0), DP(epsilon=2.0), PredictionStability(gamma=0.25))
     mechanism = FunctionMechanism(function=counted, claims=claims, numbers=(0.0, 1.0))
-    group = Group(pairs=PAIRS, queries=flip_group(queries=1).queries, kind="data", reason="by hand")
+    group = PairGroup(
+        pairs=PAIRS, queries=flip_group(queries=1).queries, kind="data", reason="by hand"
+    )
     # so that calls are counted here
     settings = Settings(mode="monte-carlo", budget=1000, executor="inline")
     results = list(assay([target_of(mechanism)], group, settings))

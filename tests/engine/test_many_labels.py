@@ -59,7 +59,7 @@ def test_many_labels_are_counted_as_few_are() -> None:
     rng = np.random.default_rng(0)
     labels = tuple(rng.permutation(1_000)[: 2 * ONE_BY_ONE].tolist())
     draws = rng.choice(labels, size=(500, 3))
-    counts, mark = Labels(labels).count(draws, rng)
+    counts, mark = Labels(labels).count(draws)
     assert np.array_equal(counts, [[(column == k).sum() for k in labels] for column in draws.T])
-    assert mark == Labels(labels).count(draws.astype(float), rng)[1]
-    assert mark != Labels(labels).count(draws[::-1], rng)[1]
+    assert mark == Labels(labels).count(draws.astype(float))[1]
+    assert mark != Labels(labels).count(draws[::-1])[1]

@@ -23,11 +23,11 @@ from dpassay.engine.testers.events import label_events
 from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.stats.binomial import leak_lower, leak_upper
-from dpassay.stats.inversion import upper
+from dpassay.stats.combined import STOUFFER
 from dpassay.stats.lower_bounds import NAMES, lower_bound
 from dpassay.stats.scales import Ratio
-from dpassay.stats.stouffer import STOUFFER
-from dpassay.targets.groups import Group
+from dpassay.stats.upper_bounds import combined_upper
+from dpassay.targets.groups import PairGroup
 from dpassay.trials.blocks import draw
 from dpassay.trials.encoders import Labels
 from tests.core.toys import Sampled, WithWorstCase, flip_group, target_of
@@ -37,7 +37,7 @@ LOPSIDED = ((0.9, 0.1), (0.5, 0.5))
 
 def one(
     mechanism: Sampled,
-    group: Group | None = None,
+    group: PairGroup | None = None,
     budget: int = 2000,
     confidence: float = 0.95,
     seed: int = 0,
@@ -107,7 +107,8 @@ def test_bounds_are_those_of_the_counts() -> None:
             float(leak_upper(a, n, b, n, scale=Ratio(), alpha=cell.upper.alpha)) for a, b in faces
         ]
         sharp = [
-            upper(STOUFFER, a, n, b, n, scale=Ratio(), alpha=cell.upper.alpha) for a, b in faces
+            combined_upper(STOUFFER, a, n, b, n, scale=Ratio(), alpha=cell.upper.alpha)
+            for a, b in faces
         ]
         assert max(sharp) - 1e-3 <= cell.upper.value <= max(limits)
     assert evidence.lower == max(
@@ -115,7 +116,7 @@ def test_bounds_are_those_of_the_counts() -> None:
     )
     again = [face for cell in evidence.cells for face in _faces(cell)]
     sharpest = max(
-        upper(STOUFFER, *face, scale=Ratio(), alpha=evidence.upper.alpha) for face in again
+        combined_upper(STOUFFER, *face, scale=Ratio(), alpha=evidence.upper.alpha) for face in again
     )
     limit = max(
         float(leak_upper(*face, scale=Ratio(), alpha=evidence.upper.alpha)) for face in again
@@ -318,7 +319,9 @@ def test_screening_tells_cells_apart_whose_lower_bounds_are_all_below_zero() -> 
     changes = (*(FlipLabel(i) for i in range(1, 41)), FlipLabel(0))
     base = Labelled(np.zeros((41, 1)), np.zeros(41, dtype=int))
     pairs = Pairs(base=base, changes=changes, how="by hand")
-    group = Group(pairs=pairs, queries=flip_group(queries=1).queries, kind="data", reason="by hand")
+    group = PairGroup(
+        pairs=pairs, queries=flip_group(queries=1).queries, kind="data", reason="by hand"
+    )
     mechanism = Sampled(table=((0.04, 0.96), (0.001, 0.999)))
     found = [one(mechanism, group, budget=100, seed=seed)[1].worst.pair == 40 for seed in range(60)]
     assert sum(found) >= 12

@@ -16,7 +16,7 @@ from dpassay.engine.verdicts import Verdict
 from dpassay.record.files import witness_file
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness
-from dpassay.reports.run.notions import notions_table
+from dpassay.reports.run.findings import notions_table
 from dpassay.targets.resolve import resolve
 from tests.core.toys import Sampled, TableMechanism, WithWorstCase, flip_group, target_of
 from tests.engine.recorded import recorded
@@ -115,12 +115,11 @@ def test_the_record_holds_both_and_the_report_puts_them_side_by_side() -> None:
     ]
     record = recorded(results, 0.95)
     table = notions_table(record["results"][:1])
-    assert table is not None
     (row,) = table.rows
     own, other = witness_file(results[0].id), witness_file(f"{results[0].id}.epsilon")
     assert row[1:] == ("single prediction", "–", "∞", other, "γ = 0.2, own", "≥ 0.099999", own)
     none = {**record["results"][0], "other": None}
-    assert notions_table([none]) is None
+    assert not notions_table([none])
 
 
 def test_the_notion_that_is_measured_keeps_the_relation_and_can_hold_anything() -> None:

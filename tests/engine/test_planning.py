@@ -14,7 +14,7 @@ from dpassay.claims import DP, Claim, PredictionStability, Stability
 from dpassay.cli.main import main
 from dpassay.engine.budget import Budget
 from dpassay.engine.detection.alternatives import answers_of
-from dpassay.engine.detection.design import Design, is_seen, smallest_seen, usual_frequency
+from dpassay.engine.detection.design import AuditDesign, is_seen, smallest_seen, usual_frequency
 from dpassay.engine.planning import draws_needed, ladder
 from dpassay.engine.preflight import check
 from dpassay.engine.run import assay
@@ -51,7 +51,7 @@ def test_enough_and_hardly_more(claim: Claim, detect: float) -> None:
         scale, few = scale_of(claim), Budget(draws=draws, alpha=0.05).of(target).screening(GROUPS)
         screening = Screening(draws=few, pairs=1, finalists=4)
         answers = answers_of(scale, 2)
-        design = Design(
+        design = AuditDesign(
             scale=scale,
             promised=claim.promised,
             answers=answers,

@@ -34,12 +34,13 @@ from dpassay.record.schemas import fault
 from dpassay.record.witness import make_witness, witness_fault
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
-from dpassay.stats.eprocess import log_e, log_e_of, threshold
+from dpassay.stats.eprocess import log_e_of, threshold
 from dpassay.stats.scales import scale_of
 from tests.core.toys import Sampled, flip_group, target_of
 from tests.engine.test_searched import LEAKS, hunted
 from tests.statistical import dependent
 from tests.statistical.test_guards import DEPENDENT, PAIRS, audited
+from tests.stats.wealth import log_e
 
 Answer = Callable[[Labelled, NDArray[np.float64], int, np.random.Generator], Any]
 BUDGET = 20_000
@@ -293,10 +294,10 @@ def test_every_audit_of_trials_that_are_not_independent_is_an_error(name: str) -
 def bounded_by(monkeypatch: pytest.MonkeyPatch, value: float) -> None:
     """Let every lower bound be this one."""
 
-    def weak(methods: Any, counts: Any, *, scale: Any, alpha: float) -> list[Bound]:
-        return [Bound(value=value, alpha=alpha, method="stouffer", counts=each) for each in counts]
+    def weak(method: Any, counts: Any, *, scale: Any, alpha: float) -> Bound:
+        return Bound(value=value, alpha=alpha, method="stouffer", counts=counts)
 
-    monkeypatch.setattr(events, "lower_bounds", weak)
+    monkeypatch.setattr(events, "lower_bound", weak)
 
 
 def test_a_refutation_is_replayed_before_it_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from dpassay.claims import DP, Claim, PredictionStability, Stability
 from dpassay.engine.detection.curve import DetectionCurve
-from dpassay.engine.evidence import Cell, Evidence, Fit, Mode
+from dpassay.engine.evidence import Cell, Evidence, GoodnessOfFit, Mode
 from dpassay.engine.settings import Settings
 from dpassay.engine.verdicts import FIT_ALARM, decide
 from dpassay.mechanism import FunctionMechanism
@@ -220,7 +220,7 @@ def test_an_estimate_decides_nothing(side: str, mode: Mode) -> None:
     ("p_value", "word"), [(FIT_ALARM / 2, "error"), (FIT_ALARM, "refuted"), (1.0, "refuted")]
 )
 def test_a_sampler_that_belies_its_law_ends_as_error(p_value: float, word: str) -> None:
-    found = evidence("exact", 1.5, 1.5, fit=Fit(draws=10, tests=4, p_value=p_value))
+    found = evidence("exact", 1.5, 1.5, fit=GoodnessOfFit(draws=10, tests=4, p_value=p_value))
     assert decide(CLAIM, found, detect=1.5).word == word
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from dpassay.cli.main import main
 from dpassay.frontier import run as running
-from dpassay.frontier.accuracy import baselines, private_accuracy
-from dpassay.frontier.splits import Split
+from dpassay.frontier.accuracy import FrontierSplit, baselines, private_accuracy
 
 WORDS = ["compare-mechanisms", "projected-walk", "private-knn", "--splits", "2", "-q"]
 
@@ -59,7 +58,7 @@ def test_an_interrupted_comparison_keeps_what_is_done_and_names_what_is_missing(
             signal.raise_signal(signal.SIGINT)
         return private_accuracy(entry, *rest)
 
-    def of_baselines(split: Split) -> dict[str, float]:
+    def of_baselines(split: FrontierSplit) -> dict[str, float]:
         if at == "non-private":
             signal.raise_signal(signal.SIGINT)
         return baselines(split)

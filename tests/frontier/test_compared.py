@@ -12,22 +12,20 @@ from dpassay.data import load, points
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.frontier import run as running
-from dpassay.frontier.accuracy import interval, private_accuracy
+from dpassay.frontier.accuracy import FrontierSplit, interval, private_accuracy, split_of
 from dpassay.frontier.entries import parameters
-from dpassay.frontier.leak import group_of, leak_of
-from dpassay.frontier.run import Wanted, compared
-from dpassay.frontier.splits import Split, split_of
+from dpassay.frontier.run import ComparedEntries, compared, group_of, leak_of
 from dpassay.targets.resolve import resolve
 
 FEW: dict[str, Any] = {"splits": 2, "settings": Settings(budget=500)}
 
 
 @pytest.fixture(scope="module")
-def split() -> Split:
+def split() -> FrontierSplit:
     return split_of("breast-cancer", load("breast-cancer").data, 0)
 
 
-def test_loss_and_guess_are_those_of_the_laws(split: Split) -> None:
+def test_loss_and_guess_are_those_of_the_laws(split: FrontierSplit) -> None:
     """The twin reads both laws of each pair itself."""
     given = parameters("private-knn", 1.0, records=len(split.train), columns=30, feature=0)
     target = resolve("private-knn", given)
@@ -42,27 +40,27 @@ def test_loss_and_guess_are_those_of_the_laws(split: Split) -> None:
         p = mechanism.distribution(mechanism.prepare(neighbour), queries).p
         losses = np.maximum(losses, np.abs(np.log(base / p)).max(axis=1))
         apart = max(apart, float(np.abs(base - p).sum(axis=1).max() / 2))
-    assert found.exact
-    assert found.verdict == "not refuted"
-    assert found.worst == pytest.approx(losses.max(), abs=1e-9)
-    assert found.median == pytest.approx(np.median(losses), abs=1e-9)
-    assert found.guess == pytest.approx((1 + apart) / 2, abs=1e-9)
+    assert found["exact"]
+    assert found["verdict"] == "not refuted"
+    assert found["worst"] == pytest.approx(losses.max(), abs=1e-9)
+    assert found["median"] == pytest.approx(np.median(losses), abs=1e-9)
+    assert found["guess"] == pytest.approx((1 + apart) / 2, abs=1e-9)
     assert (1 + apart) / 2 <= 1 / (1 + math.exp(-1))
 
 
-def test_what_loses_more_than_it_claims_is_seen(split: Split) -> None:
+def test_what_loses_more_than_it_claims_is_seen(split: FrontierSplit) -> None:
     given = parameters(
         "projected-walk-overview", 0.5, records=len(split.train), columns=30, feature=split.feature
     )
     found = leak_of(
         resolve("projected-walk-overview", given), split, computed=True, settings=Settings()
     )
-    assert found.worst > 1.0
+    assert found["worst"] > 1.0
 
 
 def test_rows_are_the_same_again_and_need_no_attack() -> None:
     table = load("breast-cancer")
-    wanted = Wanted(names=("projected-walk",), attack=False, **FEW)
+    wanted = ComparedEntries(names=("projected-walk",), attack=False, **FEW)
     one, other = ([row for row, _ in compared(table, wanted)] for _ in range(2))
     assert one == other
     assert [row["name"] for row in one] == ["non-private", "majority", "projected-walk"]
@@ -80,7 +78,7 @@ def test_a_mechanism_that_fails_ends_its_row_only(monkeypatch: pytest.MonkeyPatc
         return 0.75
 
     monkeypatch.setattr(running, "private_accuracy", failing)
-    wanted = Wanted(names=("private-knn", "projected-walk"), attack=False, **FEW)
+    wanted = ComparedEntries(names=("private-knn", "projected-walk"), attack=False, **FEW)
     rows = [row for row, _ in compared(load("breast-cancer"), wanted)]
     assert rows[2] == {"name": "private-knn", "epsilon": 1.0, "error": "out of order"}
     assert rows[3]["accuracy"]["mean"] == 0.75
@@ -88,9 +86,9 @@ def test_a_mechanism_that_fails_ends_its_row_only(monkeypatch: pytest.MonkeyPatc
 
 def test_refused() -> None:
     with pytest.raises(InvalidInput, match="NAME = 'walk': must be one of soft-majority"):
-        Wanted(names=("walk",))
+        ComparedEntries(names=("walk",))
     with pytest.raises(InvalidInput, match="--splits = 1: must be an integer >= 2"):
-        Wanted(splits=1)
+        ComparedEntries(splits=1)
 
 
 def test_intervals_are_those_of_a_table_of_student() -> None:
@@ -103,14 +101,14 @@ def test_an_interval_ends_where_no_accuracy_lies(monkeypatch: pytest.MonkeyPatch
     """Two splits that differ much gave an accuracy of -0.1 to 1.05."""
     values = iter((0.1, 0.9))
     monkeypatch.setattr(running, "private_accuracy", lambda *_: next(values))
-    wanted = Wanted(names=("projected-walk",), attack=False, **FEW)
+    wanted = ComparedEntries(names=("projected-walk",), attack=False, **FEW)
     *_, (row, _) = compared(load("breast-cancer"), wanted)
     assert (row["accuracy"]["low"], row["accuracy"]["high"]) == (0.0, 1.0)
     assert row["behind"]["low"] >= -1
     assert row["behind"]["high"] == 1.0
 
 
-def test_a_tail_below_the_least_number_is_no_accuracy_less(split: Split) -> None:
+def test_a_tail_below_the_least_number_is_no_accuracy_less(split: FrontierSplit) -> None:
     """At a loss of 700 the law of two bins divided by nothing."""
     given = parameters("stable-laplace", 700, records=90, columns=30, feature=split.feature)
     mechanism = resolve("stable-laplace", given).mechanism

@@ -7,7 +7,7 @@ import pytest
 
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
-from dpassay.frontier.splits import PUBLIC, TEST, TRAIN, split_of
+from dpassay.frontier.accuracy import PUBLIC, TEST, TRAIN, split_of
 
 
 def made(n: int) -> Labelled:

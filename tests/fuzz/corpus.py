@@ -34,7 +34,7 @@ ATTACKS = {
     "renyi-attack": "soft-majority --claim rho=0.5 --budgets 1 --attacks gap",
 }
 SERVICE = (
-    "attack --service tests.attacks.services.broken_services:model --epsilon 1 --records 30 "
+    "attack service tests.attacks.services.broken_services:model --epsilon 1 --records 30 "
     "--transcripts 20"
 )
 OF_ATTACKS = (*ATTACKS, "service-attack", "signals-attack")
@@ -68,7 +68,7 @@ def fill(folder: Path) -> None:
     signals = folder / "signals.npz"
     members = np.arange(32).reshape(4, 8) % 2
     np.savez(signals, scores=np.linspace(0, 1, 32).reshape(4, 8), membership=members)
-    written(folder / "signals-attack.json", _shown(["attack", "--signals", str(signals)]))
+    written(folder / "signals-attack.json", _shown(["attack", "signals", str(signals)]))
     checked = _shown(["theorem", "run", *THEOREMS.values(), *ROWS])
     written(folder / "theorems.json", checked)
     results = {result["id"]: result for result in checked["results"]}

@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from dpassay.errors import TargetError
-from dpassay.targets.foreign.service import Service, address_of
-from dpassay.targets.foreign.session import Session
+from dpassay.targets.foreign.service import ForeignService, address_of
+from dpassay.targets.foreign.session import ForeignSession
 from tests.fuzz import replies
 from tests.fuzz.running import fuzz
 from tests.fuzz.test_process import DATA, SIZE, otherwise, script
@@ -91,8 +91,8 @@ def service() -> Iterator[Scripted]:
 def asked(server: Scripted, lines: list[bytes], responses: list[bytes]) -> str:
     """Say what is made of responses that they do not say."""
     server.responses = list(responses)
-    connection = Service(address_of(server.url), SECONDS, 0, 1.0)
-    session = Session(lambda: connection, "its service")
+    connection = ForeignService(address_of(server.url), SECONDS, 0, 1.0)
+    session = ForeignSession(lambda: connection, "its service")
     try:
         found = session.sample(DATA, [0.0], SIZE, 7)
     except TargetError as error:

@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 
 from dpassay.errors import InvalidInput, LedgerError
-from dpassay.trials.blocks import Counts
+from dpassay.trials.blocks import BlockCounts
 from dpassay.trials.ledger import Key, Ledger
 from tests.fuzz.running import fuzz
 
 FILE = Path("ledger.sqlite")
-ROWS: dict[Key, Counts] = {
-    (bytes([k]) * 32, k, k + 2, 200 + k): Counts(
+ROWS: dict[Key, BlockCounts] = {
+    (bytes([k]) * 32, k, k + 2, 200 + k): BlockCounts(
         calls=np.arange(2 * 3 * 4, dtype=np.int64).reshape(2, 3, 4) + k, marks=(b"a" * k, b"b")
     )
     for k in range(12)
 }
 NEW: Key = (b"n" * 32, 0, 1, 100)
-VALUE = Counts(calls=np.ones((1, 1, 1), dtype=np.int64), marks=(b"",))
+VALUE = BlockCounts(calls=np.ones((1, 1, 1), dtype=np.int64), marks=(b"",))
 STATEMENTS = (
     "UPDATE work SET value = x'00' WHERE first = {k}",
     "UPDATE work SET checksum = x'00' WHERE first = {k}",
@@ -50,7 +50,7 @@ def whole() -> bytes:
     """Return the bytes of a ledger that holds all rows."""
     _remove()
     with Ledger(FILE, resume=False) as ledger:
-        ledger.put(ROWS.items())
+        ledger.keep(ROWS.items())
     with closing(sqlite3.connect(FILE)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
     return FILE.read_bytes()
@@ -100,7 +100,7 @@ def case(rng: random.Random) -> str:
                 found = ledger.get(key)
                 if found is not None and not _same(found, counts):
                     return f"gives {found} for {key[1:]}"
-            ledger.put([(NEW, VALUE)])
+            ledger.keep([(NEW, VALUE)])
             found = ledger.get(NEW)
             if found is None or not _same(found, VALUE):
                 return f"gives {found} for what was just put into it"
@@ -111,7 +111,7 @@ def case(rng: random.Random) -> str:
     return ""
 
 
-def _same(one: Counts, other: Counts) -> bool:
+def _same(one: BlockCounts, other: BlockCounts) -> bool:
     return one.marks == other.marks and np.array_equal(one.calls, other.calls)
 
 

@@ -15,9 +15,9 @@ from dpassay.data import Values
 from dpassay.errors import TargetError
 from dpassay.search.values import key_of
 from dpassay.targets.foreign import process
-from dpassay.targets.foreign.limits import ProcessLimits
+from dpassay.targets.foreign.child import Child, ProcessLimits
 from dpassay.targets.foreign.mechanism import _shaped
-from dpassay.targets.foreign.session import Dataset, Session
+from dpassay.targets.foreign.session import Dataset, ForeignSession
 from tests.fuzz import replies
 from tests.fuzz.running import fuzz
 
@@ -25,7 +25,7 @@ DATA = Dataset.of(Values(np.array([0.25, 0.5])))
 SIZE = 4
 
 
-class Scripted:
+class Scripted(Child):
     """A connection that has its lines already."""
 
     def __init__(self, lines: list[bytes]) -> None:
@@ -38,11 +38,8 @@ class Scripted:
     def told(self) -> str:
         return ""
 
-    def close(self) -> None:
+    def leave(self) -> None:
         self._lines.clear()
-
-    def disown(self) -> None:
-        raise AssertionError("nobody has forked")
 
 
 def script(rng: random.Random) -> list[bytes]:
@@ -63,7 +60,7 @@ def case(rng: random.Random) -> str:
 
 
 def judged(lines: list[bytes]) -> str:
-    session = Session(lambda: Scripted(lines), "its process")
+    session = ForeignSession(lambda: Scripted(lines), "its process")
     try:
         found = session.sample(DATA, [0.0], SIZE, 7)
         for each in found:
@@ -121,7 +118,7 @@ def test_real_programs_come_to_the_same(tmp_path: Path) -> None:
         (tmp_path / "lines").write_bytes(b"\n".join(lines))
         target = process([sys.executable, "-IS", str(tmp_path / "program.py")], limits=LIMITS)
         outcomes = []
-        for session in (target._session, Session(lambda: Scripted(lines), "its process")):  # noqa: B023
+        for session in (target._session, ForeignSession(lambda: Scripted(lines), "its process")):  # noqa: B023
             try:
                 outcomes.append(str(session.sample(DATA, [0.0], SIZE, 7)))
             except TargetError as error:

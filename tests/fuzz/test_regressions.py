@@ -84,7 +84,9 @@ def test_saved_signals_that_do_not_say_of_how_many_models(here: Path, capsys: Ca
     del record["run"]["references"]
     written(Path("bad.json"), record)
     assert main(["report", "bad.json", "-o", "pages"]) == 2
-    assert "run has no field 'references'" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "bad.json': is damaged (KeyError: 'references')" in told
+    assert told.count("\n") == 1
 
 
 @pytest.mark.parametrize("claim", ["gamma = 0", "gamma = -0.5", "epsilon = 1e12", "mu = -1.0"])
@@ -112,7 +114,7 @@ def test_two_hyphens_are_no_value(words: str, here: Path, capsys: Capture) -> No
         "baseline check attack.json --baseline NAME",
         "report exact.json -o NAME",
         "run soft-majority --dry-run --search table,file=NAME",
-        "attack --signals NAME",
+        "attack signals NAME",
     ],
 )
 @pytest.mark.parametrize("name", ["9" * 3000, "a\0b"])
@@ -143,13 +145,13 @@ def test_a_ledger_with_something_else_in_it_is_refused(statement: str, tmp_path:
     """A trigger could undo what is written: what was put into it was not there."""
     path = tmp_path / "ledger.sqlite"
     with Ledger(path, resume=False) as ledger:
-        ledger.put(ROWS.items())
+        ledger.keep(ROWS.items())
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(statement)
     with pytest.raises(InvalidInput, match="holds other tables, or triggers"):
         Ledger(path, resume=True)
     with Ledger(path, resume=False) as ledger:  # it is ours, and is made anew
-        ledger.put([(NEW, VALUE)])
+        ledger.keep([(NEW, VALUE)])
         assert ledger.get(NEW) is not None
 
 

@@ -15,10 +15,9 @@ import pytest
 
 from dpassay.attacks.experiment.vulnerability import COLUMNS as OF_RECORDS
 from dpassay.attacks.experiment.vulnerability import read_records
-from dpassay.attacks.given.signal_files import read_signals
+from dpassay.attacks.given.signals import read_signals
 from dpassay.errors import InvalidInput
-from dpassay.record.cell_files import read_cells
-from dpassay.record.cells import COLUMNS
+from dpassay.record.cells import COLUMNS, read_cells
 from tests.fuzz.mutations import mangled
 from tests.fuzz.running import fuzz
 

@@ -20,7 +20,7 @@ import yaml
 from scipy.stats import binom
 
 from dpassay.cli.main import main
-from dpassay.record.run_record import read_record
+from dpassay.record.kinds import RUNS
 from dpassay.reports.run.pipeline.notices import notices
 from dpassay.stats.bounds import Counts
 from dpassay.stats.lower_bounds import Method, lower_bound
@@ -211,7 +211,7 @@ def test_the_same_verdict_for_every_seed(
     for seed in range(SEEDS):
         words = ["--seed", str(seed), "--executor", "inline", "-q", "--out", "report"]
         codes.append(main(["run", *words]))
-        record = read_record(Path("report/record.json"))
+        record = RUNS.read(Path("report/record.json"))
         (result,) = record["results"]
         assert result["verdict"] == verdict
         assert result["searched"]["certified_cells"] <= CELLS

@@ -56,7 +56,7 @@ JOURNEYS = {
     "exhaustive": "run projected-walk --mode exhaustive -p T=2 --n 3 --domain 2 --out exhaustive",
     "attack": "attack soft-majority --epsilon 1 --records 60 --references 16 --models 16"
     " --transcripts 500 --seed 1 --out attack",
-    "service": "attack --service my_api:open_session --epsilon 1 --records 40 --transcripts 500"
+    "service": "attack service my_api:open_session --epsilon 1 --records 40 --transcripts 500"
     " --seed 1 --out service",
     "theorem": "theorem run dwork-feldman-2018/theorem-4.3 --seed 1 --out theorem",
     "accept": "baseline accept given --baseline base.json",

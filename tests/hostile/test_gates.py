@@ -17,7 +17,10 @@ BIN = Path(sys.executable).parent
 DPASSAY = [str(BIN / "dpassay")]
 MODULE = [sys.executable, "-m", "dpassay"]
 ENDS = "import os\nos._exit(0)\n"
-SHADOWS = ("jinja2", "matplotlib", "rich", "pandas", "argcomplete", "jsonschema", "statsmodels")
+SHADOWS = (
+    *("jinja2", "matplotlib", "seaborn", "scour", "six", "rich", "pandas", "argcomplete"),
+    *("jsonschema", "statsmodels"),
+)
 """What the judge imports when the auditees have run."""
 AT_THE_END = (
     "import atexit, os\natexit.register(os._exit, 0)\nfrom hostile_table import near as f\n"

@@ -10,7 +10,7 @@ import pytest
 
 from dpassay.data import Labelled, points
 from dpassay.pairs import replace_one
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 
 RECORDS, FEATURES = 30, 2
 
@@ -22,11 +22,11 @@ def noisy(records: int, seed: int) -> Labelled:
 
 
 @pytest.fixture(scope="session")
-def group() -> Group:
+def group() -> PairGroup:
     """A dataset with every kind of change to it, a pool, and 8 queries."""
     base, pool = noisy(RECORDS, seed=11), noisy(10, seed=12)
     queries = points(np.random.default_rng(13).normal(size=(8, FEATURES)), "queries")
-    return Group(
+    return PairGroup(
         pairs=replace_one(base.X, base.y, pool=pool),
         queries=queries,
         kind="data",

@@ -22,7 +22,7 @@ from dpassay.noise import Noise
 from dpassay.pairs import Change, one_by_one, replace_several
 from dpassay.relations import records_replaced
 from dpassay.targets.catalogue import CATALOGUE
-from dpassay.targets.groups import Group, groups_for, silent
+from dpassay.targets.groups import PairGroup, groups_for, silent
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import accepts, resolve
 from dpassay.trials.encoders import Bins, Coding
@@ -229,12 +229,14 @@ def again(target: AuditTarget) -> AuditTarget:
     return resolve(target.address, target.parameters)
 
 
-def sample(target: AuditTarget, state: Any, group: Group, size: int, seed: int) -> NDArray[Any]:
+def sample(target: AuditTarget, state: Any, group: PairGroup, size: int, seed: int) -> NDArray[Any]:
     """The mechanism's own answer, not yet checked by the target."""
     return target.mechanism.sample(state, group.queries, size, np.random.default_rng(seed))
 
 
-def test_samples_are_answers_of_shape_size_by_queries(target: AuditTarget, group: Group) -> None:
+def test_samples_are_answers_of_shape_size_by_queries(
+    target: AuditTarget, group: PairGroup
+) -> None:
     state = target.prepare(group.pairs.base)
     assert sample(target, state, group, 1, seed=0).shape == (1, len(group.queries))
     draws = sample(target, state, group, 37, seed=0)
@@ -251,7 +253,7 @@ def test_samples_are_answers_of_shape_size_by_queries(target: AuditTarget, group
 
 
 def test_same_seed_same_bytes_and_trials_have_coins_of_their_own(
-    target: AuditTarget, group: Group
+    target: AuditTarget, group: PairGroup
 ) -> None:
     state = target.prepare(group.pairs.base)
     first, third, draws = (
@@ -268,7 +270,7 @@ def test_same_seed_same_bytes_and_trials_have_coins_of_their_own(
 
 
 def test_inputs_and_states_are_left_as_they_are_and_an_update_of_an_update_is_a_walk_back(
-    target: AuditTarget, group: Group
+    target: AuditTarget, group: PairGroup
 ) -> None:
     data = group.pairs.base
     flip: Change = next(
@@ -311,7 +313,7 @@ def test_own_worst_cases_are_neighbours_of_the_kind_that_is_claimed(target: Audi
             assert 1 <= len(places) <= records_replaced(case.pairs.relation)
 
 
-def test_update_equals_prepare_on_the_neighbour(target: AuditTarget, group: Group) -> None:
+def test_update_equals_prepare_on_the_neighbour(target: AuditTarget, group: PairGroup) -> None:
     data, queries = group.pairs.base, group.queries
     state = target.prepare(data)
     several = replace_several(group.pairs, max(2, claimed_records(target)))
@@ -335,13 +337,13 @@ def test_update_equals_prepare_on_the_neighbour(target: AuditTarget, group: Grou
             np.testing.assert_array_equal(law.table, expected.table)
 
 
-def telling(target: AuditTarget, group: Group) -> Group:
+def telling(target: AuditTarget, group: PairGroup) -> PairGroup:
     """The given data, or an own worst case where given answers are all but certain.
 
     Almost every answer to the given ones.
     """
 
-    def doubt(each: Group) -> float:
+    def doubt(each: PairGroup) -> float:
         law = target.law(target.prepare(each.pairs.base), each.queries, "the base dataset")
         return float((law.p * (1 - law.p)).max()) if isinstance(law, FiniteLaw) else 1.0
 
@@ -349,7 +351,7 @@ def telling(target: AuditTarget, group: Group) -> Group:
 
 
 def counted(
-    target: AuditTarget, group: Group, seed: int
+    target: AuditTarget, group: PairGroup, seed: int
 ) -> tuple[FiniteLaw, FiniteLaw, NDArray[np.int64]]:
     """Law of the symbols that answers are counted by, mis-scaled by a tenth, and counts.
 
@@ -363,7 +365,7 @@ def counted(
     if isinstance(law, PointLaw):
         pytest.skip("no coins")
     coding, expected = coded(target, law)
-    counts, _ = coding.count(sample(target, state, group, DRAWS, seed), np.random.default_rng(0))
+    counts, _ = coding.count(sample(target, state, group, DRAWS, seed))
     return expected, mis_scaled(coding, law), counts
 
 
@@ -407,7 +409,7 @@ def power_of_two_sided(law: FiniteLaw, against: FiniteLaw) -> NDArray[np.float64
 
 
 def test_sampler_agrees_with_the_law_and_not_with_one_mis_scaled_by_a_tenth(
-    target: AuditTarget, group: Group
+    target: AuditTarget, group: PairGroup
 ) -> None:
     """The power is exact at the best single query and symbol, so a floor over all of them."""
     law, wrong, counts = counted(target, group, seed=21)
@@ -419,7 +421,7 @@ def test_sampler_agrees_with_the_law_and_not_with_one_mis_scaled_by_a_tenth(
 
 
 def test_it_takes_datasets_of_another_size_unless_it_says_otherwise(
-    target: AuditTarget, group: Group
+    target: AuditTarget, group: PairGroup
 ) -> None:
     base = group.pairs.base
     longer = base.take(np.r_[0 : len(base), 0, 1])
@@ -454,7 +456,7 @@ def test_worst_case_of_any_size_is_its_own_worst_pair(target: AuditTarget) -> No
 
 
 def test_no_pair_of_real_neighbours_exceeds_the_worst_case_of_any_size(
-    target: AuditTarget, group: Group
+    target: AuditTarget, group: PairGroup
 ) -> None:
     group = replace(group, pairs=replace_several(group.pairs, claimed_records(target)))
     laws = group_laws(target, group, silent)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dpassay.cli.arguments.mechanisms import Wanted, targets_of
+from dpassay.cli.arguments.mechanisms import WantedMechanisms, targets_of
 from dpassay.cli.main import main
 from dpassay.config.mechanisms import Configured
 from dpassay.targets.catalogue import ENTRIES, READINGS
@@ -49,7 +49,7 @@ def test_errors_are_left_out_of_a_sampled_catalogue() -> None:
     """
     every = tuple(Configured(target=name) for name in ENTRIES)
     for mode in ("exact", "exhaustive", "monte-carlo"):
-        targets = targets_of(Wanted(mechanisms=every, named=False, parameters={}, mode=mode), 100)
+        targets = targets_of(WantedMechanisms(mechanisms=every, named=False, mode=mode), 100)
         names = {target.name: target for target in targets}
         assert ("projected-walk-error" in names) is (mode != "monte-carlo")
         assert "stable-laplace-printed-scale" in names

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from benchmarks import accuracy
 from dpassay import audit, replace_one
 from dpassay.data import Labelled
-from dpassay.frontier.accuracy import interval
+from dpassay.frontier.accuracy import interval, split_of
 from dpassay.frontier.entries import ENTRIES, parameters
-from dpassay.frontier.splits import split_of
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.targets.resolve import resolve
 from tests import needed

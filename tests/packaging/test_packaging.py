@@ -25,6 +25,7 @@ SLOW = {
         "sklearn",
         "statsmodels",
         "seaborn",
+        "scour",
         "matplotlib",
         "jinja2",
         "jsonschema",
@@ -33,6 +34,7 @@ SLOW = {
     "scipy.stats",
 }
 HEAVY = SLOW | {"numpy", "scipy", "rich"}
+CHARTS = ["matplotlib", "pandas", "scipy.stats", "scour", "seaborn", "statsmodels"]
 GRAMMARS = {"lark", "rfc3987", "rfc3987_syntax", "isoduration", "webcolors"}
 """What jsonschema imports where it is installed, for formats that no schema of ours names."""
 ROW = "chaudhuri-vinterbo-2013/lemma-4/by-content"
@@ -157,7 +159,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("explain projected-walk.printed.exact --record run/record.json", ["jsonschema"]),
         ("compare run/record.json run/record.json", ["jsonschema"]),
         ("replay run/witnesses/projected-walk.printed.exact.json", ["jsonschema"]),
-        ("report run/record.json --out pages", ["jinja2", "jsonschema"]),
+        ("report run/record.json --out pages", ["jinja2", "jsonschema", *CHARTS]),
         ("compare theorems/theorems.json theorems/theorems.json", ["jsonschema"]),
         ("report theorems/theorems.json --out pages", ["jinja2", "jsonschema"]),
         ("theorem list", []),

@@ -8,7 +8,7 @@ from typing import Any
 from dpassay.attacks.experiment.certified import Rule
 from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Design, Target, experiment
-from dpassay.attacks.scores.loss_threshold import LossThreshold
+from dpassay.attacks.scores import ATTACKS
 from dpassay.claims import DP
 from dpassay.record.files import dumps
 from tests.attacks.toys import Toy, floor
@@ -57,6 +57,6 @@ def attacked(
     )
     data = floor(seed)
     design = Design(references=16, targets=models)
-    found = list(experiment([target], data, {"loss-threshold": LossThreshold()}, design))
+    found = list(experiment([target], data, {"loss-threshold": ATTACKS["loss-threshold"]}, design))
     record = make_attack_record(FACTS | {"targets": models}, data.records, found)
     return dict(json.loads(dumps(record)))

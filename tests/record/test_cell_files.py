@@ -19,9 +19,8 @@ from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
-from dpassay.record import cell_files, cells
-from dpassay.record.cell_files import FILE, read_cells, write_cells
-from dpassay.record.cells import COLUMNS
+from dpassay.record import cells
+from dpassay.record.cells import COLUMNS, FILE, read_cells, write_cells
 from dpassay.record.files import unpacked
 from tests.core.toys import TableMechanism, flip_group, target_of
 
@@ -115,7 +114,7 @@ def test_cells_are_written_in_parts(
 def test_cells_are_read_in_parts(
     results: list[Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cell_files, "CHUNK", 1000)
+    monkeypatch.setattr(cells, "CHUNK", 1000)
     write_cells(tmp_path, [many_cells(results[0], 20_000)])
     every, one = (peak(partial(read_cells, tmp_path, pair=pair)) for pair in (None, 37))
     assert len(read_cells(tmp_path, pair=37)) == 100

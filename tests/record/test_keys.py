@@ -26,7 +26,7 @@ from dpassay.pairs import (
 from dpassay.record.compare import compare
 from dpassay.record.run_record import make_record
 from dpassay.stats.methods import METHODS
-from dpassay.targets.groups import Group, searched
+from dpassay.targets.groups import PairGroup, searched
 from tests.core.toys import flip_group
 
 Record = dict[str, Any]
@@ -94,7 +94,7 @@ def test_searches_have_keys() -> None:
     for neighbours in NEIGHBOURS:
         pairs = pairs_of(neighbours)
         for each in (pairs, replace_several(pairs, 2)):
-            group = Group(pairs=each, queries=pairs.base.X, kind="data", reason=each.how)
+            group = PairGroup(pairs=each, queries=pairs.base.X, kind="data", reason=each.how)
             told = searched((group,))
             assert told["keys"] == [group.key]
 
@@ -109,12 +109,12 @@ def test_the_key_of_a_pair_tells_pairs_apart() -> None:
 def test_own_worst_cases_are_known_by_what_they_are() -> None:
     group = flip_group(3, changes=(FlipLabel(0), FlipLabel(1)))
     one, other = (
-        Group(pairs=group.pairs, queries=group.queries, kind="own", reason=why)
+        PairGroup(pairs=group.pairs, queries=group.queries, kind="own", reason=why)
         for why in ("a", "b")
     )
     assert one.key == other.key
     fewer = Pairs(base=group.pairs.base, changes=group.pairs.changes[:1], how="fewer")
-    assert one.key != Group(pairs=fewer, queries=group.queries, kind="own", reason="a").key
+    assert one.key != PairGroup(pairs=fewer, queries=group.queries, kind="own", reason="a").key
 
 
 def test_a_bound_is_known_by_the_key_of_its_test(new: Record) -> None:

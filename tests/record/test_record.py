@@ -18,7 +18,8 @@ from dpassay.errors import InvalidInput
 from dpassay.numerics import number
 from dpassay.record.cells import csv_lines
 from dpassay.record.files import dumps
-from dpassay.record.run_record import make_record, read_record, record_schema
+from dpassay.record.kinds import RUNS
+from dpassay.record.run_record import make_record, record_schema
 from dpassay.targets.resolve import resolve
 from tests.core.toys import Sampled, TableMechanism, WithWorstCase, flip_group, target_of
 
@@ -66,8 +67,8 @@ def test_valid_under_the_schema_before_and_after_a_file(mode: str, tmp_path: Pat
     jsonschema.validate(document, record_schema())
     path = tmp_path / "record.json"
     path.write_text(dumps(document), encoding="utf-8")
-    assert read_record(path) == json.loads(dumps(document))
-    jsonschema.validate(read_record(path), record_schema())
+    assert RUNS.read(path) == json.loads(dumps(document))
+    jsonschema.validate(RUNS.read(path), record_schema())
     assert {entry["verdict"] for entry in document["results"]} >= {"refuted", "error"}
 
 
@@ -174,10 +175,10 @@ def test_reading_what_is_no_record(tmp_path: Path) -> None:
     for text, message in (
         ("{", "is not valid JSON"),
         ("[1]", "must be a file of schema"),
-        ('{"schema": "dpassay/record/2"}', "schema dpassay/record/1"),
+        ('{"schema": "dpassay/record/2"}', "of a later dpassay; update yours"),
     ):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(InvalidInput, match=message):
-            read_record(path)
+            RUNS.read(path)
     with pytest.raises(InvalidInput, match="cannot be read"):
-        read_record(tmp_path / "none.json")
+        RUNS.read(tmp_path / "none.json")

@@ -15,7 +15,8 @@ from dpassay.claims import DP
 from dpassay.config.suppressions import KINDS
 from dpassay.errors import InvalidInput
 from dpassay.record.compare import compare
-from dpassay.record.comparison.changes import ALPHA, NEWS, REGRESSIONS
+from dpassay.record.comparer import ALPHA, NEWS, REGRESSIONS
+from dpassay.record.kinds import RUNS
 from dpassay.record.rebound import bounds_at_alpha
 from tests.record.made_runs import (
     REFUTED,
@@ -294,7 +295,7 @@ def test_tolerance_is_a_part_of_the_claim() -> None:
 )
 def test_bad_options_are_named(option: str, value: float) -> None:
     with pytest.raises(InvalidInput, match=f"{option} = "):
-        compare(record(sampled()), record(sampled()), **{option: value})
+        compare(record(sampled()), record(sampled()), **{option: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("old", [sampled(), exact(0.6)], ids=["sampled", "exact"])
@@ -327,9 +328,8 @@ def test_a_run_with_another_mechanism_gives_the_same_comparison(tmp_path: Path) 
         ("two", ["soft-majority", "projected-walk"]),
     ):
         assert main(["run", *targets, *common, "--out", str(tmp_path / folder)]) in (0, 4)
-    from dpassay.record.run_record import read_record
 
-    one, two = (read_record(tmp_path / folder / "record.json") for folder in ("one", "two"))
+    one, two = (RUNS.read(tmp_path / folder / "record.json") for folder in ("one", "two"))
     shared = [result for result in two["results"] if result["mechanism"] == "soft-majority"]
     assert one["results"][0]["lower"] > shared[0]["lower"]
     assert [change.kind for change in compare(one, one | {"results": shared}).changes] == []

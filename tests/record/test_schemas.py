@@ -55,6 +55,10 @@ CASES: dict[str, tuple[Change, str]] = {
         set_in(*FIRST, "claim", "source", value=7),
         "results[0].claim.source = 7: must be a text",
     ),
+    "no verdict": (
+        set_in(*FIRST, "verdict", value="banana"),
+        'results[0].verdict = "banana": must be one of "refuted", ',
+    ),
     "below a limit": (
         set_in("run", "seed", value=-1),
         "run.seed = -1: must be a whole number of at most 64 bits >= 0",
@@ -125,7 +129,7 @@ def test_lists_of_numbers_are_checked_in_one_go_and_as_strictly(record: dict[str
     assert 50 < refused < 200
 
 
-@pytest.mark.parametrize("name", ["record", "attack", "witness"])
+@pytest.mark.parametrize("name", ["record", "attack", "witness", "theorems", "theorem-witness"])
 def test_every_schema_is_one(name: str) -> None:
     Draft202012Validator.check_schema(read_schema(name))
     assert fault({}, name).startswith("it has no field '")

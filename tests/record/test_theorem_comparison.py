@@ -12,16 +12,16 @@ import pytest
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.main import main
 from dpassay.errors import InvalidInput
+from dpassay.record.compare import compare
 from dpassay.record.files import dumps
+from dpassay.record.kinds import THEOREMS
 from dpassay.record.schemas import fault
-from dpassay.record.theorems.baseline import read_theorem_record
-from dpassay.record.theorems.compare import compare_theorems
 from tests.record.made_theorems import Record, known, record, row, wrong
 
 
 def kinds(old: Record, new: Record, **said: Any) -> dict[str, str]:
     assert fault(record(old), "theorems") == fault(record(new), "theorems") == ""
-    found = compare_theorems(record(old), record(new), **said)
+    found = compare(record(old), record(new), **said)
     return {change.kind: change.words for change in found.changes}
 
 
@@ -80,18 +80,18 @@ NEWS: dict[str, tuple[Record, Record, set[str]]] = {
 def test_regressions(case: str) -> None:
     old, new, expected = REGRESSED[case]
     assert set(kinds(old, new)) == expected
-    assert compare_theorems(record(old), record(new)).regressions
+    assert compare(record(old), record(new)).regressions
 
 
 @pytest.mark.parametrize("case", NEWS)
 def test_differences_that_are_none(case: str) -> None:
     old, new, expected = NEWS[case]
     assert set(kinds(old, new)) == expected
-    assert not compare_theorems(record(old), record(new)).regressions
+    assert not compare(record(old), record(new)).regressions
 
 
 def test_rows_that_come_and_go() -> None:
-    found = compare_theorems(record(row("a"), row("b")), record(row("b"), row("c")))
+    found = compare(record(row("a"), row("b")), record(row("b"), row("c")))
     assert [(each.id, each.kind) for each in found.changes] == [
         ("paper/theorem/a", "vanished"),
         ("paper/theorem/c", "new"),
@@ -133,13 +133,7 @@ def test_a_refuted_row_is_told_with_what_shows_it_again(
     assert "is refuted: it holds" in (folder / "out/comparison.md").read_text("utf-8")
 
 
-def audits() -> Record:
-    return {"schema": "dpassay/record/1", "run": {}, "results": []}
-
-
 BAD: dict[str, tuple[Record, Record, str]] = {
-    "an audit as OLD": (audits(), record(), "OLD = 'old.json': is of schema dpassay/record/1"),
-    "an audit as NEW": (record(), audits(), "OLD = 'old.json': is of `dpassay theorem run`"),
     "deep": (record(deep=True), record(), "has deep = True, the record False"),
     "no row in common": (record(row("a")), record(row("b")), "it has none of the rows"),
 }
@@ -173,11 +167,11 @@ def test_reports_are_made_from_the_record(folder: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize("tolerance", [-0.1, 1.5, float("nan")])
 def test_a_tolerance_out_of_range(tolerance: float) -> None:
     with pytest.raises(InvalidInput, match="tolerance"):
-        compare_theorems(record(), copy.deepcopy(record()), tolerance=tolerance)
+        compare(record(), copy.deepcopy(record()), tolerance=tolerance)
 
 
 @pytest.mark.parametrize("apart", [-1e-9, 0.0, 1e-9])
 def test_numbers_that_a_check_calls_equal_are_verified(apart: float, tmp_path: Path) -> None:
     path = tmp_path / "theorems.json"
     path.write_text(dumps(record(row(lower=1 + apart, upper=1 + apart))), encoding="utf-8")
-    assert read_theorem_record(path)["results"][0]["verdict"] == "verified"
+    assert THEOREMS.read(path)["results"][0]["verdict"] == "verified"

@@ -19,8 +19,9 @@ from dpassay.engine.told_apart import VALUES
 from dpassay.errors import InvalidInput
 from dpassay.pairs import Pairs, ReplaceValue, Several, Shift
 from dpassay.record.files import dumps
+from dpassay.record.kinds import RUNS
 from dpassay.record.replay import replay
-from dpassay.record.run_record import make_record, read_record
+from dpassay.record.run_record import make_record
 from dpassay.reports.run.kinds import words_of
 
 NOTHING = np.zeros((1, 1))
@@ -76,7 +77,7 @@ def test_answers_are_audited_recorded_and_replayed(executor: Any, tmp_path: Path
     assert result.lower == pytest.approx(np.log(9), rel=0.2)
     path = tmp_path / "record.json"
     path.write_text(dumps(run_record(result)), encoding="utf-8")
-    (entry,) = read_record(path)["results"]
+    (entry,) = RUNS.read(path)["results"]
     witness = entry["witness"]
     assert witness["data"]["kind"] == "values"
     assert witness["data"]["values"] == [0.5, 1.5]

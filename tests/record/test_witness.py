@@ -25,8 +25,8 @@ from dpassay.pairs import replace_one
 from dpassay.record.files import dumps
 from dpassay.record.replay import replay
 from dpassay.record.witness import make_witness, read_witness
-from dpassay.targets.groups import Group
-from dpassay.targets.resolve import Answers, resolve
+from dpassay.targets.groups import PairGroup
+from dpassay.targets.resolve import AnswerKind, resolve
 from tests.core.toys import TableMechanism, flip_group, module_response, target_of
 
 SETTINGS = {
@@ -50,12 +50,12 @@ def through_json(result: Result) -> dict[str, Any]:
     return back
 
 
-def small_group() -> Group:
+def small_group() -> PairGroup:
     """Seven records with replacements and flips, carried along by value."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(7, 2)), np.array([0, 1, 1, 0, 1, 0, 0])
     pairs = replace_one(X, y, pool=Labelled(rng.normal(size=(4, 2)), np.array([0, 1, 1, 0])))
-    return Group(
+    return PairGroup(
         pairs=pairs,
         queries=flip_group(queries=2).queries.repeat(2, axis=1),
         kind="data",
@@ -98,7 +98,7 @@ def test_a_witness_on_named_data_carries_none_of_them(
         source, target = str(path), "state"
     parts = split(load(source, target), train=20, queries=3, seed=9)
     pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, seed=9)
-    group = Group(
+    group = PairGroup(
         pairs=pairs, queries=parts.queries, kind="data", reason="named", source=parts.source
     )
     vote = resolve("soft-majority", {"r": 4, "learner": "tree", "epsilon": 0.2})
@@ -120,10 +120,10 @@ def first_label(records: Labelled, rng: np.random.Generator) -> int:
 def test_a_function_without_a_query_is_replayed_on_named_data() -> None:
     parts = split(load("breast-cancer"), train=10, queries=20, seed=3)
     pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, seed=3)
-    group = Group(
+    group = PairGroup(
         pairs=pairs, queries=parts.queries, kind="data", reason="named", source=parts.source
     )
-    target = resolve(f"{__name__}:first_label", {}, (DP(epsilon=0.5),), Answers(labels=(0, 1)))
+    target = resolve(f"{__name__}:first_label", {}, (DP(epsilon=0.5),), AnswerKind(labels=(0, 1)))
     (result,) = assay([target], group, Settings(mode="monte-carlo", budget=500, seed=3))
     assert replay(through_json(result), trusted=True).reproduced
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
-from dpassay.reports.run.digest import by_mechanism, entries
-from dpassay.reports.run.markdown import FEW, LIMIT, to_markdown
+from dpassay.reports.run.markdown import FEW, LIMIT, by_mechanism, to_markdown
 from dpassay.reports.run.view import make_view
 from dpassay.reports.shared.statuses import EXPECTED, HELD, REFUTED
 
@@ -61,7 +58,7 @@ def test_what_nobody_knew_is_open_and_what_was_declared_is_folded(make: Any) -> 
 
 def test_printed_and_corrected_claims_stand_side_by_side(make: Any) -> None:
     record = catalogue(make)
-    table, statuses = by_mechanism(record, make_view(record))
+    table, statuses = by_mechanism(make_view(record))
     assert table.columns == ("mechanism", "claim", "corrected or sharper claim")
     rows = dict(zip((row[0] for row in table.rows), table.rows, strict=True))
     assert len(rows) == len(table.rows) == 41
@@ -72,7 +69,7 @@ def test_printed_and_corrected_claims_stand_side_by_side(make: Any) -> None:
     assert table.rows[0][0] == "news"
     assert statuses == (REFUTED,) + (EXPECTED,) * 14 + (HELD,) * 26
     alone = make.record(*(make.computed(f"own{k}", "not refuted") for k in range(3)))
-    assert by_mechanism(alone, make_view(alone))[0].columns == ("mechanism", "claim")
+    assert by_mechanism(make_view(alone))[0].columns == ("mechanism", "claim")
 
 
 def test_only_claims_about_the_same_thing_stand_side_by_side(make: Any) -> None:
@@ -88,7 +85,7 @@ def test_only_claims_about_the_same_thing_stand_side_by_side(make: Any) -> None:
     )
     for place, result in enumerate(record["results"]):
         result["id"] += f".{place}"
-    table, _ = by_mechanism(record, make_view(record))
+    table, _ = by_mechanism(make_view(record))
     shown = [tuple(cell.split(",")[0] for cell in row) for row in table.rows]
     assert sorted(shown) == sorted(
         [
@@ -135,17 +132,8 @@ def test_no_foreign_text_is_markup_in_a_digest(make: Any, hostile: Record) -> No
     assert widths == {4}
 
 
-@pytest.mark.parametrize("name", ["small", "hostile"])
-def test_entries_follow_the_view(name: str, request: pytest.FixtureRequest) -> None:
-    record = request.getfixturevalue(name)
-    view = make_view(record)
-    told = entries(record, view)
-    assert [entry.status for entry in told] == [result.status for result in view.results]
-    assert all(entry.title.startswith(entry.status.symbol) for entry in told)
-
-
 def test_damaged_records_have_names_too(make: Any) -> None:
     """Ids that are empty, or not unique, name nobody; a report shows what there is."""
     results = [make.computed(name, "refuted") for name in ("", "", "a", "a")]
     record = make.record(*results)
-    assert len(entries(record, make_view(record))) == 4
+    assert to_markdown(record).count("\n### ▲ ") == 4

@@ -79,7 +79,7 @@ def test_nothing_but_a_loss_is_in_nats(make: Any, kinds: Record) -> None:
     print_explanation(stable, "stable.exact", console)
     assert "Query points with the largest change of a probability" in console.export_text()
     assert (
-        make_view(stable).summary.caption  # type: ignore[union-attr]
+        make_view(stable).summary.caption
         == "Every claim, worst first. γ is a change of a probability."
     )
     for text in (to_markdown(stable), to_html(stable)):

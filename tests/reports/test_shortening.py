@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpassay.reports.run.markdown import LIMIT, to_markdown
-from dpassay.reports.shared.shortening import Pieces, shortened
+from dpassay.reports.shared.shortening import Frames, ReportPiece, shortened
 from dpassay.reports.shared.statuses import ALL, HELD, REFUTED, VERIFIED, Status
 
 Record = dict[str, Any]
@@ -133,32 +132,31 @@ def test_the_findings_and_the_command_go_if_they_leave_no_room(make: Any) -> Non
     assert "### ★ r0" in text
 
 
-def pieces(*, row: int = 10, section: int = 0, table: int = 0, number: int = 10) -> Pieces:
+FRAMES: Frames = {"row": ("t\n", "\n"), "result": ("## Results\n\n", "")}
+
+
+def pieces(
+    *, row: int = 10, section: int = 0, table: int = 0, number: int = 10
+) -> list[ReportPiece]:
     """As many equal results as are wanted, and nothing else."""
-    return Pieces(
-        headline="# h\n\n",
-        opening="",
-        table_head="t\n",
-        rows=("r" * row,) * number,
-        reproduce="",
-        findings="",
-        results=("s" * section,) * number,
-        tables=("q" * table,) * number,
-        statuses=(HELD,) * number,
-    )
+    made = [ReportPiece("row", "r" * row, HELD)] * number
+    for _ in range(number):
+        made.append(ReportPiece("result", "s" * section, HELD))
+        made += [ReportPiece("table", "q" * table)] if table else []
+    return made
 
 
-@pytest.mark.parametrize("part", ["findings", "reproduce"])
+@pytest.mark.parametrize("part", ["the findings", "how to reproduce"])
 def test_a_large_part_stays_if_it_is_enough_that_tables_go(part: str) -> None:
-    large: dict[str, Any] = {part: "f" * 1000}
-    text = shortened(replace(pieces(section=10, table=1000), **large), 1500)
+    made = [ReportPiece(part, "f" * 1000), *pieces(section=10, table=1000)]
+    text = shortened("# h\n\n", made, FRAMES, 1500)
     assert "f" * 1000 in text
     assert "q" * 1000 not in text
     assert text.count("s" * 10) == text.count("r" * 10) == 10
 
 
 def test_rows_take_what_the_sections_do_not() -> None:
-    text = shortened(pieces(row=100, section=1000), 1300)
+    text = shortened("# h\n\n", pieces(row=100, section=1000), FRAMES, 1300)
     assert text.count("r" * 100) == 10
     assert "sss" not in text
 
@@ -204,21 +202,20 @@ def test_every_shortening(
     Below the limit, worst first without gaps, and the line's numbers are those of what is missing.
     """
     results = sorted(results, key=lambda result: result[0].rank)
-    made = Pieces(
-        headline="h" * parts[0] + "\n",
-        opening="o" * parts[1] + "\n",
-        table_head="t\n",
-        rows=tuple(f"<row {k}>" + "é" * result[1] for k, result in enumerate(results)),
-        reproduce="p" * parts[2] + "\n",
-        findings="f" * parts[3] + "\n",
-        results=tuple(f"<section {k}>" + "é" * result[2] for k, result in enumerate(results)),
-        tables=tuple(
-            f"<table {k}>" + "é" * result[3] if result[3] else ""
+    headline = "h" * parts[0] + "\n"
+    made = [
+        ReportPiece("the notes", "o" * parts[1] + "\n"),
+        *(
+            ReportPiece("row", f"<row {k}>" + "é" * result[1], result[0])
             for k, result in enumerate(results)
         ),
-        statuses=tuple(result[0] for result in results),
-    )
-    text = shortened(made, limit)
+        ReportPiece("how to reproduce", "p" * parts[2] + "\n"),
+        ReportPiece("the findings", "f" * parts[3] + "\n"),
+    ]
+    for k, result in enumerate(results):
+        made.append(ReportPiece("result", f"<section {k}>" + "é" * result[2], result[0]))
+        made += [ReportPiece("table", f"<table {k}>" + "é" * result[3])] if result[3] else []
+    text = shortened(headline, made, FRAMES, limit)
     assert size(text) < limit
     kept = {
         kind: [int(k) for k in re.findall(rf"<{kind} (\d+)>", text)]
@@ -245,5 +242,5 @@ def test_every_shortening(
     ],
 )
 def test_verdicts_of_what_is_left_out(statuses: list[Status], words: str) -> None:
-    made = replace(pieces(section=1000, row=0, number=len(statuses)), statuses=tuple(statuses))
-    assert words in shortened(made, 500)
+    made = [ReportPiece("result", "s" * 1000, status) for status in statuses]
+    assert words in shortened("# h\n\n", made, FRAMES, 500)

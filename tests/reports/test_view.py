@@ -291,7 +291,6 @@ def test_digits_that_the_error_reaches_are_not_shown(make: Any) -> None:
     view = make_view(make.record(result))
     (shown,) = view.results
     assert (shown.lower, shown.top) == ("1.692061", "≤ 1.693729")
-    assert view.findings is not None
     assert view.findings.rows[0][3:5] == ("≥ 1.692061", "≥ 1.69 ×")
 
 
@@ -319,7 +318,6 @@ def test_a_number_that_is_no_loss_is_not_called_one(make: Any, kind: str) -> Non
         "unit": "score",
     }
     (shown,) = make_view(make.record(result)).results
-    assert shown.query_table is not None
     assert "loss" not in shown.query_table.columns
     assert "loss" not in shown.query_table.caption
 

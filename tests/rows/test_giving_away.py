@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from dpassay import Tables
-from dpassay.rows.giving_away import giving_away
+from dpassay.search.tables import giving_away
 
 RNG = np.random.default_rng(5)
 LABELS = np.array(["low", "high", "top"])[np.arange(60) % 3]

@@ -13,19 +13,19 @@ from scipy.special import ndtri
 from scipy.stats import laplace, norm
 
 from dpassay.errors import InvalidInput
-from dpassay.search.coded import Base
-from dpassay.search.events import Choice, choose_pattern, settled
+from dpassay.search.candidates import neat, scan
+from dpassay.search.events import EventChoice, choose_pattern, settled
 from dpassay.search.features import SINGLE, Feature
 from dpassay.search.outlook import outlook
 from dpassay.search.outputs import fit_encoder
 from dpassay.search.patterns import pattern_from_json
-from dpassay.search.rules import BELOW, OneOf, Score, Threshold
-from dpassay.search.scan import Rows, neat, scan
+from dpassay.search.rules import BELOW, OneOf, ScoreRule, Threshold
+from dpassay.search.scores import TwoSides
 from dpassay.search.smoothing import credible, smooth
 from dpassay.search.worth import Goal
 from dpassay.stats.bounds import Counts
 from dpassay.stats.lower_bounds import lower_bound
-from dpassay.stats.scales import Difference, Ratio, Scale, Shift
+from dpassay.stats.scales import DifferenceScale, Ratio, Scale, ShiftScale
 
 TOP, BOTTOM = "⊤", "⊥"
 Draw = Callable[[np.random.Generator, int], Any]
@@ -33,16 +33,13 @@ Draw = Callable[[np.random.Generator, int], Any]
 
 def choose(
     one: Draw, other: Draw, m: int, seed: int = 0, *, scale: Scale | None = None, **more: Any
-) -> Choice:
+) -> EventChoice:
     """Choose from m outputs of either side."""
     rng = np.random.default_rng(seed)
     a, b = one(rng, m), other(rng, m)
     encoder = fit_encoder([a, b], bits=more.pop("bits", False))
-    settings = {"promised": 1.0, "n": 10_000, "alpha": 0.05} | more
-    return choose_pattern(
-        encoder, encoder.features(a), encoder.features(b), scale=scale or Ratio(), rng=rng,
-        **settings,
-    )  # fmt: skip
+    goal = Goal(scale or Ratio(), **({"promised": 1.0, "n": 10_000, "alpha": 0.05} | more))
+    return choose_pattern(encoder, encoder.features(a), encoder.features(b), goal, rng)
 
 
 def given(draws: Any) -> Draw:
@@ -56,7 +53,7 @@ def limit(scale: Scale, p1: float, p0: float, n: int = 10_000, alpha: float = 0.
     return float(scale.between(p1, p0)) + float(ndtri(alpha)) * spread
 
 
-def truth(choice: Choice, one: Draw, other: Draw, m: int = 200_000) -> tuple[float, float]:
+def truth(choice: EventChoice, one: Draw, other: Draw, m: int = 200_000) -> tuple[float, float]:
     """Shares of the chosen event on fresh outputs, that of the likelier side first."""
     rng = np.random.default_rng(99)
     found = [float(choice.pattern.holds(draw(rng, m)).mean()) for draw in (one, other)]
@@ -81,7 +78,7 @@ def test_a_threshold_lies_between_two_sides_that_do_not_overlap(start: float, m:
 
 @pytest.mark.parametrize(
     ("kind", "scale"),
-    [("laplace", Ratio()), ("normal", Ratio(0.01)), ("normal", Shift())],
+    [("laplace", Ratio()), ("normal", Ratio(0.01)), ("normal", ShiftScale())],
     ids=["Laplace", "Gauss", "GDP"],
 )
 def test_the_threshold_is_within_one_percent_of_the_best(kind: str, scale: Scale) -> None:
@@ -99,7 +96,7 @@ def test_the_threshold_is_within_one_percent_of_the_best(kind: str, scale: Scale
             lambda rng, m: getattr(rng, kind)(1.0, 1.0, m),
             10_000, seed, scale=scale,
         )  # fmt: skip
-        assert not isinstance(choice.pattern.rule, Score)
+        assert not isinstance(choice.pattern.rule, ScoreRule)
         held = choice.pattern.holds((edges[1:] + edges[:-1]) / 2)
         p = [float(np.diff(law.cdf(edges - centre))[held].sum()) for centre in (0, 1)]
         p1, p0 = reversed(p) if choice.direction else p
@@ -139,7 +136,7 @@ def test_labels_that_leak_together_are_united_where_delta_asks_for_it() -> None:
 
 def test_many_labels_that_leak_a_little_each_are_united_on_the_scale_of_differences() -> None:
     one, other = labels(*[0.06] * 10, *[0.04] * 10), labels(*[0.04] * 10, *[0.06] * 10)
-    choice = choose(one, other, 10_000, scale=Difference(), promised=0.1)
+    choice = choose(one, other, 10_000, scale=DifferenceScale(), promised=0.1)
     p1, p0 = truth(choice, one, other)
     assert p1 - p0 > 0.18
     assert choice.assurance > 2
@@ -174,9 +171,8 @@ def test_one_tail_is_not_told_by_a_distance(seed: int) -> None:
     rng = np.random.default_rng(seed)
     encoder = fit_encoder([rng.gumbel(11, 1, 400), rng.gumbel(12, 1, 400)])
     assert any("distance" in name for name in encoder.names)
-    features = [encoder.features(draw(rng, 2_000)) for draw in (one, other)]
-    goal: dict[str, Any] = {"promised": 1.0, "n": 20_000, "alpha": 0.001}
-    choice = choose_pattern(encoder, *features, scale=Ratio(), rng=rng, **goal)
+    a, b = (encoder.features(draw(rng, 2_000)) for draw in (one, other))
+    choice = choose_pattern(encoder, a, b, Goal(Ratio(), 1.0, 20_000, 0.001), rng)
     assert choice.pattern.words.startswith("the answer is below ")
 
 
@@ -220,11 +216,11 @@ def test_what_only_all_coordinates_tell_is_learned_and_needs_no_scikit_learn_to_
     apart = np.array([1.0, -1.0, 1.0, -1.0, 1.0]) * 0.6
     one: Draw = lambda rng, m: rng.normal(0, 1, (m, 5))  # noqa: E731
     other: Draw = lambda rng, m: rng.normal(apart, 1, (m, 5))  # noqa: E731
-    choice = choose(one, other, 6_000, scale=Shift(), n=100_000)
-    assert isinstance(choice.pattern.rule, Score)
+    choice = choose(one, other, 6_000, scale=ShiftScale(), n=100_000)
+    assert isinstance(choice.pattern.rule, ScoreRule)
     p1, p0 = truth(choice, one, other)
     # the best single coordinate shows 0.6, the best score 0.6 sqrt(5)
-    assert float(Shift().between(p1, p0)) > 0.95 * 0.6 * math.sqrt(5)
+    assert float(ShiftScale().between(p1, p0)) > 0.95 * 0.6 * math.sqrt(5)
     text = json.dumps(choice.pattern.as_json(), allow_nan=False)
     again = pattern_from_json(json.loads(text))
     draws = other(np.random.default_rng(5), 500)
@@ -236,7 +232,7 @@ def test_one_answer_that_is_given_many_times_is_judged_by_one_curve() -> None:
     one: Draw = lambda rng, m: rng.laplace(0, 5, (m, 20))  # noqa: E731
     other: Draw = lambda rng, m: rng.laplace(1, 5, (m, 20))  # noqa: E731
     choice = choose(one, other, 13_000, n=20_000, alpha=0.001)
-    assert isinstance(choice.pattern.rule, Score)
+    assert isinstance(choice.pattern.rule, ScoreRule)
     # 1.84 is the best that can be certified, 1.19 through the mean, 1.58 place by place
     assert limit(Ratio(), *truth(choice, one, other), 20_000, 0.001) > 1.7
 
@@ -304,7 +300,7 @@ def test_a_threshold_within_a_category_is_found_among_rounded_numbers(seed: int)
     draws = one(rng, 10_000), other(rng, 10_000)
     encoder = fit_encoder(draws)
     a, b = map(encoder.features, draws)
-    seen = outlook(Base(encoder.looks, a), b, Goal(Ratio(), 1.0, 20_000, 0.001))
+    seen = outlook(encoder.looks, a, b, Goal(Ratio(), 1.0, 20_000, 0.001))
     assert seen.p1 / seen.p0 > math.e
 
 
@@ -361,7 +357,7 @@ def test_the_same_pilot_gives_the_same_choice_and_strange_ones_give_one() -> Non
         choose(lambda rng, m: np.zeros(3), lambda rng, m: np.zeros(3), 3)
 
 
-@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.01), Difference(), Shift()])
+@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.01), DifferenceScale(), ShiftScale()])
 def test_worth_is_close_to_the_certified_bound(scale: Scale) -> None:
     goal = Goal(scale, 0.0, 10_000, 0.01)
     for p1, p0 in ((0.7, 0.3), (0.3, 0.1), (0.05, 0.01), (0.9, 0.6)):
@@ -389,16 +385,16 @@ def test_a_scan_counts_as_its_conditions_hold() -> None:
     other = np.stack([rng.normal(0.3, 1, 300), rng.integers(0, 3, 300), rng.integers(1, 9, 300)])
     one[0, :30] = math.nan
     goal = Goal(Ratio(), 0.5, 5_000, 0.05)
-    found = scan(Rows(one, other, 400, 300), looks, goal)
+    found = list(scan(TwoSides(one, other, 400, 300), looks, goal))
     assert len(found) == 6
     assert [each.worth for each in found] == sorted((each.worth for each in found), reverse=True)
     for each in found:
-        x = int(each.condition.of(one[each.condition.feature]).sum())
-        y = int(each.condition.of(other[each.condition.feature]).sum())
+        x = int(each.holds(one).sum())
+        y = int(each.holds(other).sum())
         counts = (y, x, 300, 400) if each.direction else (x, y, 400, 300)
         assert float(goal.worth(*counts)) == pytest.approx(each.worth, rel=1e-12)
     # no set of values is better than the best found: all of them are tried here
-    best = max(each.worth for each in found if each.condition.feature == 1)
+    best = max(each.worth for each in found if each.threshold is None)
     for chosen in range(1, 15):
         codes = tuple(k for k in range(4) if chosen >> k & 1)
         x, y = (int(OneOf(1, codes).of(side[1]).sum()) for side in (one, other))
@@ -406,13 +402,13 @@ def test_a_scan_counts_as_its_conditions_hold() -> None:
         assert max(map(float, twins)) <= best + 1e-12
 
 
-@pytest.mark.parametrize("scale", [Ratio(0.1), Difference()])
+@pytest.mark.parametrize("scale", [Ratio(0.1), DifferenceScale()])
 def test_the_best_union_is_among_those_in_the_order_of_their_ratios(scale: Scale) -> None:
     x, y = [50, 10, 100, 5, 60, 20], [40, 5, 150, 1, 20, 30]
     one, other = (np.repeat(np.arange(6.0), counts)[None] for counts in (x, y))
     goal = Goal(scale, 0.1, 100_000, 0.05)
     looks = [Feature("value", 0, tuple("abcde"))]
-    best = scan(Rows(one, other, 245, 246), looks, goal)[0]
+    best = next(scan(TwoSides(one, other, 245, 246), looks, goal))
     twin = max(
         float(goal.worth(*(counts[::way]), *(sizes[::way])))
         for chosen in range(1, 63)
@@ -499,8 +495,8 @@ def test_more_outputs_set_the_threshold_of_a_rare_event_nearer_to_the_best() -> 
     one: Draw = lambda rng, m: shift + rng.laplace(size=m)  # noqa: E731
     other: Draw = lambda rng, m: rng.laplace(size=m)  # noqa: E731
 
-    def bound(choice: Choice) -> float:
-        assert not isinstance(choice.pattern.rule, Score)
+    def bound(choice: EventChoice) -> float:
+        assert not isinstance(choice.pattern.rule, ScoreRule)
         (threshold,) = choice.pattern.rule
         assert isinstance(threshold, Threshold)
         law = laplace.cdf if choice.direction else laplace.sf

@@ -16,7 +16,7 @@ from dpassay.errors import InvalidInput
 from dpassay.search.features import CODED, SINGLE, Feature
 from dpassay.search.outputs import Encoder, encoder_from_json
 from dpassay.search.patterns import Pattern, pattern_from_json
-from dpassay.search.rules import AT_LEAST, BELOW, Curve, OneOf, Score, Threshold
+from dpassay.search.rules import AT_LEAST, BELOW, OneOf, ScoreCurve, ScoreRule, Threshold
 from dpassay.search.values import ABSENT, NAN, NUMBER, Key
 
 TOP, BOTTOM = "⊤", "⊥"
@@ -31,10 +31,10 @@ def places(*tables: tuple[Key, ...]) -> Encoder:
 
 SYMBOLS = (TOP, BOTTOM, NUMBER)
 THREE = places(SYMBOLS, SYMBOLS, SYMBOLS)
-CURVES = (Curve(3, (0.0, 2.0), (-1.0, 1.0)), Curve(1, (0.0, 1.0), (0.5, 0.0)))
+CURVES = (ScoreCurve(3, (0.0, 2.0), (-1.0, 1.0)), ScoreCurve(1, (0.0, 1.0), (0.5, 0.0)))
 SCORE = Pattern(
     THREE,
-    Score(CURVES, BELOW, 0.25, "x"),
+    ScoreRule(CURVES, BELOW, 0.25, "x"),
 )
 
 
@@ -98,7 +98,7 @@ def test_a_score_is_the_sum_of_its_curves() -> None:
     draws = [(1.5, BOTTOM), (1.5, TOP), (9.0, TOP), ("x", TOP)]
     # 0.5 + 0, 0.5 + 0.5, 1 + 0.5, nothing + 0.5
     for at, expected in ((0.6, [1, 0, 0, 1]), (0.5, [0, 0, 0, 0]), (1.25, [1, 1, 0, 1])):
-        score = Score(CURVES, BELOW, at, "x")
+        score = ScoreRule(CURVES, BELOW, at, "x")
         assert Pattern(THREE, score).holds(draws).astype(int).tolist() == expected
 
 
@@ -159,8 +159,8 @@ def patterns(draw: Any) -> Pattern:
         for j in range(len(looks)):
             knots = sorted(draw(st.sets(numbers, min_size=1, max_size=4)))
             heights = draw(st.lists(numbers, min_size=len(knots), max_size=len(knots)))
-            curves.append(Curve(j, tuple(knots), tuple(heights)))
-        return Pattern(encoder, Score(tuple(curves), draw(side), draw(numbers), "spline"))
+            curves.append(ScoreCurve(j, tuple(knots), tuple(heights)))
+        return Pattern(encoder, ScoreRule(tuple(curves), draw(side), draw(numbers), "spline"))
     rule: list[Threshold | OneOf] = []
     for j, look in enumerate(looks):
         if look.coded:

@@ -86,24 +86,6 @@ def test_one_record_is_replaced_within_the_range_of_the_data(space: Records, see
         assert not each.queries.flags.writeable
 
 
-@pytest.mark.parametrize("data", [TINY, THREE, drawn(200, 20, 2)], ids=["tiny", "three", "large"])
-def test_an_equal_seed_makes_equal_proposals_and_none_twice(data: Labelled) -> None:
-    space = space_of(data)
-
-    def told(found: list[Proposal]) -> list[tuple[str, str, str, bytes]]:
-        return [
-            (each.family, each.base.digest, str(each.change.as_json()), each.queries.tobytes())
-            for each in found
-        ]
-
-    first = space.first(seeded(3), 120)
-    more = space.more(first[:6], seeded(4), 120)
-    assert told(first) == told(space.first(seeded(3), 120))
-    assert told(more) == told(space.more(first[:6], seeded(4), 120))
-    assert len({each.identity for each in first}) == len(first) == 120
-    assert len({each.identity for each in [*first[:6], *more]}) == 6 + len(more)
-
-
 def test_a_thousand_proposals_are_made_of_a_real_table() -> None:
     """569 records of 30 features."""
     assert len(space_of(load("breast-cancer").data).first(seeded(), 1000)) == 1000

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpassay.data import Values
+from dpassay.data import Labelled, Values
 from dpassay.errors import InvalidInput
 from dpassay.pairs import NOTHING_ASKED, ReplaceValue, Shift
 from dpassay.relations import answers_moved
 from dpassay.search.proposals.proposal import Proposal, Space, mixed, spread
-from dpassay.search.spaces import Answers, Scalars, space_of
+from dpassay.search.spaces import Answers, Records, Scalars, space_of
 
 SENSITIVITIES = st.sampled_from([1.0, 0.3, 1e-6, 7.5, 1e9])
 
@@ -103,10 +103,13 @@ SPACES = [
     Scalars(0, 1),
     Scalars(18, 90, values=seeded().integers(18, 91, 60)),
     Scalars(0, 100, size=300),
+    Records(Labelled(np.array([[0.0, 1], [1, 0], [1, 1], [0, 0]]), np.array([0, 1, 1, 0]))),
+    Records(Labelled(seeded().normal(size=(30, 2)), np.arange(30) % 3)),
+    Records(Labelled(seeded().normal(size=(200, 20)), np.arange(200) % 2)),
 ]
 
 
-@pytest.mark.parametrize("space", SPACES, ids=repr)
+@pytest.mark.parametrize("space", SPACES, ids=lambda space: space.words)
 def test_an_equal_seed_makes_equal_proposals_and_none_twice(space: Space) -> None:
     first = space.first(seeded(3), 150)
     more = space.more(first[:6], seeded(4), 150)

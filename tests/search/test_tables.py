@@ -105,6 +105,11 @@ def test_proposals_keep_to_the_relation_and_none_comes_twice(relation: str) -> N
     assert [each.identity for each in again] == [each.identity for each in first]
 
 
+def test_a_record_with_a_date_may_be_zeroed_out() -> None:
+    dated = PEOPLE.assign(joined=pd.date_range("2020", periods=len(PEOPLE)))
+    assert len(Tables(dated, relation="zero-out").first(np.random.default_rng(0), 30)) == 30
+
+
 def test_shrinking_ends_at_something_simple() -> None:
     found = space("replace-one")
     big = next(

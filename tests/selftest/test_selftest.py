@@ -15,7 +15,6 @@ from scipy.stats import binom
 from dpassay.claims import DP, Stability
 from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.testers import events
-from dpassay.laws import bernoulli_law
 from dpassay.seeds import stream
 from dpassay.selftest import golden
 from dpassay.selftest import known as rehearsal
@@ -27,10 +26,11 @@ from dpassay.selftest.known import KnownAudit
 from dpassay.selftest.run import Size, calibration_checks, error_checks, replay_checks
 from dpassay.selftest.sensitivity import sight_checks
 from dpassay.stats import exact_error as enumeration
-from dpassay.stats import lower_bounds
+from dpassay.stats import lower_bounds, power
 from dpassay.stats.alpha import Spending
 from dpassay.stats.lower_bounds import NAMES, Method
-from dpassay.stats.regions import Line
+from dpassay.stats.regions import LineRegion
+from dpassay.targets.resolve import resolve
 from dpassay.trials import blocks as trials
 
 SMALL = Size(
@@ -85,7 +85,7 @@ def test_no_number_is_no_pass() -> None:
 @pytest.mark.parametrize("method", NAMES)
 def test_probability_is_the_double_sum(method: Method) -> None:
     n, p1, p0 = 12, 0.8, 0.3
-    largest = enumeration.frontier(method, n, allowed=Line(0.5, 0.01), alpha=0.2)
+    largest = enumeration.frontier(method, n, allowed=LineRegion(0.5, 0.01), alpha=0.2)
     pairs = [(x, y) for x in range(n + 1) for y in range(n + 1) if y <= largest[x]]
     wanted = sum(binom.pmf(x, n, p1) * binom.pmf(y, n, p0) for x, y in pairs)
     assert enumeration.probability(largest, np.array([p1]), np.array([p0]))[0] == pytest.approx(
@@ -94,15 +94,15 @@ def test_probability_is_the_double_sum(method: Method) -> None:
 
 
 def test_worst_error_of_stouffer_is_that_of_the_specification() -> None:
-    largest = enumeration.frontier("stouffer", 100, allowed=Line(1.0, 0.0), alpha=0.05)
-    found = enumeration.worst_error("stouffer", largest, allowed=Line(1.0, 0.0), alpha=0.05)
+    largest = enumeration.frontier("stouffer", 100, allowed=LineRegion(1.0, 0.0), alpha=0.05)
+    found = enumeration.worst_error("stouffer", largest, allowed=LineRegion(1.0, 0.0), alpha=0.05)
     assert 0.036 <= found.attained <= found.at_most <= 0.0415
     assert found.p1 == pytest.approx(min(1.0, math.e * found.p0))
 
 
 def test_the_null_hypothesis_of_the_accuracy_test_holds_both_labels() -> None:
     p0 = np.linspace(0, 1, 101)
-    p1 = enumeration.most_allowed("accuracy", p0, Line(1.0, 0.01))
+    p1 = enumeration.most_allowed("accuracy", p0, LineRegion(1.0, 0.01))
     assert (p1 <= math.e * p0 + 0.01 + 1e-12).all()
     assert (1 - p0 <= math.e * (1 - p1) + 0.01 + 1e-12).all()
 
@@ -111,9 +111,9 @@ def test_the_null_hypothesis_of_the_accuracy_test_holds_both_labels() -> None:
 
 
 def bold_frontier(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
-    honest = lower_bounds.largest_rejecting
+    honest = power.largest_rejecting
     monkeypatch.setattr(
-        lower_bounds,
+        power,
         "largest_rejecting",
         lambda *args, alpha, **claim: honest(*args, alpha=factor * alpha, **claim),
     )
@@ -205,9 +205,12 @@ def test_a_bound_that_gives_away_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_wrong_law_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rehearsal, "bernoulli_law", lambda logit: bernoulli_law(1.0001 * logit))
+    honest = resolve
+    monkeypatch.setattr(
+        golden, "resolve", lambda name, given: honest(name, given | {"epsilon": 1.001})
+    )
     monkeypatch.setattr(golden, "MEDIANS", {})
-    assert failed(golden_checks(60, 0)) == {"exact loss of a toy vote"}
+    assert failed(golden_checks(60, 0)) == {f"exact loss of {name}" for name in golden.BY_HAND}
 
 
 def test_a_sampler_without_a_seed_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from dpassay.claims import DP, GDP, Claim, PredictionStability, Stability
 from dpassay.data import Labelled, points
 from dpassay.engine.detection.alternatives import answers_of, move_of
 from dpassay.engine.detection.curve import DetectionCurve
-from dpassay.engine.detection.design import Design, smallest_seen
+from dpassay.engine.detection.design import AuditDesign, smallest_seen
 from dpassay.engine.guards import Guards
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
@@ -32,9 +32,9 @@ from dpassay.engine.testers import events
 from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.stats.power import LARGEST, Screening, tight_pair
-from dpassay.stats.regions import Curve
+from dpassay.stats.regions import CurveRegion
 from dpassay.stats.scales import scale_of
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from tests.core.toys import target_of
 
 RUNS = 40
@@ -103,7 +103,7 @@ def distance(labels: int, p1: float) -> Callable[[float], Laws]:
     """One label leaks a Gaussian distance, the others share the rest."""
 
     def laws(leak: float) -> Laws:
-        p0 = float(Curve(leak).inverse(p1))
+        p0 = float(CurveRegion(leak).inverse(p1))
         return shared_rest(labels, p1), shared_rest(labels, p0)
 
     return laws
@@ -139,8 +139,8 @@ SHAPES = {
         laws=lambda leak: ("Gaussian", leak), frequency=lambda _: 0.5, claim=WITH_DELTA, labels=0
     ),
     "a distance": Shape(
-        laws=lambda mu: distance(2, Curve(mu).tight[0])(mu),
-        frequency=lambda mu: Curve(mu).tight[0],
+        laws=lambda mu: distance(2, CurveRegion(mu).tight[0])(mu),
+        frequency=lambda mu: CurveRegion(mu).tight[0],
         claim=MU,
     ),
     "a distance at 10 %": Shape(laws=distance(2, 0.1), frequency=lambda _: 0.1, claim=MU),
@@ -190,7 +190,7 @@ def audits(shape: Shape, laws: Any, setting: tuple[float, int], runs: int) -> li
     )
     changes = tuple(FlipLabel(record) for record in range(shape.pairs))
     base = Labelled(np.zeros((shape.pairs, 1)), np.zeros(shape.pairs, dtype=int))
-    group = Group(
+    group = PairGroup(
         pairs=Pairs(base=base, changes=changes, how="every label"),
         queries=points([[0.0]], "queries"),
         kind="data",
@@ -220,7 +220,7 @@ def stated(shape: Shape, setting: tuple[float, int]) -> tuple[float, float]:
     if isinstance(shape.claim, PredictionStability):
         return result.detectable, 1.0
     searched, scale = result.evidence.searched, scale_of(shape.claim)
-    design = Design(
+    design = AuditDesign(
         scale=scale,
         promised=shape.claim.promised,
         answers=answers_of(scale, shape.labels),

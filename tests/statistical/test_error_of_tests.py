@@ -13,11 +13,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpassay.stats.fisher import fisher_rejects
 from dpassay.stats.lower_bounds import accuracy_lower
-from dpassay.stats.scales import Difference, Ratio
-from dpassay.stats.stouffer import stouffer_rejects
+from dpassay.stats.scales import DifferenceScale, Ratio
 from tests.statistical.boundary import boundary
+from tests.stats.inverted import fisher_rejects, stouffer_rejects
 
 ALPHA = 0.05
 POINTS = 250
@@ -95,7 +94,7 @@ def test_a_true_stability_is_refuted_with_probability_at_most_alpha(n: int, gamm
     assert 0.03 < stouffer_error(n, n, 0.0, gamma).max() <= ALPHA
     p1, p0 = accuracy_null(0.0, gamma)
     limits = [
-        accuracy_lower(min(k, n), n - max(0, k - n), n, scale=Difference(), alpha=ALPHA)
+        accuracy_lower(min(k, n), n - max(0, k - n), n, scale=DifferenceScale(), alpha=ALPHA)
         for k in range(2 * n + 1)
     ]
     needed = next(k for k, limit in enumerate(limits) if limit > gamma)

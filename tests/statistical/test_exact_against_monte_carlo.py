@@ -16,7 +16,7 @@ from dpassay.engine.exact import Laws, group_laws
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.pairs import replace_one
-from dpassay.targets.groups import DIRECTIONS, Group, groups_for, silent
+from dpassay.targets.groups import DIRECTIONS, PairGroup, groups_for, silent
 from dpassay.targets.resolve import resolve
 
 BUDGET = 20_000
@@ -25,11 +25,11 @@ MOST = 1.6
 these alphas."""
 
 
-def breast_cancer(train: int, queries: int, seed: int) -> Group:
+def breast_cancer(train: int, queries: int, seed: int) -> PairGroup:
     """A few records, each replaced once and flipped once."""
     parts = split(load("breast-cancer"), train=train, queries=queries, seed=seed)
     pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, seed=seed)
-    return Group(pairs=pairs, queries=parts.queries, kind="data", reason="real data")
+    return PairGroup(pairs=pairs, queries=parts.queries, kind="data", reason="real data")
 
 
 def scatter(p1: float, p0: float, delta: float, n: int) -> float:

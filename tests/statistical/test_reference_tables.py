@@ -14,7 +14,7 @@ from scipy.stats import binom
 from dpassay.stats.lower_bounds import accuracy_lower
 from dpassay.stats.power import detectable, tight_pair
 from dpassay.stats.scales import Ratio
-from dpassay.stats.stouffer import stouffer_lower, stouffer_rejects
+from tests.stats.inverted import stouffer_lower, stouffer_rejects
 
 ALPHA = 0.05
 TABLE_REPEATS = 100

@@ -17,12 +17,12 @@ from dpassay.engine.settings import Settings
 from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.stats.power import power, tight_pair
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from tests.core.toys import response, target_of
 
 ALPHA = 0.05
 RECORDS, QUERIES = 4, 3
-GROUP = Group(
+GROUP = PairGroup(
     pairs=Pairs(
         base=Labelled(np.zeros((RECORDS, 1)), np.zeros(RECORDS, dtype=int)),
         changes=tuple(FlipLabel(i) for i in range(RECORDS)),

@@ -12,9 +12,8 @@ import pytest
 from scipy.stats import beta, binom, chi2
 
 from dpassay.stats.binomial import leak_lower
-from dpassay.stats.fisher import fisher_lower, fisher_rejects
-from dpassay.stats.scales import Difference, Ratio
-from dpassay.stats.stouffer import stouffer_lower
+from dpassay.stats.scales import DifferenceScale, Ratio
+from tests.stats.inverted import fisher_lower, fisher_rejects, stouffer_lower
 
 
 def twin(x: int, n1: int, y: int, n0: int, epsilon: float, delta: float, alpha: float) -> float:
@@ -54,8 +53,8 @@ def test_rejects_where_the_twin_does(case: tuple[int, int, int, int, float, floa
         assert not (found and margin < 0)
 
 
-@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.01), Difference()])
-def test_the_bound_inverts_the_test(scale: Ratio | Difference) -> None:
+@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.01), DifferenceScale()])
+def test_the_bound_inverts_the_test(scale: Ratio | DifferenceScale) -> None:
     x, n1, y, n0, alpha = 25, 200, 3, 300, 0.01
     bound = fisher_lower(x, n1, y, n0, scale=scale, alpha=alpha)
     reach = float(scale.between(x / n1, y / n0)) - bound

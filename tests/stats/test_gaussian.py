@@ -19,18 +19,17 @@ from scipy.stats import binom
 from dpassay.noise import Noise
 from dpassay.stats.binomial import leak_lower, leak_upper
 from dpassay.stats.bounds import Counts
-from dpassay.stats.combined import Null, rejects
+from dpassay.stats.combined import STOUFFER, Null, rejects
+from dpassay.stats.divergence import gaussian_shift
 from dpassay.stats.exact_error import frontier, probability, worst_error
-from dpassay.stats.gaussian import gaussian_shift
-from dpassay.stats.inversion import lower, upper
-from dpassay.stats.lower_bounds import COMBINED, NAMES, Method, choose, lower_bound
+from dpassay.stats.lower_bounds import COMBINED, NAMES, Method, choose, combined_lower, lower_bound
 from dpassay.stats.power import POWER, detectable, power_of
-from dpassay.stats.regions import Curve, Line, log_noise
-from dpassay.stats.scales import Shift
-from dpassay.stats.stouffer import STOUFFER
+from dpassay.stats.regions import CurveRegion, LineRegion, log_noise
+from dpassay.stats.scales import ShiftScale
+from dpassay.stats.upper_bounds import combined_upper
 
 Array = NDArray[np.float64]
-MU = Shift()
+MU = ShiftScale()
 N, ALPHA = 60, 0.05
 
 
@@ -102,7 +101,7 @@ def test_tests_that_toss_coins_do_no_better(data: st.DataObject, coin: float) ->
     accept = np.array(
         data.draw(st.lists(st.sampled_from([0.0, coin, 1.0]), min_size=3, max_size=3))
     )
-    assert accept @ p <= float(Curve(mu).edge(np.array(accept @ q), both=False)) + 1e-9
+    assert accept @ p <= float(CurveRegion(mu).edge(np.array(accept @ q), both=False)) + 1e-9
 
 
 # The golden numbers below are of mpmath at 60 digits or more, Phi^-1(p) as sqrt(2) erfinv(2 p - 1),
@@ -174,18 +173,18 @@ def test_noise_has_the_distance_of_its_worst_half_line() -> None:
     ],
 )
 def test_the_curve_is_the_trade_off_function(mu: float, p0: float, golden: float) -> None:
-    most = float(Curve(mu).most(np.array(p0)))
+    most = float(CurveRegion(mu).most(np.array(p0)))
     assert golden <= most <= golden * (1 + 1e-11)  # a null hypothesis is never smaller than it is
-    assert float(Curve(mu).edge(np.array(p0), both=False)) == pytest.approx(golden, rel=1e-11)
-    assert float(Curve(mu).inverse(golden)) == pytest.approx(p0, rel=1e-11)
+    assert float(CurveRegion(mu).edge(np.array(p0), both=False)) == pytest.approx(golden, rel=1e-11)
+    assert float(CurveRegion(mu).inverse(golden)) == pytest.approx(p0, rel=1e-11)
 
 
 def test_the_tight_pair_and_the_accuracy_have_the_distance() -> None:
     for mu in (0.01, 1.0, 5.0):
-        p1, p0 = Curve(mu).tight
+        p1, p0 = CurveRegion(mu).tight
         assert float(MU.between(p1, p0)) == pytest.approx(mu)
-        assert Curve(mu).accuracy == pytest.approx(p1)
-        low, high = Curve(mu).around(0.3)
+        assert CurveRegion(mu).accuracy == pytest.approx(p1)
+        low, high = CurveRegion(mu).around(0.3)
         assert (
             float(MU.between(0.3, low))
             == pytest.approx(mu)
@@ -200,7 +199,7 @@ def test_the_noise_of_a_quantile_is_log_convex_so_weights_are_monotone() -> None
         math.log(ndtr(0.3) * ndtr(-0.3) * 2 * math.pi * math.exp(0.09))
     )
     for mu in (-3.0, -0.5, 0.5, 3.0):
-        ratio, one = Curve(mu).errors(ndtr(np.linspace(-30, 8, 3000)), np.empty(0), 10, 20)
+        ratio, one = CurveRegion(mu).errors(ndtr(np.linspace(-30, 8, 3000)), np.empty(0), 10, 20)
         assert (np.sign(np.diff(ratio)) * np.sign(mu) >= 0).all()
         assert (one == 1).all()
 
@@ -208,7 +207,7 @@ def test_the_noise_of_a_quantile_is_log_convex_so_weights_are_monotone() -> None
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_reverses_of_regions(epsilon: float) -> None:
     p0 = np.linspace(0.01, 0.5, 50)
-    for allowed in (Line(epsilon, 0.01), Curve(epsilon)):
+    for allowed in (LineRegion(epsilon, 0.01), CurveRegion(epsilon)):
         p1 = allowed.edge(p0, both=False)
         inside = p1 < 1
         np.testing.assert_allclose(allowed.reverse.edge(p1, both=False)[inside], p0[inside])
@@ -225,14 +224,16 @@ def test_no_test_refutes_a_claim_that_holds_more_often_than_alpha(
 ) -> None:
     """Enumerated from the binomial laws at every point of the boundary, with a proof between the
     points of the grid."""
-    largest = frontier(method, N, allowed=Curve(mu), alpha=ALPHA)
-    found = worst_error(method, largest, allowed=Curve(mu), alpha=ALPHA)
+    largest = frontier(method, N, allowed=CurveRegion(mu), alpha=ALPHA)
+    found = worst_error(method, largest, allowed=CurveRegion(mu), alpha=ALPHA)
     assert 0 < found.attained <= found.at_most <= ALPHA
 
 
 def test_a_test_that_forgets_half_of_the_claim_is_found_out() -> None:
-    largest = frontier("stouffer", N, allowed=Curve(0.5), alpha=ALPHA)
-    assert worst_error("stouffer", largest, allowed=Curve(1.0), alpha=ALPHA).attained > 5 * ALPHA
+    largest = frontier("stouffer", N, allowed=CurveRegion(0.5), alpha=ALPHA)
+    assert (
+        worst_error("stouffer", largest, allowed=CurveRegion(1.0), alpha=ALPHA).attained > 5 * ALPHA
+    )
 
 
 @pytest.mark.parametrize("method", NAMES)
@@ -264,7 +265,7 @@ def test_upper_bounds_cover_every_pair() -> None:
     )
     sharp = np.array(
         [
-            [upper(STOUFFER, x, n, y, n, scale=MU, alpha=ALPHA) for y in counts.tolist()]
+            [combined_upper(STOUFFER, x, n, y, n, scale=MU, alpha=ALPHA) for y in counts.tolist()]
             for x in counts.tolist()
         ]
     )
@@ -285,13 +286,15 @@ def test_a_combined_bound_is_refuted_by_its_test(method: Method, x: int, y: int)
 
     Stouffer's weights are made for events that are expected often, on both sides.
     """
-    bound = lower(COMBINED[method], x, N, y, N, scale=MU, alpha=ALPHA)
+    bound = combined_lower(COMBINED[method], x, N, y, N, scale=MU, alpha=ALPHA)
     if method == "fisher" or {x, y} == {30}:
         assert not rejects(
-            COMBINED[method], Null(x=x, n1=N, y=y, n0=N, allowed=Curve(bound + 0.05)), ALPHA
+            COMBINED[method], Null(x=x, n1=N, y=y, n0=N, allowed=CurveRegion(bound + 0.05)), ALPHA
         )
     if bound > 0:
-        assert rejects(COMBINED[method], Null(x=x, n1=N, y=y, n0=N, allowed=Curve(bound)), ALPHA)
+        assert rejects(
+            COMBINED[method], Null(x=x, n1=N, y=y, n0=N, allowed=CurveRegion(bound)), ALPHA
+        )
         assert bound <= float(MU.between(MU.share(x, N), MU.share(y, N)))
 
 
@@ -323,10 +326,10 @@ def test_the_complement_in_the_other_direction_is_bounded_alike() -> None:
 def test_what_is_detectable_is_refuted_nine_times_in_ten(method: Method) -> None:
     n, alpha = 2000, 1e-3
     found = detectable(scale=MU, promised=1.0, n=n, alpha=alpha, method=method)
-    largest = np.clip(frontier(method, n, allowed=Curve(1.0), alpha=alpha), -1, n)
+    largest = np.clip(frontier(method, n, allowed=CurveRegion(1.0), alpha=alpha), -1, n)
     for leak, enough in ((found + 0.01, True), (found - 0.01, False)):
-        p1, p0 = (np.array([p]) for p in Curve(leak).tight)
+        p1, p0 = (np.array([p]) for p in CurveRegion(leak).tight)
         assert (float(probability(largest, p1, p0)[0]) >= POWER) == enough
-    assert power_of(*Curve(found).tight, np.arange(n + 1), largest, n) == pytest.approx(
+    assert power_of(*CurveRegion(found).tight, np.arange(n + 1), largest, n) == pytest.approx(
         POWER, abs=0.02
     )

@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dpassay.stats.divergence import Loss, privacy_loss
+from dpassay.stats.divergence import CellLoss, privacy_loss
 
 ULP = 2.0**-53
 Weights = list[int]
@@ -73,7 +73,7 @@ def worst_ratio(p: list[Fraction], q: list[Fraction], delta: float) -> Fraction 
     return best
 
 
-def assert_within_error(loss: Loss, ratio: Fraction | None) -> None:
+def assert_within_error(loss: CellLoss, ratio: Fraction | None) -> None:
     """The true loss lies between epsilon - error and epsilon + error."""
     epsilon, error = float(loss.value), float(loss.error)
     assert epsilon >= 0

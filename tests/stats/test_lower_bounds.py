@@ -14,23 +14,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import beta, binom
 
-from dpassay.stats import lower_bounds
 from dpassay.stats.binomial import leak_lower
 from dpassay.stats.bounds import Bound, Counts
-from dpassay.stats.fisher import fisher_lower, fisher_rejects
-from dpassay.stats.lower_bounds import (
-    KNOTS,
-    NAMES,
-    Method,
-    accuracy_lower,
-    choose,
-    largest_rejecting,
-    lower_bound,
-)
-from dpassay.stats.power import POWER, detectable, power, tight_pair
-from dpassay.stats.regions import Line
+from dpassay.stats.lower_bounds import NAMES, Method, accuracy_lower, choose, lower_bound
+from dpassay.stats.power import KNOTS, POWER, detectable, largest_rejecting, power, tight_pair
+from dpassay.stats.regions import LineRegion
 from dpassay.stats.scales import Ratio
-from dpassay.stats.stouffer import stouffer_lower, stouffer_rejects
+from tests.stats.inverted import fisher_lower, fisher_rejects, stouffer_lower, stouffer_rejects
 
 METHODS: tuple[Method, ...] = ("stouffer", "fisher", "clopper-pearson", "accuracy")
 
@@ -216,7 +206,7 @@ def test_closed_frontiers_are_those_of_the_bounds(
     method: Method, n: int, epsilon: float, delta: float, alpha: float
 ) -> None:
     found = largest_rejecting(
-        method, np.arange(n + 1), n, allowed=Line(epsilon, delta), alpha=alpha
+        method, np.arange(n + 1), n, allowed=LineRegion(epsilon, delta), alpha=alpha
     )
     np.testing.assert_array_equal(found, frontier(method, n, epsilon, delta, alpha))
 
@@ -233,13 +223,13 @@ def test_combined_frontiers_are_within_a_count(
     low, high = int(binom.ppf(5e-13, n, p1)), int(binom.isf(5e-13, n, p1))
     window = np.arange(low, high + 1)
     off = (
-        largest_rejecting(method, window, n, allowed=Line(epsilon, delta), alpha=alpha)
+        largest_rejecting(method, window, n, allowed=LineRegion(epsilon, delta), alpha=alpha)
         - exact[window]
     )
     assert off.min() >= -1
     assert off.max() <= 1
     few = window[len(window) // 2 :][:KNOTS]
-    found = largest_rejecting(method, few, n, allowed=Line(epsilon, delta), alpha=alpha)
+    found = largest_rejecting(method, few, n, allowed=LineRegion(epsilon, delta), alpha=alpha)
     np.testing.assert_array_equal(found, exact[few])
 
 
@@ -251,7 +241,7 @@ def test_combined_frontiers_are_within_a_count(
 def test_stouffer_frontier_at_larger_n(n: int, epsilon: float, delta: float, alpha: float) -> None:
     p1, _ = tight_pair(epsilon, delta)
     x = np.arange(int(binom.ppf(5e-13, n, p1)), int(binom.isf(5e-13, n, p1)) + 1)
-    y = largest_rejecting("stouffer", x, n, allowed=Line(epsilon, delta), alpha=alpha)
+    y = largest_rejecting("stouffer", x, n, allowed=LineRegion(epsilon, delta), alpha=alpha)
     for index in np.random.default_rng(8).integers(0, len(x), 25).tolist():
         count, found = int(x[index]), int(y[index])
         assert refutes("stouffer", count, found - 1, n, epsilon, delta, alpha)
@@ -331,14 +321,16 @@ def test_few_trials_refute_one_when_the_truth_is_two() -> None:
 
 @pytest.mark.parametrize("method", ["stouffer", "fisher"])
 @pytest.mark.parametrize("n", [40, 300])
-@pytest.mark.parametrize("allowed", [Line(0.0, 0.2), Line(0.5, 0.01), Line(2.0, 0.0)])
+@pytest.mark.parametrize(
+    "allowed", [LineRegion(0.0, 0.2), LineRegion(0.5, 0.01), LineRegion(2.0, 0.0)]
+)
 def test_where_the_search_begins_decides_nothing(
-    method: Method, n: int, allowed: Line, monkeypatch: pytest.MonkeyPatch
+    method: Method, n: int, allowed: LineRegion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x = np.unique(np.linspace(0, n, 7).round().astype(np.int64))
     found = [largest_rejecting(method, x, n, allowed=allowed, alpha=0.05).tolist()]
     for start in (-1, n // 3, n):
-        monkeypatch.setattr(lower_bounds, "_about", lambda *_, start=start: start)
+        monkeypatch.setattr("dpassay.stats.power._about", lambda *_, start=start: start)
         found.append(largest_rejecting(method, x, n, allowed=allowed, alpha=0.05).tolist())
     assert found[1:] == found[:1] * 3
     assert found[0][0] < found[0][-1]

@@ -13,7 +13,7 @@ from dpassay.mechanisms.dwork_feldman_2018.stable_gaussian import largest_shift
 from dpassay.mechanisms.shared.noisy_max import NoisyMax
 from dpassay.noise import Noise
 from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
-from dpassay.stats.stouffer import _z
+from dpassay.stats.combined import _z
 
 DIGITS = 40
 LEAST = mp.mpf(5e-324)

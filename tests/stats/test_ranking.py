@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ndtri
 
 from dpassay.stats.ranking import CAUTION, CERTAIN, TABLE, Ranking, ranked
-from dpassay.stats.scales import Difference, Ratio, Scale, Shift
+from dpassay.stats.scales import DifferenceScale, Ratio, Scale, ShiftScale
 
 
 def score(ranking: Ranking, x: int, y: int, cells: int = 4) -> float:
@@ -43,9 +43,9 @@ def test_once_refuted_surely_the_larger_leak_comes_first() -> None:
     assert rare > common
 
 
-@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.05), Difference(), Shift()], ids=str)
+@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.05), DifferenceScale(), ShiftScale()], ids=str)
 def test_large_screenings_are_interpolated(scale: Scale) -> None:
-    promised = 0.1 if isinstance(scale, Difference) else 0.5
+    promised = 0.1 if isinstance(scale, DifferenceScale) else 0.5
     draws = 10 * TABLE
     large = Ranking.of(scale, promised, draws)
     counts = np.array([3, 17, 401, 33_333, 120_001, draws - 5])

@@ -9,17 +9,17 @@ import pytest
 from scipy.special import xlogy
 from scipy.stats import binom, norm
 
-from dpassay.stats.regions import Curve, Line, Region
-from dpassay.stats.standing import standing
+from dpassay.stats.ranking import standing
+from dpassay.stats.regions import CurveRegion, LineRegion, Region
 
 REGIONS: tuple[Region, ...] = (
-    Line(1.0, 0.0),
-    Line(0.1, 0.0),
-    Line(3.0, 0.0),
-    Line(1.0, 0.01),
-    Line(0.0, 0.2),
-    Curve(1.0),
-    Curve(0.1),
+    LineRegion(1.0, 0.0),
+    LineRegion(0.1, 0.0),
+    LineRegion(3.0, 0.0),
+    LineRegion(1.0, 0.01),
+    LineRegion(0.0, 0.2),
+    CurveRegion(1.0),
+    CurveRegion(0.1),
 )
 COUNTS = ((20, 0), (3, 0), (100, 0), (60, 10), (99, 30), (100, 20), (100, 84), (45, 30), (12, 1))
 N = 100
@@ -46,7 +46,7 @@ def test_it_is_the_least_deviance_of_a_grid(allowed: Region) -> None:
 
 def test_it_grows_where_the_other_side_has_nothing() -> None:
     """Beside 0 of 200, 20 are (2 * 20 ln(1 + 1 / e))^(1/2) above a claim of 1, or nearly."""
-    found = standing(np.array([0, 1, 3, 20, 200]), 0, 200, allowed=Line(1.0, 0.0))
+    found = standing(np.array([0, 1, 3, 20, 200]), 0, 200, allowed=LineRegion(1.0, 0.0))
     assert np.all(np.diff(found) > 0)
     assert np.all(np.isfinite(found))
     assert found[0] == 0
@@ -54,9 +54,9 @@ def test_it_grows_where_the_other_side_has_nothing() -> None:
 
 
 def test_what_the_claim_allows_counts_for_nothing() -> None:
-    allowed = Line(1.0, 0.0)
+    allowed = LineRegion(1.0, 0.0)
     assert standing(np.array([0, 10, 50]), np.array([40, 10, 50]), N, allowed=allowed).max() == 0
-    assert standing(100, 100, N, allowed=Line(0.0, 1.0)) == 0
+    assert standing(100, 100, N, allowed=LineRegion(0.0, 1.0)) == 0
 
 
 @pytest.mark.parametrize("allowed", REGIONS[:5:2], ids=str)

@@ -15,8 +15,9 @@ from scipy.special import betainc, ndtri_exp
 from scipy.stats import beta as beta_law
 from scipy.stats import binom, norm
 
+from dpassay.stats.combined import FAR
 from dpassay.stats.scales import Ratio
-from dpassay.stats.stouffer import FAR, stouffer_lower, stouffer_rejects
+from tests.stats.inverted import stouffer_lower, stouffer_rejects
 
 DENSE = 20_001
 

@@ -12,14 +12,18 @@ from scipy.stats import binom
 
 from dpassay.errors import InvalidInput
 from dpassay.stats.binomial import leak_upper
-from dpassay.stats.combined import Null, rejects
-from dpassay.stats.inversion import lower, upper
-from dpassay.stats.lower_bounds import MOST_ALPHA
-from dpassay.stats.scales import Difference, Ratio, Scale, Shift
-from dpassay.stats.stouffer import STOUFFER
-from dpassay.stats.upper_bounds import MOST_FACES, accuracy_upper, choose_faces, largest_upper
+from dpassay.stats.combined import STOUFFER, Null, rejects
+from dpassay.stats.lower_bounds import MOST_ALPHA, combined_lower
+from dpassay.stats.scales import DifferenceScale, Ratio, Scale, ShiftScale
+from dpassay.stats.upper_bounds import (
+    MOST_FACES,
+    accuracy_upper,
+    choose_faces,
+    combined_upper,
+    largest_upper,
+)
 
-SCALES = (Ratio(), Ratio(0.05), Shift())
+SCALES = (Ratio(), Ratio(0.05), ShiftScale())
 
 
 def above(x: int, y: int, n: int, t: float, scale: Scale, alpha: float) -> bool:
@@ -34,7 +38,7 @@ def above(x: int, y: int, n: int, t: float, scale: Scale, alpha: float) -> bool:
 def test_the_bound_is_where_the_test_begins_to_reject(
     scale: Scale, x: int, y: int, n: int, alpha: float
 ) -> None:
-    bound = upper(STOUFFER, x, n, y, n, scale=scale, alpha=alpha)
+    bound = combined_upper(STOUFFER, x, n, y, n, scale=scale, alpha=alpha)
     reach = bound - float(scale.between(x / n, y / n))
     assert reach > 0
     assert above(x, y, n, bound, scale, alpha)
@@ -46,7 +50,7 @@ def test_the_bound_is_where_the_test_begins_to_reject(
     )
     assert bound < float(leak_upper(x, n, y, n, scale=scale, alpha=alpha))
     assert (
-        upper(STOUFFER, x, n, y, n, scale=scale, alpha=alpha, floor=bound + 0.1 * reach)
+        combined_upper(STOUFFER, x, n, y, n, scale=scale, alpha=alpha, floor=bound + 0.1 * reach)
         == bound + 0.1 * reach
     )
 
@@ -120,7 +124,7 @@ def test_the_largest_is_that_of_every_face_alone() -> None:
                 a, b = int(one[event]), int(other[event])
                 quick = float(leak_upper(a, n, b, n, scale=Ratio(), alpha=0.05))
                 alone.append(
-                    upper(STOUFFER, a, n, b, n, scale=Ratio(), alpha=0.05)
+                    combined_upper(STOUFFER, a, n, b, n, scale=Ratio(), alpha=0.05)
                     if stouffer[direction, event]
                     else quick
                 )
@@ -143,14 +147,14 @@ def test_the_choice_of_faces() -> None:
         [True, True],
     ]
     assert not choose_faces(
-        np.array([300, 700]), np.array([500, 500]), 1000, 10_000, scale=Difference()
+        np.array([300, 700]), np.array([500, 500]), 1000, 10_000, scale=DifferenceScale()
     ).any()
     many = np.full(MOST_FACES, 500)
     assert not choose_faces(many, many, 1000, 10_000, scale=Ratio()).any()
 
 
 def test_nothing_is_certain_of_an_event_that_never_came_on_one_side() -> None:
-    assert upper(STOUFFER, 50, 100, 0, 100, scale=Ratio(), alpha=0.05) == math.inf
+    assert combined_upper(STOUFFER, 50, 100, 0, 100, scale=Ratio(), alpha=0.05) == math.inf
 
 
 @pytest.mark.parametrize("gamma", [0.01, 0.1, 0.5, 0.9])
@@ -200,7 +204,7 @@ def test_the_upper_bound_just_above_every_value_it_can_take(delta: float, alpha:
     n, scale, counts = 12, Ratio(delta), np.arange(13)
     bounds = np.array(
         [
-            [upper(STOUFFER, x, n, y, n, scale=scale, alpha=alpha) for y in range(n + 1)]
+            [combined_upper(STOUFFER, x, n, y, n, scale=scale, alpha=alpha) for y in range(n + 1)]
             for x in range(n + 1)
         ]
     )
@@ -223,17 +227,17 @@ def test_where_nothing_is_rejected_the_bound_is_the_largest_leak() -> None:
 
     No number, no NaN and no overflow comes of it.
     """
-    assert upper(STOUFFER, 7, 7, 1, 25, scale=Ratio(0.3), alpha=0.05) == math.inf
+    assert combined_upper(STOUFFER, 7, 7, 1, 25, scale=Ratio(0.3), alpha=0.05) == math.inf
     for n, delta in ((100, 0.01), (150, 0.3), (1000, 0.5)):
         for y in (1, n // 4, n):
-            assert upper(STOUFFER, n, n, y, n, scale=Ratio(delta), alpha=2.5e-4) >= math.log(
-                (1 - delta) * n / y
-            )
+            assert combined_upper(
+                STOUFFER, n, n, y, n, scale=Ratio(delta), alpha=2.5e-4
+            ) >= math.log((1 - delta) * n / y)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 0.7, 1.0, -0.1, math.nan])
 def test_no_bound_at_an_error_probability_that_has_none(alpha: float) -> None:
-    for bound in (lower, upper):
+    for bound in (combined_lower, combined_upper):
         with pytest.raises(InvalidInput, match=r"^alpha = .*: must be in \(0, 0\.5\)$"):
             bound(STOUFFER, 600, 1000, 300, 1000, scale=Ratio(), alpha=alpha)
 
@@ -244,6 +248,6 @@ def test_a_change_of_probability_is_bounded_more_sharply_than_by_limits() -> Non
         assert (
             (x - y) / 1000
             <= found
-            <= float(leak_upper(x, 1000, y, 1000, scale=Difference(), alpha=0.01))
+            <= float(leak_upper(x, 1000, y, 1000, scale=DifferenceScale(), alpha=0.01))
         )
         assert accuracy_upper(y, x, 1000, alpha=0.01) == found

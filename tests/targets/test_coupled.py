@@ -176,9 +176,9 @@ def test_answers_and_scores_of_one_mechanism_are_audited_side_by_side() -> None:
     target = AuditTarget(
         name="both", address=None, parameters={}, mechanism=subject, claims=subject.claims
     )
-    from dpassay.targets.groups import Group
+    from dpassay.targets.groups import PairGroup
 
-    group = Group(
+    group = PairGroup(
         pairs=Pairs(base=BASE, changes=(FlipLabel(0),), how="x"),
         queries=np.zeros((3, 1)),
         kind="data",

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from dpassay import DP, InvalidInput, audit
 from dpassay.engine.result import Result
-from dpassay.targets.estimators import Trained
+from dpassay.targets.estimators import TrainedEstimator
 
 PEOPLE = pd.DataFrame(
     {
@@ -67,7 +67,7 @@ def test_a_pipeline_of_scikit_learn_is_handed_what_the_user_gave() -> None:
     columns = make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore"), ["city"]), remainder="passthrough"
     )
-    trained = Trained(make_pipeline(columns, DecisionTreeClassifier()), "income")
+    trained = TrainedEstimator(make_pipeline(columns, DecisionTreeClassifier()), "income")
     rng = np.random.default_rng(0)
     predicted = trained(PEOPLE, PEOPLE[["age", "city"]], rng)
     assert predicted == tuple(PEOPLE["income"])
@@ -82,7 +82,7 @@ def test_features_and_labels() -> None:
 
 def test_coins_are_drawn_for_every_run_and_all_parts() -> None:
     given = make_pipeline(DummyClassifier(strategy="uniform", random_state=3))
-    trained = Trained(given)
+    trained = TrainedEstimator(given)
     rng = np.random.default_rng(0)
 
     class Data:
@@ -90,8 +90,8 @@ def test_coins_are_drawn_for_every_run_and_all_parts() -> None:
 
     answers = {trained(Data, np.zeros((8, 1)), rng) for _ in range(20)}
     assert len(answers) > 5
-    again = Trained(given)(Data, np.zeros((8, 1)), np.random.default_rng(1))
-    assert again == Trained(given)(Data, np.zeros((8, 1)), np.random.default_rng(1))
+    again = TrainedEstimator(given)(Data, np.zeros((8, 1)), np.random.default_rng(1))
+    assert again == TrainedEstimator(given)(Data, np.zeros((8, 1)), np.random.default_rng(1))
     assert given[0].random_state == 3
 
 

@@ -11,7 +11,7 @@ from dpassay.claims import DP
 from dpassay.errors import InvalidInput
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.targets.importing import load_object
-from dpassay.targets.resolve import Answers, parameters_of, resolve
+from dpassay.targets.resolve import AnswerKind, parameters_of, resolve
 
 CLAIM = (DP(epsilon=1.0),)
 
@@ -52,7 +52,7 @@ def test_what_is_refused(target: str, parameters: dict[str, Any], message: str) 
 
 
 def test_a_function_with_a_claim_is_a_mechanism() -> None:
-    target = resolve("tests.core.toys:module_response", None, CLAIM, Answers())
+    target = resolve("tests.core.toys:module_response", None, CLAIM, AnswerKind())
     assert (target.claims, target.labels, target.parameters) == (CLAIM, (0, 1), {})
 
 

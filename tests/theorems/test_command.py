@@ -10,8 +10,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from dpassay.cli import theorem as command
 from dpassay.cli.main import main
-from dpassay.cli.theorem import command
 from dpassay.record.schemas import fault
 from dpassay.reports.theorems.pages import to_html, to_junit
 from dpassay.theorems.registry import chosen, every_row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpassay.reports.theorems.statements import outcomes, sentences
+from dpassay.reports.theorems.pages import outcomes, sentences
 from dpassay.theorems.registry import every_row
 from dpassay.theorems.roles import ENDS, READINGS, STEPS, role_of
 

@@ -87,4 +87,4 @@ def test_every_growth_spans_a_decade_and_is_drawn() -> None:
     for result in record["results"]:
         places = [point[0] for point in result["series"]["points"]]
         assert max(places) >= DECADE * min(places) * (1 - 1e-9)
-    assert to_html(record).count('class="growth"') == len(rows)
+    assert to_html(record).count(": growth with ") == len(rows)

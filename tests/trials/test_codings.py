@@ -5,6 +5,7 @@ And the pilot that places the bins.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,9 @@ NUMBERS = RNG.normal(size=(1000, 3))
 
 def test_labels_are_counted() -> None:
     draws = np.array([[0, 7], [7, 7], [0, 3]])
-    counts, mark = Labels((0, 3, 7)).count(draws, RNG)
+    counts, mark = Labels((0, 3, 7)).count(draws)
     assert counts.tolist() == [[2, 0, 1], [0, 1, 2]]
-    assert (
-        mark
-        == Labels((0, 3, 7)).count(draws, RNG)[1]
-        != Labels((0, 3, 7)).count(draws[::-1], RNG)[1]
-    )
+    assert mark == Labels((0, 3, 7)).count(draws)[1] != Labels((0, 3, 7)).count(draws[::-1])[1]
 
 
 @pytest.mark.parametrize("kind", [bool, np.int8, np.int64, float])
@@ -33,17 +30,17 @@ def test_labels_are_counted() -> None:
 def test_labels_are_counted_as_fast_as_bytes_are_added(kind: type, shape: tuple[int, int]) -> None:
     """Short rows stand side by side, and no byte overflows."""
     draws: NDArray[Any] = (np.random.default_rng(2).random(shape) < 0.999).astype(kind)
-    counts, mark = Labels((0, 1)).count(draws, RNG)
+    counts, mark = Labels((0, 1)).count(draws)
     assert np.array_equal(counts, np.stack([(draws == k).sum(axis=0) for k in (0, 1)], axis=1))
     turned = np.asfortranarray(draws)
-    again, same = Labels((0, 1)).count(turned, RNG)
+    again, same = Labels((0, 1)).count(turned)
     assert np.array_equal(again, counts)
     assert same == mark
 
 
 def test_an_answer_on_an_edge_lies_above_it() -> None:
     counts, _ = Bins(np.array([[0.0, 1.0]])).count(
-        np.array([[-1.0], [0.0], [0.5], [1.0], [2.0], [-0.0]]), RNG
+        np.array([[-1.0], [0.0], [0.5], [1.0], [2.0], [-0.0]])
     )
     assert counts.tolist() == [[1, 3, 2]]
 
@@ -52,7 +49,8 @@ def test_an_answer_on_an_edge_lies_above_it() -> None:
     "coding", [Bins(np.tile(np.linspace(-2, 2, 9), (3, 1))), Rounded(-9.0, 9.0), Pilot()], ids=str
 )
 def test_every_answer_is_counted_once(coding: Coding) -> None:
-    counts, mark = coding.count(NUMBERS, RNG)
+    count = partial(coding.round, rng=RNG) if coding.rounds else coding.count
+    counts, mark = count(NUMBERS)
     assert counts.shape == (3, coding.size)
     assert counts.dtype == (np.int64 if coding.additive else np.float64), (
         "floats were handed on as whole numbers"
@@ -60,8 +58,8 @@ def test_every_answer_is_counted_once(coding: Coding) -> None:
     if coding.additive:
         assert counts.sum(axis=1).tolist() == [1000] * 3
         assert mark
-        assert coding.count(NUMBERS, RNG)[1] == mark
-        assert coding.count(NUMBERS + 1, RNG)[1] != mark
+        assert count(NUMBERS)[1] == mark
+        assert count(NUMBERS + 1)[1] != mark
 
 
 def test_keys_tell_codings_apart() -> None:
@@ -74,7 +72,7 @@ def test_keys_tell_codings_apart() -> None:
 
 def test_rounding_keeps_the_mean() -> None:
     values = np.full((200_000, 1), 0.3137)
-    counts, _ = Rounded(0.0, 1.0).count(values, RNG)
+    counts, _ = Rounded(0.0, 1.0).round(values, RNG)
     assert np.count_nonzero(counts) == 2
     assert counts[0] @ np.arange(65) / 64 / 200_000 == pytest.approx(
         0.3137, abs=5 * 0.5 / 64 / np.sqrt(200_000)
@@ -83,7 +81,7 @@ def test_rounding_keeps_the_mean() -> None:
 
 def pilot_of(draws: NDArray[np.float64]) -> NDArray[np.float64]:
     """The edges that a pilot of these answers leads to, of the first query."""
-    counts, _ = Pilot().count(draws, RNG)
+    counts, _ = Pilot().count(draws)
     return np.asarray(bins_from(counts).edges[0])
 
 
@@ -105,11 +103,11 @@ def test_a_value_with_a_probability_of_its_own_is_parted_from_both_sides() -> No
     assert edges[0] == 0.0
     assert edges[1] == np.nextafter(0.0, 1.0)
     assert (np.diff(edges) >= 0).all()
-    counts, _ = Bins(edges[None]).count(np.array([[-1.0], [0.0], [1e-9]]), RNG)
+    counts, _ = Bins(edges[None]).count(np.array([[-1.0], [0.0], [1e-9]]))
     assert counts[0, :2].tolist() == [1, 1]
 
 
 def test_an_answer_beyond_all_of_the_pilot_has_its_own_symbol() -> None:
     edges = pilot_of(NUMBERS)
-    counts, _ = Bins(edges[None]).count(np.array([[99.0], [-99.0], [NUMBERS[:, 0].max()]]), RNG)
+    counts, _ = Bins(edges[None]).count(np.array([[99.0], [-99.0], [NUMBERS[:, 0].max()]]))
     assert counts[0, -1] == counts[0, 0] == counts[0, -2] == 1

@@ -30,6 +30,7 @@ from dpassay.trials import cluster_client, portable
 from dpassay.trials.cluster import Cluster
 from dpassay.trials.cluster_worker import difference
 from dpassay.trials.ledger import Ledger, installed
+from dpassay.trials.pool import Question
 from dpassay.trials.wire import pack
 from tests.core.toys import Sampled, TableMechanism, response, target_of
 from tests.trials.test_executors import GROUP, WHO, entries, raises, rows, run, shaky, target
@@ -182,25 +183,26 @@ def test_nothing_that_a_worker_returns_is_unpickled(cluster: Cluster, tmp_path: 
     """The worker makes it from data that are none by themselves."""
     mark = tmp_path / "mark"
     source = f"__import__('tests.trials.test_dask', fromlist=['Evil']).Evil({str(mark)!r})"
-    asked = cluster.ask(eval, source, arrived=lambda _: None)
-    cluster.wait(asked)
-    assert "a worker sent something that is no answer" in str(asked.told)
-    for value in (b"\0" * 40, pack(0, [1]), pack(0, {"done": 1})[:-1]):
-        asked = cluster.ask(bytes, value, arrived=lambda _: None)
-        cluster.wait(asked)
-        assert "a worker sent something that is no answer" in str(asked.told)
+    wrong = b"\0" * 40, pack(0, [1]), pack(0, {"done": 1})[:-1]
+    for function, value in [(eval, source), *((bytes, each) for each in wrong)]:
+        asked = cluster.ask(Question(operation=function, arguments=(value,)))
+        while not asked.ended:
+            cluster.look()
+        assert "a worker sent something that is no answer" in asked.cause
     assert not mark.exists()
 
 
 def test_counts_that_are_none_end_their_own_result(cluster: Cluster, monkeypatch: Any) -> None:
-    def lie(function: Any, *arguments: Any, arrived: Any) -> Any:
-        return ask(bytes, pack(0, {"done": {"counts": [], "failure": None}}), arrived=arrived)
+    def lie(question: Question) -> Any:
+        question.operation = bytes
+        question.arguments = (pack(0, {"done": {"counts": [], "failure": None}}),)
+        return ask(question)
 
     ask = cluster.ask
     monkeypatch.setattr(cluster, "ask", lie)
     (found,) = run_on(cluster, target(response(1.0)))
     assert found.verdict == "error"
-    assert "a worker sent counts that are none" in found.outcome.reason
+    assert "the worker sent counts that are none" in found.outcome.reason
 
 
 def test_what_cannot_be_sent_is_an_error_of_its_result(cluster: Cluster) -> None:

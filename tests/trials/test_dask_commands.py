@@ -135,14 +135,6 @@ def test_ctrl_c_stops_our_own_workers_and_the_pool_goes_on(project: None) -> Non
             [*ATTACK, "--executor", "local"],
             "--executor local: has no effect on attacks but with dask",
         ),
-        (
-            ["attack", "--service", "mine:noisy", "--executor", "dask"],
-            "--executor: has no effect with --service, which trains no models",
-        ),
-        (
-            ["attack", "--signals", "x.npz", "--executor", "dask"],
-            "--executor: has no effect with --signals, which trains no models",
-        ),
     ],
 )
 def test_what_would_change_nothing_is_refused(

@@ -24,8 +24,7 @@ from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import ClusterError, LedgerError
 from dpassay.trials import ledger as ledger_module
-from dpassay.trials.cluster import Cluster
-from dpassay.trials.cluster_backend import Remote
+from dpassay.trials.cluster import Cluster, Remote
 from dpassay.trials.cluster_local import own_workers
 from dpassay.trials.encoders import Labels
 from dpassay.trials.isolation.limits import Limits
@@ -134,7 +133,7 @@ def test_workers_killed_when_their_answers_are_asked_for(
 def test_workers_killed_before_their_answers_are_asked_for(
     cluster: Cluster, expected: Any, monkeypatch: Any
 ) -> None:
-    take, killed = cluster.take, list[int]()
+    take, killed = cluster.look, list[int]()
 
     def lose() -> None:
         if not killed:
@@ -143,12 +142,12 @@ def test_workers_killed_before_their_answers_are_asked_for(
             killed.extend(pids(cluster))
             for pid in killed:
                 kill(pid)
-            futures = [each.future for each in cluster._under_way.values()]
+            futures = [each.held for each in cluster._under_way.values()]
             while any(future.status == "finished" for future in futures):
                 time.sleep(0.01)
         take()
 
-    monkeypatch.setattr(cluster, "take", lose)
+    monkeypatch.setattr(cluster, "look", lose)
     assert on(cluster, target(response(1.0))) == expected
     assert len(killed) == 2
 
@@ -324,7 +323,7 @@ def test_what_comes_after_a_failure_is_not_kept_for_those_who_have_left(cluster:
     first.close()
     for receipt in receipts:
         while not first.ended(receipt):
-            cluster.take()
+            cluster.look()
     assert len(kept) == 1
     assert cluster.under_way == 0
 

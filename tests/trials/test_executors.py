@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,16 +29,15 @@ from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel
 from dpassay.record.run_record import result_json
-from dpassay.targets.groups import Group
+from dpassay.targets.adapter import full
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK, blocks, draw
 from dpassay.trials.encoders import Labels
-from dpassay.trials.executors import ExecutorOptions, executor
+from dpassay.trials.executors import LONGEST, MOMENT, ExecutorOptions, Pace, executor
 from dpassay.trials.isolation.introduce import introduced
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.isolation.target import StandIn
 from dpassay.trials.ledger import Ledger
-from dpassay.trials.pace import LONGEST, MOMENT, Pace
 from dpassay.trials.tasks import (
     ANSWERS,
     SLOW_ANSWERS,
@@ -71,7 +71,7 @@ def target(function: Function, name: str = "f") -> AuditTarget:
 
 
 def run(
-    *targets: AuditTarget, group: Group = GROUP, ledger: Ledger | None = None, **settings: Any
+    *targets: AuditTarget, group: PairGroup = GROUP, ledger: Ledger | None = None, **settings: Any
 ) -> list[Result]:
     given = Settings(mode="monte-carlo", **{"budget": 3000} | settings)
     return list(assay(list(targets), group, given, ledger=ledger))
@@ -183,7 +183,7 @@ def test_shards_of_quick_answers_are_larger_and_their_pieces_the_same() -> None:
 
 def test_a_shard_asks_for_what_comes_in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("dpassay.trials.pace.monotonic", lambda: now[0])
+    monkeypatch.setattr("dpassay.trials.executors.monotonic", lambda: now[0])
     pace = Pace(least=1000, ahead=4, _began=0.0)
     assert pace.answers == 1000, "nothing is known"
     now[0] = 2.0
@@ -366,7 +366,7 @@ def test_a_target_lost_while_it_was_described_is_an_error_and_draws_nothing(
             os.kill(os.getpid(), signal.SIGKILL)
         return target(response(1.0))
 
-    fallback = replace(target(response(1.0)), mechanism=StandIn({"labels": (0, 1)}))
+    fallback = replace(target(response(1.0)), mechanism=full(SimpleNamespace(labels=(0, 1))))
     found = introduced("f", once_lost, Limits(), fallback)
     path = tmp_path / "ledger.sqlite"
     with Ledger(path, resume=False) as ledger:

@@ -15,23 +15,25 @@ from dpassay.errors import InvalidInput, LedgerError
 from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
-from dpassay.trials.blocks import Counts
+from dpassay.trials.blocks import BlockCounts
 from dpassay.trials.ledger import Key, Ledger, block_key, code_of, dataset_key
 
 DATASET = b"d" * 32
 
 
-def row(first: int = 0, value: int = 7) -> tuple[Key, Counts]:
+def row(first: int = 0, value: int = 7) -> tuple[Key, BlockCounts]:
     calls = np.array(
         [[[value, 1000 - value], [1, 999]], [[value, 1000 - value], [0, 1000]]], dtype=np.int64
     )
-    return block_key(DATASET, first, first + 2, 10_000), Counts(calls=calls, marks=(b"m" * 16, b""))
+    return block_key(DATASET, first, first + 2, 10_000), BlockCounts(
+        calls=calls, marks=(b"m" * 16, b"")
+    )
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     with Ledger(tmp_path / "ledger.sqlite", resume=False) as ledger:
-        ledger.put([row(0), row(2, 8)])
+        ledger.keep([row(0), row(2, 8)])
     return tmp_path / "ledger.sqlite"
 
 
@@ -51,7 +53,7 @@ def test_floats_come_out_as_floats(tmp_path: Path) -> None:
     """Quantiles and moments were kept as the bit patterns of whole numbers."""
     calls = np.array([[[0.1, -0.0, np.nan, np.inf]]])
     with Ledger(tmp_path / "ledger.sqlite", resume=False) as ledger:
-        ledger.put([(row()[0], Counts(calls=calls, marks=(b"", b"")))])
+        ledger.keep([(row()[0], BlockCounts(calls=calls, marks=(b"", b"")))])
         found = ledger.get(row()[0])
     assert found is not None
     assert found.calls.dtype == np.float64
@@ -91,11 +93,11 @@ def test_a_file_is_made_by_the_first_counts_only(tmp_path: Path) -> None:
 
 def test_other_counts_under_the_same_key_are_an_error(path: Path) -> None:
     with Ledger(path, resume=True) as ledger:
-        ledger.put([row()])
+        ledger.keep([row()])
         with pytest.raises(
             LedgerError, match=r"holds another result for blocks 0 to 1 of dataset 64646464"
         ):
-            ledger.put([row(6), row(0, 9)])
+            ledger.keep([row(6), row(0, 9)])
         assert ledger.get(row(6)[0]) is None, "all of a shard or nothing of it"
 
 
@@ -170,7 +172,7 @@ def test_a_file_that_cannot_be_used(
     assert "\n" not in str(caught.value)
     if ours:
         with Ledger(path, resume=False) as ledger:
-            ledger.put([row()])
+            ledger.keep([row()])
             assert ledger.get(row()[0]) is not None
     else:
         with pytest.raises(InvalidInput, match=message):
@@ -191,7 +193,7 @@ def test_a_full_disk(path: Path) -> None:
         ledger._connection.execute("PRAGMA max_page_count = 3")
         many = [row(first) for first in range(10, 2000, 2)]
         with pytest.raises(LedgerError, match=r"cannot be read or written .*full"):
-            ledger.put(many)
+            ledger.keep(many)
         assert ledger.get(row()[0]) is not None
         assert all(ledger.get(key) is None for key, _ in many)
 
@@ -215,14 +217,14 @@ def test_a_read_only_folder(path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         Ledger(path, resume=False)
     assert path.exists()
     with pytest.raises(LedgerError, match="readonly"):
-        Ledger(path.parent / "new.sqlite", resume=False).put([row()])
+        Ledger(path.parent / "new.sqlite", resume=False).keep([row()])
 
 
 def write_all(path: Path, start: object) -> None:
     start.wait()  # type: ignore[attr-defined]
     with Ledger(path, resume=True) as ledger:
         for first in range(0, 200, 2):
-            ledger.put([row(first)])
+            ledger.keep([row(first)])
 
 
 def test_two_processes_write_the_same_rows(tmp_path: Path) -> None:

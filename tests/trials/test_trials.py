@@ -10,7 +10,7 @@ from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.data import Labelled
 from dpassay.pairs import FlipLabel, Pairs, Replace, replace_one
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.trials.blocks import BLOCK, draw
 from dpassay.trials.encoders import Labels
 from tests.core.toys import Sampled, flip_group, target_of
@@ -25,7 +25,7 @@ def counts(
     phase: str = "screen",
     seed: int = 0,
     change: FlipLabel | Replace | None = None,
-    group: Group = GROUP,
+    group: PairGroup = GROUP,
 ) -> NDArray[np.int64]:
     state = FAIR.prepare(group.pairs.base)
     return draw(FAIR, state, group, change, size, Labels((0, 1, 2)), phase=phase, seed=seed)
@@ -47,7 +47,7 @@ def test_more_trials_begin_with_the_same_blocks() -> None:
 
 def test_a_count_depends_on_its_key_alone() -> None:
     np.testing.assert_array_equal(counts(), counts())
-    other_base = Group(
+    other_base = PairGroup(
         pairs=Pairs(
             base=Labelled(np.ones((2, 1)), np.zeros(2, dtype=int)),
             changes=(FlipLabel(0),),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.resolve import expected, resolve
-from dpassay.trials.isolation.desk import Desk
+from dpassay.trials.isolation.server import MechanismServer
 from dpassay.trials.wire import HEAD, MARK, Garbled, Line, Text, pack, read, unpack
 from dpassay.trials.written import ANSWERS, reachable_from, worst_case_from
 
@@ -62,11 +62,10 @@ def test_an_array_of_objects_is_garbled() -> None:
 def test_what_a_mechanism_of_the_catalogue_says_is_read_as_it_was(name: str) -> None:
     """Its description, its own worst cases and its states; laws and counts as in a whole audit."""
     target = resolve(name)
-    desk = Desk(lambda: target, 4.0)
+    server = MechanismServer(lambda: target, 4.0)
 
     def said(operation: str) -> Any:
-        told = unpack(pack(0, desk(operation, (None,), {})))[1]
-        return read(ANSWERS[operation], told["done"])
+        return read(ANSWERS[operation], unpack(pack(0, server(operation, (None,), {})))[1])
 
     facts = said("describe")
     assert tuple(each.claim() for each in facts.claims) == tuple(

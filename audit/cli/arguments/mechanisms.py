@@ -1,4 +1,4 @@
-"""Which mechanisms are asked for, and with which claims.
+"""Which mechanisms are asked for, with which claims, and what their worst pair is searched for in.
 
 Those of the command line, of the configuration, or the catalogue.
 """
@@ -6,29 +6,35 @@ Those of the command line, of the configuration, or the catalogue.
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
-from dpassay.claims import DP, SPELLED, SPELLINGS, Claim
+from dpassay.claims import DP, Claim
 from dpassay.claims import spelled as claim_of
-from dpassay.cli.arguments.searches import SEARCH, Searches, Sought, searched, searches_of
+from dpassay.cli.arguments.subject import answers_said, claim_numbers, parameters_of, programs_of
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured
-from dpassay.config.values import assignment, listed, spelled, table_of, value_of, written
+from dpassay.config.outputs import output_said
+from dpassay.config.searches import SearchConfig, search_of
+from dpassay.config.values import written
 from dpassay.data import Labelled
 from dpassay.engine.apart import CAN_FORK
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism
+from dpassay.relations import REPLACE_ONE
+from dpassay.search.declared import output_of
+from dpassay.search.proposals.proposal import Space
 from dpassay.search.spaces import space_of
+from dpassay.targets.adapter import full
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import is_own
 from dpassay.targets.resolve import (
-    Answers,
+    AnswerKind,
     accepts,
     answers_of,
     is_function,
@@ -38,67 +44,106 @@ from dpassay.targets.resolve import (
 )
 from dpassay.trials.isolation.introduce import introduced
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.isolation.target import Isolated, StandIn
+from dpassay.trials.isolation.target import Isolated
 
 DESCRIBING = (
     *("process", "http", "parameters", "learner", "claim", "answers"),
     *("search", "together", "output", "configured"),
 )
 """Options that say what is audited; the zoo has its own functions, claims and data."""
+OF_SEARCH = ("search", "together", "output")
+"""What the command line, an entry, or the run may say of a search."""
+NOTHING = Configured(target="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """Mechanisms that are asked for, and what the command line says of all of them."""
+class WantedMechanisms:
+    """Mechanisms that are asked for, and what is said of all of them.
+
+    What the command line says (`said`) goes before what an entry says; what the file or a
+    variable says of all mechanisms (`of_run`) goes after.
+    """
 
     mechanisms: tuple[Configured, ...]
     named: bool  # whether somebody has named them; else they are the catalogue
-    parameters: dict[str, Any]  # of all that have them; they go before configured ones
-    claim: dict[str, float] | None = None  # numbers of the claim that replaces their own
-    answers: Answers | None = None  # what plain functions answer
+    said: Configured = NOTHING
+    of_run: Configured = NOTHING
     mode: str = "monte-carlo"  # see `dpassay.engine.settings.Settings`
-    searches: Searches = field(default_factory=Searches)
     # if attacked, and so in need of no claim: those that may answer anything
     attacked: frozenset[str] | None = None
     members: tuple[AuditTarget, ...] = ()  # of the zoo, instead of mechanisms
 
+    def of(self, each: Configured, key: str) -> tuple[Any, str]:
+        """Return what is said of a mechanism, and by which option or key; "" is the run's."""
+        for source, name in ((self.said, f"--{key}"), (each, key), (self.of_run, "")):
+            if getattr(source, key) is not None:
+                return getattr(source, key), name
+        return None, ""
+
+    def claim(self, each: Configured) -> tuple[dict[str, float] | None, str]:
+        """Return the numbers of a claim, and the option or the file that holds them."""
+        numbers, name = self.of(each, "claim")
+        return numbers, name if name.startswith("--") else each.where.partition(",")[0]
+
+    def search(self, each: Configured) -> SearchConfig | None:
+        """Return what one mechanism's pair is searched for among; None where it is not."""
+        text, name = self.of(each, "search")
+        return None if text is None else search_of(text, name or "search")
+
     @property
     def of_pairs(self) -> bool:
         """Whether some of them are looked at on pairs that are given, not searched for."""
-        return any(self.searches.search(each) is None for each in self.mechanisms)
+        return any(self.search(each) is None for each in self.mechanisms)
 
     @property
     def of_records(self) -> bool:
         """Whether some of them are looked at on labelled records."""
-        found = map(self.searches.search, self.mechanisms)
-        return any(each is None or each.of_records for each in found)
+        searches = map(self.search, self.mechanisms)
+        return any(each is None or each.of_records for each in searches)
 
 
-def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wanted:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """What one mechanism's worst pair is searched for among, and what it may answer."""
+
+    search: SearchConfig
+    space: Space
+    answers: AnswerKind
+
+
+def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> WantedMechanisms:
     """Return which mechanisms a command line asks for."""
-    said = tuple(Configured(target=target) for target in arguments.targets)
-    searches, programs = searches_of(config, mode=mode), programs_of(arguments)
+    found = tuple(Configured(target=target) for target in arguments.targets)
+    # nothing is searched for where laws are computed: a search samples
+    keys = () if mode in ("exact", "exhaustive") else OF_SEARCH
+    said = Configured(
+        target="",
+        claim=None if arguments.claim is None else claim_numbers(arguments.claim),
+        answers=arguments.answers,
+        parameters=parameters_of(arguments.parameters, arguments.learner),
+        **{key: getattr(config, key) for key in keys if config.said(key)},
+    )
+    of_run = {key: getattr(config, key) for key in keys if not config.said(key)}
+    if said.answers is not None:
+        answers_said(said.answers, "--answers")
+    wanted = WantedMechanisms(
+        mechanisms=(), named=True, said=said, of_run=replace(NOTHING, **of_run), mode=mode
+    )
+    programs = programs_of(arguments)
     for option, each in programs:
-        if searches.search(each) is None:
-            raise InvalidInput(f"{option}: requires {SEARCH}, which says what its data look like")
-    named = (*said, *(each for _, each in programs)) or config.mechanisms
-    if not named and (searches.said or searches.of_run):
+        if wanted.search(each) is None:
+            raise InvalidInput(f"{option}: requires --search, which says what its data look like")
+    named = (*found, *(each for _, each in programs)) or config.mechanisms
+    if not named and wanted.search(NOTHING) is not None:
         raise InvalidInput(
-            f"{SEARCH} = '{config.search}' ({config.origin('search')}): needs a TARGET, or "
+            f"--search = '{config.search}' ({config.origin('search')}): needs a TARGET, or "
             "mechanisms in dpassay.toml; the catalogue as a whole is not searched"
         )
-    return Wanted(
-        mechanisms=named or tuple(Configured(target=target) for target in ENTRIES),
-        named=bool(named),
-        parameters=parameters_of(arguments.parameters, arguments.learner),
-        claim=None if arguments.claim is None else claim_numbers(arguments.claim),
-        answers=_answers(arguments.answers, "--answers"),
-        mode=mode,
-        searches=searches,
-    )
+    every = named or tuple(Configured(target=target) for target in ENTRIES)
+    return replace(wanted, mechanisms=every, named=bool(named))
 
 
-def zoo_of(arguments: argparse.Namespace, *, mode: str) -> Wanted:
+def zoo_of(arguments: argparse.Namespace, *, mode: str) -> WantedMechanisms:
     """Return the broken mechanisms that a command line names, or all, each before its twin."""
     from dpassay.mechanisms.broken.zoo import specimens
 
@@ -118,40 +163,15 @@ def zoo_of(arguments: argparse.Namespace, *, mode: str) -> Wanted:
             (f"{name}-twin", each.twin, claim),
         ):
             address = f"{function.__module__}:{function.__name__}"
-            answers = Answers(free=True, bits=each.bits)
+            answers = AnswerKind(free=True, bits=each.bits)
             target = resolve(address, None, (told,), answers, name=called)
             members.append(replace(target, space=space))
-    return Wanted(mechanisms=(), named=True, parameters={}, mode=mode, members=tuple(members))
-
-
-def programs_of(arguments: argparse.Namespace) -> list[tuple[str, Configured]]:
-    """Return the programs and services that a command line names, each with its option."""
-    kinds = {"process": ("Process", "command"), "http": ("Http", "url")}
-    return [
-        (
-            f"--{option}",
-            Configured(
-                target=f"dpassay.targets.foreign:{kind}", name=option, parameters={parameter: text}
-            ),
-        )
-        for option, (kind, parameter) in kinds.items()
-        for text in getattr(arguments, option, [])
-    ]
-
-
-def parameters_of(assignments: list[str], learner: str | None) -> dict[str, Any]:
-    """Return the parameters that `-p` and `--learner` say.
-
-    Numbers are texts, as every mechanism reads them in its own way.
-    """
-    pairs = (assignment(text, "-p") for text in assignments)
-    found = {name: spelled(value_of(text, f"-p {name}")) for name, text in pairs}
-    return found if learner is None else found | {"learner": learner}
+    return WantedMechanisms(mechanisms=(), named=True, mode=mode, members=tuple(members))
 
 
 @contextmanager
 def opened(
-    wanted: Wanted, records: int | Labelled, limits: Limits | None
+    wanted: WantedMechanisms, records: int | Labelled, limits: Limits | None
 ) -> Iterator[list[AuditTarget]]:
     """Give what `targets_of` does, and end the processes that it has opened."""
     built: list[AuditTarget] = []
@@ -165,7 +185,7 @@ def opened(
 
 
 def targets_of(
-    wanted: Wanted, records: int | Labelled, limits: Limits | None = None
+    wanted: WantedMechanisms, records: int | Labelled, limits: Limits | None = None
 ) -> Iterator[AuditTarget]:
     """Yield the mechanisms that are asked for, each with its claims.
 
@@ -176,18 +196,18 @@ def targets_of(
     about, where trials are asked for.
     """
     yield from wanted.members
-    every, parameters = wanted.mechanisms, wanted.parameters
+    every, parameters = wanted.mechanisms, wanted.said.parameters
     taken: set[str] = set()
     size = records if isinstance(records, int) else len(records)
     for each in every:
         with _placed(each):
-            sought = wanted.searches.of(each, records if isinstance(records, Labelled) else None)
-            said = sought.answers if sought is not None else _said_answers(each, wanted)
+            sought = _sought(each, wanted, records if isinstance(records, Labelled) else None)
+            answers = _said_answers(each, wanted) if sought is None else sought.answers
         known = replace(
             each,
             parameters=sized(each.target, each.parameters, size, fixed=wanted.mode != "exhaustive"),
         )
-        build = partial(_chosen, known, wanted, sought, several=len(every) > 1)
+        build = partial(_built, known, wanted, sought)
         if limits is None or not _is_foreign(each, parameters):
             target = build()
         else:
@@ -198,7 +218,7 @@ def targets_of(
                 _fallback(known, wanted, sought),
                 address=each.target,
                 parameters=known.parameters | parameters,
-                answers=said,
+                answers=answers,
                 # a claim that is known to be wrong is held against no attack
                 lost=None
                 if wanted.attacked is None
@@ -206,7 +226,8 @@ def targets_of(
             )
         if sought is not None:
             target = replace(target, space=sought.space)
-        has = parameters if isinstance(target, Isolated) and target.lost else target.parameters
+        lost = isinstance(target, Isolated) and target.hosts.lost
+        has = parameters if lost else target.parameters
         taken |= parameters.keys() & has.keys()
         if wanted.mode != "monte-carlo":
             yield target
@@ -219,20 +240,98 @@ def targets_of(
             )
 
 
-def _chosen(
-    each: Configured, wanted: Wanted, sought: Sought | None, *, several: bool
-) -> AuditTarget:
+def _sought(each: Configured, wanted: WantedMechanisms, records: Labelled | None) -> Sought | None:
+    """Return what one mechanism's worst pair is searched for among.
+
+    An output may only be declared if something is searched for, and answers taken together only
+    if it is asked at points. What is said of the whole run may change nothing.
+    """
+    search = wanted.search(each)
+    together, option = wanted.of(each, "together")
+    if together and option and (search is None or not search.has_queries):
+        raise InvalidInput(
+            f"{option}: requires --search records or table, whose queries have several answers"
+        )
+    output, option = wanted.of(each, "output")
+    if search is None and option:
+        raise InvalidInput(
+            f"{option} = '{output}': requires --search; without one, --answers says what a "
+            "function answers"
+        )
+    if search is None:
+        return None
+    space = search.space(records)
+    answers = AnswerKind(
+        free=True,
+        together=space.columns if together and search.has_queries else 0,
+        bits=search.bits,
+        output=None if output is None else output_of(output_said(output)),
+    )
+    return Sought(search=search, space=space, answers=answers)
+
+
+def _built(each: Configured, wanted: WantedMechanisms, sought: Sought | None) -> AuditTarget:
     """Build one mechanism; where there are several, with those of the parameters that it has."""
-    own = {
+    several = len(wanted.mechanisms) > 1
+    parameters = each.parameters | {
         name: value
-        for name, value in wanted.parameters.items()
+        for name, value in wanted.said.parameters.items()
         if not several or accepts(each.target, name)
     }
     with _placed(each):
-        found = _built(each, own, wanted.claim, wanted.answers, sought)
+        if sought is not None:
+            return _searched(each, parameters, wanted, sought)
+        answers, (numbers, source) = _said_answers(each, wanted), wanted.claim(each)
+        if answers is not None and not is_function(each.target):
+            raise InvalidInput(
+                f"{wanted.of(each, 'answers')[1]}: only for a plain function; '{each.target}' "
+                "names its own answers"
+            )
+        claims = None
+        if numbers is not None:
+            known = answers or answers_of(each.target, parameters)
+            claim = claim_of(numbers, source, labels=known.numbers is None)
+            claims = (replace(claim, relation=relation_of(each.target, parameters)),)
+        found = resolve(each.target, parameters, claims, answers, name=each.called)
     if each.called in (wanted.attacked or ()) and isinstance(found.mechanism, FunctionMechanism):
         return replace(found, mechanism=replace(found.mechanism, free=True))
     return found
+
+
+def _searched(
+    each: Configured, parameters: dict[str, Any], wanted: WantedMechanisms, sought: Sought
+) -> AuditTarget:
+    """Build a mechanism whose pairs are searched for.
+
+    By default its claims are its own that a search can be held against.
+    """
+    name, search, (text, option) = each.target, sought.search, wanted.of(each, "answers")
+    if text is not None:
+        raise InvalidInput(f"{option}: has no effect with --search; its answers may be anything")
+    if name in ENTRIES and not search.has_queries:
+        raise InvalidInput(
+            f"{search.argument} = '{search.said}': must be records or table,file=F,label=L; "
+            f"'{name}' takes labelled records"
+        )
+    if wanted.of(each, "together")[0] and search.has_queries and not is_function(name):
+        raise InvalidInput(
+            f"--together: only for a plain function; '{name}' answers each query by itself"
+        )
+    if search.bits and name in ENTRIES:
+        raise InvalidInput(f"bits: only for functions and programs; '{name}' is none")
+    among = partial(replace, relation=sought.space.relation)
+    numbers, source = wanted.claim(each)
+    claims = None if numbers is None else (among(claim_of(numbers, source, labels=True)),)
+    target = resolve(name, parameters, claims, sought.answers, name=each.called)
+    n = getattr(target.given, "fixed_n", None), target.parameters.get("n")
+    if n != (None, None) and not search.fixed:
+        raise InvalidInput(
+            f"{search.argument} = '{search.said}': must be records,fixed=true; '{name}' speaks of "
+            "datasets of one size"
+        )
+    # claims that name no neighbours of their own speak of the space's
+    made = (among(each) if each.relation == REPLACE_ONE else each for each in target.claims)
+    return replace(target, claims=tuple(made))
 
 
 def _is_foreign(each: Configured, parameters: Mapping[str, Any]) -> bool:
@@ -247,12 +346,14 @@ def _is_foreign(each: Configured, parameters: Mapping[str, Any]) -> bool:
     )
 
 
-def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditTarget | None:
+def _fallback(
+    each: Configured, wanted: WantedMechanisms, sought: Sought | None
+) -> AuditTarget | None:
     """Return what is known of a mechanism without the user's code, if its claim is."""
-    numbers = each.claim if wanted.claim is None else wanted.claim
+    numbers, source = wanted.claim(each)
     if numbers is None:
         # no claim of the catalogue depends on the learner
-        names = (each.parameters | wanted.parameters).items()
+        names = (each.parameters | wanted.said.parameters).items()
         plain = {name: value for name, value in names if name != "learner"}
         if not is_own(each.target) or any(":" in written(value) for value in plain.values()):
             return None
@@ -260,8 +361,8 @@ def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditT
         twin = resolve(each.target, taken, name=each.called)
         return replace(twin, claims=tuple(twin.mechanism.claims))
     with _placed(each):
-        answers = _said_answers(each, wanted) or Answers()
-        claim = claim_of(numbers, _source(each, wanted.claim), labels=answers.numbers is None)
+        answers = _said_answers(each, wanted) or AnswerKind()
+        claim = claim_of(numbers, source, labels=answers.numbers is None)
     if sought is not None:
         claim = replace(claim, relation=sought.space.relation)
     has = {"labels": answers.labels} if answers.numbers is None else {"numbers": answers.numbers}
@@ -269,7 +370,7 @@ def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditT
         name=each.called,
         address=each.target,
         parameters={},
-        mechanism=StandIn(has),
+        mechanism=full(SimpleNamespace(**has)),
         claims=(claim,),
         space=None if sought is None else sought.space,
     )
@@ -277,13 +378,14 @@ def _fallback(each: Configured, wanted: Wanted, sought: Sought | None) -> AuditT
 
 def without(name: str, *claims: Claim) -> AuditTarget:
     """Return what stands for a mechanism that could not be built, with what it claims."""
-    known = StandIn({"labels": (0, 1)})
+    known = full(SimpleNamespace(labels=(0, 1)))
     return AuditTarget(name=name, address=name, parameters={}, mechanism=known, claims=claims)
 
 
-def _said_answers(each: Configured, wanted: Wanted) -> Answers | None:
+def _said_answers(each: Configured, wanted: WantedMechanisms) -> AnswerKind | None:
     """Return what the user says that a function answers, if anything."""
-    return _answers(each.answers, "answers") if wanted.answers is None else wanted.answers
+    text, option = wanted.of(each, "answers")
+    return None if text is None else answers_said(text, option)
 
 
 @contextmanager
@@ -295,72 +397,3 @@ def _placed(each: Configured) -> Iterator[None]:
         if each.where:
             raise InvalidInput(f"{each.where}: {error}") from error
         raise
-
-
-def _built(
-    each: Configured,
-    given: dict[str, Any],
-    said: dict[str, float] | None,
-    answers: Answers | None,
-    sought: Sought | None,
-) -> AuditTarget:
-    """Build one mechanism; what the command line says goes before what is configured for it."""
-    option = "answers" if answers is None and each.where else "--answers"
-    answers = _answers(each.answers, "answers") if answers is None else answers
-    parameters = each.parameters | given
-    numbers = each.claim if said is None else said
-    if sought is not None:
-        asked = None if numbers is None else claim_of(numbers, _source(each, said), labels=True)
-        declared = "" if answers is None else option
-        return searched(each, parameters, asked, sought, option=declared)
-    if answers is not None and not is_function(each.target):
-        raise InvalidInput(
-            f"{option}: only for a plain function; '{each.target}' names its own answers"
-        )
-    if numbers is None:
-        return resolve(each.target, parameters, None, answers, name=each.called)
-    known = answers or answers_of(each.target, parameters)
-    claim = claim_of(numbers, _source(each, said), labels=known.numbers is None)
-    claim = replace(claim, relation=relation_of(each.target, parameters))
-    return resolve(each.target, parameters, (claim,), answers, name=each.called)
-
-
-def _source(each: Configured, said: dict[str, float] | None) -> str:
-    """Where a claim was made: on the command line, or in which file."""
-    return "--claim" if said is not None else each.where.partition(",")[0]
-
-
-def claim_numbers(text: str) -> dict[str, float]:
-    """Read a claim as it stands after `--claim`."""
-    wrong = InvalidInput(f"--claim = '{text}': must be {SPELLED}")
-    try:
-        given = table_of(text, "--claim", SPELLED)
-        numbers = {name: float(value) for name, value in given.items()}
-    except (ValueError, TypeError):
-        raise wrong from None
-    if set(numbers) not in SPELLINGS or text.count("=") > len(numbers):
-        raise wrong
-    return numbers
-
-
-def _answers(text: str | None, option: str) -> Answers | None:
-    """Read what is answered.
-
-    A list of labels, or the limits of real numbers with two dots between them.
-    """
-    if text is None:
-        return None
-    low, separator, high = text.partition("..")
-    try:
-        if separator:
-            limits = (float(low) if low else -math.inf, float(high) if high else math.inf)
-            if limits[0] < limits[1]:
-                return Answers(labels=(), numbers=limits)
-        else:
-            labels = tuple(map(int, listed(text)))
-            if len(labels) >= 2 and len(set(labels)) == len(labels):
-                return Answers(labels=labels)
-    except (ValueError, TypeError):
-        pass
-    allowed = "labels like 0,1,2 or limits of numbers like 0..1 (.. for any)"
-    raise InvalidInput(f"{option} = '{text}': must be {allowed}")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dpassay.config.load import Config
-from dpassay.config.options import COMMAND_LINE, OPTIONS
+from dpassay.config.options import TABLE
 from dpassay.csv_files import shown
 from dpassay.data import BUILT_IN, Labelled, Table, load, split
 from dpassay.engine.domains.domain import Domain
 from dpassay.engine.settings import Settings
-from dpassay.errors import InvalidInput, require
+from dpassay.errors import InvalidInput
 from dpassay.pairs import replace_one
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
@@ -36,10 +36,15 @@ IDLE_OPTIONS = {
     ),
 }
 """Options that would change nothing in a mode; they are refused, not ignored."""
-LEAST_TRANSCRIPTS = 20
-"""A side; see `dpassay.attacks.repeated.run`."""
 RESUMABLE = ("auto", "monte-carlo")
 """Modes with trials that can be taken up again."""
+
+
+def refuse_idle(config: Config, keys: Iterable[str], why: str) -> None:
+    """Raise `InvalidInput` if the command line says an option that would change nothing."""
+    for key in keys:
+        if config.said(key):
+            raise InvalidInput(f"{TABLE[key].flag}: has no effect {why}")
 
 
 def settings_of(config: Config, *, resume: bool = False) -> Settings:
@@ -49,28 +54,26 @@ def settings_of(config: Config, *, resume: bool = False) -> Settings:
     for every run may change nothing.
     """
     on_workers = ("jobs",) if config.mode == "exhaustive" and config.executor == "dask" else ()
-    for key in IDLE_OPTIONS[config.mode]:
-        if config.said(key) and key not in on_workers:
-            raise InvalidInput(f"{_flag(key)}: has no effect with --mode {config.mode}")
+    idle = [key for key in IDLE_OPTIONS[config.mode] if key not in on_workers]
+    refuse_idle(config, idle, f"with --mode {config.mode}")
     if resume and config.mode not in RESUMABLE:
         raise InvalidInput(f"--resume: has no effect with --mode {config.mode}")
     if resume and config.out is None:
         raise InvalidInput("--resume: requires --out DIR, the folder of the interrupted run")
-    alone = config.command_line
     domain = None
     if config.mode == "exhaustive":
-        if alone["n"] is None or alone["domain"] is None:
+        if config.n is None or config.domain is None:
             raise InvalidInput(
                 "--mode exhaustive: needs --n (records in a dataset) and --domain (points of the "
                 "line, or of a grid)"
             )
-        domain = Domain(n=alone["n"], points=alone["domain"])
+        domain = Domain(n=config.n, points=config.domain)
     if config.said("executor") and config.executor == "dask" and config.mode == "exact":
         raise InvalidInput(
-            f"{_flag('executor')} dask: has no effect with --mode exact, which computes the laws "
+            "--executor dask: has no effect with --mode exact, which computes the laws "
             "of the pairs here; --mode exhaustive and trials use a cluster"
         )
-    limits = {key: alone[key] for key in ("shard_timeout", "memory")}
+    limits = {key: getattr(config, key) for key in ("shard_timeout", "memory")}
     shared: dict[str, Any] = {
         key: getattr(config, key)
         for key in (
@@ -83,8 +86,7 @@ def settings_of(config: Config, *, resume: bool = False) -> Settings:
 
 def limits_of(config: Config) -> Limits:
     """Return what a process with a user's code may take."""
-    alone = config.command_line
-    return Limits(seconds=alone["shard_timeout"], memory=alone["memory"])
+    return Limits(seconds=config.shard_timeout, memory=config.memory)
 
 
 def workers_of(config: Config) -> dict[str, Any]:
@@ -95,10 +97,10 @@ def workers_of(config: Config) -> dict[str, Any]:
     on_cluster = config.executor == "dask"
     scheduler = config.scheduler if on_cluster else None
     if config.said("scheduler") and not on_cluster:
-        raise InvalidInput(f"{_flag('scheduler')}: requires --executor dask")
+        raise InvalidInput("--scheduler: requires --executor dask")
     if config.said("jobs") and scheduler is not None:
         raise InvalidInput(
-            f"{_flag('jobs')}: has no effect with a scheduler ({config.origin('scheduler')}), "
+            f"--jobs: has no effect with a scheduler ({config.origin('scheduler')}), "
             "whose workers do the work"
         )
     idle = scheduler is not None or (config.executor == "inline" and not config.said("jobs"))
@@ -112,14 +114,14 @@ def workers_of(config: Config) -> dict[str, Any]:
 def refuse_idle_limits(config: Config, targets: Sequence[AuditTarget], settings: Settings) -> None:
     """Raise `InvalidInput` if limits are given to processes or searches of which there are none."""
     if config.said("search_seconds") and all(target.space is None for target in targets):
-        raise InvalidInput(f"{_flag('search_seconds')}: requires {_flag('search')}")
+        raise InvalidInput("--search-seconds: requires --search")
     if settings.kind != "inline" or any(isinstance(target, Isolated) for target in targets):
         return
     for key in ("shard_timeout", "memory"):
         if config.said(key):
             raise InvalidInput(
-                f"{_flag(key)}: requires your own code or --executor local; code that runs inline "
-                "cannot be stopped"
+                f"{TABLE[key].flag}: requires your own code or --executor local; code that runs "
+                "inline cannot be stopped"
             )
 
 
@@ -140,7 +142,7 @@ def read_table(config: Config, slice_by: str | None = None, *, task: str | None 
     return load(source, config.label, slice_by, missing=True, numbers=numbers)
 
 
-def data_of(config: Config) -> Group:
+def data_of(config: Config) -> PairGroup:
     """Return the pairs and queries made from the data that are asked for.
 
     There must be two labels.
@@ -157,7 +159,7 @@ def data_of(config: Config) -> Group:
     drawn: dict[str, Any] = {"neighbours": config.neighbours, "seed": config.seed}
     pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, **drawn)
     pairs = pairs.in_file(parts.lines)
-    return Group(
+    return PairGroup(
         pairs=pairs, queries=parts.queries, kind="data", reason=pairs.how, source=parts.source
     )
 
@@ -186,20 +188,3 @@ def _not_two(table: Table) -> str:
         if len(at) == 2 or (len(at) == 1 and len(set(X[:, at[0]])) == 2)
     ]
     return f"{told}; columns with two values: {shown(two)}" if two else told
-
-
-def transcripts_of(config: Config) -> int | None:
-    """Return how many transcripts a side are drawn; None where nothing is said."""
-    said = config.command_line["transcripts"]
-    require(
-        said is None or said == 0 or said >= LEAST_TRANSCRIPTS,
-        "--transcripts",
-        said,
-        f"0, or an integer >= {LEAST_TRANSCRIPTS}",
-    )
-    found: int | None = said
-    return found
-
-
-def _flag(key: str) -> str:
-    return (OPTIONS | COMMAND_LINE)[key].flag

@@ -9,12 +9,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NoReturn
 
+from dpassay.config.load import Config, load_config
 from dpassay.config.option import Option
-from dpassay.config.options import COMMAND_LINE, OPTIONS
+from dpassay.config.options import TABLE
 from dpassay.errors import InvalidInput, near
 
-TABLE = OPTIONS | COMMAND_LINE
 WIDTH = 78
+
+
+def in_force(arguments: argparse.Namespace) -> Config:
+    """Return what is in force: the command line, then variables, the file and the profile."""
+    return load_config({key: getattr(arguments, key, None) for key in TABLE})
 
 
 class Parser(argparse.ArgumentParser):
@@ -25,10 +30,15 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options
         )
 
-    def describe(self, description: str, epilog: str) -> None:
-        """Say what the command does, and what stands below its options: examples, exit codes."""
-        self.description = textwrap.fill(" ".join(description.split()), WIDTH)
-        self.epilog = epilog
+    def describe(self, page: str | None, epilog: str = "") -> None:
+        """Set the page of help: a description, and what stands below the options.
+
+        The examples, which are indented in `page`, stand there, then `epilog`.
+        """
+        text, _, examples = (page or "").partition("\n\n  ")
+        self.description = textwrap.fill(" ".join(text.split()), WIDTH)
+        examples = examples and f"examples:\n  {examples}"
+        self.epilog = "\n".join(filter(None, (examples, epilog)))
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
@@ -77,7 +87,7 @@ WORDS = (
 differently."""
 
 
-class Checked(argparse.Action):
+class CheckedOption(argparse.Action):
     """Reads the value of an option by its row in the table, and refuses one that is not allowed."""
 
     row: Option
@@ -120,7 +130,7 @@ def add_option(
     names = flags or (row.flag,)
     if row.switch:
         names = (*names, *(f"--no-{name.removeprefix('--')}" for name in names))
-    action = type("Checked", (Checked,), {"row": row})
+    action = type("Checked", (CheckedOption,), {"row": row})
     command.add_argument(
         *names,
         dest=dest or key,

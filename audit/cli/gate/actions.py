@@ -8,15 +8,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.gate.kind import RecordKind
-from dpassay.cli.gate.kinds import record_of
 from dpassay.cli.output.terminal import console
-from dpassay.cli.records import sound
+from dpassay.cli.records import record_of, sound
 from dpassay.config.load import Config
 from dpassay.config.options import OPTIONS
 from dpassay.errors import InvalidInput, printable
-from dpassay.record.baseline import Judged, judge
+from dpassay.record.baseline import Judged, judge, require_same, unexcused, without_curves
+from dpassay.record.compare import compare
 from dpassay.record.files import dumps, exists, writable, write_text
+from dpassay.record.kinds import ATTACKS, RUNS, RecordKind
+
+
+def baseline_in(kind: RecordKind, config: Config) -> Path:
+    """Return where the baseline of a kind is."""
+    named = kind is RUNS or config.said("baseline")
+    return Path(config.baseline if named else kind.baseline)
 
 
 @sound("one of the records")
@@ -24,14 +30,15 @@ def accept(kind: RecordKind, text: str, config: Config) -> int:
     """Make a record of a finished run the baseline, and say what of it no baseline excuses."""
     place, record = record_of(kind, text)
     kind.require_whole(record, place)
-    held, path = kind.acceptable(record, place), kind.baseline_in(config)
-    if exists(path) and not kind.is_one(path):
+    kind.require_acceptable(record, place)
+    held, path = without_curves(record), baseline_in(kind, config)
+    if exists(path) and not kind.holds(path):
         raise InvalidInput(
             f"--baseline = '{path}': is not {kind.noun}, so it is not replaced; move it away, or "
             "name another file"
         )
     write_text(path, dumps(held), "--baseline")
-    for line in kind.unexcused(record):
+    for line in unexcused(record):
         sys.stderr.write(printable(f"dpassay: {line}") + "\n")
     sys.stdout.write(f"{path}: {kind.number(record)} of {place}; keep it with your code\n")
     return Exit.NOTHING
@@ -42,15 +49,19 @@ def check(kind: RecordKind, text: str, config: Config, arguments: argparse.Names
     """Hold a record of a finished run against the baseline, which must not be stale."""
     place, record = record_of(kind, text)
     kind.require_whole(record, place)
-    path = kind.baseline_in(config)
+    path = baseline_in(kind, config)
     old = kind.accepted(path)
-    kind.current(old, record, path)
-    comparison = kind.compare(old, record, config.tolerance, arguments.estimates)
+    require_same(old, record, path)
+    comparison = compare(old, record, tolerance=config.tolerance, strict=arguments.estimates)
     judged = judge(comparison, config.suppressions, datetime.now(tz=UTC).date(), path)
     configured = None if config.out is None else str(place.parent)
-    folder = arguments.pages or (config.out if kind.configured else configured)
-    if folder is not None:
-        kind.beside(record, judged, Path(folder))
+    folder = arguments.pages or (config.out if kind is RUNS else configured)
+    if folder is not None and kind is RUNS:
+        from dpassay.reports.run.pipeline.comment import to_comment
+
+        # the comment on a pull request again, now with the difference to the baseline
+        writable(Path(folder))
+        write_text(Path(folder) / "comment.md", to_comment(record, judged.as_json()))
     return deliver(judged, place, folder, as_json=arguments.json)
 
 
@@ -63,16 +74,16 @@ def compare_records(kind: RecordKind, arguments: argparse.Namespace) -> int:
     )
     kind.require_whole(old, old_path, "OLD")
     kind.require_whole(new, new_path, "NEW")
-    kind.comparable(old, new, old_path, new_path)
+    require_same(old, new, old_path, "OLD")
     tolerance = OPTIONS["tolerance"].default if arguments.tolerance is None else arguments.tolerance
-    comparison = kind.compare(old, new, tolerance, arguments.estimates)
+    comparison = compare(old, new, tolerance=tolerance, strict=arguments.estimates)
     judged = Judged(comparison=comparison, open=comparison.regressions)
     return deliver(judged, new_path, arguments.pages, as_json=arguments.json)
 
 
 def require_estimates(kind: RecordKind, arguments: argparse.Namespace) -> None:
     """Raise `InvalidInput` if estimates are to count where there are none."""
-    if getattr(arguments, "estimates", False) and not kind.estimates:
+    if getattr(arguments, "estimates", False) and kind is not ATTACKS:
         raise InvalidInput("--estimates: has an effect on records of `dpassay attack` alone")
 
 

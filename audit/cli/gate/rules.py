@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpassay.attacks.experiment.certified import Rule
-from dpassay.cli.gate.kinds import ATTACKS
+from dpassay.cli.gate.actions import baseline_in
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput
-from dpassay.record.attack_baseline import require_same_experiment
+from dpassay.record.baseline import require_same
 from dpassay.record.files import exists
+from dpassay.record.kinds import ATTACKS
 
 Raw = Mapping[str, Any]
 Rules = Mapping[str, Mapping[str, tuple[Rule, ...]]]
@@ -22,14 +23,14 @@ def accepted_rules(config: Config, facts: Raw) -> Rules:
 
     None without a sound baseline of the same experiment; why is told on stderr.
     """
-    path = ATTACKS.baseline_in(config)
+    path = baseline_in(ATTACKS, config)
     if not exists(path) and not config.said("baseline"):
         return {}
     try:
         record = ATTACKS.accepted(path)
         known = {name: record["run"][name] for name in facts if name in record["run"]}
-        one, other = ({"run": run, "subjects": list[Raw]()} for run in (known, facts))
-        require_same_experiment(one, other, path, "OLD")
+        one, other = (record | {"run": run} for run in (known, facts))
+        require_same(one, other, path)
     except InvalidInput as error:
         sys.stderr.write(f"dpassay: {error}; none of its numbers is counted again\n")
         return {}

@@ -24,7 +24,7 @@ SMALLER = (
 """What makes `dpassay run` shorter."""
 
 
-class Pace:
+class StagePace:
     """Tells on stderr, from its first pairs or datasets, that a stage of a run will take long.
 
     It runs nothing.
@@ -117,7 +117,7 @@ def bars(*, quiet: bool, smaller: str = SMALLER) -> Iterator[Progress]:
     Wherever it goes, what will take long is told there.
     """
     if quiet or not sys.stderr.isatty():
-        yield silent if quiet else Pace(silent, smaller=smaller)
+        yield silent if quiet else StagePace(silent, smaller=smaller)
         return
     from rich.console import Console
     from rich.markup import escape
@@ -131,4 +131,4 @@ def bars(*, quiet: bool, smaller: str = SMALLER) -> Iterator[Progress]:
                 tasks[what] = shown.add_task(escape(what), total=total)
             shown.update(tasks[what], completed=done, total=total)
 
-        yield Pace(show, smaller=smaller)
+        yield StagePace(show, smaller=smaller)

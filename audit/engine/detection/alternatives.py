@@ -58,18 +58,12 @@ Masks = NDArray[np.int64] | Singles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+class CountedAnswers:
     """What is counted: as much of it as power depends on.
 
-    Parameters
-    ----------
-    labels : int
-        Number of labels, >= 2; 0 for numbers, which are counted in bins between the quantiles of a
-        pilot.
-    unions : bool
-        Whether events are all sets of labels, not only single ones.
-    among : int
-        Number of labels that the screening ranks, where that is more than are rehearsed.
+    There are at least two `labels`, or 0 for numbers, which are counted in bins between the
+    quantiles of a pilot. Events are all sets of labels where there are `unions`, else single ones.
+    The screening ranks labels `among` so many, where that is more than are rehearsed.
     """
 
     labels: int
@@ -84,9 +78,9 @@ class Answers:
         return union_masks(self.labels) if self.unions else Singles(self.labels)
 
 
-def answers_of(scale: Scale, labels: int) -> Answers:
+def answers_of(scale: Scale, labels: int) -> CountedAnswers:
     """Return how labels are counted: one by one if there are two or where the scale says so."""
-    return Answers(labels=labels, unions=scale.unions and 2 < labels <= MAX_UNION_LABELS)
+    return CountedAnswers(labels=labels, unions=scale.unions and 2 < labels <= MAX_UNION_LABELS)
 
 
 def union_masks(labels: int) -> NDArray[np.int64]:
@@ -108,12 +102,14 @@ class Family:
     All pairs share the `base`. `other` returns the law on the neighbour that leaks so much; `crowd`
     are the laws on neighbours that leak what the claim allows, in each of the ways in which they
     do. `frequency` is the probability on the base of an event that leaks the most, or nearly.
+    Events are half-lines where the symbols are bins and so `ordered`.
     """
 
     base: Array
     other: Callable[[float], Array]
     crowd: tuple[Array, ...]
     frequency: float
+    ordered: bool = False
 
 
 def event_at(p1: float, leak: float, scale: Scale) -> float:
@@ -122,7 +118,12 @@ def event_at(p1: float, leak: float, scale: Scale) -> float:
 
 
 def through_event(
-    answers: Answers, frequency: float, scale: Scale, promised: float, *, decoys: bool = False
+    answers: CountedAnswers,
+    frequency: float,
+    scale: Scale,
+    promised: float,
+    *,
+    decoys: bool = False,
 ) -> Family:
     """Return a family that leaks through one event.
 
@@ -155,11 +156,12 @@ def through_event(
         another = np.arange(answers.labels) == answers.labels - 1
         crowd += [_tilted(base, another, end) for end in allowed(float(base[-1]), scale, promised)]
 
-    def other(leak: float) -> Array:
-        return _tilted(base, inside, event_at(p1, leak, scale))
-
     return Family(
-        base=base, other=other, crowd=tuple(crowd), frequency=frequency if answers.labels else p1
+        base=base,
+        other=lambda leak: _tilted(base, inside, event_at(p1, leak, scale)),
+        crowd=tuple(crowd),
+        frequency=frequency if answers.labels else p1,
+        ordered=not answers.labels,
     )
 
 
@@ -190,25 +192,28 @@ def worst_frequency(leak: float, scale: Scale) -> float:
     return scale.allowed(leak).tight[0]
 
 
-def shifted(kind: str, scale: Scale, promised: float) -> Family:
+def shifted(kind: str, scale: Scale, promised: float, levels: Array | None = None) -> Family:
     """Return the family of noise of one kind whose centre moves.
 
-    Counted in bins between the quantiles of the base.
+    Counted in bins between quantiles of the base, by default those of a pilot.
 
     `scale`, `promised`: of the claim. The move is the one at which the worst half-line leaks so
     much, wherever the quantiles are.
     """
-    edges = noise_quantile(kind, _levels())
+    edges = noise_quantile(kind, _levels() if levels is None else levels)
 
     def law(shift: float) -> Array:
         found: Array = np.diff(noise_below(kind, edges - shift), prepend=0.0, append=1.0)
         return found
 
-    def other(leak: float) -> Array:
-        return law(move_of(kind, leak, scale))
-
     move = move_of(kind, promised, scale)
-    return Family(base=law(0.0), other=other, crowd=(law(move), law(-move)), frequency=0.5)
+    return Family(
+        base=law(0.0),
+        other=lambda leak: law(move_of(kind, leak, scale)),
+        crowd=(law(move), law(-move)),
+        frequency=0.5,
+        ordered=True,
+    )
 
 
 def shifts_for(scale: Scale) -> tuple[str, ...]:

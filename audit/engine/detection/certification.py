@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from dpassay.engine.detection.alternatives import event_at
-from dpassay.engine.detection.frontier import Frontier
 from dpassay.stats.combined import BETA_SHARE
-from dpassay.stats.lower_bounds import Method, choose
-from dpassay.stats.power import LARGEST, POWER, counts_near, power_of
+from dpassay.stats.lower_bounds import COMBINED, Method, choose
+from dpassay.stats.power import LARGEST, POWER, counts_near, largest_rejecting, power_of
+from dpassay.stats.regions import Region
 from dpassay.stats.scales import Scale
 
 RARE = 0.005
 """Events that are chosen less often than that count as not refuted."""
 
 
+KNOTS = 1.08
+"""The frontier of a combined test is found at counts that grow by this factor, interpolated between
+them."""
+Counts = NDArray[np.int64]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Certification:
+class PlannedCertification:
     """What a certification of the `promised` leak depends on; n is the trials per side."""
 
     scale: Scale
@@ -28,12 +37,12 @@ class Certification:
     alpha: float
 
 
-def errors_needed(design: Certification) -> float:
+def errors_needed(design: PlannedCertification) -> float:
     """By how many standard errors of one trial a leak must exceed the claim to be refuted."""
     return float(ndtri(POWER) - ndtri(design.alpha)) / math.sqrt(design.n)
 
 
-def leak_about(design: Certification, p1: float, errors: float) -> float:
+def leak_about(design: PlannedCertification, p1: float, errors: float) -> float:
     """Return the leak that exceeds the claim by so many errors (STATISTICS, section 6), about."""
     leak, most = design.promised, min(LARGEST, design.scale.most)
     for _ in range(5):
@@ -43,7 +52,7 @@ def leak_about(design: Certification, p1: float, errors: float) -> float:
 
 
 def methods_near(
-    design: Certification, p1: float, p0: float, draws: int, *, labels: int, off: float
+    design: PlannedCertification, p1: float, p0: float, draws: int, *, labels: int, off: float
 ) -> set[Method]:
     """Return the tests that are chosen at the counts to be expected, and so many deviations off.
 
@@ -60,7 +69,7 @@ def methods_near(
     }
 
 
-def power_by(design: Certification, method: Method, p1: float, p0: float) -> float:
+def power_by(design: PlannedCertification, method: Method, p1: float, p0: float) -> float:
     """Probability that a test refutes the claim, from the binomial laws."""
     allowed = design.scale.allowed(design.promised)
     limit = Frontier.of(method, allowed, design.n, design.alpha)
@@ -68,7 +77,7 @@ def power_by(design: Certification, method: Method, p1: float, p0: float) -> flo
     return power_of(p1, p0, x, limit.at(x), design.n)
 
 
-def normal_power(design: Certification, p1: float, p0: float) -> float:
+def normal_power(design: PlannedCertification, p1: float, p0: float) -> float:
     """Power of Stouffer's test where its two counts are as good as normal.
 
     The asymptotic form of STATISTICS, section 6, with the larger of the standard errors at the
@@ -79,3 +88,46 @@ def normal_power(design: Certification, p1: float, p0: float) -> float:
     error = max(scale.spread(p1, p0), scale.spread(p1, allowed)) / math.sqrt(design.n)
     apart = (float(scale.between(p1, p0)) - design.promised) / error
     return float(ndtr(apart + ndtri(design.alpha * (1 - BETA_SHARE))))
+
+
+class Frontier:
+    """For each count x of the likelier side, the largest y that still refutes, kept once found."""
+
+    def __init__(self, method: Method, allowed: Region, n: int, alpha: float) -> None:
+        self.method, self.allowed, self.n, self.alpha = method, allowed, n, alpha
+        steps = np.unique(
+            np.geomspace(1, n, max(2, math.ceil(math.log(n) / math.log(KNOTS))))
+            .round()
+            .astype(np.int64)
+        )
+        self.knots = np.union1d(np.concatenate([[0], steps]), n - steps)
+        self.found: dict[int, int] = {}
+
+    @staticmethod
+    @lru_cache(maxsize=64)
+    def of(method: Method, allowed: Region, n: int, alpha: float) -> Frontier:
+        """Return that of a test; one and the same each time."""
+        return Frontier(method, allowed, n, alpha)
+
+    def at(self, x: Counts) -> Counts:
+        """Return the largest y for counts in ascending order; -1 where none refutes.
+
+        Combined tests are interpolated.
+        """
+        if self.method not in COMBINED:
+            return self._largest(x)
+        first, last = (
+            np.searchsorted(self.knots, x[0], side="right") - 1,
+            np.searchsorted(self.knots, x[-1]),
+        )
+        knots = self.knots[first : last + 1]
+        for knot in knots.tolist():
+            if knot not in self.found:
+                self.found[knot] = int(self._largest(np.array([knot]))[0])
+        values: Counts = np.floor(
+            np.interp(x, knots, [self.found[knot] for knot in knots.tolist()])
+        ).astype(np.int64)
+        return values
+
+    def _largest(self, x: Counts) -> Counts:
+        return largest_rejecting(self.method, x, self.n, allowed=self.allowed, alpha=self.alpha)

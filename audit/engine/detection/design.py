@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpassay.engine.detection.alternatives import (
-    Answers,
+    CountedAnswers,
     Family,
     shifted,
     shifts_for,
@@ -20,14 +20,14 @@ from dpassay.engine.detection.alternatives import (
 )
 from dpassay.engine.detection.certification import (
     RARE,
-    Certification,
+    Counts,
+    PlannedCertification,
     errors_needed,
     leak_about,
     methods_near,
     power_by,
 )
 from dpassay.engine.detection.curve import DetectionCurve, two_digits
-from dpassay.engine.detection.frontier import Counts
 from dpassay.stats.lower_bounds import Method
 from dpassay.stats.power import LARGEST, POWER, Screening
 from dpassay.stats.ranking import Ranking
@@ -49,7 +49,7 @@ Array = NDArray[np.float64]
 class Audits:
     """Audits of one family of laws: the screening is rehearsed, the certification computed."""
 
-    def __init__(self, design: Design, family: Family) -> None:
+    def __init__(self, design: AuditDesign, family: Family) -> None:
         self.design, self.family = design, family
         self.masks = design.answers.masks
         self.ranking = Ranking.of(design.scale, design.promised, design.screening.draws)
@@ -181,10 +181,10 @@ MANY = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Design(Certification):
+class AuditDesign(PlannedCertification):
     """All that what an audit would see depends on; fixed before anything is certified."""
 
-    answers: Answers
+    answers: CountedAnswers
     screening: Screening
 
     def smallest(self, frequency: float) -> float:
@@ -192,7 +192,7 @@ class Design(Certification):
         return smallest_seen(self, frequency)
 
 
-def sight(design: Design, frequency: float | None) -> DetectionCurve:
+def sight(design: AuditDesign, frequency: float | None) -> DetectionCurve:
     """Say what an audit would have seen.
 
     `frequency`: of the event that looked worst in the screening, on its likelier side; None where
@@ -207,7 +207,7 @@ def sight(design: Design, frequency: float | None) -> DetectionCurve:
     )
 
 
-def usual_frequency(design: Design) -> float:
+def usual_frequency(design: AuditDesign) -> float:
     """Return the frequency to assume where nothing is known of the event, down to two digits.
 
     It is that of the claim's worst face for two labels, and for a difference of probabilities,
@@ -220,7 +220,7 @@ def usual_frequency(design: Design) -> float:
 
 
 @lru_cache(maxsize=1024)
-def smallest_seen(design: Design, frequency: float) -> float:
+def smallest_seen(design: AuditDesign, frequency: float) -> float:
     """Return the smallest leak above the promise that a whole audit refutes with probability 0.9.
 
     The leak is through an event with probability `frequency` on the likelier side. Of three labels
@@ -241,7 +241,7 @@ def smallest_seen(design: Design, frequency: float) -> float:
     return max(found + [_shift_seen(design, kind) for kind in _shifts(design)])
 
 
-def is_seen(design: Design, frequency: float, leak: float) -> bool:
+def is_seen(design: AuditDesign, frequency: float, leak: float) -> bool:
     """Return whether a leak is at least `smallest_seen`, without looking for that."""
     design = _rehearsed(design)
     families = [
@@ -251,7 +251,7 @@ def is_seen(design: Design, frequency: float, leak: float) -> bool:
     return all(Audits(design, family).see(leak) for family in families)
 
 
-def _rehearsed(design: Design) -> Design:
+def _rehearsed(design: AuditDesign) -> AuditDesign:
     """Rehearse `MANY` of more labels: 100,000 would take minutes and gigabytes."""
     answers = design.answers
     if answers.labels <= MANY:
@@ -259,7 +259,7 @@ def _rehearsed(design: Design) -> Design:
     return replace(design, answers=replace(answers, labels=MANY, among=answers.labels))
 
 
-def _families(design: Design, frequency: float) -> list[Family]:
+def _families(design: AuditDesign, frequency: float) -> list[Family]:
     through = [False, True] if design.answers.labels > 2 and design.scale == Ratio() else [False]
     return [
         through_event(design.answers, frequency, design.scale, design.promised, decoys=decoys)
@@ -267,11 +267,11 @@ def _families(design: Design, frequency: float) -> list[Family]:
     ]
 
 
-def _shifts(design: Design) -> tuple[str, ...]:
+def _shifts(design: AuditDesign) -> tuple[str, ...]:
     return () if design.answers.labels else shifts_for(design.scale)
 
 
-def _most(design: Design) -> float:
+def _most(design: AuditDesign) -> float:
     """Return the largest frequency that is looked at.
 
     For numbers it is half, as noise that moves has no better threshold.
@@ -279,7 +279,7 @@ def _most(design: Design) -> float:
     return _worst_face(design) if design.answers.labels else 0.5
 
 
-def _worst_face(design: Design) -> float:
+def _worst_face(design: AuditDesign) -> float:
     """Return the frequency of the claim's worst face at about the least leak that is seen.
 
     Beyond it the complement leaks more.
@@ -295,5 +295,5 @@ def _worst_face(design: Design) -> float:
 
 
 @lru_cache(maxsize=256)
-def _shift_seen(design: Design, kind: str) -> float:
+def _shift_seen(design: AuditDesign, kind: str) -> float:
     return Audits(design, shifted(kind, design.scale, design.promised)).smallest()

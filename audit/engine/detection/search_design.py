@@ -12,17 +12,16 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpassay.engine.detection.alternatives import (
-    Answers,
-    move_of,
-    noise_below,
-    noise_quantile,
+    CountedAnswers,
+    Family,
+    shifted,
     shifts_for,
     through_event,
     worst_frequency,
 )
 from dpassay.engine.detection.certification import (
     RARE,
-    Certification,
+    PlannedCertification,
     errors_needed,
     leak_about,
     methods_near,
@@ -31,79 +30,91 @@ from dpassay.engine.detection.certification import (
 )
 from dpassay.engine.detection.crossing import NEAR, crossing
 from dpassay.engine.detection.curve import DetectionCurve, two_digits
-from dpassay.engine.detection.search_rounds import RUNS, Array, Round, needed
 from dpassay.search.events import parts
 from dpassay.search.worth import Goal
 from dpassay.stats.power import LARGEST, POWER
 from dpassay.stats.regions import log_noise
-from dpassay.stats.scales import Difference, Scale, Shift
+from dpassay.stats.scales import DifferenceScale, Scale, ShiftScale
 
 LEVELS = np.array([0.005, 0.01, 0.02, 0.05, *np.arange(1, 10) / 10, 0.95, 0.98, 0.99, 0.995])
 """Numbers are counted between these quantiles."""
 
 
-class Laws:
-    """Laws of the symbols on both sides of a pair that leaks so much.
-
-    Events are half-lines where the symbols are bins and so `ordered`; `frequency` is the worst
-    event's on the likelier side.
-    """
-
-    base: Array
-    ordered: bool
-    frequency: float
-
-    def other(self, leak: float) -> Array:
-        """Return the law on the neighbour."""
-        raise NotImplementedError
-
-
-class Label(Laws):
-    """One label becomes rarer, all others likelier by one factor."""
-
-    ordered = False
-
-    def __init__(self, design: SearchDesign, frequency: float, labels: int) -> None:
-        family = through_event(Answers(labels=labels), frequency, design.scale, design.promised)
-        self.family, self.base, self.frequency = family, family.base, family.frequency
-
-    def other(self, leak: float) -> Array:
-        """Return the law on the neighbour."""
-        return self.family.other(leak)
-
-
-class Noise(Laws):
-    """The centre of the noise moves."""
-
-    ordered = True
-    frequency = 0.5
-
-    def __init__(self, design: SearchDesign, kind: str) -> None:
-        self.kind, self.scale = kind, design.scale
-        self.edges = noise_quantile(kind, LEVELS)
-        self.base = self._law(0.0)
-
-    def _law(self, shift: float) -> Array:
-        found: Array = np.diff(noise_below(self.kind, self.edges - shift), prepend=0.0, append=1.0)
-        return found
-
-    def other(self, leak: float) -> Array:
-        """Return the law on the neighbour."""
-        return self._law(move_of(self.kind, leak, self.scale))
-
-
-Counts = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+LABELS = (2, 10)
+"""Answers through one label of which a leak is rehearsed, whatever the answers really are."""
+RUNS = 400
+"""Searches that are rehearsed."""
+EVENTS = 3
+"""Events that leak just what is claimed, at each of the other pairs and each query; they err
+independently."""
 NORMAL = 10_000
 """Counts from which on a binomial law is as good as normal for a power."""
 OFF = 2.0
 """The test is one that may be chosen at counts up to so many deviations off."""
 
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """One round of a search: `pairs`, of which `new` were not looked at before.
+
+    `draws` are the trials per side of each pair, whose `queries` are looked at one by one. So many
+    of the best as are `safe` go on, from whatever families; 1 in the last round.
+    """
+
+    pairs: int
+    new: int
+    draws: int
+    safe: int
+    queries: int = 1
+
+
+@lru_cache(maxsize=32)
+def needed(rounds: tuple[Round, ...], n: int, alpha: float) -> tuple[Array, ...]:
+    """Find what a pair must rank above in each round, in so many rehearsed searches: (R,) each.
+
+    All other pairs leak what the claim allows, so that they rank by chance: by the largest of
+    `EVENTS` standardised errors for each query. What was drawn of a pair adds up; in the last
+    round, a part of it ranks.
+    """
+    rng = np.random.default_rng(71)
+    events = EVENTS * max(each.queries for each in rounds)
+    noise, drawn = np.zeros((RUNS, 0, events)), np.zeros((RUNS, 0))
+    found = []
+    for number, each in enumerate(rounds):
+        last = number + 1 == len(rounds)
+        # one of the first is the pair that leaks; in the end its other queries are its rivals
+        new = each.new - (number == 0) + (last and events > EVENTS)
+        noise = np.concatenate([noise, np.zeros((RUNS, new, events))], axis=1)
+        drawn = np.concatenate([drawn, np.zeros((RUNS, new))], axis=1)
+        noise += math.sqrt(each.draws) * rng.standard_normal(noise.shape)
+        drawn += each.draws
+        ranking, counted = noise, drawn
+        if last:
+            counted = np.vectorize(lambda m: parts(int(m))[1], otypes=[float])(drawn)
+            part = (counted / drawn)[..., None]
+            chance = np.sqrt(counted)[..., None] * np.sqrt(1 - part)
+            ranking = noise * part + chance * rng.standard_normal(noise.shape)
+        z = ranking.max(axis=2) / counted / np.sqrt(1 / n + 1 / counted)
+        z += float(ndtri(alpha)) / np.sqrt(1 + n / counted)  # less the margin; see `Goal.margin`
+        order = np.argsort(-z, axis=1)
+        safe = order[:, each.safe - 1 : each.safe]
+        lowest = np.full((RUNS, 1), -np.inf)
+        found.append((np.take_along_axis(z, safe, axis=1) if safe.size else lowest)[:, 0])
+        if not last:
+            kept = order[:, : max(0, rounds[number + 1].pairs - rounds[number + 1].new - 1)]
+            noise = np.take_along_axis(noise, kept[..., None], axis=1)
+            drawn = np.take_along_axis(drawn, kept, axis=1)
+    return tuple(found)
+
 
 class Rehearsal:
     """Searches and certifications of pairs whose laws are known."""
 
-    def __init__(self, design: SearchDesign, laws: Laws) -> None:
+    def __init__(self, design: SearchDesign, laws: Family) -> None:
         self.design, self.laws, self.goal = design, laws, design.goal
         self.needed = needed(design.rounds, design.n, design.alpha)
 
@@ -254,9 +265,9 @@ class Rehearsal:
 
 def spreads(scale: Scale, p1: Array, p0: Array) -> Array:
     """Return `scale.spread` of many pairs of probabilities."""
-    if isinstance(scale, Shift):
+    if isinstance(scale, ShiftScale):
         found: Array = np.sqrt(np.exp(log_noise(ndtri(p1))) + np.exp(log_noise(ndtri(p0))))
-    elif isinstance(scale, Difference):
+    elif isinstance(scale, DifferenceScale):
         found = np.sqrt(p1 * (1 - p1) + p0 * (1 - p0))
     else:
         excess = np.where(p1 > scale.delta, p1 - scale.delta, np.nan)
@@ -280,7 +291,7 @@ def _some(counts: Counts, most: int, rng: np.random.Generator) -> Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchDesign(Certification):
+class SearchDesign(PlannedCertification):
     """All that what a search would see depends on; known before anything is certified.
 
     `pilot` is the trials per side that choose the test. Where there are `numbers` in the answers,
@@ -334,14 +345,13 @@ def smallest_found(design: SearchDesign, frequency: float) -> float:
         return math.inf
     if frequency <= scale.allowed(design.promised).slack and scale.rarer_is_harder:
         return math.inf
-    laws: list[Laws] = [Label(design, frequency, labels) for labels in LABELS]
+    families = [
+        through_event(CountedAnswers(labels=labels), frequency, scale, design.promised)
+        for labels in LABELS
+    ]
     if design.numbers:
-        laws += [Noise(design, kind) for kind in shifts_for(scale)]
+        families += [shifted(kind, scale, design.promised, LEVELS) for kind in shifts_for(scale)]
     found = design.promised
-    for law in laws:
-        found = Rehearsal(design, law).smallest(found)
+    for family in families:
+        found = Rehearsal(design, family).smallest(found)
     return found
-
-
-LABELS = (2, 10)
-"""Answers through one label of which a leak is rehearsed, whatever the answers really are."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,9 +12,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import Claim
 from dpassay.data import Labelled, points
-from dpassay.engine.domains.declared import CHECKED
-from dpassay.engine.domains.multisets import MOST_NUMBERED, multisets
-from dpassay.engine.domains.symmetries import Symmetries, group_of
+from dpassay.engine.domains.symmetries import MOST_NUMBERED, Symmetries, group_of, multisets
 from dpassay.errors import is_count, require
 from dpassay.numerics import whole
 from dpassay.relations import records_replaced
@@ -25,6 +24,8 @@ MAX_COMPARED = 10**9
 """Pairs of datasets, or of representatives of these, that are compared at most."""
 WHOLE = 10_000
 """Up to so many datasets all are enumerated, whatever the mechanism declares."""
+CHECKED = 10_000
+"""Representatives at most whose law is held against that of a reordered and a moved dataset."""
 MOST_RECORDS = 1000
 """Records of a dataset, and half the different records of a domain reduced by symmetry."""
 
@@ -112,10 +113,7 @@ class Domain:
     def group(self, target: AuditTarget) -> Symmetries | None:
         """Return the symmetries by which the domain is reduced; None if it is enumerated in full.
 
-        Raises
-        ------
-        TargetError
-            If the mechanism declares symmetries that there are not.
+        Raise TargetError if the mechanism declares symmetries that there are not.
         """
         records = 2 * math.prod(self.sides)
         few = records <= 2 * MOST_RECORDS and multisets(records, self.n) < MOST_NUMBERED
@@ -157,10 +155,7 @@ class Domain:
     def planned(self, target: AuditTarget) -> str:
         """Say whose laws a run would compute.
 
-        Raises
-        ------
-        TargetError
-            If the mechanism declares symmetries that there are not.
+        Raise TargetError if the mechanism declares symmetries that there are not.
         """
         group, every = self.group(target), f"all {whole(self.datasets)} {self.words}"
         if group is None:
@@ -170,9 +165,8 @@ class Domain:
             f"(declared; checked on at most {CHECKED:,} of them)"
         )
 
-    def dataset(self, choice: tuple[int, ...]) -> Labelled:
-        """Return the dataset with these records, given by their numbers."""
-        chosen = [self.records[k] for k in choice]
-        return Labelled(
-            np.array([x for x, _ in chosen], dtype=float), np.array([y for _, y in chosen])
-        )
+    def dataset(self, choice: Sequence[int]) -> tuple[Labelled, str]:
+        """Return the dataset with these records, given by their numbers, and its name."""
+        numbers = np.array(choice)
+        places = 1 + np.stack(np.unravel_index(numbers // 2, self.sides), axis=-1)
+        return Labelled(places.astype(float), numbers % 2), f"the dataset {tuple(choice)}"

@@ -8,13 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.engine.dataset_laws import LawsOf
+from dpassay.engine.dataset_laws import LawsOf, StateLaws
 from dpassay.engine.domains.domain import Domain
-from dpassay.engine.domains.states import StateLaws
-from dpassay.engine.domains.worst import Worst
-from dpassay.engine.exact import check_alike
+from dpassay.engine.domains.orbits import Worst
 from dpassay.engine.readings import Leaks
-from dpassay.errors import TargetError
 from dpassay.laws import Law
 from dpassay.stats.bounds import Computed
 from dpassay.targets.groups import Progress
@@ -43,25 +40,19 @@ def domain_laws(
     target: AuditTarget, domain: Domain, progress: Progress, laws_of: LawsOf | None = None
 ) -> DomainLaws:
     """Compute the law of every dataset of the domain at every query."""
-    sizes, queries = (len(domain.records),) * domain.n, domain.queries
+    sizes = (len(domain.records),) * domain.n
     table = np.empty((*sizes, len(domain.places), len(target.labels) or 1))
-    first: Law | None = None
-    error, total = 0.0, int(np.prod(sizes))
+    laws = StateLaws(target=target, queries=domain.queries, among=str(domain), elsewhere=laws_of)
     choices, again = itertools.tee(itertools.product(*map(range, sizes)))
-    datasets = ((domain.dataset(choice), f"the dataset {choice}") for choice in again)
-    here = StateLaws(target, queries)
-    laws = here.each(datasets) if laws_of is None else laws_of(target, datasets, queries)
-    for done, (choice, law) in enumerate(zip(choices, laws, strict=True)):
-        where = f"the dataset {choice}"
-        if law is None:
-            raise TargetError(f"it has no exact law for {domain}; use mode monte-carlo")
-        first = first or law
-        check_alike(first, law, where)
-        table[choice], error = law.table, max(error, law.error)
-        if done % 256 == 255 or done + 1 == total:
-            progress("datasets", done + 1, total)
-    assert first is not None
-    return DomainLaws(table=table, error=error, law=first)
+    total = domain.datasets
+    for done, (choice, law) in enumerate(
+        zip(choices, laws.each(map(domain.dataset, again)), strict=True), 1
+    ):
+        table[choice] = law.table
+        if done % 256 == 0 or done == total:
+            progress("datasets", done, total)
+    assert laws.first is not None
+    return DomainLaws(table=table, error=laws.error, law=laws.first)
 
 
 def _search(laws: DomainLaws, leaks: Leaks, k: int) -> tuple[list[Worst], float]:

@@ -31,13 +31,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.engine.domains.leak_reader import Ids, Reader, every_pair, outermost
-from dpassay.engine.domains.multisets import Counts, Numbering, multisets, sorted_records
-from dpassay.engine.domains.symmetries import AT_ONCE, Symmetries
-from dpassay.engine.domains.worst import Worst
+from dpassay.engine.domains.symmetries import (
+    AT_ONCE,
+    Counts,
+    Numbering,
+    Symmetries,
+    multisets,
+    sorted_records,
+)
 from dpassay.engine.readings import Leaks
 from dpassay.laws import Law
 from dpassay.stats.bounds import Computed
+
+FEW_LAWS = 2_500
+"""Of so few different rows every leak that was read is kept."""
+
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worst:
+    """The worst pair at one query."""
+
+    loss: Computed
+    choice: tuple[int, ...]  # a dataset, as record numbers
+    other: tuple[int, ...]  # its neighbour, likewise
+    # what their laws have in the table at this query
+    rows: tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -81,7 +101,11 @@ class OrbitLaws:
                     core, way = np.unravel_index(places[x], certain.shape[:-1])
                     best[x] = flat[places[x], x]
                     found[x] = (cores[core], added[one[core, way, x]], added[other[core, way, x]])
-        return [self._moved(x, best, found, leaks) for x in range(points)], *reader.seen
+        return (
+            [self._moved(x, best, found, leaks) for x in range(points)],
+            reader.highest,
+            reader.compared,
+        )
 
     def _cores(self, k: int, ways: int) -> Iterator[Counts]:
         """Yield the representatives of n - k records, a portion at a time."""
@@ -136,3 +160,68 @@ def facts(laws: OrbitLaws, compared: int, declared: str) -> dict[str, Any]:
         "declared": declared,
         "checked": laws.checked,
     }
+
+
+@dataclass(slots=True, eq=False)
+class Reader:
+    """Reads the leak of pairs of rows; with few rows, of every pair once."""
+
+    leaks: Leaks
+    rows: NDArray[np.float64]
+    error: float
+    highest: float = -np.inf
+    compared: int = 0
+    _kept: NDArray[np.float64] | None = None
+
+    def certain(self, one: Ids, other: Ids) -> NDArray[np.float64]:
+        """Return the leaks from rows to rows, by their numbers, less the numerical error."""
+        keys = one * len(self.rows) + other
+        if len(self.rows) > FEW_LAWS:
+            different, places = np.unique(keys, return_inverse=True)
+            read: NDArray[np.float64] = self._read(different)[places.reshape(keys.shape)]
+            return read
+        if self._kept is None:
+            self._kept = np.full(len(self.rows) ** 2, np.nan)
+        new = keys[np.isnan(self._kept[keys])]
+        if new.size:
+            different = np.unique(new)
+            self._kept[different] = self._read(different)
+        kept: NDArray[np.float64] = self._kept[keys]
+        return kept
+
+    def _read(self, keys: Ids) -> NDArray[np.float64]:
+        found = np.empty(len(keys))
+        for part in _portions(len(keys), self.rows.shape[1] * len(keys)):
+            one, other = np.divmod(keys[part], len(self.rows))
+            loss = self.leaks.loss(self.rows[one], self.rows[other], self.error)
+            self.highest = max(self.highest, float(np.max(loss.value + loss.error)))
+            found[part] = loss.certain
+        self.compared += len(keys)
+        return found
+
+
+def outermost(ids: Ids, outwards: NDArray[np.float64]) -> Iterator[tuple[Ids, Ids]]:
+    """Yield the fillings with the least and the greatest law of each core at each query.
+
+    Both ways, shape (cores, 2, points). Where all laws are equal these are two fillings all the
+    same.
+    """
+    places = outwards[ids]
+    least, greatest = places.argmin(axis=1), places.argmax(axis=1)
+    greatest = np.where(least == greatest, ids.shape[1] - 1, greatest)
+    yield np.stack([least, greatest], axis=1), np.stack([greatest, least], axis=1)
+
+
+def every_pair(ids: Ids) -> Iterator[tuple[Ids, Ids]]:
+    """Yield all pairs of fillings, a portion at a time, shape (1, pairs, 1)."""
+    ways = ids.shape[1]
+    for part in _portions(ways**2, ids.size * ways):
+        one, other = np.divmod(np.arange(part.start, part.stop), ways)
+        yield one[None, :, None], other[None, :, None]
+
+
+def _portions(length: int, numbers: int) -> Iterator[slice]:
+    """Cut a length so that the numbers that go with it are at most about `AT_ONCE` at a time."""
+    width = max(1, length * AT_ONCE // max(1, numbers))
+    for start in range(0, length, width):
+        yield slice(start, min(length, start + width))

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.engine.detection.search_rounds import Round
-from dpassay.search.events import Choice
+from dpassay.engine.detection.search_design import Round
+from dpassay.search.events import EventChoice
 from dpassay.search.outlook import Outlook
 from dpassay.search.proposals.proposal import Proposal
 from dpassay.search.worth import Goal
-from dpassay.targets.groups import Progress
 
 Features = NDArray[np.float64]
+Told = Callable[[], None]
+"""Tells that one more pair of a round is done."""
 
 WORTH = 0.95
 """What part of the bound to be expected a smaller pair must keep."""
@@ -24,21 +25,6 @@ DOUBT = 2.0
 """Standard errors of the search that are taken off the bounds of the last few pairs."""
 CERTAIN = 3.0
 """A claim that the bound to come exceeds by so many standard errors is refuted next to surely."""
-
-
-@dataclass(slots=True)
-class Told:
-    """Tells how far a round is."""
-
-    progress: Progress
-    what: str
-    total: int
-    done: int = 0
-
-    def more(self) -> None:
-        """One more pair is done."""
-        self.done += 1
-        self.progress(self.what, self.done, self.total)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -98,9 +84,9 @@ class Candidate:
         return -math.inf if self.outlook is None else self.outlook.promise
 
     @property
-    def choice(self) -> Choice | None:
+    def choice(self) -> EventChoice | None:
         """The event that was chosen; None as long as the pair has only been ranked."""
-        return self.outlook if isinstance(self.outlook, Choice) else None
+        return self.outlook if isinstance(self.outlook, EventChoice) else None
 
 
 def rank_of(goal: Goal, outlook: Outlook) -> tuple[float, float]:

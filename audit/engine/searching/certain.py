@@ -8,11 +8,12 @@ import numpy as np
 
 from dpassay.engine.searching.candidates import Candidate, Features
 from dpassay.engine.told_apart import an_exception
+from dpassay.search.columns import Mask
 from dpassay.search.features import PLACED, Feature
 from dpassay.search.outputs import OUTCOME, Encoder
 from dpassay.search.proposals.proposal import Proposal
 from dpassay.search.scores import OWN
-from dpassay.search.views import Mask, Place
+from dpassay.search.views import Place
 
 ALMOST = 5
 """An event that was missed, or came, in no more runs than this is taken for certain to come, or

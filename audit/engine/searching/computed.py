@@ -25,7 +25,7 @@ from dpassay.engine.searching.search import FIRST, SURVIVORS
 from dpassay.errors import TargetError
 from dpassay.search.proposals.proposal import Space
 from dpassay.seeds import stream
-from dpassay.targets.groups import Group, Progress, as_asked, groups_for, silent
+from dpassay.targets.groups import PairGroup, Progress, as_asked, groups_for, silent
 from dpassay.targets.guard import AuditTarget
 
 
@@ -44,12 +44,12 @@ def computed_evidence(
     """
     deadline = Deadline(seconds=seconds)
     proposals = space.first(stream(seed, target.name, "search"), FIRST)
-    found: list[tuple[Group, Laws]] = []
+    found: list[tuple[PairGroup, Laws]] = []
     failed = 0
     for number, each in enumerate(proposals):
         if number and deadline.stops():
             break
-        made = Group(
+        made = PairGroup(
             pairs=replace(each.pairs, how=f"family '{each.family}'"),
             queries=each.queries,
             kind="searched",

@@ -51,10 +51,7 @@ class SearchCost:
 def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) -> SearchCost:
     """Say what a search would do and take.
 
-    Raises
-    ------
-    TargetError
-        If the mechanism fails on the pair that is timed.
+    Raise TargetError if the mechanism fails on the pair that is timed.
     """
     proposals = space.first(stream(seed, target.name, "search"), FIRST)
     draws = budget.draws

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 import numpy as np
 
@@ -15,10 +16,10 @@ from dpassay.pairs import NOTHING_ASKED
 from dpassay.rows.rows import Rows
 from dpassay.search.outputs import Encoder
 from dpassay.search.proposals.proposal import Proposal, Space
-from dpassay.targets.groups import Group, Progress
+from dpassay.targets.groups import PairGroup, Progress
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import block_of
-from dpassay.trials.kept import Kept
+from dpassay.trials.kept import FeatureCoding
 from dpassay.trials.tasks import Task
 
 PILOTS, PILOT = 12, 200
@@ -103,7 +104,7 @@ class Drawing:
     ) -> list[Candidate]:
         """Draw candidate by candidate, and pass over those that fail."""
         drawn = []
-        told = Told(self.progress, "searching, one by one", sum(map(len, members)))
+        told = self.told("one by one", sum(map(len, members)))
         for candidates in members:
             for each in candidates:
                 del each.one[each.rounds :], each.other[each.rounds :]
@@ -134,7 +135,7 @@ class Drawing:
         """Draw groups of candidates that share a base."""
         groups = tuple(map(self._group, members))
         rows, width = block_of(size), len(encoder.names)
-        kept = Kept(encoder=encoder, by_query=self.target.by_query, rows=rows)
+        kept = FeatureCoding(encoder=encoder, by_query=self.target.by_query, rows=rows)
         held = {} if bases is None else bases
         known = [held.get(_base(candidates[0])) for candidates in members]
         sides = [
@@ -154,11 +155,12 @@ class Drawing:
             for each in candidates:
                 each.one.append(base)
                 each.other.append(_features(next(drawn).calls, size, width))
-                told.more()
+                told()
 
     def told(self, what: str, total: int) -> Told:
         """Return what tells how far something is."""
-        return Told(self.progress, f"searching, {what}", total)
+        done = count(1)
+        return lambda: self.progress(f"searching, {what}", next(done), total)
 
     def is_own(self, each: Candidate) -> bool:
         """Whether the dataset is the user's own."""
@@ -175,15 +177,15 @@ class Drawing:
         row.flags.writeable = False
         return row
 
-    def _group(self, members: list[Candidate]) -> Group:
+    def _group(self, members: list[Candidate]) -> PairGroup:
         """Make one group of candidates that share base and queries."""
         first = members[0].proposal
         changes = tuple(each.proposal.pairs.changes[0] for each in members)
         pairs = replace(first.pairs, changes=changes, key="")
         asked = self.asked(first.queries)
-        return Group(pairs=pairs, queries=asked, kind="searched", reason=first.family)
+        return PairGroup(pairs=pairs, queries=asked, kind="searched", reason=first.family)
 
-    def alone(self, found: Candidate) -> Group:
+    def alone(self, found: Candidate) -> PairGroup:
         """Return the group of one pair and one query."""
         group = self._group([found])
         if self.target.by_query:
@@ -212,7 +214,7 @@ def _base(each: Candidate) -> tuple[str, str]:
     return each.proposal.pairs.base.digest, digest(each.proposal.queries)
 
 
-def _places(group: Group) -> range:
+def _places(group: PairGroup) -> range:
     return range(len(group.pairs))
 
 

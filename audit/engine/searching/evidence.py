@@ -9,10 +9,10 @@ from itertools import islice, pairwise
 from dpassay.claims import Claim
 from dpassay.data import Dataset
 from dpassay.engine.budget import Budget
+from dpassay.engine.certification import screen
 from dpassay.engine.evidence import Evidence
 from dpassay.engine.monte_carlo import monte_carlo_evidence
 from dpassay.engine.sampling import OpenExecutor
-from dpassay.engine.screening import screen
 from dpassay.engine.searching.candidates import Candidate, is_sure
 from dpassay.engine.searching.certain import with_plain_event
 from dpassay.engine.searching.deadline import Deadline
@@ -29,7 +29,7 @@ from dpassay.search.worth import Goal
 from dpassay.seeds import stream
 from dpassay.stats.alpha import Spending
 from dpassay.stats.scales import scale_of
-from dpassay.targets.groups import Group, Progress
+from dpassay.targets.groups import PairGroup, Progress
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.kept import Matches
@@ -52,15 +52,15 @@ class SearchBudget(Budget):
 
     findings: int = 1
 
-    def screening(self, groups: tuple[Group, ...]) -> int:  # noqa: ARG002
+    def screening(self, groups: tuple[PairGroup, ...]) -> int:  # noqa: ARG002
         """One in `CHECKED` of the certification trials; no more than `MOST_CHECKED`."""
         return min(max(LEAST, self.draws // CHECKED), MOST_CHECKED)
 
-    def finalists(self, groups: tuple[Group, ...]) -> int:  # noqa: ARG002
+    def finalists(self, groups: tuple[PairGroup, ...]) -> int:  # noqa: ARG002
         """Every group has one pair and one query."""
         return 1
 
-    def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
+    def spending(self, groups: tuple[PairGroup, ...], *, profiled: bool) -> Spending:
         """Where alpha goes: the pairs are as many cells, wherever they are certified."""
         return replace(Budget.spending(self, groups, profiled=profiled), cells=self.findings)
 
@@ -77,10 +77,7 @@ def searched_evidence(
 ) -> Evidence:
     """Search, certify what was found, and say what was looked at.
 
-    Raises
-    ------
-    TargetError
-        If the mechanism fails, or the claim is not about events.
+    Raise TargetError if the mechanism fails, or the claim is not about events.
     """
     if claim.computed or claim.means or claim.coupled:
         raise TargetError(f"{claim}: a search goes with claims of kind DP, GDP and Stability")

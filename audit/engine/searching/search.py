@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.engine.budget import Budget
-from dpassay.engine.detection.search_rounds import Round
+from dpassay.engine.detection.search_design import Round
 from dpassay.engine.searching.candidates import (
     Candidate,
     Features,
@@ -32,7 +32,6 @@ from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Bases, Drawing
 from dpassay.engine.searching.walking import walked
 from dpassay.errors import TargetError
-from dpassay.search.coded import Base
 from dpassay.search.events import choose_pattern, settled
 from dpassay.search.outlook import Outlook, outlook
 from dpassay.search.outputs import Encoder
@@ -306,19 +305,14 @@ class Search:
 
     def _rank(self, encoder: Encoder, some: Iterable[Candidate]) -> None:
         """Rank each candidate by its best query; no event is named."""
-        bases: dict[tuple[int, ...], list[Base]] = {}
         for each in some:
-            other = np.concatenate(each.other, axis=1)
-            drawn = tuple(map(id, each.one))
-            if drawn not in bases:
-                one = np.concatenate(each.one, axis=1)
-                bases[drawn] = [Base(encoder.looks, query) for query in one]
-            pairs = enumerate(zip(bases[drawn], other, strict=True))
-            self._take(each, [(query, *self._worst(*both)) for query, both in pairs])
+            one, other = (np.concatenate(side, axis=1) for side in (each.one, each.other))
+            worst = [self._worst(encoder, *both) for both in zip(one, other, strict=True)]
+            self._take(each, [(query, *look) for query, look in enumerate(worst)])
 
-    def _worst(self, base: Base, answers: Features) -> tuple[Goal, Outlook]:
+    def _worst(self, encoder: Encoder, one: Features, other: Features) -> tuple[Goal, Outlook]:
         """Return the point of the curve that answers speak against most clearly."""
-        found = [(goal, outlook(base, answers, goal)) for goal in self.goals]
+        found = [(goal, outlook(encoder.looks, one, other, goal)) for goal in self.goals]
         return max(found, key=lambda each: rank_of(*each))
 
     def _choose(self, encoder: Encoder, some: Iterable[Candidate], *, first: int = 0) -> None:
@@ -327,17 +321,8 @@ class Search:
             one, other = (np.concatenate(side, axis=1) for side in (each.one, each.other))
             goal = each.goal or self.goals[0]  # once it was ranked, where it looks worst
             choices = [
-                choose_pattern(
-                    encoder,
-                    one[query],
-                    other[query],
-                    scale=goal.scale,
-                    promised=goal.promised,
-                    n=goal.n,
-                    alpha=goal.alpha,
-                    rng=stream(self.drawing.seed, "choose", place, query),
-                )
-                for query in range(len(one))
+                choose_pattern(encoder, *sides, goal, stream(self.drawing.seed, "choose", place, k))
+                for k, sides in enumerate(zip(one, other, strict=True))
             ]
             self._take(each, [(query, goal, choice) for query, choice in enumerate(choices)])
 

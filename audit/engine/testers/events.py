@@ -10,24 +10,35 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from dpassay.engine.detection.alternatives import Answers, Masks, answers_of, half_line_masks
+from dpassay.claims import Claim
+from dpassay.engine.detection.alternatives import CountedAnswers, Masks, answers_of, half_line_masks
 from dpassay.engine.detection.curve import DetectionCurve
-from dpassay.engine.detection.design import Design, sight
+from dpassay.engine.detection.design import AuditDesign, is_seen, sight, usual_frequency
 from dpassay.engine.early import Gamble
 from dpassay.engine.evidence import Event, HalfLine
-from dpassay.engine.testers.interface import Certified, Drawn, Looked, Tester
-from dpassay.stats.binomial import plug_in, ranking_bound
+from dpassay.engine.readings import LabelLeaks, Leaks, NoiseLeaks
+from dpassay.engine.testers.interface import (
+    NOT_SAMPLED,
+    CellEffort,
+    ClaimKind,
+    Finalist,
+    Recorded,
+    Tester,
+)
+from dpassay.errors import InvalidInput
+from dpassay.laws import FiniteLaw, Law, NoiseLaw
+from dpassay.stats.binomial import leak_upper, ranking_bound
 from dpassay.stats.bounds import Bound, Counts
-from dpassay.stats.lower_bounds import Method, choose, lower_bounds
-from dpassay.stats.power import SCREEN_ALPHA, Screening
+from dpassay.stats.combined import STOUFFER
+from dpassay.stats.lower_bounds import NAMES, Method, choose, lower_bound
+from dpassay.stats.power import SCREEN_ALPHA, detectable
 from dpassay.stats.profile import Profile, grid_for, profile_band
 from dpassay.stats.ranking import Ranking
-from dpassay.stats.scales import Scale
-from dpassay.stats.upper_bounds import accuracy_upper, choose_faces, largest_uppers
+from dpassay.stats.scales import Scale, scale_of
+from dpassay.stats.upper_bounds import accuracy_upper, choose_faces, combined_upper, largest_upper
+from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Bins
 
-TOGETHER = 500
-"""Cells whose bounds are looked for in step."""
 ANYTHING = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 """Tests that none can beat, where nothing is known: no false positives, all true ones."""
 
@@ -103,80 +114,49 @@ class Events(Tester):
             return None
         return Gamble(event=self.masks[event], allowed=self.scale.allowed(self.promised))
 
-    def certify(self, cells: Sequence[Drawn], alphas: tuple[float, float]) -> list[Certified]:
-        """Bound the leak of each cell from below, and that of its pair and query from above."""
-        found: list[Certified] = []
-        for first in range(0, len(cells), TOGETHER):
-            some = cells[first : first + TOGETHER]
-            counts = [self._counts(cell) for cell in some]
-            methods = [cell.method.lower for cell in some]
-            lower = lower_bounds(methods, counts, scale=self.scale, alpha=alphas[0])
-            upper = self._uppers([cell[1:] for cell in some], alphas[1])
-            name = "accuracy" if self._accurate else "union"
-            found += [
-                Certified(
-                    p1=each.x / each.n1,
-                    p0=each.y / each.n0,
-                    lower=least,
-                    upper=Bound(value=most, alpha=alphas[1], method=name, counts=each),
-                    estimate=plug_in(each, self.scale),
-                )
-                for each, least, most in zip(counts, lower, upper, strict=True)
-            ]
-        return found
+    def seen(
+        self, finalist: Finalist, one: NDArray[np.int64], other: NDArray[np.int64]
+    ) -> tuple[float, float]:
+        """Return how often the event came on the two sides."""
+        counts = self._counts(finalist.event, one, other)
+        return counts.x / counts.n1, counts.y / counts.n0
 
-    def _counts(self, cell: Drawn) -> Counts:
-        event, _, one, other = cell
-        mask = self.masks[event]
-        return Counts(
-            x=int(one @ mask), n1=int(one.sum()), y=int(other @ mask), n0=int(other.sum())
-        )
+    def leak(self, p1: float, p0: float) -> float:
+        """Return the leak on the scale of the claim."""
+        return float(self.scale.between(p1, p0))
+
+    def lower(
+        self, finalist: Finalist, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float
+    ) -> Bound:
+        """Bound the leak through the event from below, by the test that was chosen."""
+        counts = self._counts(finalist.event, one, other)
+        return lower_bound(finalist.method.lower, counts, scale=self.scale, alpha=alpha)
+
+    def _counts(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64]) -> Counts:
+        x, y = (int(side @ self.masks[event]) for side in (one, other))
+        return Counts(x=x, n1=int(one.sum()), y=y, n0=int(other.sum()))
 
     def upper(
         self,
-        method: Tests,
+        finalist: Finalist,
         one: NDArray[np.int64],
         other: NDArray[np.int64],
         alpha: float,
         floor: float = 0.0,
     ) -> float:
         """Bound all events and both directions of a cell from above."""
-        return self._uppers([(method, one, other)], alpha, floor)[0]
-
-    def _uppers(
-        self,
-        cells: Sequence[tuple[Tests, NDArray[np.int64], NDArray[np.int64]]],
-        alpha: float,
-        floor: float = 0.0,
-    ) -> list[float]:
-        """Return `upper` of many cells."""
-        sides = np.array([(one, other) for _, one, other in cells])
-        x, y = np.moveaxis(sides @ self.masks.T, 1, 0)
-        trials = sides.sum(axis=2)
-        if self._accurate:
-            return [
-                max(floor, accuracy_upper(one, other, n, alpha=alpha))
-                for one, other, n in zip(
-                    x[:, 0].tolist(), y[:, 0].tolist(), trials[:, 0].tolist(), strict=True
-                )
-            ]
+        x, y, n1, n0 = one @ self.masks.T, other @ self.masks.T, int(one.sum()), int(other.sum())
+        if self.above == "accuracy":
+            return max(floor, accuracy_upper(int(x[0]), int(y[0]), n1, alpha=alpha))
         if not self.complete:
-            return [self.scale.most] * len(cells)
-        stouffer, found = np.array([method.upper for method, *_ in cells]), np.empty(len(cells))
-        for n1, n0 in np.unique(trials, axis=0).tolist():
-            those = (trials == (n1, n0)).all(axis=1)
-            found[those] = largest_uppers(
-                *(x[those], n1, y[those], n0, stouffer[those]),
-                scale=self.scale,
-                alpha=alpha,
-                floor=floor,
-            )
-        return [float(bound) for bound in found]
+            return self.scale.most
+        faces = finalist.method.upper
+        return largest_upper(x, n1, y, n0, faces, scale=self.scale, alpha=alpha, floor=floor)
 
     @property
-    def _accurate(self) -> bool:
-        """Return whether the accuracy test bounds the change of either label's probability."""
-        return self.scale.by_accuracy and len(self.masks) == 2
+    def above(self) -> str:
+        """Return the accuracy test where it bounds the change of either label's probability."""
+        return "accuracy" if self.scale.by_accuracy and len(self.masks) == 2 else "union"
 
     def apparent(
         self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], looks: int
@@ -193,20 +173,13 @@ class Events(Tester):
         # where the rest moves by a larger factor, it is the rest that leaks more
         return float(bound), min(x, n - y) / n
 
-    def sight(
-        self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening
-    ) -> DetectionCurve:
+    def sight(self, finalists: Sequence[Finalist], effort: CellEffort) -> DetectionCurve:
         """Return what the audit would have seen, at the frequency of the event that looks worst."""
-        worst = max(looked, key=lambda each: each.apparent)
-        answers = Answers(labels=0) if self.bins else answers_of(self.scale, len(self.labels))
-        design = Design(
-            scale=self.scale,
-            promised=self.promised,
-            answers=answers,
-            n=n,
-            alpha=alpha,
-            screening=screening,
+        worst = max(finalists, key=lambda each: each.apparent)
+        answers = (
+            CountedAnswers(labels=0) if self.bins else answers_of(self.scale, len(self.labels))
         )
+        design = design_of(self.scale, self.promised, answers, effort)
         return sight(design, worst.frequency if worst.apparent > 0 else None)
 
     def profile(
@@ -262,3 +235,119 @@ def half_lines(scale: Scale, promised: float, bins: tuple[Bins, ...]) -> Events:
         bins=bins,
         complete=False,
     )
+
+
+def design_of(
+    scale: Scale, promised: float, answers: CountedAnswers, effort: CellEffort
+) -> AuditDesign:
+    """Return all that what an audit would see depends on."""
+    return AuditDesign(
+        scale=scale,
+        promised=promised,
+        answers=answers,
+        n=effort.n,
+        alpha=effort.alpha,
+        screening=effort.screening,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AboutEvents(ClaimKind):
+    """Claims that compare the probabilities of events.
+
+    These are the ones that `scale_of` knows: the loss, the Gaussian distance, the change of a
+    label's probability.
+    """
+
+    claim: Claim
+
+    @property
+    def scale(self) -> Scale:
+        """Return how a leak is measured."""
+        return scale_of(self.claim)
+
+    def leaks(self, law: Law, labels: tuple[int, ...]) -> Leaks | None:
+        """Return labels by their law, or a number with noise, whose events are all meant.
+
+        Without coins there is no useful loss.
+        """
+        if isinstance(law, FiniteLaw):
+            return LabelLeaks(claim=self.claim, labels=labels)
+        return (
+            NoiseLeaks(claim=self.claim, noise=law.noise)
+            if isinstance(law, NoiseLaw) and self.claim.profiled
+            else None
+        )
+
+    def tester(self, target: AuditTarget, bins: tuple[Bins, ...]) -> Events:
+        """Half-lines of numbers, or sets of labels."""
+        if bins:
+            return half_lines(self.scale, self.claim.promised, bins)
+        return label_events(self.scale, self.claim.promised, target.labels)
+
+    def curve(self, target: AuditTarget, effort: CellEffort) -> DetectionCurve:
+        """At the frequency that is assumed."""
+        return sight(self._design(target, effort), None)
+
+    def bounded(self, target: AuditTarget) -> bool:
+        """Labels, unless they have more unions than are looked at; of numbers nothing is."""
+        if target.numbers is not None:
+            return False
+        return label_events(self.scale, self.claim.promised, target.labels).bounded
+
+    def sees(self, target: AuditTarget, effort: CellEffort, leak: float) -> bool:
+        """At the frequency that is assumed."""
+        design = self._design(target, effort)
+        return is_seen(design, usual_frequency(design), leak)
+
+    def spread(self, target: AuditTarget, leak: float) -> float:  # noqa: ARG002
+        """At the claim's worst face."""
+        return self.scale.spread(*self.scale.allowed(leak).tight)
+
+    def lower(self, cell: Recorded, alpha: float) -> float:
+        """By the same test."""
+        method, counts = _counted(cell)
+        return lower_bound(method, counts, scale=self.scale, alpha=alpha).value
+
+    def upper(self, cell: Recorded, alpha: float, floor: float) -> float:
+        """Bound by the accuracy test, or face by face.
+
+        Each face is bounded by limits and by Stouffer's test, at half of alpha each.
+        """
+        counts, scale, highest = _counted(cell)[1], self.scale, floor
+        if scale.by_accuracy:
+            return max(floor, accuracy_upper(counts.x, counts.y, counts.n1, alpha=alpha))
+        # an event and its complement, in both directions
+        one, other = (counts.x, counts.n1), (counts.y, counts.n0)
+        rest, other_rest = (counts.n1 - counts.x, counts.n1), (counts.n0 - counts.y, counts.n0)
+        faces = (*one, *other), (*other, *one), (*rest, *other_rest), (*other_rest, *rest)
+        for x, n1, y, n0 in faces:
+            plain = float(leak_upper(x, n1, y, n0, scale=scale, alpha=alpha / 2))
+            if plain > highest:
+                sharp = combined_upper(
+                    STOUFFER, x, n1, y, n0, scale=scale, alpha=alpha / 2, floor=highest
+                )
+                highest = min(plain, sharp)
+        return highest
+
+    def detectable(
+        self, cell: Recorded, limit: float, effort: CellEffort, *, through: bool
+    ) -> float:
+        """Nothing is screened; else at the claim's worst face."""
+        seen = cell.counts if through else None
+        frequency = 1.0 if seen is None else seen.x / seen.n1
+        return detectable(
+            scale=self.scale, promised=limit, n=effort.n, alpha=effort.alpha, frequency=frequency
+        )
+
+    def _design(self, target: AuditTarget, effort: CellEffort) -> AuditDesign:
+        labels = len(target.labels) if target.numbers is None else 0
+        answers = answers_of(self.scale, labels) if labels else CountedAnswers(labels=0)
+        return design_of(self.scale, self.claim.promised, answers, effort)
+
+
+def _counted(cell: Recorded) -> tuple[Method, Counts]:
+    methods = [method for method in NAMES if method == cell.method]
+    if cell.counts is None or not methods:
+        raise InvalidInput(NOT_SAMPLED)
+    return methods[0], cell.counts

@@ -12,20 +12,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.early import Gamble
-from dpassay.engine.evidence import Event
+from dpassay.engine.evidence import Cell, Event
 from dpassay.engine.readings import Leaks
 from dpassay.errors import InvalidInput
 from dpassay.laws import Law
 from dpassay.stats.bounds import Bound, Counts, Estimate, Histograms
 from dpassay.stats.power import Screening
 from dpassay.stats.profile import Profile
+from dpassay.targets.groups import DIRECTIONS
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Bins
 
@@ -33,32 +34,37 @@ Array = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Certified:
-    """What certification trials say about a cell; see `dpassay.engine.evidence.Cell`."""
-
-    p1: float
-    p0: float
-    lower: Bound
-    upper: Bound
-    estimate: Estimate
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
-    """What the screening saw at a cell that is then certified.
+class Finalist:
+    """A cell that is to be certified, as the screening chose it before the certification trials.
 
     `apparent` is a bound on its leak that chance alone lifts above 0 at any cell of one audit in a
     hundred; it certifies nothing. `frequency` is its event's on the likelier side, `method` the
-    test that was chosen.
+    test that was chosen, `gamble` what an e-process of it is about, if there is one.
     """
 
+    group: int
+    pair: int
+    query: int
+    direction: int
+    event: int
     apparent: float
     frequency: float
     method: Any
+    gamble: Gamble | None
+
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """Group, pair and query."""
+        return self.group, self.pair, self.query
+
+    @property
+    def sides(self) -> tuple[int | None, int | None]:
+        """Return the pair and None, the base, from where the event is likelier to where not."""
+        return (self.pair, None) if self.direction else (None, self.pair)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
+class CellEffort:
     """What is spent on a cell: `n` certification trials per side, `alpha` for its lower bound."""
 
     n: int
@@ -79,19 +85,10 @@ class Recorded:
     histograms: Histograms | None
 
 
-class Drawn(NamedTuple):
-    """A drawn cell: the tester's choices, and the counts (K,) of its certification trials."""
-
-    event: int
-    method: Any
-    one: Array
-    other: Array
-
-
 NOT_SAMPLED = "was not sampled; only sampled bounds have an error probability"
 
 
-class Kind(Protocol):
+class ClaimKind(Protocol):
     """All that is done with the claims of one kind; by default they are not sampled."""
 
     def leaks(self, law: Law, labels: tuple[int, ...]) -> Leaks | None:
@@ -102,7 +99,7 @@ class Kind(Protocol):
         """Return how trials are tested; numbers whose events are looked at are counted in bins."""
         raise InvalidInput(NOT_SAMPLED)
 
-    def curve(self, target: AuditTarget, effort: Effort) -> DetectionCurve:
+    def curve(self, target: AuditTarget, effort: CellEffort) -> DetectionCurve:
         """Return what an audit would see, before anything is drawn."""
         ...
 
@@ -110,7 +107,7 @@ class Kind(Protocol):
         """Return whether anything is bounded from above where answers are sampled."""
         return True
 
-    def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
+    def sees(self, target: AuditTarget, effort: CellEffort, leak: float) -> bool:
         """Return whether it would see such a leak."""
         return self.curve(target, effort).detectable <= leak
 
@@ -126,7 +123,9 @@ class Kind(Protocol):
         """Bound the leak of its event, its complement and both directions anew, down to `floor`."""
         raise InvalidInput(NOT_SAMPLED)
 
-    def detectable(self, cell: Recorded, limit: float, effort: Effort, *, through: bool) -> float:
+    def detectable(
+        self, cell: Recorded, limit: float, effort: CellEffort, *, through: bool
+    ) -> float:
         """Return the smallest leak that so many trials show to be above a limit.
 
         It is `through` its event, at the frequency that was seen.
@@ -164,23 +163,56 @@ class Tester(Protocol):
         """Return what may refute an event between two lots of trials, or None."""
         return None
 
-    def certify(self, cells: Sequence[Drawn], alphas: tuple[float, float]) -> Sequence[Certified]:
-        """Bound cells from fresh counts, each at error probabilities for both bounds."""
+    def certified(
+        self, finalist: Finalist, one: Array, other: Array, alphas: tuple[float, float]
+    ) -> Cell:
+        """Bound a cell by counts (K,) of fresh trials, at error probabilities for both bounds."""
+        (p1, p0), lower = (
+            self.seen(finalist, one, other),
+            self.lower(finalist, one, other, alphas[0]),
+        )
+        upper = self.upper(finalist, one, other, alphas[1])
+        return Cell(
+            group=finalist.group,
+            pair=finalist.pair,
+            query=finalist.query,
+            direction=DIRECTIONS[finalist.direction],
+            event=self.event(finalist.event, finalist.group, finalist.query),
+            p1=p1,
+            p0=p0,
+            lower=lower,
+            upper=Bound(value=upper, alpha=alphas[1], method=self.above, counts=lower.counts),
+            estimate=Estimate(value=max(0.0, self.leak(p1, p0)), method="plug-in"),
+        )
+
+    @property
+    def above(self) -> str:
+        """Return how the upper bound is made; see `dpassay.stats.methods`."""
+        return "union"
+
+    def seen(self, finalist: Finalist, one: Array, other: Array) -> tuple[float, float]:
+        """Return how often the event came on the two sides, or the mean answers."""
+        ...
+
+    def leak(self, p1: float, p0: float) -> float:
+        """Return the leak at these frequencies or means."""
+        return p1 - p0
+
+    def lower(self, finalist: Finalist, one: Array, other: Array, alpha: float) -> Bound:
+        """Bound the leak through the event of a cell from below."""
         ...
 
     def upper(
-        self, method: Any, one: Array, other: Array, alpha: float, floor: float = 0.0
+        self, finalist: Finalist, one: Array, other: Array, alpha: float, floor: float = 0.0
     ) -> float:
         """Bound all events and both directions of a cell from above; need not go below `floor`."""
         ...
 
     def apparent(self, event: int, one: Array, other: Array, looks: int) -> tuple[float, float]:
-        """From screening counts (K,) of one of so many cells and events: see `Looked`."""
+        """From screening counts (K,) of one of so many cells and events: see `Finalist`."""
         return 0.0, 1.0
 
-    def sight(
-        self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening
-    ) -> DetectionCurve:
+    def sight(self, finalists: Sequence[Finalist], effort: CellEffort) -> DetectionCurve:
         """Say what would have been refuted with probability 0.9, the screening included."""
         ...
 

@@ -16,11 +16,9 @@ from dpassay.engine.detection.curve import DetectionCurve
 from dpassay.engine.readings import Leaks, ValueLeaks
 from dpassay.engine.testers.interface import (
     NOT_SAMPLED,
-    Certified,
-    Drawn,
-    Effort,
-    Kind,
-    Looked,
+    CellEffort,
+    ClaimKind,
+    Finalist,
     Recorded,
     Tester,
 )
@@ -34,7 +32,7 @@ from dpassay.stats.betting import (
     difference_power,
     difference_upper,
 )
-from dpassay.stats.bounds import Bound, Estimate, Histograms
+from dpassay.stats.bounds import Bound, Histograms
 from dpassay.stats.power import POWER, Screening
 from dpassay.stats.ranking import CAUTION, ranked
 from dpassay.targets.guard import AuditTarget
@@ -49,7 +47,7 @@ yet."""
 
 
 @dataclass(frozen=True, slots=True)
-class AboutMeans(Kind):
+class AboutMeans(ClaimKind):
     """Claims about the change of a prediction, or of its mean."""
 
     claim: PredictionStability
@@ -63,11 +61,11 @@ class AboutMeans(Kind):
         low, high = target.numbers or (0.0, 1.0)
         return Predictions(promised=self.claim.promised, low=low, high=high)
 
-    def curve(self, target: AuditTarget, effort: Effort) -> DetectionCurve:
+    def curve(self, target: AuditTarget, effort: CellEffort) -> DetectionCurve:
         """By bets on answers that vary as much as they can."""
         width = self.claim.most(target.numbers)
         return DetectionCurve(
-            detectable=self._detectable(self.claim.promised, width, (HALF, HALF), effort)
+            detectable=_detectable(self.claim.promised, width, (HALF, HALF), effort)
         )
 
     def spread(self, target: AuditTarget, leak: float) -> float:  # noqa: ARG002
@@ -88,23 +86,23 @@ class AboutMeans(Kind):
         self,
         cell: Recorded,
         limit: float,
-        effort: Effort,
+        effort: CellEffort,
         *,
         through: bool,  # noqa: ARG002
     ) -> float:
         """At the spreads of the record."""
         width, _, _, spreads = _answers(cell)
-        return self._detectable(limit, width, spreads, effort)
+        return _detectable(limit, width, spreads, effort)
 
-    @staticmethod
-    def _detectable(limit: float, width: float, spreads: Spreads, effort: Effort) -> float:
-        return width * detectable_difference(
-            gamma=limit / width,
-            n=effort.n,
-            alpha=effort.alpha,
-            spreads=spreads,
-            screening=effort.screening,
-        )
+
+def _detectable(limit: float, width: float, spreads: Spreads, effort: CellEffort) -> float:
+    return width * detectable_difference(
+        gamma=limit / width,
+        n=effort.n,
+        alpha=effort.alpha,
+        spreads=spreads,
+        screening=effort.screening,
+    )
 
 
 def _answers(cell: Recorded) -> tuple[float, NDArray[np.int64], NDArray[np.int64], Spreads]:
@@ -149,52 +147,49 @@ class Predictions(Tester):
         """Return what the bets are sized by."""
         return _spread(one), _spread(other)
 
-    def certify(self, cells: Sequence[Drawn], alphas: tuple[float, float]) -> list[Certified]:
-        """Bound the differences of the means from both sides."""
-        return [self._certified(cell, alphas) for cell in cells]
-
-    def _certified(self, cell: Drawn, alphas: tuple[float, float]) -> Certified:
-        _, method, one, other = cell
+    def seen(
+        self,
+        finalist: Finalist,  # noqa: ARG002
+        one: NDArray[np.int64],
+        other: NDArray[np.int64],
+    ) -> tuple[float, float]:
+        """Return the mean answers."""
         p1, p0 = (
             self.low + self.width * float(side @ POINTS) / int(side.sum()) for side in (one, other)
         )
+        return p1, p0
+
+    def lower(
+        self, finalist: Finalist, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float
+    ) -> Bound:
+        """Bound the difference of the means from below."""
+        spreads = finalist.method
+        value = max(0.0, difference_lower(one, other, alpha=alpha, spreads=spreads))
         histograms = Histograms(
             one=tuple(one.tolist()),
             other=tuple(other.tolist()),
-            spreads=method,
+            spreads=spreads,
             limits=(self.low, self.high),
         )
-        lower = self.width * max(0.0, difference_lower(one, other, alpha=alphas[0], spreads=method))
-        upper = self.upper(method, one, other, alphas[1])
-        return Certified(
-            p1=p1,
-            p0=p0,
-            lower=Bound(value=lower, alpha=alphas[0], method=METHOD, histograms=histograms),
-            upper=Bound(value=upper, alpha=alphas[1], method="union"),
-            estimate=Estimate(value=max(0.0, p1 - p0), method="plug-in"),
-        )
+        return Bound(value=self.width * value, alpha=alpha, method=METHOD, histograms=histograms)
 
     def upper(
         self,
-        method: Spreads,
+        finalist: Finalist,
         one: NDArray[np.int64],
         other: NDArray[np.int64],
         alpha: float,
         floor: float = 0.0,
     ) -> float:
         """Bound the difference of the means from above."""
-        return max(floor, self.width * difference_upper(one, other, alpha=alpha, spreads=method))
+        most = difference_upper(one, other, alpha=alpha, spreads=finalist.method)
+        return max(floor, self.width * most)
 
-    def sight(
-        self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening
-    ) -> DetectionCurve:
+    def sight(self, finalists: Sequence[Finalist], effort: CellEffort) -> DetectionCurve:
         """Return the smallest difference refutable with probability 0.9 at the spreads seen."""
-        gamma, spreads = self.promised / self.width, {each.method for each in looked}
-        found = (
-            detectable_difference(gamma=gamma, n=n, alpha=alpha, spreads=each, screening=screening)
-            for each in spreads
-        )
-        return DetectionCurve(detectable=self.width * max(found))
+        spreads = {each.method for each in finalists}
+        found = (_detectable(self.promised, self.width, each, effort) for each in spreads)
+        return DetectionCurve(detectable=max(found))
 
 
 def detectable_difference(

@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.engine.detection.curve import DetectionCurve
-from dpassay.engine.detection.search_design import SearchDesign, search_sight
-from dpassay.engine.detection.search_rounds import Round
+from dpassay.engine.detection.search_design import Round, SearchDesign, search_sight
 from dpassay.engine.evidence import Event
-from dpassay.engine.testers.events import Events, Tests
-from dpassay.engine.testers.interface import Looked
+from dpassay.engine.testers.events import Events
+from dpassay.engine.testers.interface import CellEffort, Finalist
 from dpassay.search.patterns import Pattern
-from dpassay.stats.power import Screening
 
 SYMBOLS = np.array([[0, 1]])
 """The event alone; its complement is another pattern, which was not chosen."""
@@ -49,33 +47,20 @@ class PatternEvents(Events):
         ranking[1 - self.direction] = -np.inf
         return ranking, events
 
-    def upper(
-        self,
-        method: Tests,  # noqa: ARG002
-        one: NDArray[np.int64],  # noqa: ARG002
-        other: NDArray[np.int64],  # noqa: ARG002
-        alpha: float,  # noqa: ARG002
-        floor: float = 0.0,  # noqa: ARG002
-    ) -> float:
-        """The largest leak there can be."""
-        return self.scale.most
-
     def event(self, event: int, group: int, query: int) -> Event:  # noqa: ARG002
         """The pattern."""
         return self.pattern
 
-    def sight(
-        self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening
-    ) -> DetectionCurve:
+    def sight(self, finalists: Sequence[Finalist], effort: CellEffort) -> DetectionCurve:
         """Say what the search and the certification would have seen, at one of the first pairs."""
-        worst = max(looked, key=lambda each: each.apparent)
+        worst = max(finalists, key=lambda each: each.apparent)
         design = SearchDesign(
             scale=self.scale,
             promised=self.promised,
-            n=n,
-            alpha=alpha,
+            n=effort.n,
+            alpha=effort.alpha,
             rounds=self.rounds,
-            pilot=screening.draws,
+            pilot=effort.screening.draws,
             numbers=self.numbers,
         )
         return search_sight(design, worst.frequency if worst.apparent > 0 else None)

@@ -19,11 +19,9 @@ from dpassay.engine.evidence import Event
 from dpassay.engine.readings import LabelLeaks, Leaks
 from dpassay.engine.testers.interface import (
     NOT_SAMPLED,
-    Certified,
-    Drawn,
-    Effort,
-    Kind,
-    Looked,
+    CellEffort,
+    ClaimKind,
+    Finalist,
     Recorded,
     Tester,
 )
@@ -32,23 +30,21 @@ from dpassay.laws import FiniteLaw, Law
 from dpassay.stats.bounds import (
     Bound,
     Counts,
-    Estimate,
     clopper_pearson_lower,
     clopper_pearson_upper,
 )
-from dpassay.stats.power import POWER, Screening
-from dpassay.stats.regions import Line
+from dpassay.stats.power import POWER
+from dpassay.stats.regions import LineRegion
 from dpassay.stats.scales import scale_of
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Bins
 
-METHOD = "proportion"
 BAD = 1
 """The answer that a bad string gives; without neighbours it never comes."""
 
 
 @dataclass(frozen=True, slots=True)
-class AboutStrings(Kind):
+class AboutStrings(ClaimKind):
     """Claims about the proportion of bad random strings."""
 
     claim: ScoreStability
@@ -61,9 +57,9 @@ class AboutStrings(Kind):
         """Strings are good or bad."""
         return Shares(promised=self.claim.promised)
 
-    def curve(self, target: AuditTarget, effort: Effort) -> DetectionCurve:  # noqa: ARG002
+    def curve(self, target: AuditTarget, effort: CellEffort) -> DetectionCurve:  # noqa: ARG002
         """See `detectable_share`."""
-        return DetectionCurve(detectable=self._detectable(self.claim.promised, effort))
+        return DetectionCurve(detectable=detectable_share(self.claim.promised, effort))
 
     def spread(self, target: AuditTarget, leak: float) -> float:  # noqa: ARG002
         """At the worst face of a difference."""
@@ -83,18 +79,12 @@ class AboutStrings(Kind):
         self,
         cell: Recorded,  # noqa: ARG002
         limit: float,
-        effort: Effort,
+        effort: CellEffort,
         *,
         through: bool,  # noqa: ARG002
     ) -> float:
         """See `detectable_share`."""
-        return self._detectable(limit, effort)
-
-    @staticmethod
-    def _detectable(limit: float, effort: Effort) -> float:
-        return detectable_share(
-            promised=limit, n=effort.n, alpha=effort.alpha, screening=effort.screening
-        )
+        return detectable_share(limit, effort)
 
 
 def _strings(cell: Recorded) -> Counts:
@@ -126,30 +116,37 @@ class Shares(Tester):
         """
         if self.promised >= 1:
             return None
-        return Gamble(event=np.eye(2, dtype=np.int64)[BAD], allowed=Line(0.0, self.promised))
+        return Gamble(event=np.eye(2, dtype=np.int64)[BAD], allowed=LineRegion(0.0, self.promised))
 
-    def certify(self, cells: Sequence[Drawn], alphas: tuple[float, float]) -> list[Certified]:
-        """Bound the proportions from both sides."""
-        return [self._certified(cell, alphas) for cell in cells]
+    def seen(
+        self,
+        finalist: Finalist,  # noqa: ARG002
+        one: NDArray[np.int64],
+        other: NDArray[np.int64],
+    ) -> tuple[float, float]:
+        """Return the proportions of bad strings."""
+        return int(one[BAD]) / int(one.sum()), int(other[BAD]) / int(other.sum())
 
-    def _certified(self, cell: Drawn, alphas: tuple[float, float]) -> Certified:
-        _, method, one, other = cell
+    def lower(
+        self,
+        finalist: Finalist,  # noqa: ARG002
+        one: NDArray[np.int64],
+        other: NDArray[np.int64],
+        alpha: float,
+    ) -> Bound:
+        """Bound the proportion from below; see `share_lower`."""
         counts = Counts(x=int(one[BAD]), n1=int(one.sum()), y=int(other[BAD]), n0=int(other.sum()))
-        share = counts.x / counts.n1
-        upper = self.upper(method, one, other, alphas[1])
-        return Certified(
-            p1=share,
-            p0=counts.y / counts.n0,
-            lower=Bound(
-                value=share_lower(counts, alphas[0]), alpha=alphas[0], method=METHOD, counts=counts
-            ),
-            upper=Bound(value=upper, alpha=alphas[1], method=METHOD, counts=counts),
-            estimate=Estimate(value=share, method="plug-in"),
-        )
+        value = share_lower(counts, alpha)
+        return Bound(value=value, alpha=alpha, method=self.above, counts=counts)
+
+    @property
+    def above(self) -> str:
+        """Both bounds are limits of one proportion."""
+        return "proportion"
 
     def upper(
         self,
-        method: None,  # noqa: ARG002
+        finalist: Finalist,  # noqa: ARG002
         one: NDArray[np.int64],
         other: NDArray[np.int64],
         alpha: float,
@@ -159,19 +156,9 @@ class Shares(Tester):
         bad = max(int(one[BAD]), int(other[BAD]))
         return max(floor, float(clopper_pearson_upper(bad, int(one.sum()), alpha)))
 
-    def sight(
-        self,
-        looked: Sequence[Looked],  # noqa: ARG002
-        n: int,
-        alpha: float,
-        screening: Screening,
-    ) -> DetectionCurve:
+    def sight(self, finalists: Sequence[Finalist], effort: CellEffort) -> DetectionCurve:  # noqa: ARG002
         """Return the smallest proportion refuted with probability 0.9; see `detectable_share`."""
-        return DetectionCurve(
-            detectable=detectable_share(
-                promised=self.promised, n=n, alpha=alpha, screening=screening
-            )
-        )
+        return DetectionCurve(detectable=detectable_share(self.promised, effort))
 
     def event(self, event: int, group: int, query: int) -> Event:  # noqa: ARG002
         """Return the answer of a bad string."""
@@ -186,15 +173,16 @@ def share_lower(counts: Counts, alpha: float) -> float:
     return float(clopper_pearson_lower(counts.x, counts.n1, alpha))
 
 
-def detectable_share(*, promised: float, n: int, alpha: float, screening: Screening) -> float:
+def detectable_share(promised: float, effort: CellEffort) -> float:
     """Return the smallest proportion of bad strings that is refuted with probability 0.9.
 
     Screening is included. Every other pair is taken to be bad as often as the claim allows; the
     leaking one must come out ahead of all of them, a tie counting against it, unless all are
     certified. The result is within 1e-6; inf where no proportion would be seen.
     """
+    n, screening = effort.n, effort.screening
     counts = np.arange(n + 1)
-    rejecting = np.flatnonzero(clopper_pearson_lower(counts, n, alpha) > promised)
+    rejecting = np.flatnonzero(clopper_pearson_lower(counts, n, effort.alpha) > promised)
     if rejecting.size == 0:
         return float(np.inf)
     needed = int(rejecting[0])

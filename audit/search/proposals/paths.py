@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,9 +20,9 @@ from dpassay.relations import (
     records_replaced,
 )
 from dpassay.rows.columns import Coded
-from dpassay.search.proposals.neighbours import Parts
+from dpassay.search.proposals.families import RecordSpace
+from dpassay.search.proposals.generator import PairGenerator, Parts
 from dpassay.search.proposals.proposal import Proposal, Space
-from dpassay.search.proposals.rows import Maker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +35,10 @@ class Path:
 
 def paths_of(space: Space) -> list[Path]:
     """Return paths between own rows and few, equal, doubled and extreme ones."""
-    maker: Any = getattr(space, "_maker", None)
-    if not hasattr(maker, "neighbours"):
+    if not isinstance(space, RecordSpace):
         return []
-    own, relation = maker.rows.values, maker.neighbours.relation
+    maker = space.generator
+    own, relation = maker.rows.values, maker.relation
     sizes = sorted({len(own), maker.sizes[1]})
     if relation == ADD_REMOVE:
         most = sizes[-1]
@@ -48,7 +47,7 @@ def paths_of(space: Space) -> list[Path]:
         grown = [np.vstack([own, each])[:most] for each in shrunk if most > len(own)]
         paths = [_path(maker, each, None, 1) for each in (own[both], *shrunk, *grown)]
     elif relation == ZERO_OUT:
-        zero = maker.neighbours.zero
+        zero = maker.zero
         assert zero is not None
         paths = [_path(maker, own, zero, 1)]
     elif relation in (OWN, ADD_REMOVE_USER, REPLACE_USER):
@@ -66,7 +65,7 @@ def paths_of(space: Space) -> list[Path]:
     return [path for path in paths if path.length > 1]
 
 
-def _path(maker: Maker, start: Coded, row: Coded | None, step: int) -> Path:
+def _path(maker: PairGenerator, start: Coded, row: Coded | None, step: int) -> Path:
     """Replace the rows by one row, so many at a time, or take them away from the last on."""
     places = np.arange(len(start)) if row is None else np.flatnonzero((start != row).any(axis=1))
 
@@ -76,7 +75,7 @@ def _path(maker: Maker, start: Coded, row: Coded | None, step: int) -> Path:
             return values, len(values) - 1, values[-1]
         values, place = start.copy(), int(places[k * step])
         values[places[: k * step]] = row
-        return values, place, start[place] if maker.neighbours.relation == ZERO_OUT else row
+        return values, place, start[place] if maker.relation == ZERO_OUT else row
 
     length = max(0, len(start) - 1 if row is None else len(places) // step)
     queries = maker.make(parts(length // 2), "") if length else None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,14 +124,12 @@ class Space:
     @property
     def only(self) -> int | None:
         """How many records every dataset has; None where their number is not fixed."""
-        least, most = getattr(getattr(self, "_maker", None), "sizes", (0, 1))
-        return int(most) if least == most else None
+        return None
 
     @property
     def outside(self) -> Sequence[Proposal]:
         """Pairs with a cell that the user has not described, which their family names."""
-        found: Sequence[Proposal] = getattr(getattr(self, "_maker", None), "outside", ())
-        return found
+        return ()
 
     def first(self, rng: np.random.Generator, most: int) -> list[Proposal]:
         """Return up to `most` pairs to begin with, those that tell most first.
@@ -147,6 +145,37 @@ class Space:
     def smaller(self, found: Proposal) -> Iterator[Proposal]:
         """Yield proposals that are simpler than this one and like it, the simplest first."""
         raise NotImplementedError
+
+
+Parts = TypeVar("Parts")
+Way = Callable[[Parts, Callable[[], Parts], np.random.Generator], Parts | None]
+"""Makes other parts of a pair out of its own and, if it likes, out of those of another of the best.
+
+None where nothing is to be made.
+"""
+
+
+def varied(
+    ways: Mapping[str, Way[Parts]],
+    best: Sequence[Proposal],
+    rng: np.random.Generator,
+    parts: Callable[[Proposal], Parts],
+    make: Callable[[Parts, str], Proposal | None],
+) -> list[Iterator[Proposal]]:
+    """Return a family for each way of varying the best proposals, in turns and for ever.
+
+    `parts` says what a proposal is made of, `make` makes one of them, or None where it would be
+    none of the space.
+    """
+
+    def family(name: str, way: Way[Parts]) -> Iterator[Proposal]:
+        while best:
+            for each in best:
+                new = way(parts(each), lambda: parts(pick(rng, best)), rng)
+                made = None if new is None else make(new, f"{root(each.family)}, {name}")
+                yield each if made is None else made
+
+    return [family(*each) for each in ways.items()]
 
 
 def mixed(
@@ -197,3 +226,9 @@ def pick(rng: np.random.Generator, choices: Sequence[Any] | NDArray[np.float64])
 def root(family: str) -> str:
     """Return the kind of pair that a family was made from."""
     return family.partition(", ")[0]
+
+
+def frozen(queries: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return queries, read-only."""
+    queries.flags.writeable = False
+    return queries

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import math
 import os
 import selectors
 import subprocess
@@ -11,13 +12,14 @@ import sys
 import time
 import weakref
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import NoReturn
 
+from dpassay.errors import as_real, is_count, require
 from dpassay.targets.foreign.connection import Broken, Late
-from dpassay.targets.foreign.limits import ProcessLimits
 from dpassay.workers import supervisor
-from dpassay.workers.control import Control
+from dpassay.workers.control import ProcessControl
 from dpassay.workers.namespaces import lineage
 
 MIB = 1 << 20
@@ -32,6 +34,37 @@ GRACE = 1.0
 """Seconds that a program which has closed its stdout is given to end."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessLimits:
+    """What a program and all that it starts may take; they are ended when they take more.
+
+    `start` is the seconds for its first reply: an interpreter may have much to load. `memory` is
+    the GiB of data of each process, kept to on Linux by RLIMIT_DATA: address space that is only
+    reserved, as Node and Java do, does not count. `processes` at a time are counted ten times a
+    second on Linux; RLIMIT_NPROC stops what outruns the count, unless the user is root. `cpu` is
+    the seconds of processor time, >= 1, of each process, `file` the GiB of each file that it
+    writes, `reply` the MiB of one reply.
+    """
+
+    start: float = 30.0
+    memory: float = 4.0
+    processes: int = 64
+    cpu: float = 86_400.0
+    file: float = 1.0
+    reply: float = 64.0
+
+    def __post_init__(self) -> None:
+        require(is_count(self.processes), "processes", self.processes, "an integer >= 1")
+        for name in ("start", "memory", "file", "reply"):
+            value = getattr(self, name)
+            require(0 < as_real(value) < math.inf, name, value, "a finite number > 0")
+        require(1 <= as_real(self.cpu) < math.inf, "cpu", self.cpu, "a finite number >= 1")
+
+    def as_dict(self) -> dict[str, float]:
+        """Return the numbers by name."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
 class Child:
     """A running program; a reply may take `seconds`. `Broken` says that it cannot be started."""
 
@@ -39,7 +72,7 @@ class Child:
         self._seconds, self._most = seconds, round(limits.reply * MIB)
         self._start: float | None = limits.start
         self._received, self._stderr = bytearray(), bytearray()
-        self._control = Control()
+        self._control = ProcessControl()
         there = self._control.there.fileno()
         script = str(Path(supervisor.__file__).resolve())
         arguments = [str(there), json.dumps(limits.as_dict()), *command]
@@ -70,7 +103,10 @@ class Child:
             os.set_blocking(file, False)
 
     def ask(self, line: bytes, seconds: float | None = None) -> bytes:
-        """Write a line and return the next one; see `Connection`."""
+        """Write a line, which ends in a line break, and return the next one without it.
+
+        `Late` says that the reply does not come in time, `Broken` that none comes.
+        """
         if not self._open:
             raise Broken("it has ended")
         self._take(self._out, self._received)
@@ -147,7 +183,7 @@ class Child:
         return bool(found)
 
     def told(self) -> str:
-        """Return the last lines of stderr; see `Connection`."""
+        """Return the last lines of stderr for a message, in one line and below it."""
         text = self._stderr.decode(errors="replace")
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if not lines:
@@ -184,19 +220,14 @@ class Child:
             return "it closed its stdout"
         return f"it ended with exit code {code}" if code >= 0 else f"it ended by signal {-code}"
 
-    def disown(self) -> None:
-        """Close this process's ends; see `Connection`."""
-        if self._open:
+    def leave(self) -> None:
+        """End it if this process has opened it; else close the ends, as it was forked since."""
+        if self._owner == lineage():
+            self.close()
+        elif self._open:
             self._open = False
             _children.discard(self)
             self._let_go()
-
-    def leave(self) -> None:
-        """End it if this process has opened it; else leave it to the one that has."""
-        if self._owner == lineage():
-            self.close()
-        else:
-            self.disown()
 
     def _let_go(self) -> None:
         self._control.close()

@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from dpassay.claims import Claim
 from dpassay.errors import Failed, InvalidInput, TargetError, as_real, is_count, require
 from dpassay.mechanism import Mechanism
-from dpassay.targets.foreign.child import Child
-from dpassay.targets.foreign.limits import ProcessLimits
+from dpassay.targets.foreign.child import Child, ProcessLimits
 from dpassay.targets.foreign.protocol import Hello
-from dpassay.targets.foreign.service import Service, address_of
-from dpassay.targets.foreign.session import Dataset, Session
+from dpassay.targets.foreign.service import ForeignService, address_of
+from dpassay.targets.foreign.session import Dataset, ForeignSession
 
 SEEDS = 2**53
 """Seeds lie below it: every JSON reader has these integers exactly."""
@@ -36,14 +35,14 @@ class Foreign(Mechanism):
     foreign = True
     free = True
     run_seconds: float | None
-    _session: Session
+    _session: ForeignSession
     _known: list[Hello | TargetError]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_session", self._opener())
         object.__setattr__(self, "_known", [])
 
-    def _opener(self) -> Session:
+    def _opener(self) -> ForeignSession:
         raise NotImplementedError
 
     @property
@@ -115,11 +114,13 @@ class Process(Foreign):
     run_seconds: float | None = None
     claims: tuple[Claim, ...] = field(init=False, default=())
 
-    def _opener(self) -> Session:
+    def _opener(self) -> ForeignSession:
         require(as_real(self.timeout) > 0, "timeout", self.timeout, "a number > 0")
         _check_run(self.run_seconds)
         limits = ProcessLimits(**{name: getattr(self, name) for name in ProcessLimits().as_dict()})
-        return Session(partial(Child, _words(self.command), self.timeout, limits), "its process")
+        return ForeignSession(
+            partial(Child, _words(self.command), self.timeout, limits), "its process"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,13 +135,15 @@ class Http(Foreign):
     run_seconds: float | None = None
     claims: tuple[Claim, ...] = field(init=False, default=())
 
-    def _opener(self) -> Session:
+    def _opener(self) -> ForeignSession:
         require(as_real(self.timeout) > 0, "timeout", self.timeout, "a number > 0")
         _check_run(self.run_seconds)
         require(is_count(self.retries, 0), "retries", self.retries, "an integer >= 0")
         require(as_real(self.reply) > 0, "reply", self.reply, "a number > 0")
-        service = partial(Service, address_of(self.url), self.timeout, self.retries, self.reply)
-        return Session(service, "its service", reset=self.reset)
+        service = partial(
+            ForeignService, address_of(self.url), self.timeout, self.retries, self.reply
+        )
+        return ForeignSession(service, "its service", reset=self.reset)
 
 
 def process(

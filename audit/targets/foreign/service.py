@@ -99,7 +99,7 @@ class _Response(http.client.HTTPResponse):
         self.fp = io.BufferedReader(self.incoming, CHUNK)
 
 
-class Service:
+class ForeignService:
     """A service that is asked over a connection which is kept open as long as it likes.
 
     A reply may take so many `seconds`, from the connection to its last byte, all that is asked
@@ -118,7 +118,7 @@ class Service:
         )
 
     def ask(self, line: bytes, seconds: float | None = None) -> bytes:
-        """Post a line and return the body of the reply; see `Connection`."""
+        """Post a line and return the body of the reply; see `Child.ask`."""
         self._said = ""
         seconds = self._seconds if seconds is None else seconds
         until = time.monotonic() + seconds
@@ -238,14 +238,14 @@ class Service:
         raise Broken(f"its reply is longer than {self._most / MIB:g} MiB")
 
     def told(self) -> str:
-        """Return the beginning of what came with a wrong status; see `Connection`."""
+        """Return the beginning of what came with a wrong status."""
         return self._said
 
     def close(self) -> None:
         """Close the connection; it is opened again when something is asked."""
         self._connection.close()
 
-    disown = __del__ = close  # other ends of it are not touched
+    leave = __del__ = close  # other ends of it are not touched
 
 
 def _left(until: float) -> float:

@@ -7,11 +7,13 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from dpassay.errors import Failed, TargetError, printable
 from dpassay.rows.rows import Form, Rows, records
-from dpassay.targets.foreign.connection import Broken, Connection, Late
+from dpassay.targets.foreign.child import Child
+from dpassay.targets.foreign.connection import Broken, Late
 from dpassay.targets.foreign.protocol import (
     VERSION,
     Hello,
@@ -24,6 +26,7 @@ from dpassay.targets.foreign.protocol import (
     short,
     text_of,
 )
+from dpassay.targets.foreign.service import ForeignService
 from dpassay.workers.namespaces import lineage
 
 LATE = Failed("Timeout")
@@ -58,7 +61,7 @@ class _LateError(TargetError):
     """No whole reply came in time."""
 
 
-class Session:
+class ForeignSession:
     """A conversation with a server.
 
     It is opened when something is asked, again after it broke, and anew in a process that was
@@ -66,17 +69,17 @@ class Session:
     """
 
     def __init__(
-        self, connect: Callable[[], Connection], what: str, *, reset: bool = False
+        self, connect: Callable[[], Child | ForeignService], what: str, *, reset: bool = False
     ) -> None:
         self._connect, self._what, self._reset = connect, what, reset
-        self._connection: Connection | None = None
+        self._connection: Child | ForeignService | None = None
         self._owner = 0
         self._hello = Hello()
         self._prepared: OrderedDict[str, None] = OrderedDict()
-        self._finalizer: weakref.finalize[..., Session] | None = None
+        self._finalizer: weakref.finalize[..., ForeignSession] | None = None
 
     def __reduce__(self) -> Any:
-        return _session, (self._connect, self._what, self._reset)
+        return partial(ForeignSession, self._connect, self._what, reset=self._reset), ()
 
     def hello(self) -> Hello:
         """Return what the server says of itself."""
@@ -125,7 +128,7 @@ class Session:
         if self._finalizer is not None:
             self._finalizer.detach()
         if connection is not None:
-            _leave(connection, self._owner)
+            connection.leave()
 
     def _opened(self) -> None:
         """Open the connection unless this process has one."""
@@ -137,7 +140,7 @@ class Session:
             self._connection, self._owner = self._connect(), lineage()
         except Broken as error:
             raise TargetError(f"{self._what}: {error}") from None
-        self._finalizer = weakref.finalize(self, _leave, self._connection, self._owner)
+        self._finalizer = weakref.finalize(self, self._connection.leave)
         reply = self._ask({"op": "hello", "version": VERSION})
         try:
             self._hello = hello_of(reply)
@@ -173,15 +176,3 @@ class Session:
         if reply.get("ok") is not True:
             wrong = Malformed(f'it answered {short(reply)}; must be {{"ok": true}}')
             raise self._broken(op, wrong)
-
-
-def _session(connect: Callable[[], Connection], what: str, reset: bool) -> Session:
-    return Session(connect, what, reset=reset)
-
-
-def _leave(connection: Connection, owner: int) -> None:
-    """End a connection that this process has opened; else leave it to the one that has."""
-    if owner == lineage():
-        connection.close()
-    else:
-        connection.disown()

@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import numpy as np
 from dpassay.errors import told
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.wire import HEAD, length, pack
+from dpassay.trials.written import outcome_of
 
 BROKEN = 70
 """Exit code of a host that could not go on, whatever its user's code has done to it."""
@@ -95,12 +97,11 @@ def _serve(desk: Answering, connection: socket.socket, objects: dict[int, Any]) 
         operation, arguments, forget = _unpickled(content, objects)
         for key in forget:
             objects.pop(key, None)
+        number, work = HEAD.unpack(head)[1], partial(desk, operation, arguments, objects)
         try:
-            answer = pack(HEAD.unpack(head)[1], {"answer": desk(operation, arguments, objects)})
+            answer = pack(number, outcome_of(work))
         except BaseException as error:  # noqa: BLE001  (nobody presses Ctrl-C here)
-            answer = pack(
-                HEAD.unpack(head)[1], {"raised": type(error).__name__, "told": _told(error)}
-            )
+            answer = pack(number, {"raised": type(error).__name__, "detail": _told(error)})
         if os.getpid() != own:
             os._exit(0)  # a mechanism has forked and come back twice
         connection.sendall(answer)

@@ -7,23 +7,25 @@ it and this process (`dpassay.workers.supervisor`).
 
 from __future__ import annotations
 
+import io
 import os
+import pickle
 import select
 import signal
 import socket
 import time
 import warnings
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
+from dpassay.errors import printable
 from dpassay.trials.isolation.child import BROKEN, GIB, INTERRUPTS, Answering, live
-from dpassay.trials.isolation.limits import Limits, Lost, Overtime, protected
-from dpassay.trials.isolation.objects import Handle, Objects
-from dpassay.trials.isolation.printed import CHUNK, Said
+from dpassay.trials.isolation.limits import Limits, Lost, Overtime, Unsent, protected
 from dpassay.trials.wire import HEAD, MARK, Garbled, length, unpack
-from dpassay.workers.control import Control
+from dpassay.workers.control import ProcessControl
 from dpassay.workers.namespaces import NETWORK, enter, lineage, namespaces
 from dpassay.workers.supervisor import supervise
 
@@ -37,6 +39,14 @@ ENDED = {"code", "processes", "failed", "gone"}
 """What a supervisor says when it is over."""
 READS = 64
 """So many chunks of an answer are read between two looks at the clock."""
+CHUNK = 1 << 20
+SHOWN = 10
+"""So many different lines of what a host has printed are told at most."""
+LONGEST_LINE = 300
+CHUNKS = 4
+"""So many chunks are read at a time, lest a flood of them stop the clock."""
+FLOOD = 64 << 20
+"""Bytes after which nobody looks at lines any more."""
 
 
 class Host:
@@ -52,14 +62,14 @@ class Host:
         self.limits = limits
         self.deadline: float | None = None
         self.said = Said()
-        self._objects = Objects(shared)
+        self._objects = HostObjects(shared)
         self._number = 0
         self._owner = lineage()
         self.closed = False
         self._received = bytearray()
         kind, paths = namespaces(), protected()
         kind = kind if kind is None or limits.network else kind | NETWORK
-        self._control = Control()
+        self._control = ProcessControl()
         self._socket, there = socket.socketpair()
         self._pipe, pipe = os.pipe()
         with warnings.catch_warnings():
@@ -251,3 +261,140 @@ def wait(hosts: Sequence[Host]) -> None:
 
 OPEN: weakref.WeakSet[Host] = weakref.WeakSet()
 """All that are open, so that a new one does not keep the others' connections open too."""
+
+
+class Handle:
+    """Something that only a host has, and forgets when nobody refers to it here any more."""
+
+    __slots__ = ("__weakref__", "key", "owner")
+
+    def __init__(self, owner: HostObjects, key: int) -> None:
+        self.owner = owner
+        self.key = key
+
+
+class _Pickler(pickle.Pickler):
+    """Names what a host has already."""
+
+    def __init__(self, file: io.BytesIO, name: Callable[[Any], int | None]) -> None:
+        super().__init__(file, protocol=5)
+        self.persistent_id = name  # type: ignore[method-assign]
+
+
+class HostObjects:
+    """The objects that a host has, by the keys under which it has them."""
+
+    def __init__(self, shared: Iterable[Any]) -> None:
+        self._known: dict[int, tuple[int, Any]] = {
+            id(each): (key, each) for key, each in enumerate(shared)
+        }
+        self._keys = len(self._known)
+        self._forgotten: list[int] = []
+
+    def by_key(self) -> dict[int, Any]:
+        """Return those that it has from the start, by their keys."""
+        return dict(self._known.values())
+
+    def handle(self) -> Handle:
+        """Return what will stand here for something that the host is to keep."""
+        self._keys += 1
+        found = Handle(self, self._keys)
+        weakref.finalize(found, self._forgotten.append, found.key).atexit = False
+        return found
+
+    def written(self, operation: str, arguments: tuple[Any, ...], known: Iterable[Any]) -> Any:
+        """Return the bytes that ask the host something; see `Host.ask`.
+
+        `Unsent` says that an argument cannot be pickled.
+        """
+        once = {id(each): each for each in known if id(each) not in self._known}
+        new = {self._keys + k: each for k, each in enumerate(once.values(), 1)}
+        keys = {id(each): key for key, each in new.items()}
+
+        def name(thing: Any) -> int | None:
+            if isinstance(thing, Handle):
+                if thing.owner is not self:
+                    raise TypeError("a state of a process that is gone")
+                return thing.key
+            return self._key(thing) if id(thing) in self._known else keys.get(id(thing))
+
+        content = io.BytesIO()
+        try:
+            _Pickler(content, self._key).dump(new)
+            _Pickler(content, name).dump((operation, arguments, list(self._forgotten)))
+        except (pickle.PicklingError, AttributeError, TypeError, RecursionError) as error:
+            raise Unsent(" ".join(str(error).split())) from None
+        self._keys += len(new)
+        self._forgotten.clear()
+        for key, each in new.items():
+            self._remember(each, key)
+        return content.getbuffer()
+
+    def _key(self, thing: Any) -> int | None:
+        return self._known.get(id(thing), (None,))[0]
+
+    def _remember(self, thing: Any, key: int) -> None:
+        try:
+            weakref.finalize(thing, self._forget, id(thing)).atexit = False
+        except TypeError:  # kept as long as the host is
+            self._known[id(thing)] = (key, thing)
+        else:
+            self._known[id(thing)] = (key, None)
+
+    def _forget(self, place: int) -> None:
+        self._forgotten.append(self._known.pop(place)[0])
+
+
+class Said:
+    """What hosts have printed: the first different lines, each with its number."""
+
+    def __init__(self) -> None:
+        self._lines: dict[bytes, int] = {}
+        self._more = 0
+        self._rest = b""
+        self._heard = 0
+
+    def read(self, file: int) -> None:
+        """Take in some of what a file holds; of a flood the lines are only counted."""
+        for _ in range(CHUNKS):
+            try:
+                found = os.read(file, CHUNK)
+            except OSError:
+                return
+            if not found:
+                return
+            self._heard += len(found)
+            if self._heard < FLOOD:
+                self.hear(found)
+            else:
+                self._more += found.count(b"\n")
+
+    def hear(self, text: bytes) -> None:
+        """Take in some of it."""
+        *lines, self._rest = (self._rest + text).split(b"\n")
+        self._rest = self._rest[-CHUNK:]
+        for line, number in Counter(lines).items():
+            self._count(line, number)
+
+    def _count(self, line: bytes, number: int = 1) -> None:
+        line = line[:LONGEST_LINE].rstrip()
+        if line in self._lines or (line and len(self._lines) < SHOWN):
+            self._lines[line] = self._lines.get(line, 0) + number
+        elif line:
+            self._more += number
+
+    def take(self, other: Said) -> None:
+        """Add what another host has printed, and leave it nothing."""
+        for line, number in other._lines.items():
+            self._count(line, number)
+        self._count(other._rest)
+        self._more += other._more
+        other._lines, other._more, other._rest = {}, 0, b""
+
+    def lines(self) -> list[str]:
+        """Return what is told of it."""
+        told = []
+        for raw, number in self._lines.items():
+            line = printable(raw.decode(errors="replace"))
+            told.append(line if number == 1 else f"{line} ({number:,} times)")
+        return [*told, f"... and {self._more:,} more lines"] if self._more else told

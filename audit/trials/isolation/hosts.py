@@ -1,23 +1,63 @@
-"""Hosts of one user's code, opened when they are needed."""
+"""Hosts of one user's code, opened when they are needed, and how they are asked."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Self
 
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.trials.isolation.child import Answering
-from dpassay.trials.isolation.host import Host
-from dpassay.trials.isolation.limits import Limits, Lost
-from dpassay.trials.isolation.printed import Said
+from dpassay.trials.isolation.host import Handle, Host, Said
+from dpassay.trials.isolation.limits import Limits, Lost, Overtime, Unsent
+from dpassay.trials.ledger import installed
+from dpassay.trials.wire import Garbled, read
+from dpassay.trials.written import INLINE, Array, Outcome
 from dpassay.workers.namespaces import lineage
+
+REMEDY = "a mechanism must return, or raise an exception"
+MORE_TIME = "make it faster, or allow more with --shard-timeout (shard_timeout)"
+GARBLED = "its process sent something that is no answer"
+MAY_REFUSE = ("about", "check", "describe", "facts")
+"""What may end as `InvalidInput`, before anything was run; nothing else that a process says may."""
+
+
+class LostProcess(TargetError):
+    """The process of a mechanism is gone, through the mechanism's own fault."""
+
+
+def asked(
+    host: Host, kind: Any, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()
+) -> Any:
+    """Have something done in another process; errors that are raised there are raised here.
+
+    The answer is of a kind, see `dpassay.trials.wire.read`; messages call it `what`.
+    """
+    try:
+        outcome: Outcome = read(Outcome, host.call(operation, *arguments, known=known))
+        return read(kind, outcome.result(f"{what}: "))
+    except Overtime as error:
+        raise LostProcess(f"{what} {error}; {MORE_TIME}") from None
+    except Lost as error:
+        raise LostProcess(f"{what}: {error}; {REMEDY}") from None
+    except Garbled as error:
+        raise LostProcess(f"{what}: {GARBLED} ({error})") from None
+    except Unsent as error:
+        raise TargetError(
+            f"{what}: what it is given cannot be sent to its process ({error}); {INLINE}"
+        ) from None
+    except InvalidInput as error:
+        if operation in MAY_REFUSE:
+            raise
+        raise TargetError(f"{what}: {error}") from None
 
 
 class Hosts:
     """Hosts of one user's code, opened when they are needed; see `Host` for the arguments.
 
-    What they print is told when they are closed.
+    When the one that is asked for everything but trials is lost, nothing more is asked: another one
+    might make something else. What they print is told when they are closed.
     """
 
     def __init__(
@@ -29,8 +69,11 @@ class Hosts:
         *,
         bare: bool = False,
     ) -> None:
+        if bare:
+            installed()  # once here, and not in every process
         self.name = name
         self.limits = limits
+        self.lost = ""
         self._desk = desk
         self._shared = shared
         self._bare = bare
@@ -39,9 +82,39 @@ class Hosts:
         self._said = Said()
         self._owner = lineage()
 
-    def first(self) -> Host:
+    def ask(
+        self, kind: Any, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()
+    ) -> Any:
+        """Have something done in the first process; see `asked`."""
+        host = self.first(what)
+        try:
+            return asked(host, kind, what, operation, *arguments, known=known)
+        except LostProcess as error:
+            self.lost = error.cause
+            raise
+
+    def handle(self) -> Handle:
+        """Return what will stand here for something that is left in the first process."""
+        return self.first().keep()
+
+    def portable(self) -> bytes:
+        """Return the code for other machines; see `dpassay.trials.portable`."""
+        what = "sending it to a cluster"
+        written: bytes = self.ask(Array, what, "portable", None).tobytes()
+        return written
+
+    def check_not_lost(self) -> None:
+        """Raise `LostProcess` if the first process was lost."""
+        if self.lost:
+            raise LostProcess(self.lost)
+
+    def first(self, what: str = "") -> Host:
         """Return the one that is asked for everything but trials."""
-        return self.several(1)[0]
+        self.check_not_lost()
+        try:
+            return self.several(1)[0]
+        except Lost as error:
+            raise TargetError(f"{what}: {error}" if what else str(error)) from None
 
     def several(self, number: int) -> list[Host]:
         """Return so many of them, new ones in the place of those that are lost.

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 from dpassay.claims import spelled
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.mechanism import FunctionMechanism
 from dpassay.search.declared import output_from_json
-from dpassay.targets.adapter import TRAINING, given
+from dpassay.targets.adapter import TRAINING, full, given
 from dpassay.targets.coupled import Coupled
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import is_own
-from dpassay.targets.resolve import Answers, can_be_rebuilt, expected
-from dpassay.trials.isolation.answers import METHODS
-from dpassay.trials.isolation.desk import GARBLED, Desk, LostProcess, asked
-from dpassay.trials.isolation.hosts import Hosts
+from dpassay.targets.resolve import AnswerKind, can_be_rebuilt, expected
+from dpassay.trials.isolation.hosts import GARBLED, Hosts, LostProcess
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.isolation.target import Isolated, StandIn
-from dpassay.trials.ledger import installed
-from dpassay.trials.threads import one_thread
+from dpassay.trials.isolation.server import METHODS, MechanismServer
+from dpassay.trials.isolation.target import Isolated
 from dpassay.trials.wire import line_of
 from dpassay.trials.written import Description
 
@@ -46,14 +43,13 @@ def _ours(module: str) -> bool:
     return module.partition(".")[0] == "dpassay"
 
 
-def isolated(target: AuditTarget, limits: Limits, groups: Sequence[Group]) -> Isolated:
+def isolated(target: AuditTarget, limits: Limits, groups: Sequence[PairGroup]) -> Isolated:
     """Return a target of this process as one called only in another, which has the same groups."""
-    return _in_hosts(
-        target, Hosts(target.name, Desk(lambda: target, limits.memory), limits, shared_by(groups))
-    )
+    server = MechanismServer(lambda: target, limits.memory)
+    return _in_hosts(target, Hosts(target.name, server, limits, _shared_by(groups)))
 
 
-def shared_by(groups: Sequence[Group]) -> list[Any]:
+def _shared_by(groups: Sequence[PairGroup]) -> list[Any]:
     """Return the objects that a group is made of."""
     return [
         each
@@ -70,7 +66,7 @@ def introduced(
     *,
     address: str | None = None,
     parameters: Mapping[str, Any] = MappingProxyType({}),
-    answers: Answers | None = None,
+    answers: AnswerKind | None = None,
     lost: AuditTarget | None = None,
 ) -> Isolated:
     """Return a target that is built in another process only: nothing of its code is imported here.
@@ -80,17 +76,9 @@ def introduced(
     no description, the fallback stands for it, so that every audit of it ends as `error`; `lost`
     does where no claim was named.
     """
-
-    def imported() -> AuditTarget:
-        found = build()
-        # of what has just been imported too; other hosts have their parent's
-        one_thread()
-        return found
-
-    installed()  # once here, and not in every process
-    hosts = Hosts(name, Desk(imported, limits.memory), limits, bare=True)
+    hosts = Hosts(name, MechanismServer(build, limits.memory), limits, bare=True)
     try:
-        facts: Description = asked(hosts.first(), f"importing {name}", "describe", None)
+        facts: Description = hosts.ask(Description, f"importing {name}", "describe", None)
         try:
             return _described(name, address, parameters, answers, fallback, facts, hosts)
         except (InvalidInput, TargetError):
@@ -102,7 +90,8 @@ def introduced(
         instead = fallback or lost
         if instead is None:
             raise
-        return _in_hosts(instead, hosts, lost=[error.cause])
+        hosts.lost = error.cause
+        return _in_hosts(instead, hosts)
     except BaseException:
         hosts.close()
         raise
@@ -112,7 +101,7 @@ def _described(
     name: str,
     address: str | None,
     parameters: Mapping[str, Any],
-    answers: Answers | None,
+    answers: AnswerKind | None,
     fallback: AuditTarget | None,
     facts: Description,
     hosts: Hosts,
@@ -147,7 +136,7 @@ def _described(
         # which neighbours it is about is the mechanism's to say, unless they are searched for
         searched = fallback.space is not None
         claims = (claim if searched else replace(claim, relation=claims[0].relation),)
-    there = StandIn(has)
+    there = full(SimpleNamespace(**has))
     return Isolated(
         name=name,
         address=address or facts.target,
@@ -178,9 +167,9 @@ def _elsewhere(*_: Any) -> Any:
     raise NotImplementedError
 
 
-def _in_hosts(target: AuditTarget, hosts: Hosts, **more: Any) -> Isolated:
+def _in_hosts(target: AuditTarget, hosts: Hosts) -> Isolated:
     known = {
         name: getattr(target, name)
         for name in ("name", "address", "parameters", "mechanism", "claims", "alone")
     }
-    return Isolated(**known, hosts=hosts, there=target.mechanism, **more)
+    return Isolated(**known, hosts=hosts, there=target.mechanism)

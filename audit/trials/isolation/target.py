@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,40 +14,31 @@ from dpassay.claims import Claim
 from dpassay.data import points
 from dpassay.errors import TargetError
 from dpassay.laws import Law
-from dpassay.mechanism import Mechanism, Reachable, WorstCase, offers
+from dpassay.mechanism import Reachable, WorstCase, offers
 from dpassay.pairs import Change
 from dpassay.search.outputs import Encoder, encoder_from_json
 from dpassay.targets.coupled import Coupled
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.pilot import Pilot
-from dpassay.trials.isolation.desk import LostProcess, asked
-from dpassay.trials.isolation.host import Host
+from dpassay.trials.isolation.host import Handle
 from dpassay.trials.isolation.hosts import Hosts
-from dpassay.trials.isolation.limits import Lost
-from dpassay.trials.isolation.objects import Handle
 from dpassay.trials.portable import read
 from dpassay.trials.wire import line_of
-from dpassay.trials.written import Drawn, law_from, reachable_from, worst_case_from
+from dpassay.trials.written import ANSWERS, Drawn, law_from, reachable_from, worst_case_from
 
 T = TypeVar("T")
 
 
-class StandIn(Mechanism):
-    """An object with a mechanism's members that do nothing: the mechanism is in another process."""
-
-    def __init__(self, has: Mapping[str, Any]) -> None:
-        for name, value in has.items():
-            setattr(self, name, value)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Isolated(AuditTarget):
-    """A target whose mechanism is only called in another process."""
+    """A target whose mechanism is only called in another process.
+
+    `mechanism` has the members that it has `there`, but they do nothing.
+    """
 
     hosts: Hosts
     there: object
-    lost: list[str] = field(default_factory=list)
 
     @property
     def part(self) -> Claim | None:
@@ -180,7 +171,7 @@ class Isolated(AuditTarget):
         found = self._read(lambda told: points(told, "towards"), asked, "towards")
         return self._checked_directions(found, len(directions), columns)
 
-    def check_unchanged(self, groups: tuple[Group, ...]) -> None:
+    def check_unchanged(self, groups: tuple[PairGroup, ...]) -> None:
         """Raise `TargetError` if the mechanism has written into a dataset that it was lent."""
         bases = [group.pairs.base for group in groups]
         self._ask(
@@ -191,38 +182,19 @@ class Isolated(AuditTarget):
             known=bases,
         )
 
-    def portable(self) -> bytes:
-        """Return the mechanism for other machines; see `dpassay.trials.portable`."""
-        return bytes(self._ask("sending it to a cluster", "portable").tobytes())
-
     def __reduce__(self) -> tuple[Any, ...]:
         """On another machine it is the target itself: all that runs there is the user's."""
-        return read, (self.portable(), "of Dask")
+        return read, (self.hosts.portable(), "of Dask")
 
     def _state(self, what: str, operation: str, *arguments: Any, known: Iterable[Any]) -> Handle:
-        state = self._host(what).keep()
+        state = self.hosts.first(what).keep()
         self._ask(what, operation, state.key, *arguments, known=known)
         return state
 
-    def check_not_lost(self) -> None:
-        """Raise `TargetError` if its process was lost: another one may have built another thing."""
-        if self.lost:
-            raise TargetError(self.lost[0])
-
-    def _host(self, what: str) -> Host:
-        self.check_not_lost()
-        try:
-            return self.hosts.first()
-        except Lost as error:
-            raise TargetError(f"{what}: {error}") from None
-
     def _ask(self, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
-        """Have something done in the other process; if that is lost, ask nothing more of it."""
-        try:
-            return asked(self._host(what), what, operation, self.part, *arguments, known=known)
-        except LostProcess as error:
-            self.lost.append(error.cause)
-            raise
+        """Have something done in the other process."""
+        kind = ANSWERS[operation]
+        return self.hosts.ask(kind, what, operation, self.part, *arguments, known=known)
 
     @staticmethod
     def _read(read: Callable[[Any], T], told: Any, method: str) -> T:

@@ -19,7 +19,7 @@ from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
 from dpassay.mechanism import Trainer
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.densities import (
-    Masses,
+    HistogramMasses,
     integrated_score,
     most_moved,
     sum_above,
@@ -204,13 +204,15 @@ class Binned(Trainer):
         """Draw R_1, R_2, ... for the finest width; a coarser one takes the first of them."""
         return Noise(kind="laplace", scale=1.0).draw((size, self._finest), rng)
 
-    def apply(self, data: Labelled, theta: float, R: Array) -> Masses:
+    def apply(self, data: Labelled, theta: float, R: Array) -> HistogramMasses:
         """Return the estimates of width theta, one per string."""
         counts = self.counts(data, theta)
         added = 2 * R[:, : len(counts)] / self.alpha
-        return Masses.of(np.maximum(0.0, counts + added), counts.sum() + np.abs(added).sum(axis=1))
+        return HistogramMasses.of(
+            np.maximum(0.0, counts + added), counts.sum() + np.abs(added).sum(axis=1)
+        )
 
-    def score(self, trained: Masses, data: Labelled) -> tuple[Array, float]:
+    def score(self, trained: HistogramMasses, data: Labelled) -> tuple[Array, float]:
         """Return the score of Equation 6 for each estimate."""
         side = round(trained.p.shape[1] ** (1 / self.d))
         at = self.bins_of(data.X[len(data) - self.m :], 1 / side)

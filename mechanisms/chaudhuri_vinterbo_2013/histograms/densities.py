@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Masses:
+class HistogramMasses:
     """Histogram estimates, one per random string.
 
     Parameters
@@ -35,7 +35,7 @@ class Masses:
     error: float
 
     @classmethod
-    def of(cls, noisy: Array, made_from: Array | float = 0.0) -> Masses:
+    def of(cls, noisy: Array, made_from: Array | float = 0.0) -> HistogramMasses:
         """Divide n~_i >= 0, shape (size, K), by their sum.
 
         `made_from` is the sum of |n_i| and |2 R_i / alpha| in each row: n~_i is off by 3 roundings
@@ -49,7 +49,7 @@ class Masses:
         return cls(p=p, error=UNIT_ROUNDOFF * (off + 2 * noisy.shape[1] + 4))
 
 
-def integrated_score(masses: Masses, v: Array) -> tuple[Array, float]:
+def integrated_score(masses: HistogramMasses, v: Array) -> tuple[Array, float]:
     """Score of Equation 6, - integral f^2 + (2 / m) sum f(z_j), and a bound on its error.
 
     Here it is (2 <p, v> - |p|^2) K; the error is numerical.

@@ -33,7 +33,7 @@ MOST = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Released:
+class ReleasedIndex:
     """What is released: the index i*, from 0, shape (size,), and all t_i, shape (size, l)."""
 
     index: NDArray[np.int64]
@@ -125,7 +125,7 @@ class Candidates(Trainer):
         self.check(data)
         return self.counts(data)
 
-    def score(self, trained: Released, data: Labelled) -> tuple[Array, float]:  # noqa: ARG002
+    def score(self, trained: ReleasedIndex, data: Labelled) -> tuple[Array, float]:  # noqa: ARG002
         """Return t_i of the released index and a bound on its error, for any validation records."""
         error = 8 * UNIT_ROUNDOFF * (1 + float(np.abs(trained.t).max(initial=0.0)))
         return np.take_along_axis(trained.t, trained.index[:, None], axis=1)[:, 0], error

@@ -41,7 +41,7 @@ from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61 import (
     Candidates,
     Counts,
-    Released,
+    ReleasedIndex,
     answers_of,
     difference_outside,
     logistic_between,
@@ -229,14 +229,14 @@ class Example61Exponential(Candidates):
         """Draw R_0 uniformly on [0, 1] and R_1 ... R_l standard Laplace, shape (size, l + 1)."""
         return np.concatenate([rng.random((size, 1)), rng.laplace(size=(size, self.l))], axis=1)
 
-    def apply(self, data: Labelled, theta: float, R: Array) -> Released:  # noqa: ARG002
+    def apply(self, data: Labelled, theta: float, R: Array) -> ReleasedIndex:  # noqa: ARG002
         """Return the release for each random string."""
         return self._release(self.counts(data), R)
 
-    def _release(self, counts: Counts, R: Array) -> Released:
+    def _release(self, counts: Counts, R: Array) -> ReleasedIndex:
         below = np.cumsum(np.exp(log_softmax(self.alpha * counts / 4)))[:-1]
         index = (R[:, :1] > below).sum(axis=1)
-        return Released(index=index, t=(counts + self.spread * R[:, 1:]) / self.trained)
+        return ReleasedIndex(index=index, t=(counts + self.spread * R[:, 1:]) / self.trained)
 
     def bad_share(self, state: Compared, claim: ScoreStability) -> tuple[float, float] | None:
         """Return the exact proportion of bad strings for l = 2, None for more candidates.

@@ -26,7 +26,7 @@ from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61 import (
     Candidates,
     Counts,
-    Released,
+    ReleasedIndex,
     answers_of,
     patterns,
     sides_log_p,
@@ -172,13 +172,13 @@ class Example61NoisyMax(Candidates):
         """Draw R_1 ... R_l from the standard Laplace law, shape (size, l)."""
         return rng.laplace(size=(size, self.l))
 
-    def apply(self, data: Labelled, theta: float, R: Array) -> Released:  # noqa: ARG002
+    def apply(self, data: Labelled, theta: float, R: Array) -> ReleasedIndex:  # noqa: ARG002
         """Return the release for each random string."""
         return self._release(self.counts(data), R)
 
-    def _release(self, counts: Counts, R: Array) -> Released:
+    def _release(self, counts: Counts, R: Array) -> ReleasedIndex:
         t = (counts + self.spread * R) / self.trained
-        return Released(index=t.argmax(axis=1), t=t)
+        return ReleasedIndex(index=t.argmax(axis=1), t=t)
 
     def bad_share(self, state: Compared, claim: ScoreStability) -> tuple[float, float] | None:
         """Return the proportion 0 where no f(D, i) moves by more than beta_1 / n; else None.

@@ -34,7 +34,7 @@ from dpassay.errors import require
 from dpassay.laws import FiniteLaw, Law, NoiseLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.binned import Binned, sides
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.densities import Masses, fuller
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.densities import HistogramMasses, fuller
 from dpassay.noise import Noise
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Pairs, Replace
@@ -133,7 +133,7 @@ class Histogram(Binned):
         if self.release == "count":
             return noisy[:, at]
         if self.release == "density":
-            return Masses.of(noisy).p[:, at] * len(state)
+            return HistogramMasses.of(noisy).p[:, at] * len(state)
         if self.release == "all":
             some = noisy > 0
             others = some.sum(axis=1)[:, None] > some[:, at]

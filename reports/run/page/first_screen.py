@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from dpassay.engine.wording import through_words
 from dpassay.numerics import DOWN, UP, percent, written
 from dpassay.reports.run.brief import LEAKS, Brief
-from dpassay.reports.run.domain_words import every_dataset
 from dpassay.reports.run.kinds import words_of
-from dpassay.reports.run.search_words import is_searched, space_words, without_data
+from dpassay.reports.run.search_words import every_dataset, is_searched, space_words, without_data
 from dpassay.reports.run.view import ResultView
-from dpassay.reports.run.words import FOLDER, folder, looked_at
-from dpassay.reports.shared.cards import Bar, Line, Number, Step, number_line
+from dpassay.reports.run.words import FOLDER, capital, folder, looked_at
+from dpassay.reports.shared.cards import Bar, Card, LargeNumber, NumberLine, Step, number_line
 from dpassay.reports.shared.numbers import clean, plural, value
 from dpassay.reports.shared.statuses import (
     ERROR,
@@ -26,7 +23,6 @@ from dpassay.reports.shared.statuses import (
     MISSED,
     REFUTED,
     VERIFIED,
-    Status,
 )
 
 Raw = Mapping[str, Any]
@@ -42,56 +38,25 @@ PLANNED = {
 """Options that `dpassay plan` shares with `dpassay run`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
-    """One result on the first screen."""
-
-    brief: Brief
-    result: ResultView
-    numbers: tuple[Number, ...]
-    seen: str
-    lines: tuple[str, ...]
-    bars: tuple[Bar, ...]
-    scale: str
-    line: Line | None
-    verdict: str
-    steps: tuple[Step, ...]
-    looked: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """What it is called, for a page with several."""
-        return self.brief.name
-
-    @property
-    def anchor(self) -> str:
-        """The section that tells it in full."""
-        return self.result.anchor
-
-    @property
-    def status(self) -> Status:
-        """What became of the claim."""
-        return self.brief.status
-
-
-def card(raw: Raw, brief: Brief, result: ResultView, run: Raw) -> Card:
+def card(result: ResultView, run: Raw) -> Card:
     """Put together what the first screen shows of one result."""
+    raw, brief = result.raw, result.brief
     moved = len(brief.sides) == 2 and brief.sides[0][1] != brief.sides[1][1]
     shown = bool(brief.seen) and (moved or not brief.sides)
     bars, scale = _bars(raw, brief) if shown and moved else ((), "")
     decided = brief.status in {REFUTED, EXPECTED, HELD, VERIFIED}
     return Card(
-        brief=brief,
-        result=result,
+        name=brief.name,
+        anchor=result.anchor,
+        status=brief.status,
         numbers=tuple(_numbers(raw, brief, run)),
-        seen=brief.seen if shown else "",
-        lines=brief.lines,
+        verdict="" if decided else f"{capital(brief.reason)}.",
+        seen=((brief.seen,) if shown else ()) + brief.lines,
         bars=bars,
         scale=scale,
         line=_line(raw, brief),
-        verdict="" if decided else f"{_capital(brief.reason)}.",
         steps=tuple(_steps(raw, brief, clean(run["command"]))),
-        looked=tuple(_looked(raw, brief, result)),
+        looked=tuple(_looked(result)),
     )
 
 
@@ -111,8 +76,8 @@ def origin(record: Raw) -> tuple[str, ...]:
     return (*told, ", ".join([clean(data.get("name", "unnamed data")), *size]))
 
 
-def _numbers(raw: Raw, brief: Brief, run: Raw) -> Iterator[Number]:
-    yield Number(name="Claimed", text=brief.claimed)
+def _numbers(raw: Raw, brief: Brief, run: Raw) -> Iterator[LargeNumber]:
+    yield LargeNumber(name="Claimed", text=brief.claimed)
     if not brief.found:
         return
     sampled = raw["mode"] == "monte-carlo"
@@ -123,17 +88,17 @@ def _numbers(raw: Raw, brief: Brief, run: Raw) -> Iterator[Number]:
         interval = not refuted and brief.at_most
         cells = brief.at_most.partition(" at ")[2]
         name = "Certified" if refuted or not interval else f"Certified {_quantity(brief).lower()}"
-        yield Number(name=name, text=brief.found, note=f"{how}, {cells}" if interval else how)
+        yield LargeNumber(name=name, text=brief.found, note=f"{how}, {cells}" if interval else how)
     else:
-        yield Number(name=_quantity(brief), text=brief.found, note=f"{how}, {where}")
+        yield LargeNumber(name=_quantity(brief), text=brief.found, note=f"{how}, {where}")
     if refuted and brief.at_most:
         most, _, cells = brief.at_most.partition(" at ")
-        yield Number(name="At most", text=most, note=f"at {cells}")
+        yield LargeNumber(name="At most", text=most, note=f"at {cells}")
     if refuted and brief.times:
         least = "" if brief.found.startswith("=") else "≥ "
-        yield Number(name=f"{_quantity(brief)} ÷ claim", text=f"{least}{brief.times} ×")
+        yield LargeNumber(name=f"{_quantity(brief)} ÷ claim", text=f"{least}{brief.times} ×")
     if not refuted and sampled and brief.sight:
-        yield Number(
+        yield LargeNumber(
             name="Would have seen",
             text=brief.sight,
             note="at the pairs looked at, with probability 0.9",
@@ -142,7 +107,7 @@ def _numbers(raw: Raw, brief: Brief, run: Raw) -> Iterator[Number]:
 
 def _quantity(brief: Brief) -> str:
     """Name what was found: a leak, or what is no leak by its own name."""
-    return "Leak" if brief.verb == LEAKS else _capital(brief.quantity)
+    return "Leak" if brief.verb == LEAKS else capital(brief.quantity)
 
 
 def _bars(raw: Raw, brief: Brief) -> tuple[tuple[Bar, ...], str]:
@@ -165,7 +130,7 @@ def raw_event(raw: Raw) -> bool:
     return raw["witness"] is not None and raw["witness"]["event"] != []
 
 
-def _line(raw: Raw, brief: Brief) -> Line | None:
+def _line(raw: Raw, brief: Brief) -> NumberLine | None:
     """Place claim, lower and upper bound on a line that begins at 0."""
     lower, upper, leak = (value(raw[key]) for key in ("lower", "upper", "exact"))
     claimed = words_of(raw["claim"]).promised
@@ -299,13 +264,15 @@ def _refuted_too(raw: Raw, brief: Brief) -> str:
     return f"{told}, and no {name} holds if the answer cannot come on one side" if never else told
 
 
-def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
+def _looked(result: ResultView) -> Iterator[str]:
+    raw, brief = result.raw, result.brief
     if not brief.looked:
         return
     if is_searched(raw) and raw["mode"] == "monte-carlo":
-        yield from _sought(raw, brief)
+        yield from _sought(result)
         return
-    part = f", of the part of the release that was looked at ({result.part})" if result.part else ""
+    part = looked_at(raw)
+    part = f", of the part of the release that was looked at ({part})" if part else ""
     yield f"Looked at: {brief.looked}{part}."
     if raw["mode"] == "exhaustive":
         yield f"{every_dataset(raw['searched'])} Nothing is said beyond it."
@@ -314,7 +281,7 @@ def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
         seen = "any excess" if brief.sight == "any excess" else f"one {brief.sight}"
         yield f"Every {_quantity(brief).lower()} there was computed: {seen} would have been seen."
     elif brief.sight:
-        through = through_words((raw.get("sight") or {}).get("frequency"))
+        through = result.through
         yield (
             f"A leak {brief.sight.replace(' ', FIXED)} there would have been refuted with "
             f"probability 0.9{', ' if through else ''}{through}."
@@ -325,11 +292,11 @@ def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
     yield worst.texts[0] if worst else "The audit is blind elsewhere."
 
 
-def _sought(raw: Raw, brief: Brief) -> Iterator[str]:
+def _sought(result: ResultView) -> Iterator[str]:
     """Say what a search looked at; and would have seen."""
+    raw, brief, through = result.raw, result.brief, result.through
     among = space_words(raw)
     yield f"Searched{f' among {among}' if among else ''}: {brief.looked}."
-    through = through_words((raw.get("sight") or {}).get("frequency"))
     pairs = raw["searched"]["search"][0]["pairs"]
     where = "the one pair" if pairs == 1 else f"one of the {pairs:,} pairs"
     seen = (
@@ -342,20 +309,14 @@ def _sought(raw: Raw, brief: Brief) -> Iterator[str]:
     yield "There may be worse pairs."
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def chosen(cards: Sequence[Card]) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
-    """Part the results into those that the first screen shows in full, and the rest.
+def chosen(results: Sequence[ResultView]) -> list[ResultView]:
+    """Return the results that the first screen shows in full.
 
     What is refuted, exceeded, undecided or failed is shown; else the only one.
     """
     shown = [
         each
-        for each in cards
-        if _exceeded(each.brief) or each.brief.status not in {HELD, VERIFIED, EXPECTED}
+        for each in results
+        if _exceeded(each.brief) or each.status not in {HELD, VERIFIED, EXPECTED}
     ]
-    if not shown and len(cards) == 1:
-        shown = list(cards)
-    return tuple(shown), tuple(each for each in cards if each not in shown)
+    return shown or list(results if len(results) == 1 else ())

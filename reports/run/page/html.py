@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from dpassay.engine.wording import query_words
-from dpassay.numerics import percent
-from dpassay.reports.run.brief import Brief, briefs, lead
+from dpassay.reports.run.brief import lead
 from dpassay.reports.run.page.catalogue import Catalogue, make_catalogue
 from dpassay.reports.run.page.first_screen import card, chosen, claimed_number, origin
-from dpassay.reports.run.page.method_notes import Story
 from dpassay.reports.run.page.overview_plot import MARKS, overview_plot
-from dpassay.reports.run.page.picture_tables import (
+from dpassay.reports.run.page.plots import (
+    profile_plot,
     profile_table,
+    query_plot,
+    sight_plot,
     sight_table,
+    trade_off_plot,
     trade_off_table,
 )
-from dpassay.reports.run.page.plots import query_plot, sight_plot
-from dpassay.reports.run.page.profile_plots import profile_plot, trade_off_plot
 from dpassay.reports.run.run_words import ended, units_words
-from dpassay.reports.run.view import ResultView, View, make_view
-from dpassay.reports.shared.tables import Table
-from dpassay.reports.shared.templating import template
-
-Raw = Mapping[str, Any]
+from dpassay.reports.run.view import ResultView, make_view
+from dpassay.reports.shared.tables import TextTable
+from dpassay.reports.shared.templating import page
 
 LONG = 36
 """With more mechanisms than this, the overview has two columns."""
@@ -38,7 +36,7 @@ class Picture:
     """A picture, which is drawn when it is called for, with the table of its numbers."""
 
     draw: Callable[[], str]
-    table: Table
+    table: TextTable
 
 
 def to_html(record: Mapping[str, Any]) -> str:
@@ -48,47 +46,26 @@ def to_html(record: Mapping[str, Any]) -> str:
     `dpassay.reports.run.page.mechanisms.mechanism_pages` tells and draws them; that of other
     mechanisms has everything.
     """
-    view, found = make_view(record), briefs(record)
-    common = {
+    view = make_view(record)
+    common: dict[str, Any] = {
         "view": view,
         "lead": lead(record) if view.results else view.headline,
         "origin": origin(record),
-        "confidence": percent(record["run"]["confidence"]),
         "units": units_words({result.unit for result in view.results}),
-        "ended": ended(record["run"]),
+        "ended": ended(record["run"]) if view.results else "",
     }
     if record["run"]["catalogue"] and view.results:
-        return _catalogue_page(record["results"], found, view, common)
-    return _own_page(record, found, view, common)
-
-
-def _own_page(record: Raw, found: Sequence[Brief], view: View, common: Raw) -> str:
-    results = record["results"]
-    cards = [
-        card(results[each.place], found[each.place], each, record["run"]) for each in view.results
-    ]
-    shown, rest = chosen(cards)
-    pictures = {
-        each.anchor: tuple(pictures_of(results[each.place], found[each.place], each))
-        for each in view.results
-    }
-    return template("index.html.j2").render(
-        common,
-        cards=shown,
-        rest=rest,
-        every=cards,
-        plain_parts=lambda result: Story(parts=result.parts, notes=()),
-        pictures=pictures,
-    )
-
-
-def _catalogue_page(results: Sequence[Raw], found: Sequence[Brief], view: View, common: Raw) -> str:
-    catalogue = make_catalogue(results, found, view.results)
-    return template("catalogue.html.j2").render(
-        common,
-        catalogue=catalogue,
-        overview=tuple(_overview(catalogue)),
-        marks=MARKS,
+        catalogue = make_catalogue(view.results)
+        overview = tuple(_overview(catalogue))
+        return page("catalogue", **common, catalogue=catalogue, overview=overview, marks=MARKS)
+    shown = chosen(view.results)
+    return page(
+        "index",
+        **common,
+        cards=[card(each, record["run"]) for each in shown],
+        rest=[each for each in view.results if each not in shown],
+        every=view.results,
+        pictures={each.anchor: tuple(pictures_of(each)) for each in view.results},
     )
 
 
@@ -104,11 +81,11 @@ def _overview(catalogue: Catalogue) -> Iterator[str]:
         yield overview_plot(some, name=f"o{number}", part=part)
 
 
-def pictures_of(raw: Raw, brief: Brief, result: ResultView) -> Iterator[Picture]:
+def pictures_of(result: ResultView) -> Iterator[Picture]:
     """Prepare the pictures of one result: leaks, profile, trade-off, and what would be seen."""
     name, table, profile = f"p{result.place}", result.query_table, result.profile
-    if len(result.queries) > 1 and table is not None:
-        claimed = claimed_number(brief)
+    if len(result.queries) > 1:
+        claimed = claimed_number(result.brief)
         draw = partial(query_plot, result, claimed=claimed, name=f"{name}q")
         yield Picture(draw=draw, table=table)
     if profile is not None:
@@ -119,7 +96,7 @@ def pictures_of(raw: Raw, brief: Brief, result: ResultView) -> Iterator[Picture]
         yield Picture(draw=draw, table=trade_off_table(profile))
     points = [
         (float(point), math.inf if leak is None else float(leak))
-        for point, leak in (raw.get("sight") or {}).get("curve", ())
+        for point, leak in (result.raw.get("sight") or {}).get("curve", ())
     ]
     if len(points) > 1:
         claim, of = result.claimed, result.id

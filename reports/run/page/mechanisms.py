@@ -8,18 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dpassay.reports.run.brief import briefs, lead_of
-from dpassay.reports.run.notions import notions_table
-from dpassay.reports.run.page.catalogue import UNDECIDED, WRONG, Entry, Group, make_catalogue
-from dpassay.reports.run.page.first_screen import Card, card, origin, replayed
+from dpassay.reports.run.brief import lead_of
+from dpassay.reports.run.findings import notions_table
+from dpassay.reports.run.page.catalogue import UNDECIDED, WRONG, MechanismGroup, make_catalogue
+from dpassay.reports.run.page.first_screen import card, origin, replayed
 from dpassay.reports.run.page.folder import GENERATOR
 from dpassay.reports.run.page.html import pictures_of
 from dpassay.reports.run.run_words import ended
-from dpassay.reports.run.view import View, make_view
-from dpassay.reports.shared.cards import Step
+from dpassay.reports.run.view import ResultView, RunView, make_view
+from dpassay.reports.shared.cards import Card, Step
 from dpassay.reports.shared.numbers import clean
 from dpassay.reports.shared.statuses import HELD, VERIFIED
-from dpassay.reports.shared.templating import template
+from dpassay.reports.shared.templating import page
 
 Raw = Mapping[str, Any]
 
@@ -37,7 +37,7 @@ def mechanism_pages(record: Raw) -> dict[str, str]:
     if not record["run"]["catalogue"]:
         return {}
     view = make_view(record)
-    groups = make_catalogue(record["results"], briefs(record), view.results).groups
+    groups = make_catalogue(view.results).groups
     beside = (None, *groups, None)
     return {
         group.page: _page(record, view, group, beside[k], beside[k + 2])
@@ -45,24 +45,25 @@ def mechanism_pages(record: Raw) -> dict[str, str]:
     }
 
 
-def _page(record: Raw, view: View, group: Group, before: Group | None, after: Group | None) -> str:
-    run = record["run"]
-    entries = [entry for entry, _ in group.stories]
-    results, shown = [entry.raw for entry in entries], _shown(entries)
-    pictures = {
-        entry.result.anchor: tuple(pictures_of(entry.raw, entry.brief, entry.result))
-        for entry in entries
-    }
-    return template("mechanism.html.j2").render(
+def _page(
+    record: Raw,
+    view: RunView,
+    group: MechanismGroup,
+    before: MechanismGroup | None,
+    after: MechanismGroup | None,
+) -> str:
+    shown = _shown(group.results)
+    return page(
+        "mechanism",
+        lead=lead_of([each.brief for each in group.results]),
+        origin=origin(record),
+        ended=ended(record["run"]),
         view=view,
         group=group,
-        lead=lead_of([entry.brief for entry in entries]),
-        origin=origin(record),
-        ended=ended(run),
-        cards=[_card(entry, group, run) for entry in shown],
-        pictures=pictures,
-        drawn={entry.result.anchor for entry in shown},
-        notions=notions_table(results),
+        cards=[_card(each, group, record["run"]) for each in shown],
+        shown=shown,
+        pictures={each.anchor: tuple(pictures_of(each)) for each in group.results},
+        notions=notions_table([each.raw for each in group.results]),
         index=INDEX,
         before=before,
         after=after,
@@ -70,35 +71,35 @@ def _page(record: Raw, view: View, group: Group, before: Group | None, after: Gr
     )
 
 
-def _shown(entries: Sequence[Entry]) -> list[Entry]:
+def _shown(results: Sequence[ResultView]) -> list[ResultView]:
     """Choose the results of the first screen, which also are drawn; the others have tables.
 
     Those that are wrong, undecided or exceeded; else the worst one.
     """
     shown = [
         each
-        for each in entries
+        for each in results
         if each.brief.status in WRONG | UNDECIDED or (each.brief.exceeds and _stands(each))
     ]
-    return shown or list(entries[:1])
+    return shown or list(results[:1])
 
 
-def _stands(entry: Entry) -> bool:
-    return entry.brief.status in {HELD, VERIFIED}
+def _stands(result: ResultView) -> bool:
+    return result.brief.status in {HELD, VERIFIED}
 
 
-def _card(entry: Entry, group: Group, run: Raw) -> Card:
+def _card(result: ResultView, group: MechanismGroup, run: Raw) -> Card:
     """Make the card of a result, with what its reader can do, who is not its author."""
-    made = card(entry.raw, entry.brief, entry.result, run)
-    if entry.brief.status in UNDECIDED:
+    made = card(result, run)
+    if result.status in UNDECIDED:
         return made
-    return replace(made, steps=tuple(_steps(entry, group, clean(run["command"]))))
+    return replace(made, steps=tuple(_steps(result, group, clean(run["command"]))))
 
 
-def _steps(entry: Entry, group: Group, command: str) -> Iterator[Step]:
-    brief = entry.brief
+def _steps(result: ResultView, group: MechanismGroup, command: str) -> Iterator[Step]:
+    brief = result.brief
     if brief.status in WRONG:
-        yield Step(text=_instead(entry, group))
+        yield Step(text=_instead(result, group))
         yield replayed(brief)
     elif brief.exceeds:
         yield Step(
@@ -115,11 +116,11 @@ def _steps(entry: Entry, group: Group, command: str) -> Iterator[Step]:
     )
 
 
-def _instead(entry: Entry, group: Group) -> str:
+def _instead(result: ResultView, group: MechanismGroup) -> str:
     """Say what to rely on in place of a wrong claim."""
-    if not entry.printed:
+    if not result.printed:
         return "Nothing to mend: no paper prints this claim, which was declared wrong beforehand."
-    other = next((pair.other for pair in group.pairs if pair.printed is entry), None)
+    other = next((pair.other for pair in group.pairs if pair.printed is result), None)
     if other is None or not _stands(other) or other.brief.exceeds:
         return "Do not rely on this claim."
     return (

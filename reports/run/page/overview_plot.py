@@ -12,19 +12,27 @@ from typing import Any
 
 from dpassay.reports.run.findings import finding_of, known
 from dpassay.reports.run.words import promised
-from dpassay.reports.shared.chart import MIDDLE, WIDTH, Chart
+from dpassay.reports.shared.chart import (
+    CLAIM,
+    CLAIMED,
+    PALETTE,
+    Look,
+    beside,
+    drawing,
+    frame,
+    marks,
+    rule,
+    svg,
+)
 from dpassay.reports.shared.numbers import clean, plural, shorten
-from dpassay.reports.shared.scales import Scale
 
 Raw = Mapping[str, Any]
-Row = tuple[str, Sequence["Dot"]]
 
-PITCH = 11.9
-LEFT, RIGHT, TOP, BELOW = 147.6, WIDTH - 21.6, 17.3, 34.5
-"""Of a row; ends of the axes, and the room under them, in points."""
+PITCH = 0.165
+"""Of a row of the overview, in inches."""
 LEAST, MOST = 0.02, 130.0
-"""Ends of the axis; what lies beyond is drawn at the end, with its value beside it."""
-TICKS = (0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
+"""Ends of the overview's axis; what lies beyond is drawn there, with its value beside it."""
+RATIOS = (0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,41 +42,43 @@ class Mark:
     word: str
     symbol: str  # the shape, for people
     slug: str  # of its colour
-    shape: str  # of `dpassay.reports.shared.chart`
-    style: str  # classes of the same
+    look: Look
     told: str = ""  # what the word means
 
 
 MARKS = {
     "refuted": Mark(
-        word="refuted", symbol="▲", slug="refuted", shape="triangle", style="refuted solid"
+        word="refuted",
+        symbol="▲",
+        slug="refuted",
+        look=Look(PALETTE["refuted"], marker="^", size=6.4),
     ),
     "exceeded": Mark(
         word="exceeded",
         told="by a dataset that was not audited",
         symbol="✕",
         slug="missed",
-        shape="cross",
-        style="missed outline",
+        look=Look(PALETTE["missed"], marker="x", width=1.1),
     ),
     "tight": Mark(
         word="tight",
         told="within 1 % of the claim",
         symbol="✚",
         slug="held",
-        shape="plus",
-        style="held bold",
+        look=Look(PALETTE["held"], marker="+", width=2),
     ),
     "loose": Mark(
-        word="loose", symbol="○", slug="verified", shape="ring", style="verified outline"
+        word="loose",
+        symbol="○",
+        slug="verified",
+        look=Look(PALETTE["verified"], marker="o", hollow=True, width=1.1),
     ),
     "seen": Mark(
         word="at least",
         told="worst case not known",
         symbol="│",
         slug="soft",
-        shape="bar",
-        style="claim edge",
+        look=Look(CLAIM, marker="|", size=7, width=1.2),
     ),
 }
 """Every kind, the worst first. Only 'refuted' shares its shape with a status, its own."""
@@ -99,44 +109,46 @@ def dot_of(result: Raw) -> Dot | None:
     return Dot(result=result["id"], kind="seen" if finding is None else finding.kind, ratio=ratio)
 
 
-def overview_plot(rows: Sequence[Row], *, name: str, part: str = "") -> str:
+def overview_plot(rows: Sequence[tuple[str, Sequence[Dot]]], *, name: str, part: str = "") -> str:
     """Draw leak ÷ claim on a logarithmic axis as SVG, one row for each mechanism from above.
 
     `part` says which part of the overview it is, if it has several.
     """
-    height = PITCH * max(1, len(rows)) + TOP + BELOW
     dots = [(place, dot) for place, (_, row) in enumerate(rows) for dot in row]
-    chart = Chart(
-        Scale(least=LEAST, most=MOST, start=LEFT, end=RIGHT, logarithmic=True),
-        Scale(least=len(rows) - 0.4, most=-0.6, start=height - BELOW, end=TOP),
-        height,
-    )
-    labels = {float(place): shorten(clean(label), 38) for place, (label, _) in enumerate(rows)}
-    chart.axes({tick: f"{tick:g}" for tick in TICKS}, labels, upright=False)
-    chart.line([(1.0, len(rows) - 0.4), (1.0, -0.6)], "claim dashed")
-    for kind, mark in reversed(MARKS.items()):
-        chart.marks(
-            mark.shape,
-            [(_within(dot.ratio), place) for place, dot in dots if dot.kind == kind],
-            mark.style,
+    with drawing(PITCH * max(1, len(rows)) + 0.75, left=2.05) as (axes,):
+        frame(
+            axes,
+            (LEAST, MOST),
+            (len(rows) - 0.4, -0.6),
+            logarithmic="x",
+            x_ticks={tick: f"{tick:g}" for tick in RATIOS},
+            y_ticks={place: shorten(clean(label), 38) for place, (label, _) in enumerate(rows)},
+            names=("leak ÷ claim", ""),
         )
-    for place, ratio in sorted({(place, dot.ratio) for place, dot in dots}):
-        if _within(ratio) != ratio:  # beyond the end of the axis
-            text = "∞" if math.isinf(ratio) else f"{ratio:.2g}"
-            at = chart.x.at(_within(ratio)) + 6, chart.y.at(place) + MIDDLE
-            chart.write(text, *at)
-    chart.write("the claim", chart.x.at(1.0), TOP - 5, "middle claim")
-    chart.write("leak ÷ claim", (LEFT + RIGHT) / 2, height - 6, "middle below")
-    return chart.svg(
-        name=name,
-        style="chart dense",
-        title=f"Leak ÷ claim{part}, of every result that has one",
-        description=(
-            f"{plural(len(rows), 'mechanism')}, {plural(len(dots), 'result')}, on a "
-            "logarithmic axis with a dashed line at 1, the claim: what lies right of it "
-            "leaks more than is claimed. The table below has the same numbers."
-        ),
-    )
+        axes.grid(visible=False, axis="x")
+        axes.spines["left"].set_visible(False)
+        axes.tick_params(labelsize=7.6)
+        axes.xaxis.label.set_fontsize(8.5)
+        rule(axes, 1.0, CLAIMED, upright=True)
+        for kind, mark in reversed(MARKS.items()):
+            those = [(_within(dot.ratio), place) for place, dot in dots if dot.kind == kind]
+            marks(axes, those, mark.look)
+        small = {"fontsize": 7.6}
+        for place, ratio in sorted({(place, dot.ratio) for place, dot in dots}):
+            if _within(ratio) != ratio:  # beyond the end of the axis
+                told = "∞" if math.isinf(ratio) else f"{ratio:.2g}"
+                beside(axes, told, (_within(ratio), place), (6, 0), va="center", **small)
+        beside(axes, "the claim", (1.0, -0.6), (0, 4), ha="center", color=CLAIM, **small)
+        return svg(
+            axes,
+            name=name,
+            title=f"Leak ÷ claim{part}, of every result that has one",
+            description=(
+                f"{plural(len(rows), 'mechanism')}, {plural(len(dots), 'result')}, on a "
+                "logarithmic axis with a dashed line at 1, the claim: what lies right of it "
+                "leaks more than is claimed. The table below has the same numbers."
+            ),
+        )
 
 
 def _within(ratio: float) -> float:

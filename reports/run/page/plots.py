@@ -1,74 +1,146 @@
-"""Pictures of one result: the leak at every query, and what the audit would have seen.
+"""Pictures of one result, and the tables of their numbers.
 
-Inline SVG; the same bytes every time.
+The leak at every query, what the audit would have seen, the privacy profile, and the trade-off
+function.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpassay.numerics import UP, written
+from dpassay.numerics import DOWN, UP, written
+from dpassay.reports.run.profiles import ProfileView
 from dpassay.reports.run.queries import QueryView
 from dpassay.reports.run.view import ResultView
-from dpassay.reports.shared.chart import MIDDLE, WIDTH, Chart
-from dpassay.reports.shared.numbers import plural
-from dpassay.reports.shared.scales import Scale
+from dpassay.reports.shared.chart import (
+    CLAIM,
+    CLAIMED,
+    GUESSING,
+    PALETTE,
+    Look,
+    band,
+    beside,
+    drawing,
+    frame,
+    line,
+    marks,
+    note,
+    rule,
+    spans,
+    svg,
+)
+from dpassay.reports.shared.numbers import plain, plural
+from dpassay.reports.shared.tables import TextTable
 
-HEIGHT = 180.0
-LEFT, RIGHT, TOP, BOTTOM = 44.6, WIDTH - 13.0, 21.6, HEIGHT - 32.4
-"""Ends of the axes, in points."""
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
+Curves = Mapping[str, Sequence[float]]
 
+HEIGHT = 2.6
+"""Of a picture, in inches."""
 MOST_MARKS = 200
 """More queries than that are drawn as an area: marks would hide one another."""
 CROWDED = 60
 """With more queries than that, dots are smaller."""
 ROOM = 2.2
 """Factor between neighbouring labels of a logarithmic axis, at least."""
+BELOW = 0.012
+"""Part of an upright axis that lies below 0, so that a line there is seen."""
+EXACT = 1e-6
+"""Bounds that are nowhere farther apart are drawn, and written, as one curve."""
+SMALL = 0.05
+"""Below this a claimed delta, or the corner of the claimed trade-off, needs a logarithmic axis."""
+DECADES = 30
+"""Stretches of a logarithmic axis, at the ends of which a curve is read off."""
+DIGITS = 4
+"""Of the numbers in the tables; bounds are rounded outwards, the record has them in full."""
 
 
 def query_plot(result: ResultView, *, claimed: str, name: str) -> str:
     """Draw the leak at every query point as SVG, the worst first, with the claim as a line.
 
     Exact leaks are points; sampled ones are intervals from the lower to the upper bound. The
-    mechanism's own worst cases are hollow. The picture has as many elements whatever the number
-    of queries; its numbers are those of the per-query table.
+    mechanism's own worst cases are hollow. Its numbers are those of the per-query table.
     """
     queries = sorted(result.queries, key=lambda query: (-query.size, -query.upper))
     own = sum(query.own for query in queries)
-    edge = _edge([(*_finite(query.size, query.upper), result.claimed) for query in queries])
-    # at 0, or below an excess error that is less
-    start = 1.12 * min((0.0, *(query.size for query in queries)))
-    chart = Chart(
-        Scale(least=0.2, most=len(queries) + 0.8, start=LEFT, end=RIGHT),
-        Scale(least=start, most=edge, start=BOTTOM, end=TOP),
-        HEIGHT,
-    )
-    chart.axes(x={rank: str(rank) for rank in _ranks(len(queries))})
-    chart.line([(0.2, result.claimed), (len(queries) + 0.8, result.claimed)], "claim dashed")
-    draw = _band if len(queries) > MOST_MARKS else _queries
-    draw(chart, queries, result, edge)
-    below = "queries, worst first" + (" (◇ own worst case)" if own else "")
-    chart.titles(result.unit, f"┄ claim {claimed}", below)
-    return chart.svg(
-        name=name,
-        title=f"{result.unit.capitalize()} at every query: {result.id}",
-        description=(
-            f"{plural(len(queries) - own, 'query')} and {plural(own, 'own worst case')}, "
-            "worst first. "
-            + (
-                "Lines run from the lower to the upper bound"
-                if result.sampled
-                else "Points are computed leaks"
-            )
-            + "; the dashed line is the claim; an arrow means that the value lies beyond "
-            "the edge or is infinite. The table below has the same numbers."
-        ),
-    )
+    edge = _edge(queries, result.claimed)
+    # just below 0, or below an excess error that is less
+    start = 1.12 * min((-BELOW * edge, *(query.size for query in queries)))
+    with drawing(HEIGHT) as (axes,):
+        frame(
+            axes,
+            (0.2, len(queries) + 0.8),
+            (start, edge),
+            x_ticks={rank: str(rank) for rank in _ranks(len(queries))},
+            names=("queries, worst first" + (" (◇ own worst case)" if own else ""), ""),
+            title=result.unit,
+            claim=f"┄ claim {claimed}",
+        )
+        axes.grid(visible=False, axis="x")
+        rule(axes, result.claimed, CLAIMED)
+        draw = _area if len(queries) > MOST_MARKS else _queries
+        draw(axes, queries, result, edge)
+        return svg(
+            axes,
+            name=name,
+            title=f"{result.unit.capitalize()} at every query: {result.id}",
+            description=(
+                f"{plural(len(queries) - own, 'query')} and {plural(own, 'own worst case')}, "
+                "worst first. "
+                + (
+                    "Lines run from the lower to the upper bound"
+                    if result.sampled
+                    else "Points are computed leaks"
+                )
+                + "; the dashed line is the claim; an arrow means that the value lies beyond "
+                "the edge or is infinite. The table below has the same numbers."
+            ),
+        )
+
+
+def _queries(axes: Axes, queries: Sequence[QueryView], result: ResultView, edge: float) -> None:
+    """Draw a mark for every query; beyond the edge an arrow."""
+    colour, size = PALETTE[result.status.slug], 5.4 if len(queries) <= CROWDED else 3.4
+    ranked = list(enumerate(queries, 1))
+    inside = [(rank, each) for rank, each in ranked if each.size <= edge]
+    far = [(rank, edge) for rank, each in ranked if each.size > edge]
+    if result.sampled:
+        spans(
+            axes,
+            [(rank, each.size, min(each.upper, edge)) for rank, each in inside],
+            Look(colour, width=1.2),
+        )
+        ended = [(rank, each.upper) for rank, each in inside if each.upper <= edge]
+        marks(axes, ended, Look(colour, marker="_", size=size, width=1.2))
+        far += [(rank, edge) for rank, each in inside if each.upper > edge]
+    dots = [(rank, each.size) for rank, each in inside if not each.own]
+    marks(axes, dots, Look(colour, marker="o", size=size))
+    own = [(rank, each.size) for rank, each in inside if each.own]
+    marks(axes, own, Look(colour, marker="D", hollow=True, size=4.8, width=1.1))
+    marks(axes, far, Look(colour, marker="^", size=6.4))
+
+
+def _area(axes: Axes, queries: Sequence[QueryView], result: ResultView, edge: float) -> None:
+    """Draw so many queries as an area: in each stretch of ranks from the least to the most."""
+    colour = PALETTE[result.status.slug]
+    stretches = [
+        queries[first:last]
+        for first, last in pairwise(np.linspace(0, len(queries), MOST_MARKS + 1).astype(int))
+    ]
+    ranks = [float(rank) for rank in np.cumsum([len(stretch) for stretch in stretches])]
+    sizes = [min(stretch[0].size, edge) for stretch in stretches]
+    if result.sampled:
+        tops = [min(max(query.upper for query in stretch), edge) for stretch in stretches]
+        band(axes, ranks, sizes, tops, colour)
+    line(axes, zip(ranks, sizes, strict=True), Look(colour, width=1.8))
 
 
 def sight_plot(curve: Sequence[tuple[float, float]], *, claim: float, name: str, of: str) -> str:
@@ -77,73 +149,165 @@ def sight_plot(curve: Sequence[tuple[float, float]], *, claim: float, name: str,
     The curve has the probability of an answer, and the leak that would be refuted with
     probability 0.9, or inf. `of` is the result.
     """
-    known = [(point, leak) for point, leak in sorted(curve) if math.isfinite(leak)]
+    found = [(point, leak) for point, leak in sorted(curve) if math.isfinite(leak)]
     blind = [point for point, leak in curve if math.isinf(leak)]
     points = [point for point, _ in curve]
-    top = 1.25 * max([claim, *(leak for _, leak in known)]) or 1.0
-    least, most = 0.5 * min(points), 2 * max(points)
-    chart = Chart(
-        Scale(least=least, most=most, start=LEFT, end=RIGHT, logarithmic=True),
-        Scale(least=0.0, most=top, start=BOTTOM, end=TOP),
-        HEIGHT,
-    )
-    chart.axes(x={point: f"{point:g}" for point, _ in _apart(sorted(curve))})
-    chart.line([(least, claim), (most, claim)], "claim dashed")
-    chart.line(known, "held edge")
-    chart.marks("dot", known, "held dots")
-    for point, leak in _apart(known):
-        chart.write(written(leak, 3, UP), chart.x.at(point) + 4, chart.y.at(leak) - 5)
-    chart.marks("triangle", [(point, 0.93 * top) for point in blind], "inconclusive solid")
-    if blind:
-        below = chart.y.at(0.93 * top) + 12 + MIDDLE
-        chart.write("▲ not promised", chart.x.at(min(blind)) - 4, below, "claim")
-    chart.titles(
-        "smallest leak that would have been refuted", "", "probability of the answer that shows it"
-    )
-    return chart.svg(
-        name=name,
-        title=f"What the audit would have seen: {of}",
-        description=(
-            "The smallest leak that would have been refuted with probability 0.9, over the "
-            "probability of the answer that shows it; the rarer the answer, the larger. "
-            "The dashed line is the claim; an arrow means that none is promised. "
-            "The table below has the same numbers."
+    top = 1.25 * max([claim, *(leak for _, leak in found)]) or 1.0
+    ends = 0.5 * min(points), 2 * max(points)
+    colour = PALETTE["held"]
+    with drawing(HEIGHT) as (axes,):
+        frame(
+            axes,
+            ends,
+            (0.0, top),
+            logarithmic="x",
+            x_ticks={point: f"{point:g}" for point, _ in _apart(sorted(curve))},
+            names=("probability of the answer that shows it", ""),
+            title="smallest leak that would have been refuted",
+        )
+        axes.grid(visible=False, axis="x")
+        rule(axes, claim, CLAIMED)
+        line(axes, found, Look(colour, width=1.2, marker="o"))
+        for point, leak in _apart(found):
+            beside(axes, written(leak, 3, UP), (point, leak), (4, 5))
+        marks(
+            axes,
+            [(point, 0.93 * top) for point in blind],
+            Look(PALETTE["inconclusive"], marker="^", size=6.4),
+        )
+        if blind:
+            beside(axes, "▲ not promised", (min(blind), 0.93 * top), (-4, -14), color=CLAIM)
+        return svg(
+            axes,
+            name=name,
+            title=f"What the audit would have seen: {of}",
+            description=(
+                "The smallest leak that would have been refuted with probability 0.9, over the "
+                "probability of the answer that shows it; the rarer the answer, the larger. "
+                "The dashed line is the claim; an arrow means that none is promised. "
+                "The table below has the same numbers."
+            ),
+        )
+
+
+def sight_table(points: Sequence[tuple[float, float]]) -> TextTable:
+    """Return the smallest leaks that would have been refuted, as drawn."""
+    return TextTable(
+        caption="Smallest leak that would have been refuted with probability 0.9",
+        columns=("probability of the answer", "leak"),
+        numeric=(True, True),
+        rows=tuple(
+            (f"{point:g}", "not promised" if math.isinf(leak) else written(leak, DIGITS, UP))
+            for point, leak in points
         ),
     )
 
 
-def _queries(chart: Chart, queries: Sequence[QueryView], result: ResultView, edge: float) -> None:
-    """Draw a mark for every query, those of one shape together; beyond the edge an arrow."""
-    slug, many = result.status.slug, " many" if len(queries) > CROWDED else ""
-    ranked = list(enumerate(queries, 1))
-    seen = [(rank, each) for rank, each in ranked if each.size <= edge]
-    far = [(rank, edge) for rank, each in ranked if each.size > edge]
-    if result.sampled:
-        spans = [(rank, each.size, min(each.upper, edge)) for rank, each in seen]
-        ended = [(rank, each.upper) for rank, each in seen if each.upper <= edge]
-        far += [(rank, edge) for rank, each in seen if each.upper > edge]
-        chart.spans(spans, f"{slug} span")
-        chart.marks("dash", ended, f"{slug} span")
-    dots = [(rank, each.size) for rank, each in seen if not each.own]
-    chart.marks("dot", dots, f"{slug} dots{many}")
-    own = [(rank, each.size) for rank, each in seen if each.own]
-    chart.marks("diamond", own, f"{slug} outline")
-    chart.marks("triangle", far, f"{slug} solid")
+def profile_plot(view: ProfileView, *, slug: str, name: str, title: str) -> str:
+    """Draw what is known about delta(epsilon) as SVG, with the claim.
+
+    The axis of delta is logarithmic if the claimed delta is small, but not 0. A band is filled
+    between its bounds; where they agree it is a single line. `slug` is the status of the
+    result, which gives the colour.
+    """
+    profile, curved = view.profile, view.claimed.get("delta")
+    epsilon, delta = view.epsilon, view.delta
+    claim = f"{'on the claimed curve' if curved else 'claim'} ({plain(epsilon)}, {plain(delta)})"
+    small = 0 < delta < SMALL
+    floor = delta / 100 if small else 0.0
+    top = (3 if small else 1.15) * max(*profile["upper"], delta, 1e-3)
+    top = min(top, 2.0) if small else top
+    with drawing(HEIGHT) as (axes,):
+        frame(
+            axes,
+            (0.0, max(*profile["epsilon"], epsilon)),
+            (floor or -BELOW * top, top),
+            logarithmic="y" * small,
+            names=("ε in nats", ""),
+            title="δ(ε)",
+            claim=f"✕ {claim}",
+        )
+        _curves(axes, profile, "epsilon", floor, slug)
+        claimed = zip(profile["epsilon"], curved, strict=True) if curved else ()
+        line(axes, claimed or ((epsilon, delta), (epsilon, top)), CLAIMED)
+        marks(axes, [(epsilon, delta)], Look(marker="x", width=2))
+        return svg(
+            axes,
+            name=name,
+            title=f"Privacy profile: {title}",
+            description=(
+                "The least delta for which this pair and query is (epsilon, delta)-private; "
+                f"the cross is the {'point ' if curved else ''}{claim}, which is wrong where "
+                f"the curve runs above it.{' The axis of delta is logarithmic.' * small} "
+                f"{_kind_words(profile)}"
+            ),
+        )
 
 
-def _band(chart: Chart, queries: Sequence[QueryView], result: ResultView, edge: float) -> None:
-    """Draw so many queries as an area: in each stretch of ranks from the least to the most."""
-    slug = result.status.slug
-    stretches = [
-        queries[first:last]
-        for first, last in pairwise(np.linspace(0, len(queries), MOST_MARKS + 1).astype(int))
-    ]
-    ranks = [int(rank) for rank in np.cumsum([len(stretch) for stretch in stretches])]
-    sizes = [min(stretch[0].size, edge) for stretch in stretches]
-    tops = [min(max(query.upper for query in stretch), edge) for stretch in stretches]
-    if result.sampled:
-        chart.band(ranks, sizes, tops, f"{slug} area")
-    chart.line(zip(ranks, sizes, strict=True), f"{slug} curve")
+def profile_table(view: ProfileView) -> TextTable:
+    """Return the privacy profile as drawn."""
+    return _curve_table(view.tables[0].caption, "ε", "δ(ε)", view.profile, "epsilon")
+
+
+def trade_off_plot(view: ProfileView, *, slug: str, name: str, title: str) -> str:
+    """Draw what is known about the trade-off function, with the least that the claim allows.
+
+    Both axes are logarithmic where the corner of the claim lies near 0. Parameters and result are
+    those of `profile_plot`.
+    """
+    trade_off: Curves = view.trade_off
+    corner = (1 - view.delta) / (1 + math.exp(min(view.epsilon, 700.0)))
+    small = 0 < corner < SMALL
+    least = corner / 10 if small else 0.0
+    grid = np.geomspace(least, 1.0, DECADES + 1).tolist() if small else []
+    with drawing(HEIGHT) as (axes,):
+        frame(
+            axes,
+            (least, 1.0),
+            (least or -BELOW, 1.0),
+            logarithmic="xy" * small,
+            names=("false positives", ""),
+            title="least false negatives",
+        )
+        line(axes, [(each, 1 - each) for each in grid or (0.0, 1.0)], GUESSING)
+        levels, allowed = _claimed(view, grid, corner)
+        curves = trade_off
+        if small:
+            rates = trade_off["false_positive"]
+            curves = {"false_positive": grid} | {
+                side: np.interp(grid, rates, trade_off[side]).tolist()
+                for side in ("lower", "upper")
+            }
+        _curves(axes, curves, "false_positive", least, slug)
+        line(axes, zip(levels, allowed, strict=True), CLAIMED)
+        known_words = "━ computed" if _is_exact(trade_off) else "■ certified"
+        words = f"{known_words}\u2002– – claim\u2002··· guessing"
+        place = ((0.02, 0.04), "left") if small else ((0.98, 0.92), "right")
+        note(axes, words, *place)
+        return svg(
+            axes,
+            name=name,
+            title=f"Trade-off function: {title}",
+            description=(
+                "The least false negative rate of a test that tells the two datasets apart, "
+                "at each false positive rate; the claim is wrong where the curve falls below "
+                "the dashed line; the dotted line is guessing."
+                f"{' Both axes are logarithmic.' * small} {_kind_words(trade_off)}"
+            ),
+        )
+
+
+def trade_off_table(view: ProfileView) -> TextTable:
+    """Return the trade-off function as drawn, with that of the claim."""
+    names = "false positives", "false negatives"
+    table = _curve_table(view.tables[1].caption, *names, view.trade_off, "false_positive")
+    claimed = (written(each, DIGITS, DOWN) for each in view.claimed["false_negative"])
+    return replace(
+        table,
+        columns=(*table.columns, "the claim's"),
+        numeric=(*table.numeric, True),
+        rows=tuple((*row, each) for row, each in zip(table.rows, claimed, strict=True)),
+    )
 
 
 def _apart(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -162,20 +326,67 @@ def _ranks(number: int) -> list[int]:
     return sorted({1, *range(step, number + 1, step)})
 
 
-def _finite(size: float | None, upper: float | None) -> tuple[float, ...]:
-    """Return what the axis should show.
-
-    All of the losses, and upper bounds that are not far beyond them.
-    """
-    return tuple(number for number in (size, upper) if number is not None and math.isfinite(number))
-
-
-def _edge(rows: Sequence[tuple[float, ...]]) -> float:
+def _edge(queries: Sequence[QueryView], claimed: float) -> float:
     """Return the end of the axis.
 
-    Room for every claim and leak, at most three times that for upper bounds; 1 if all are 0.
+    Room for the claim and every leak, at most three times that for upper bounds; 1 if all are 0.
     """
-    claims = max((row[-1] for row in rows), default=1.0)
-    sizes = max((row[0] for row in rows if len(row) > 1), default=0.0)
-    everything = max((max(row) for row in rows), default=1.0)
-    return 1.12 * min(everything, 2 * max(claims, sizes)) or 1.0
+    sizes = [query.size for query in queries if math.isfinite(query.size)]
+    uppers = [query.upper for query in queries if math.isfinite(query.upper)]
+    return 1.12 * min(max([claimed, *sizes, *uppers]), 2 * max([claimed, *sizes])) or 1.0
+
+
+def _curves(axes: Axes, curves: Curves, over: str, floor: float, slug: str) -> None:
+    """Draw a band, or one line where its two sides agree; nothing lies below the floor."""
+    lower, upper = ([max(each, floor) for each in curves[side]] for side in ("lower", "upper"))
+    x, colour = curves[over], PALETTE[slug]
+    if _is_exact(curves):
+        line(axes, zip(x, upper, strict=True), Look(colour, width=1.8))
+        return
+    band(axes, x, lower, upper, colour)
+    for side in (lower, upper):
+        line(axes, zip(x, side, strict=True), Look(colour, width=1.2))
+
+
+def _claimed(
+    view: ProfileView, grid: Sequence[float], corner: float
+) -> tuple[Sequence[float], Sequence[float]]:
+    """Return the claim's trade-off function: as it is known, or its two lines, then 0."""
+    levels: Sequence[float] = view.trade_off["false_positive"]
+    if "delta" in view.claimed:
+        allowed = view.claimed["false_negative"]
+        return (grid, np.interp(grid, levels, allowed).tolist()) if grid else (levels, allowed)
+    levels = grid or sorted({*levels, corner, 1 - view.delta})
+    steep, delta = math.exp(min(view.epsilon, 700.0)), view.delta
+    return levels, [
+        max(0.0, 1 - delta - steep * level, (1 - delta - level) / steep) for level in levels
+    ]
+
+
+def _is_exact(curves: Curves) -> bool:
+    return all(
+        upper - lower <= EXACT
+        for lower, upper in zip(curves["lower"], curves["upper"], strict=True)
+    )
+
+
+def _kind_words(curves: Curves) -> str:
+    told = "is computed" if _is_exact(curves) else "is a band that holds everywhere at once"
+    return f"The curve {told}. The table below has the same numbers."
+
+
+def _curve_table(caption: str, x: str, y: str, curves: Curves, over: str) -> TextTable:
+    points = [f"{each:.4g}" for each in curves[over]]
+    columns: tuple[str, ...] = (x, f"{y} at least", "at most")
+    numbers = [
+        [written(each, DIGITS, DOWN) for each in curves["lower"]],
+        [written(each, DIGITS, UP) for each in curves["upper"]],
+    ]
+    if _is_exact(curves):
+        columns, numbers = (x, y), [[written(each, DIGITS) for each in curves["upper"]]]
+    return TextTable(
+        caption=caption,
+        columns=columns,
+        numeric=(True,) * len(columns),
+        rows=tuple(zip(points, *numbers, strict=True)),
+    )

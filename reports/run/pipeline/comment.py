@@ -67,8 +67,8 @@ def _parts(record: Raw, comparison: Raw | None) -> Iterator[str]:
         yield f"**Against the accepted baseline:** {text_md(headline(comparison))}.\n"
         yield from _changes(comparison)
     rest = [
-        f"* {_mark(notice.brief)} {text_md(notice.title)}: {text_md(shorten(notice.brief.reason))}"
-        for notice in found[FIRST:]
+        f"* {each.brief.status.symbol} {text_md(each.title)}: {text_md(shorten(each.brief.reason))}"
+        for each in found[FIRST:]
     ]
     passed = [_line(each) for each in every if each.status not in LEVELS]
     yield from _folded("More that did not pass", rest)
@@ -98,7 +98,7 @@ def _told(notice: Notice, result: Raw) -> str:
     """Tell one result that did not pass."""
     brief = notice.brief
     where = "".join(f" ({each['file']}:{each['line']})" for each in notice.places[:1])
-    head = f"{_mark(brief)} **{text_md(brief.name)}**{text_md(where)}"
+    head = f"{brief.status.symbol} **{text_md(brief.name)}**{text_md(where)}"
     if brief.status is REFUTED:
         found = f"claimed {text_md(brief.claimed)}, found {text_md(brief.found)}"
         told = f"{text_md(leaks(brief))}: {found}, {text_md(certainty(result))}"
@@ -109,16 +109,16 @@ def _told(notice: Notice, result: Raw) -> str:
 
 def _to_do(found: Sequence[Notice]) -> Iterator[str]:
     """Say what to do about what was found."""
-    refuted = [each.brief for each in found if each.status is REFUTED]
+    refuted = [each.brief for each in found if each.brief.status is REFUTED]
     again = next((replay(each) for each in refuted if each.replay), "")
     steps = []
     if again:
         steps.append(f"see it again, in your project: ``{again}`` ({REPORT})")
     if refuted:
         steps.append("correct the mechanism, or claim less")
-    if any(each.status not in {REFUTED, INCONCLUSIVE} for each in found):
+    if any(each.brief.status not in {REFUTED, INCONCLUSIVE} for each in found):
         steps.append("find the cause of what failed in the report, and correct it")
-    if any(each.status is INCONCLUSIVE for each in found):
+    if any(each.brief.status is INCONCLUSIVE for each in found):
         steps.append("where it is inconclusive: raise the budget, or ask where a record matters")
     if steps:
         steps.append("run again, with the same seed")
@@ -138,11 +138,9 @@ def _changes(comparison: Raw) -> Iterator[str]:
             for each in every
             if each["kind"] in kinds
         ]
-        yield from (
-            f"{f'{title}:' + chr(10) if number == 0 else ''}{line}"
-            + ("\n" if number == len(lines) - 1 else "")
-            for number, line in enumerate(lines)
-        )
+        if lines:
+            *most, last = f"{title}:\n{lines[0]}", *lines[1:]
+            yield from (*most, f"{last}\n")
 
 
 def _folded(title: str, lines: Sequence[str]) -> Iterator[str]:
@@ -165,10 +163,6 @@ def _line(brief: Brief) -> str:
     found = f", found {text_md(brief.found)}{where}" if brief.found else ""
     sight = f", would have seen {text_md(brief.sight)} where it looked" if brief.sight else ""
     return (
-        f"* {_mark(brief)} {text_md(brief.name)} claims {text_md(brief.claimed)}: "
+        f"* {brief.status.symbol} {text_md(brief.name)} claims {text_md(brief.claimed)}: "
         f"{brief.status.word}{found}{sight}"
     )
-
-
-def _mark(brief: Brief) -> str:
-    return brief.status.symbol

@@ -10,8 +10,8 @@ from typing import Any
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, leaks
 from dpassay.reports.run.run_words import ended
-from dpassay.reports.run.words import FOLDER
-from dpassay.reports.shared.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED, Status
+from dpassay.reports.run.words import FOLDER, capital
+from dpassay.reports.shared.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED
 
 Raw = Mapping[str, Any]
 
@@ -33,8 +33,6 @@ class Notice:
     """
 
     brief: Brief
-    status: Status
-    level: str  # 'error' or 'warning'
     title: str  # one printable line
     text: str  # one printable line
     places: Sequence[Raw]  # `role`, `file` and `line`, see `dpassay.record.places.places_of`
@@ -43,12 +41,12 @@ class Notice:
 
 def notices(record: Raw) -> tuple[Notice, ...]:
     """Return what is wrong with a record's results, the worst first, else in the record's order."""
-    from dpassay.record.comparison.entries import entry_keys
+    from dpassay.record.entries import entry_keys
 
     results = record["results"]
     every = zip(results, briefs(record), entry_keys(results), strict=True)
     found = [_notice(result, brief, key) for result, brief, key in every if brief.status in LEVELS]
-    return tuple(sorted(found, key=lambda notice: notice.status.rank))
+    return tuple(sorted(found, key=lambda notice: notice.brief.status.rank))
 
 
 def alarms(record: Raw) -> tuple[str, ...]:
@@ -62,15 +60,9 @@ def _notice(result: Raw, brief: Brief, key: str) -> Notice:
         again = f"See it again: {replay(brief)} ({REPORT})." if brief.replay else ""
         told = (f"{brief.name} {leaks(brief)} ({certainty(result)}).", brief.seen, again)
     else:
-        told = (
-            f"{brief.reason[:1].upper()}{brief.reason[1:]}.",
-            MEANINGS.get(brief.status, ""),
-            "",
-        )
+        told = (f"{capital(brief.reason)}.", MEANINGS.get(brief.status, ""), "")
     return Notice(
         brief=brief,
-        status=brief.status,
-        level=LEVELS[brief.status],
         title=f"{brief.name}, {brief.claimed}: {brief.status.word}",
         text=" ".join(filter(None, told)),
         places=result.get("places", ()),

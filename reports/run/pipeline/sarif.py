@@ -47,7 +47,7 @@ def to_sarif(record: Raw) -> str:
 def _run(record: Raw) -> dict[str, Any]:
     found, broken = notices(record), alarms(record)
     invocation: dict[str, Any] = {
-        "executionSuccessful": not broken and all(each.status is not ERROR for each in found),
+        "executionSuccessful": not broken and all(each.brief.status is not ERROR for each in found),
         "commandLine": clean(record["run"]["command"]),
     }
     if broken:
@@ -82,11 +82,12 @@ def _rule(slug: str) -> dict[str, Any]:
 
 
 def _result(notice: Notice) -> dict[str, Any]:
+    status = notice.brief.status
     first, *others = map(_location, notice.places) if notice.places else (None,)
     result: dict[str, Any] = {
-        "ruleId": f"dpassay/{notice.status.slug}",
-        "ruleIndex": list(REMEDIES).index(notice.status.slug),
-        "level": notice.level,
+        "ruleId": f"dpassay/{status.slug}",
+        "ruleIndex": list(REMEDIES).index(status.slug),
+        "level": LEVELS[status],
         "message": {"text": f"{notice.title}. {notice.text}"},
         "partialFingerprints": {
             "dpassayClaim/v1": notice.fingerprint,

@@ -15,18 +15,21 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import binom
 
-from dpassay.attacks.experiment.boundary import SHARE
-from dpassay.attacks.experiment.certified import Rule, certify
-from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.fresh.answers import guess_again
-from dpassay.attacks.experiment.fresh.planning import MOST, asked_again, fresh_guesses
-from dpassay.attacks.experiment.models import ExperimentData, build_data
+from dpassay.attacks.experiment.certified import (
+    MOST,
+    Rule,
+    asked_again,
+    certify,
+    fresh_guesses,
+    guess_again,
+)
+from dpassay.attacks.experiment.models import ExperimentData, build_data, toss
 from dpassay.attacks.experiment.planning import fresh_answers, share_of
-from dpassay.attacks.experiment.renyi import renyi_claim
+from dpassay.attacks.experiment.power import SHARE, renyi_claim
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.subjects import Protected, asked
 from dpassay.attacks.observed import Observed
-from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.attacks.scores import ATTACKS
 from dpassay.claims import DP, RDP, zCDP
 from dpassay.data import Labelled
 from dpassay.errors import TargetError
@@ -132,7 +135,7 @@ def test_by_default_a_record_certifies_85_percent_and_is_wrong_with_alpha_at_mos
 
 
 def experimented(loss: float, claim: DP | None) -> Any:
-    attacks = {"loss-threshold": ATTACKS["loss-threshold"]()}
+    attacks = {"loss-threshold": ATTACKS["loss-threshold"]}
     target = Target(name="responding", subject=subject(loss, (1, 8)), claim=claim)
     design = Design(references=16, targets=8, certified=2, fresh=True, confidence=0.999)
     (found,) = experiment([target], data(), attacks, design)

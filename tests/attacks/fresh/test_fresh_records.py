@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.record.attack_counts import counted_again
-from dpassay.record.attack_record import read_attack_record
+from dpassay.record.attack_numbers import counted_again
+from dpassay.record.kinds import ATTACKS
 
 WORDS = (
     *("attack", "soft-majority", "--epsilon", "1", "--against", "mechanism", "--attacks", "gap"),
@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def record(folder: Path) -> Any:
-    return read_attack_record(folder / "attack.json")
+    return ATTACKS.read(folder / "attack.json")
 
 
 def test_the_record_tells_them_apart(record: Any) -> None:
@@ -42,20 +42,20 @@ def test_no_number_depends_on_the_processes_and_none_are_asked_with_models(
     record: Any, tmp_path: Path
 ) -> None:
     assert main([*WORDS, "--jobs", "2", "--out", str(tmp_path)]) == 0
-    again = read_attack_record(tmp_path / "attack.json")
+    again = ATTACKS.read(tmp_path / "attack.json")
     assert again["subjects"] == record["subjects"]
     given = ["--models", str(record["run"]["targets"]), "--allow-inconclusive"]
     assert main([*WORDS, *given, "--out", str(tmp_path)]) == 0
-    fewer = read_attack_record(tmp_path / "attack.json")["subjects"][0]["certified"]
+    fewer = ATTACKS.read(tmp_path / "attack.json")["subjects"][0]["certified"]
     assert not any("fresh" in bound for bound in fewer)
 
 
 def test_a_baseline_is_compared_by_the_guesses_at_targets_alone(record: Any) -> None:
     entry = {"subject": record["subjects"][0], "repeated": None}
-    found = counted_again(entry, entry, 0.0, 1e-3)
-    assert len(found.numbers) == 5
+    numbers, _, _ = counted_again(entry, entry, 0.0, 1e-3)
+    assert len(numbers) == 5
     targets = record["run"]["targets"]
-    assert all(f" of {targets} are right" in each.counts for each in found.numbers)
+    assert all(f" of {targets} are right" in each.counts for each in numbers)
 
 
 def test_the_terminal_and_the_page_tell_how_many(

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay.attacks.services.batches import CANCELS, REPLAYED, REUSED
 from dpassay.attacks.services.defects import probe
 from dpassay.attacks.services.interface import Service
-from dpassay.attacks.services.scores import PLAIN
+from dpassay.attacks.services.records import PLAIN
+from dpassay.attacks.services.streams import CANCELS, REPLAYED, REUSED
 from dpassay.claims import DP
 from dpassay.data import Labelled
 from tests.attacks.services.broken_services import Array, Honest, Session, odds

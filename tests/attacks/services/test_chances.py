@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from dpassay.attacks.services.chances import pairing_probability, repeat_probability
+from dpassay.attacks.services.probing import pairing_probability, repeat_probability
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from dpassay.attacks.services.defects import probe
 from dpassay.attacks.services.hosted import service_of
-from dpassay.attacks.services.http_service import Lost, Refused
+from dpassay.attacks.services.http_service import LostMessage, Refused
 from dpassay.attacks.services.interface import Refusal
 from dpassay.cli.main import main
 from dpassay.data import Labelled
@@ -53,9 +53,9 @@ def test_defects_are_named(
 
 @pytest.mark.slow
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["attack", "--records", "20", "--out", str(tmp_path), "--epsilon", "1"]
+    words = ["attack", "service", "--records", "20", "--out", str(tmp_path), "--epsilon", "1"]
     with served(suite.Shared()) as url:
-        assert main([*words, "--transcripts", "100", "--service", url]) == 1
+        assert main([*words, "--transcripts", "100", url]) == 1
     told = capsys.readouterr()
     assert "seed shared between users" in told.out
     assert "openings" in told.err.partition("control")[0]
@@ -90,7 +90,7 @@ def test_messages(data: Labelled) -> None:
 
 
 def test_what_is_wrong_is_told_in_one_line(data: Labelled) -> None:
-    with pytest.raises(InvalidInput, match="--service = 'http://127"):
+    with pytest.raises(InvalidInput, match="SERVICE = 'http://127"):
         service_of("http://127.0.0.1:9/x", seed=0)
     with pytest.raises(InvalidInput, match="must be http"):
         service_of("http://me:secret@127.0.0.1/", seed=0)
@@ -108,7 +108,11 @@ def test_a_failure_that_passes_is_asked_again(data: Labelled) -> None:
 
         def flaky(name: str, message: Any) -> Any:
             if (number := next(messages)) % 7 == 0:
-                raise (Refused("status 503: upstream is down") if number % 2 else Lost("no reply"))
+                raise (
+                    Refused("status 503: upstream is down")
+                    if number % 2
+                    else LostMessage("no reply")
+                )
             return post(name, message)
 
         service.factory.post = flaky
@@ -125,7 +129,7 @@ def test_a_failure_that_passes_is_asked_again(data: Labelled) -> None:
 
 
 def _lost(name: str, message: Any) -> Any:
-    raise Lost("no reply")
+    raise LostMessage("no reply")
 
 
 def _down(name: str, message: Any) -> Any:

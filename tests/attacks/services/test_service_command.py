@@ -1,4 +1,4 @@
-"""`dpassay attack --service`.
+"""`dpassay attack service`.
 
 Repeated queries of a service on a real pair, and tenants who compare transcripts.
 """
@@ -125,8 +125,8 @@ def test_the_seed_of_a_correct_model_is_not_the_attackers(
 
 
 def test_a_correct_model_is_not_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["attack", "--records", "30", "-q", "--epsilon", "1", "--transcripts", "200"]
-    assert main([*words, "--service", f"{MODULE}:model", "--out", str(tmp_path)]) == 0
+    words = ["attack", "service", "--records", "30", "-q", "--epsilon", "1", "--transcripts", "200"]
+    assert main([*words, f"{MODULE}:model", "--out", str(tmp_path)]) == 0
     told = capsys.readouterr().out
     assert "no defects" in told
     assert "remark: one draw" in told
@@ -145,10 +145,10 @@ def test_the_command_of_a_record_says_what_variables_said(
     """
     words = [
         "attack",
+        "service",
         "--records",
         "20",
         "-q",
-        "--service",
         f"{MODULE}:tells_query",
         "--out",
         str(tmp_path),
@@ -166,7 +166,7 @@ def test_the_command_of_a_record_says_what_variables_said(
     for name in ("SEED", "CONFIDENCE", "JOBS", "BUDGET", "TOLERANCE"):
         monkeypatch.delenv(f"DPASSAY_{name}")
     again = shlex.split(record["run"]["command"])
-    assert again[:4] == ["dpassay", "attack", "--confidence=0.95", "--seed=3"]
+    assert again[:5] == ["dpassay", "attack", "service", "--confidence=0.95", "--seed=3"]
     broken.tells_query.__init__()  # type: ignore[misc]  # nobody has been there
     assert main([*again[1:], "-q", "--out", str(tmp_path / "again")]) == 1
     replayed = json.loads((tmp_path / "again" / "attack.json").read_text(encoding="utf-8"))
@@ -194,10 +194,10 @@ def test_what_was_not_looked_at_is_no_clean_bill(
 ) -> None:
     words = [
         "attack",
+        "service",
         "--records",
         "30",
         "-q",
-        "--service",
         f"{MODULE}:{name}",
         "--out",
         str(tmp_path),
@@ -252,19 +252,16 @@ def test_refused(data: Labelled) -> None:
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    plain = ["attack", "--records", "30", "-q"]
+    plain = ["attack", "service", "--records", "30", "-q"]
     said = [*plain, "--transcripts", "200"]
-    assert main([*said, "--service", f"{MODULE}:honest", "--epsilon", "1"]) == 0
+    assert main([*said, f"{MODULE}:honest", "--epsilon", "1"]) == 0
     told = capsys.readouterr().out
     assert "no defects" in told
     assert "claimed" in told
-    assert main([*said, "--service", f"{MODULE}:shared", "--epsilon", "1"]) == 1
+    assert main([*said, f"{MODULE}:shared", "--epsilon", "1"]) == 1
     # it does not say that others have its seed
     assert "claim broken" not in capsys.readouterr().out
-    assert (
-        main([*said, "--service", f"{MODULE}:declared", "--epsilon", "1", "--out", str(tmp_path)])
-        == 1
-    )
+    assert main([*said, f"{MODULE}:declared", "--epsilon", "1", "--out", str(tmp_path)]) == 1
     told = capsys.readouterr().out
     assert "seed shared between users" in told
     assert "claim broken" in told
@@ -272,7 +269,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert record["schema"] == "dpassay/attack/1"
     assert [each["name"] for each in record["defects"]] == ["seed shared between users"]
     assert len(record["repeated"]) == 2
-    assert main([*plain, "--service", f"{MODULE}:off_by_one", "--json"]) == 1
+    assert main([*plain, f"{MODULE}:off_by_one", "--json"]) == 1
     record = json.loads(capsys.readouterr().out)
     assert record["repeated"] == []
 
@@ -280,29 +277,29 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["--service", "nowhere:x"], 2, "cannot import 'nowhere'"),
-        (["--service", "nowhere"], 2, "module:object"),
-        (["--service", f"{MODULE}:nothing"], 2, "has no 'nothing'"),
-        (["--service", f"{MODULE}:np"], 2, "must be a callable"),
-        (["--service", f"{MODULE}:honest", "--epsilon", "1,2"], 2, "--epsilon = '1,2'"),
-        (["--service", f"{MODULE}:honest", "--epsilon", "-1"], 2, "--epsilon = '-1'"),
+        (["nowhere:x"], 2, "cannot import 'nowhere'"),
+        (["nowhere"], 2, "module:object"),
+        ([f"{MODULE}:nothing"], 2, "has no 'nothing'"),
+        ([f"{MODULE}:np"], 2, "must be a callable"),
+        ([f"{MODULE}:honest", "--epsilon", "1,2"], 2, "--epsilon = '1,2'"),
+        ([f"{MODULE}:honest", "--epsilon", "-1"], 2, "--epsilon = '-1'"),
         (
-            ["--service", f"{MODULE}:honest", "--epsilon", "1", "--transcripts", "5"],
+            [f"{MODULE}:honest", "--epsilon", "1", "--transcripts", "5"],
             2,
             "--transcripts = 5",
         ),
-        (["--service", f"{MODULE}:honest", "soft-majority"], 2, "cannot be combined with TARGET"),
-        (["--service", f"{MODULE}:honest", "-p", "r=5"], 2, "cannot be combined with -p"),
-        (["--service", f"{MODULE}:failing_factory"], 3, "raised OSError"),
-        (["--service", f"{MODULE}:askless"], 3, "expected a session"),
-        (["--service", f"{MODULE}:failing"], 3, "ZeroDivisionError"),
-        (["--transcripts", "-1", "soft-majority"], 2, "--transcripts = -1"),
+        ([f"{MODULE}:honest", "soft-majority"], 2, "soft-majority: no such option or argument"),
+        ([f"{MODULE}:honest", "-p", "r=5"], 2, "-p: no such option or argument"),
+        ([f"{MODULE}:failing_factory"], 3, "raised OSError"),
+        ([f"{MODULE}:askless"], 3, "expected a session"),
+        ([f"{MODULE}:failing"], 3, "ZeroDivisionError"),
+        ([f"{MODULE}:honest", "--transcripts", "9"], 2, "--transcripts = 9"),
     ],
 )
 def test_errors_in_one_line(
     words: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["attack", "-q", *words]) == code
+    assert main(["attack", "service", "-q", *words]) == code
     told = capsys.readouterr()
     assert said in told.err
     assert told.err.count("\n") == 1
@@ -335,7 +332,7 @@ def test_a_mechanism_without_pairs_is_asked_at_the_data(capsys: pytest.CaptureFi
 def test_the_record_of_a_service_is_valid_and_makes_pages(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["attack", "--records", "30", "--service", f"{MODULE}:cached", "--out", str(tmp_path)]
+    words = ["attack", "service", "--records", "30", f"{MODULE}:cached", "--out", str(tmp_path)]
     assert main(words) == 1
     assert "attack.html" in capsys.readouterr().err
     record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
@@ -355,4 +352,4 @@ def test_the_record_of_a_service_is_valid_and_makes_pages(
     del record["run"]["service"]
     (tmp_path / "attack.json").write_text(json.dumps(record), encoding="utf-8")
     assert main(["report", str(tmp_path / "attack.json")]) == 2
-    assert "run has no field 'adversary'" in capsys.readouterr().err
+    assert "attack.json': is damaged" in capsys.readouterr().err

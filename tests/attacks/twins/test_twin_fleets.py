@@ -12,12 +12,25 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.models import ExperimentData, Models, build_data, models
+from dpassay.attacks.experiment.models import (
+    ExperimentData,
+    Models,
+    Training,
+    build_data,
+    models,
+    toss,
+)
 from dpassay.attacks.experiment.run import Design, Target, experiment
-from dpassay.attacks.experiment.subjects import SCORES, Learner, Points, Protected, View, asked
+from dpassay.attacks.experiment.subjects import (
+    SCORES,
+    AskedPoints,
+    Learner,
+    ModelView,
+    Protected,
+    asked,
+)
 from dpassay.attacks.observed import Array
-from dpassay.attacks.scores.lira import Lira
+from dpassay.attacks.scores import lira
 from dpassay.data import Labelled
 from dpassay.errors import TargetError
 from dpassay.targets.resolve import resolve
@@ -49,7 +62,7 @@ class Counting:
     trained: list[int] = field(default_factory=list)
 
     @property
-    def views(self) -> tuple[View, ...]:
+    def views(self) -> tuple[ModelView, ...]:
         return self.inner.views
 
     @property
@@ -60,7 +73,7 @@ class Counting:
     def code(self) -> list[str]:
         return []
 
-    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+    def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> Array:
         self.trained.append(len(data))
         return self.inner.see(data, points, rng)
 
@@ -68,9 +81,9 @@ class Counting:
 def run(subject: Any, floor: ExperimentData, folder: Path | None = None, **options: Any) -> Models:
     coins = toss(MODELS, len(floor.records), seed=floor.seed, who="target")
     if folder is None:
-        return models(subject, floor, coins, "target", **options)
+        return models(subject, floor, coins, "target", Training(**options))
     with Ledger(folder / "models.sqlite", resume=True) as ledger:
-        return models(subject, floor, coins, "target", ledger=ledger, **options)
+        return models(subject, floor, coins, "target", Training(ledger=ledger, **options))
 
 
 def kept(folder: Path) -> int:
@@ -144,7 +157,7 @@ class Faulty(Counting):
 
     how: str = "raise"
 
-    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+    def see(self, data: Labelled, points: AskedPoints, rng: np.random.Generator) -> Array:
         if self.how == "exit":
             os._exit(3)
         raise ArithmeticError("out of luck")
@@ -170,7 +183,7 @@ def test_mechanism_that_fails_ends_only_its_own_part(jobs: int) -> None:
     good = Target(name="good", subject=Learner(make=tree, name="tree"))
     design = Design(references=4, targets=2)
     found = experiment(
-        [Target(name="bad", subject=protected()), good], floor, {"lira": Lira()}, design, jobs=jobs
+        [Target(name="bad", subject=protected()), good], floor, {"lira": lira}, design, jobs=jobs
     )
     bad, other = found
     assert "prepare on the base dataset raised InvalidInput" in bad.error
@@ -242,5 +255,5 @@ def test_four_references_are_enough_for_every_attack_that_compares_with_and_with
     """
     floor = experiment_data(copies=0)
     target = Target(name="tree", subject=Learner(make=tree, name="tree"))
-    (found,) = experiment([target], floor, {"lira": Lira()}, Design(references=4, targets=2))
+    (found,) = experiment([target], floor, {"lira": lira}, Design(references=4, targets=2))
     assert found.outcomes

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.attacks.experiment.coins import Coins
+from dpassay.attacks.experiment.models import Coins
 from dpassay.attacks.experiment.one_run import MOST, largest_rejected, one_run
 from dpassay.errors import InvalidInput
 from dpassay.stats.guesses import p_value
-from tests.attacks.twins import twin_one_run
+from tests.attacks.twins import twin_scores
 
 DELTAS = (Fraction(0), Fraction(1, 10**6), Fraction(1, 1000), Fraction(1, 20), Fraction(1))
 
@@ -26,7 +26,7 @@ DELTAS = (Fraction(0), Fraction(1, 10**6), Fraction(1, 1000), Fraction(1, 20), F
 @pytest.mark.parametrize("growth", [Fraction(1), Fraction(11, 10), Fraction(3), Fraction(50)])
 def test_p_value(r: int, m: int, growth: Fraction) -> None:
     for v, delta in product(range(r + 1), DELTAS):
-        twin = twin_one_run.p_value(v, r, growth, delta, m)
+        twin = twin_scores.p_value(v, r, growth, delta, m)
         found = p_value(v, r, epsilon=math.log(growth), delta=float(delta), m=m)
         assert found == pytest.approx(float(twin), rel=1e-9, abs=1e-14)
 

@@ -5,6 +5,7 @@ Direction, no look at other targets, no look at coins.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from dpassay.attacks.experiment.certified import exposed
-from dpassay.attacks.experiment.coins import toss
+from dpassay.attacks.experiment.models import toss
 from dpassay.attacks.observed import Array, Flags, Observed
-from dpassay.attacks.scores.likelihood import LikelihoodRatio
-from dpassay.attacks.scores.lira import Lira
-from dpassay.attacks.scores.registry import ATTACKS
-from dpassay.attacks.scores.rmia import Rmia
-from dpassay.attacks.scores.single_record import SingleRecord
+from dpassay.attacks.scores import ATTACKS, likelihood_ratio, lira, rmia, single_record
 from dpassay.errors import InvalidInput
 from tests.attacks.twins import twin_scores
 
@@ -58,7 +55,7 @@ def worlds(models: int, m: int | None) -> tuple[Observed, Flags, Observed]:
 def test_lira(models: int, m: int | None) -> None:
     reference, inside, target = worlds(models, m)
     for online in (True, False):
-        found = Lira(online=online).fit(reference, inside).score(target)
+        found = lira(reference, inside, online=online)(target)
         twin = twin_scores.lira(
             reference.own.tolist(), inside.tolist(), target.own.tolist(), online=online, m=m
         )
@@ -70,7 +67,7 @@ def test_lira(models: int, m: int | None) -> None:
 def test_rmia(gamma: float, m: int | None) -> None:
     reference, inside, target = worlds(20, m)
     for online, a in ((True, 0.3), (False, 0.0), (False, 0.3), (False, 1.0)):
-        found = Rmia(gamma=gamma, online=online, a=a).fit(reference, inside).score(target)
+        found = rmia(reference, inside, gamma=gamma, online=online, a=a)(target)
         shares = reference.own.tolist(), inside.tolist(), target.own.tolist()
         twin = twin_scores.rmia(*shares, online=online, gamma=gamma, a=a, m=m)
         np.testing.assert_allclose(found, twin, rtol=0, atol=1e-12)
@@ -80,14 +77,14 @@ def test_rmia_with_all_records_alike_calls_everyone_a_member_at_gamma_1_and_nobo
     same = Observed(seen=np.full((4, E, 2), 0.5), y=np.zeros(E, dtype=np.int64))
     inside = toss(4, E, seed=0, who="test", mirrored=True).membership
     # LR(x, z) = 1 >= 1 for every z
-    assert (Rmia(gamma=1.0).fit(same, inside).score(same) == 1).all()
-    assert (Rmia(gamma=2.0).fit(same, inside).score(same) == 0).all()
+    assert (rmia(same, inside, gamma=1.0)(same) == 1).all()
+    assert (rmia(same, inside, gamma=2.0)(same) == 0).all()
 
 
 @pytest.mark.parametrize("m", [1, 2, 7])
 def test_likelihood_ratio(m: int) -> None:
     reference, inside, target = worlds(20, m)
-    found = LikelihoodRatio().fit(reference, inside).score(target)
+    found = likelihood_ratio(reference, inside)(target)
     twin = twin_scores.likelihood(reference.own.tolist(), inside.tolist(), target.own.tolist(), m=m)
     np.testing.assert_allclose(found, twin, rtol=1e-9, atol=1e-9)
 
@@ -95,7 +92,7 @@ def test_likelihood_ratio(m: int) -> None:
 @pytest.mark.parametrize("m", [None, 4])
 def test_single_record(m: int | None) -> None:
     reference, inside, target = worlds(20, m)
-    found = SingleRecord().fit(reference, inside).score(target)
+    found = single_record(reference, inside)(target)
     twin = twin_scores.single_record(reference.own.tolist(), inside.tolist(), target.own.tolist())
     np.testing.assert_allclose(found, twin, rtol=0, atol=1e-12)
 
@@ -111,11 +108,11 @@ def test_p_values_of_non_members_are_valid() -> None:
     for k in range(5):
         others = np.delete(values, k)
         both = np.stack([others, 1 - others], axis=1)[:, None, :]
-        fitted = SingleRecord().fit(
+        fitted = single_record(
             Observed(seen=both, y=np.zeros(1, dtype=np.int64)), np.zeros((4, 1), dtype=bool)
         )
         mine = np.array([[[values[k], 1 - values[k]]]])
-        p.append(1 - fitted.score(Observed(seen=mine, y=np.zeros(1, dtype=np.int64)))[0, 0])
+        p.append(1 - fitted(Observed(seen=mine, y=np.zeros(1, dtype=np.int64)))[0, 0])
     for u in (0.2, 0.4, 0.6, 0.8, 1.0):
         assert np.mean(np.array(p) <= u + 1e-12) <= u + 1e-12
 
@@ -144,7 +141,7 @@ def test_higher_is_member(name: str, m: int | None) -> None:
     """
     reference, inside = world(60, m, 3, mirrored=True)
     target, truth = world(200, m, 4)
-    scores = ATTACKS[name]().fit(reference, inside).score(target)
+    scores = ATTACKS[name](reference, inside)(target)
     assert scores.shape == truth.shape
     assert not np.isnan(scores).any()
     least = 0.5 if name in ("confidence", "entropy") else 0.6  # these two do not look at the label
@@ -156,17 +153,17 @@ def test_higher_is_member(name: str, m: int | None) -> None:
 @pytest.mark.parametrize("m", [None, 6])
 def test_models_are_scored_one_by_one(name: str, m: int | None) -> None:
     reference, inside, target = worlds(20, m)
-    fitted = ATTACKS[name]().fit(reference, inside)
-    together = fitted.score(target)
+    fitted = ATTACKS[name](reference, inside)
+    together = fitted(target)
     for i in range(len(together)):
-        assert np.array_equal(fitted.score(target.of(slice(i, i + 1)))[0], together[i])
+        assert np.array_equal(fitted(target.of(slice(i, i + 1)))[0], together[i])
 
 
 @pytest.mark.parametrize("name", list(ATTACKS))
 def test_nothing_is_written_into_what_was_seen(name: str) -> None:
     reference, inside, target = worlds(20, 3)
     before = [array.copy() for array in (reference.seen, target.seen, inside)]
-    ATTACKS[name]().fit(reference, inside).score(target)
+    ATTACKS[name](reference, inside)(target)
     assert all(
         np.array_equal(*pair)
         for pair in zip(before, (reference.seen, target.seen, inside), strict=True)
@@ -174,13 +171,13 @@ def test_nothing_is_written_into_what_was_seen(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "attack", [Lira(), Lira(online=False), Rmia(), Rmia(online=False), SingleRecord()]
+    "attack", [lira, partial(lira, online=False), rmia, partial(rmia, online=False), single_record]
 )
 def test_a_record_that_every_reference_model_knows_is_refused(attack: Any) -> None:
     reference, inside, _ = worlds(6, None)
     inside[:, 3] = True
     with pytest.raises(InvalidInput, match="without"):
-        attack.fit(reference, inside)
+        attack(reference, inside)
 
 
 REFUSED = [

@@ -166,3 +166,33 @@ def exposed(reference: Rows, member: Members, number: int) -> list[tuple[int, fl
             best = max(best, right, 1 - right)
         found.append((j, best))
     return sorted(found, key=lambda each: (-each[1], each[0]))[:number]
+
+
+def exposure(scores: list[float], inside: list[bool], canary: int) -> float:
+    """Exposure in bits of one canary that is in, among itself and the canaries that are out.
+
+    Ties are lost.
+    """
+    rank, candidates = 1, 1
+    for other in range(len(scores)):
+        if inside[other]:
+            continue
+        candidates += 1
+        if scores[other] >= scores[canary]:
+            rank += 1
+    return math.log2(candidates) - math.log2(rank)
+
+
+def p_value(v: int, r: int, growth: Fraction, delta: Fraction, m: int) -> Fraction:
+    """P[W >= v] + 2 m delta max over i = 1..m of P[v > W >= v - i] / i.
+
+    W ~ Bin(r, growth / (1 + growth)), growth = e^epsilon.
+    """
+    q = growth / (1 + growth)
+    pmf = [math.comb(r, k) * q**k * (1 - q) ** (r - k) for k in range(r + 1)]
+    tail = sum((pmf[k] for k in range(v, r + 1)), Fraction(0))
+    worst = Fraction(0)
+    for i in range(1, m + 1):
+        between = sum((pmf[k] for k in range(max(0, v - i), v)), Fraction(0))
+        worst = max(worst, between / i)
+    return min(Fraction(1), tail + 2 * m * delta * worst)

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.gate.kind import RecordKind
-from dpassay.cli.gate.kinds import ATTACKS, KINDS, RUNS, THEOREMS
 from dpassay.cli.main import main
 from dpassay.record.files import dumps
+from dpassay.record.kinds import ATTACKS, KINDS, RUNS, THEOREMS, RecordKind
 from tests.record import made_attacks, made_runs, made_theorems
 from tests.record.made_runs import REFUTED, Record, at, sampled
 from tests.record.made_theorems import row, wrong
@@ -121,7 +120,7 @@ def test_what_is_accepted_passes_and_what_rose_does_not(
     told = capsys.readouterr()
     assert told.out == f"{kind.baseline}: 1 {kind.entry} of new.json; keep it with your code\n"
     assert told.err == ""
-    assert kind.is_one(Path(kind.baseline))
+    assert kind.holds(Path(kind.baseline))
     assert main(["baseline", "check", record]) == Exit.NOTHING
     assert "1 entry unchanged" in capsys.readouterr().out
     put("new.json", each.rose)
@@ -222,7 +221,7 @@ def test_estimates_count_where_there_are_some(
 ) -> None:
     record = put(each.kind.baseline, each.good)
     for words in (["compare", record, record], ["baseline", "check", record]):
-        if each.kind.estimates:
+        if each.kind is ATTACKS:
             assert main([*words, "--estimates"]) == Exit.NOTHING
             capsys.readouterr()
         else:

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from dpassay.engine.detection.alternatives import allowed, answers_of, move_of, through_event
-from dpassay.engine.detection.design import Design, sight, smallest_seen, usual_frequency
-from dpassay.engine.detection.frontier import Frontier
+from dpassay.engine.detection.certification import Frontier
+from dpassay.engine.detection.design import AuditDesign, sight, smallest_seen, usual_frequency
 from dpassay.engine.wording import seen_words
-from dpassay.stats.lower_bounds import Method, largest_rejecting
-from dpassay.stats.power import POWER, Screening, detectable, tight_pair
+from dpassay.stats.lower_bounds import Method
+from dpassay.stats.power import POWER, Screening, detectable, largest_rejecting, tight_pair
 from dpassay.stats.ranking import Ranking
-from dpassay.stats.regions import Line
-from dpassay.stats.scales import Difference, Ratio, Scale
+from dpassay.stats.regions import LineRegion
+from dpassay.stats.scales import DifferenceScale, Ratio, Scale
 
 Counts = NDArray[np.int64]
 
@@ -34,9 +34,9 @@ def design(
     draws: int = 400,
     pairs: int = 1,
     finalists: int = 1,
-) -> Design:
+) -> AuditDesign:
     screening = Screening(draws=draws, pairs=pairs, finalists=finalists)
-    return Design(
+    return AuditDesign(
         scale=scale,
         promised=promised,
         answers=answers_of(scale, labels),
@@ -46,7 +46,7 @@ def design(
     )
 
 
-def ranks(one: Counts, other: Counts, audited: Design) -> NDArray[np.float64]:
+def ranks(one: Counts, other: Counts, audited: AuditDesign) -> NDArray[np.float64]:
     """As the screening ranks each label, forward and backward."""
     ranking = Ranking.of(audited.scale, audited.promised, audited.screening.draws)
     cells = 2 * audited.answers.labels * audited.screening.pairs
@@ -56,7 +56,7 @@ def ranks(one: Counts, other: Counts, audited: Design) -> NDArray[np.float64]:
 
 
 def refuted(
-    audited: Design, frequency: float, leak: float, runs: int, *, decoys: bool = False
+    audited: AuditDesign, frequency: float, leak: float, runs: int, *, decoys: bool = False
 ) -> int:
     """Simulated as it is done, against either end of what the claim allows the crowd.
 
@@ -100,11 +100,13 @@ def refuted(
         (design(2, n=4000, draws=300, pairs=40), 0.3),
         (design(3, n=4000, draws=300, pairs=6, finalists=2), 0.4),
         (design(10, n=4000, draws=600, pairs=12, finalists=4), 0.2),
-        (design(3, Difference(), 0.2, draws=200, pairs=12), 0.6),
+        (design(3, DifferenceScale(), 0.2, draws=200, pairs=12), 0.6),
     ],
     ids=["two labels in a crowd", "three labels", "ten labels", "difference"],
 )
-def test_what_would_be_seen_is_refuted_nine_times_in_ten(audited: Design, frequency: float) -> None:
+def test_what_would_be_seen_is_refuted_nine_times_in_ten(
+    audited: AuditDesign, frequency: float
+) -> None:
     """A floor, and no idle one: a leak half-way to the claim is not seen so often."""
     runs, leak = 120, smallest_seen(audited, frequency)
     assert audited.promised < leak < audited.promised + 4
@@ -124,10 +126,10 @@ def test_labels_that_leak_as_much_but_are_rarer_mislead_the_screening() -> None:
     assert refuted(audited, 0.56, leak, 120, decoys=True) >= binom.ppf(0.001, 120, POWER)
 
 
-@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.05), Difference()], ids=str)
+@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.05), DifferenceScale()], ids=str)
 @pytest.mark.parametrize("p", [0.02, 0.3, 0.7, 0.99])
 def test_a_crowd_leaks_what_the_claim_allows_and_no_more(scale: Scale, p: float) -> None:
-    promised = 0.2 if isinstance(scale, Difference) else 1.0
+    promised = 0.2 if isinstance(scale, DifferenceScale) else 1.0
     for end in allowed(p, scale, promised):
         faces = ((p, end), (end, p), (1 - p, 1 - end), (1 - end, 1 - p))
         assert max(float(scale.between(*face)) for face in faces if face[1] > 0) <= promised + 1e-9
@@ -160,18 +162,18 @@ def test_the_curve_falls_to_answers_that_are_never_seen() -> None:
     # so rare an answer may leak all, as claimed
     assert sight(design(scale=Ratio(0.05)), 0.05).detectable == math.inf
     assert sight(design(labels=5), None).frequency == 0.2
-    assert sight(design(labels=2, scale=Difference(), promised=0.2), 0.01).frequency is None
+    assert sight(design(labels=2, scale=DifferenceScale(), promised=0.2), 0.01).frequency is None
 
 
 @pytest.mark.parametrize("method", ["stouffer", "fisher", "clopper-pearson", "accuracy"])
 def test_the_frontier_is_that_of_the_test(method: Method) -> None:
     x = np.arange(300, 420)
-    found = Frontier(method, Line(1.0, 0.0), 1000, 1e-3).at(x)
+    found = Frontier(method, LineRegion(1.0, 0.0), 1000, 1e-3).at(x)
     true = np.array(
         [
-            largest_rejecting(method, np.array([count]), 1000, allowed=Line(1.0, 0.0), alpha=1e-3)[
-                0
-            ]
+            largest_rejecting(
+                method, np.array([count]), 1000, allowed=LineRegion(1.0, 0.0), alpha=1e-3
+            )[0]
             for count in x
         ]
     )

@@ -10,23 +10,22 @@ import pytest
 from scipy.special import ndtri
 
 from dpassay import audit
-from dpassay.engine.detection.alternatives import event_at
+from dpassay.engine.detection.alternatives import CountedAnswers, event_at, through_event
 from dpassay.engine.detection.certification import normal_power
 from dpassay.engine.detection.search_design import (
     NORMAL,
-    Label,
     Rehearsal,
+    Round,
     SearchDesign,
+    needed,
     search_sight,
     smallest_found,
     spreads,
 )
-from dpassay.engine.detection.search_rounds import Round, needed
 from dpassay.engine.searching.search import shares, trials
 from dpassay.search.worth import Goal
-from dpassay.stats.lower_bounds import largest_rejecting
-from dpassay.stats.power import counts_near, detectable, power_of
-from dpassay.stats.scales import Difference, Ratio, Scale, Shift
+from dpassay.stats.power import counts_near, detectable, largest_rejecting, power_of
+from dpassay.stats.scales import DifferenceScale, Ratio, Scale, ShiftScale
 from tests.statistical.planted import SHAPES, Row, planted
 
 ROUNDS = (
@@ -100,7 +99,7 @@ def test_more_rivals_fewer_trials_and_places_cost_power(worse: dict[str, int]) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.01), Shift(), Difference()])
+@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.01), ShiftScale(), DifferenceScale()])
 @pytest.mark.parametrize(("p1", "alpha"), [(0.7, 0.001), (0.2, 0.1)])
 def test_where_counts_are_large_a_normal_law_gives_the_power(
     scale: Scale, p1: float, alpha: float
@@ -123,19 +122,19 @@ def test_an_event_of_no_more_than_delta_is_never_seen() -> None:
 
 
 def test_a_difference_of_probabilities_has_no_curve() -> None:
-    sight = search_sight(replace(DESIGN, scale=Difference(), promised=0.3), None)
+    sight = search_sight(replace(DESIGN, scale=DifferenceScale(), promised=0.3), None)
     assert sight.curve == ()
     assert 0.3 < sight.detectable < 0.4
 
 
-@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.05), Shift(), Difference()])
+@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.05), ShiftScale(), DifferenceScale()])
 def test_many_ranks_are_those_of_the_search(scale: Scale) -> None:
     counts = np.array([[5, 2], [40, 3], [300, 10], [3, 250]])
     p1, p0 = (counts + 0.5).T / 401
     each = [scale.spread(*pair) for pair in zip(p1, p0, strict=True)]
     assert spreads(scale, p1, p0) == pytest.approx(each)
     goal = Goal(scale, 0.5, 1000, 0.01)
-    laws = Label(DESIGN, 0.5, 2)
+    laws = through_event(CountedAnswers(labels=2), 0.5, DESIGN.scale, DESIGN.promised)
     design = replace(DESIGN, scale=scale, promised=0.5, n=1000)
     many = Rehearsal(design, laws)._z(counts[:, 0], counts[:, 1], 400)
     assert many == pytest.approx([goal.power_z(x, y, 400, 400) for x, y in counts.tolist()])

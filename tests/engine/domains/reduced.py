@@ -25,7 +25,7 @@ def compare(target: AuditTarget, domain: Domain) -> OrbitLaws:
     group = group_of(target, domain.sides)
     assert target.exchangeable
     full = domain_laws(target, domain, silent)
-    laws = orbit_laws(target, domain.n, group, domain.queries, 0, silent)
+    laws = orbit_laws(target, domain, group, 0, silent)
     assert laws.checked == len(laws.numbers) == group.orbits(domain.n)
     for claim in (point for each in target.claims for point in each.points):
         found = exhaustive_evidence(target, claim, domain, laws)

@@ -11,7 +11,7 @@ import pytest
 
 from dpassay.claims import DP, GDP, RDP, Stability, zCDP
 from dpassay.data import Labelled
-from dpassay.engine.domains import declared, leak_reader, orbits
+from dpassay.engine.domains import orbits, representatives
 from dpassay.engine.domains.domain import WHOLE, Domain
 from dpassay.engine.domains.every_dataset import DomainLaws, domain_laws
 from dpassay.engine.domains.representatives import orbit_laws
@@ -38,7 +38,7 @@ from tests.engine.domains.symmetric_toys import (
 
 def reduced(target: AuditTarget, domain: Domain, seed: int = 0) -> Any:
     group = group_of(target, domain.sides)
-    return orbit_laws(target, domain.n, group, domain.queries, seed, silent)
+    return orbit_laws(target, domain, group, seed, silent)
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "replace-2", "replace-3", "replace-9"])
@@ -84,9 +84,8 @@ def test_between_the_outermost_laws_nothing_leaks_more(score: Any, claim: Any) -
 def test_many_laws_are_read_without_a_memory(
     labels: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leak_reader, "FEW_LAWS", 1)
-    for module in (leak_reader, orbits):
-        monkeypatch.setattr(module, "AT_ONCE", 500)
+    monkeypatch.setattr(orbits, "FEW_LAWS", 1)
+    monkeypatch.setattr(orbits, "AT_ONCE", 500)
     target = target_of(Symmetric(score=by_place, labels=labels, relation="replace-2"))
     laws = compare(target, Domain(n=3, points=3))
     assert len(laws.rows) == 19
@@ -163,7 +162,7 @@ def test_what_was_covered_is_said() -> None:
 
 
 def test_no_more_than_some_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(declared, "CHECKED", 30)
+    monkeypatch.setattr(representatives, "CHECKED", 30)
     laws = reduced(target_of(Symmetric()), Domain(n=3, points=3))
     assert (len(laws.numbers), laws.checked) == (math.comb(8, 3), 30)
 

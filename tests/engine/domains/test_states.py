@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpassay.data import Labelled
-from dpassay.engine.domains.states import state_key
+from dpassay.engine.dataset_laws import state_key
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpassay.engine.domains.multisets import Numbering, multisets, sorted_records
-from dpassay.engine.domains.symmetries import Element, Symmetries, group_of
+from dpassay.engine.domains.symmetries import (
+    Element,
+    Numbering,
+    Symmetries,
+    group_of,
+    multisets,
+    sorted_records,
+)
 from dpassay.engine.wording import SYMMETRIES
 from dpassay.errors import TargetError
 from tests.core.toys import target_of

@@ -10,7 +10,7 @@ from hostile_table import CASES, Case
 
 ANSWERS = """
 import gc
-import dpassay.trials.isolation.answers as answers
+import dpassay.trials.isolation.server as answers
 def patch(name, change):
     old = answers.ANSWERS[name]
     def new(subject, *given):

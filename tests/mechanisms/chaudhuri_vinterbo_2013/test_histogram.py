@@ -20,7 +20,7 @@ from dpassay import DP, Domain, Labelled, ScoreStability, audit
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.densities import (
-    Masses,
+    HistogramMasses,
     integrated_score,
     log_laplace,
     most_moved,
@@ -222,7 +222,7 @@ def random_counts(rng: np.random.Generator, bins: int) -> Array:
 
 def shares(raw: Array) -> tuple[Array, float]:
     noisy = np.maximum(0.0, raw)
-    return Masses.of(noisy[None]).p[0], float(noisy.sum())
+    return HistogramMasses.of(noisy[None]).p[0], float(noisy.sum())
 
 
 @pytest.mark.parametrize("bins", [2, 3, 5])
@@ -376,9 +376,11 @@ def test_shares_that_are_not_next_to_nothing_are_left_to_trials() -> None:
 
 def test_scores_of_identical_estimates_do_not_depend_on_the_batch() -> None:
     rng = np.random.default_rng(4)
-    p = Masses.of(rng.random((5, 3)))
+    p = HistogramMasses.of(rng.random((5, 3)))
     whole, _ = integrated_score(p, np.array([0.5, 0.5, 0.0]))
-    single, _ = integrated_score(Masses(p=p.p[2:3], error=p.error), np.array([0.5, 0.5, 0.0]))
+    single, _ = integrated_score(
+        HistogramMasses(p=p.p[2:3], error=p.error), np.array([0.5, 0.5, 0.0])
+    )
     assert whole[2] == pytest.approx(single[0], abs=1e-15)
 
 

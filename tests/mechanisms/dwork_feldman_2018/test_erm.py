@@ -20,7 +20,7 @@ from dpassay.errors import InvalidInput
 from dpassay.mechanisms.dwork_feldman_2018.erm import ERM
 from dpassay.mechanisms.dwork_feldman_2018.losses import SHARP
 from dpassay.pairs import FlipLabel, Pairs, Replace, replace_one
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.resolve import resolve
 from tests.mechanisms.conftest import RECORDS
 from tests.mechanisms.dwork_feldman_2018 import twin_erm
@@ -47,7 +47,7 @@ def own_change(erm: ERM) -> float:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_conformance(loss: str, group: Group) -> None:
+def test_conformance(loss: str, group: PairGroup) -> None:
     erm, new = (ERM(n=RECORDS, loss=loss, feature_scale=0.7, lambda_=0.02) for _ in range(2))
     base, queries = group.pairs.base, group.queries
     X, y = base.X.tobytes(), base.y.tobytes()
@@ -66,7 +66,7 @@ def test_conformance(loss: str, group: Group) -> None:
     assert (base.X.tobytes(), base.y.tobytes()) == (X, y)
 
 
-def test_equal_datasets_are_solved_once(group: Group) -> None:
+def test_equal_datasets_are_solved_once(group: PairGroup) -> None:
     erm = ERM(n=RECORDS)
     state = erm.prepare(group.pairs.base)
     assert erm.prepare(Labelled(group.pairs.base.X, group.pairs.base.y)) is state

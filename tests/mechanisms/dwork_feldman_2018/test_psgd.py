@@ -19,7 +19,7 @@ from dpassay.errors import InvalidInput
 from dpassay.mechanisms.dwork_feldman_2018.losses import SMOOTH
 from dpassay.mechanisms.dwork_feldman_2018.psgd import PSGD
 from dpassay.pairs import FlipLabel, Replace, replace_one
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.resolve import resolve
 from tests.mechanisms.conftest import RECORDS
 from tests.mechanisms.dwork_feldman_2018 import twin_psgd
@@ -65,7 +65,7 @@ def own_change(psgd: PSGD) -> float:
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("average", ["before", "after"])
-def test_conformance_in_fixed_order(loss: str, average: Any, group: Group) -> None:
+def test_conformance_in_fixed_order(loss: str, average: Any, group: PairGroup) -> None:
     psgd = PSGD(n=RECORDS, loss=loss, feature_scale=0.7, average=average)
     base, queries = group.pairs.base, group.queries
     X, y = base.X.tobytes(), base.y.tobytes()
@@ -91,7 +91,7 @@ def test_conformance_in_fixed_order(loss: str, average: Any, group: Group) -> No
 
 
 @pytest.mark.parametrize("average", ["before", "after"])
-def test_conformance_in_random_order(average: Any, group: Group) -> None:
+def test_conformance_in_random_order(average: Any, group: PairGroup) -> None:
     psgd = PSGD(n=RECORDS, order="random", average=average)
     base, queries, change = group.pairs.base, group.queries, group.pairs.changes[3]
     state = psgd.prepare(base)

@@ -18,7 +18,7 @@ from dpassay.engine.exact import Laws, any_size, both_directions, group_laws, re
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.mechanisms.shared.blocks import block_sizes, partition_count, partitions
 from dpassay.pairs import Pairs, Replace
-from dpassay.targets.groups import Group, silent
+from dpassay.targets.groups import PairGroup, silent
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 
@@ -26,7 +26,7 @@ TRAIN, TEACHERS, QUERIES = 1000, 25, 10
 
 
 @pytest.fixture(scope="module")
-def digits() -> Group:
+def digits() -> PairGroup:
     """1,000 handwritten digits (is it 5 or more?), each replaced once, and 10 queries.
 
     Replaced by one of the others.
@@ -40,7 +40,9 @@ def digits() -> Group:
         for i in range(TRAIN)
     )
     pairs = Pairs(base=base, changes=changes, how="each once", pool=pool)
-    return Group(pairs=pairs, queries=points(X[-QUERIES:], "queries"), kind="data", reason="digits")
+    return PairGroup(
+        pairs=pairs, queries=points(X[-QUERIES:], "queries"), kind="data", reason="digits"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +52,7 @@ def vote() -> AuditTarget:
 
 
 @pytest.fixture(scope="module")
-def digit_laws(digits: Group, vote: AuditTarget) -> Laws:
+def digit_laws(digits: PairGroup, vote: AuditTarget) -> Laws:
     """Laws of all 1,001 datasets."""
     laws = group_laws(vote, digits, silent)
     assert laws is not None
@@ -58,7 +60,7 @@ def digit_laws(digits: Group, vote: AuditTarget) -> Laws:
 
 
 def test_a_replacement_retrains_the_one_teacher_it_touches(
-    digits: Group, vote: AuditTarget, digit_laws: Laws
+    digits: PairGroup, vote: AuditTarget, digit_laws: Laws
 ) -> None:
     mechanism: Any = vote.mechanism
     assert mechanism.block_learner.fits == TEACHERS + TRAIN
@@ -84,7 +86,7 @@ def direct_log_odds(data: Labelled, queries: np.ndarray[Any, Any]) -> np.ndarray
 
 @pytest.mark.parametrize("i", [0, 499, 999])
 def test_the_laws_are_those_of_training_everything_anew(
-    digits: Group, digit_laws: Laws, i: int
+    digits: PairGroup, digit_laws: Laws, i: int
 ) -> None:
     log_odds = digit_laws.neighbours[i, :, 1] - digit_laws.neighbours[i, :, 0]
     expected = direct_log_odds(digits.pairs.changes[i].apply(digits.pairs.base), digits.queries)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpassay.data import Labelled
 from dpassay.mechanisms.relatives import nearest
-from dpassay.mechanisms.relatives.nearest import Records
+from dpassay.mechanisms.relatives.nearest import NearestRecords
 from dpassay.pairs import Change, FlipLabel, Replace
 
 Queries = NDArray[np.float64]
@@ -53,7 +53,7 @@ def test_of_a_neighbour_as_of_its_records(
 ) -> None:
     data, queries, k, changes = case
     with np.errstate(over="ignore"):
-        state = Records(data)
+        state = NearestRecords(data)
         assert state.nearest(queries, k).tolist() == sorted_out(data, queries, k)
         for change in changes:  # the second is of a neighbour, and so on
             state, data = state.changed(change), change.apply(data)
@@ -64,7 +64,7 @@ def test_lots_of_queries_and_other_ones(monkeypatch: Any) -> None:
     monkeypatch.setattr(nearest, "AT_ONCE", 3)
     rng = np.random.default_rng(0)
     data = Labelled(rng.random((20, 2)), rng.integers(0, 2, 20))
-    state = Records(data)
+    state = NearestRecords(data)
     queries = rng.random((8, 2))
     for _ in range(2):
         assert state.nearest(queries, 4).tolist() == sorted_out(data, queries, 4)

@@ -7,18 +7,15 @@ from typing import Any
 import pytest
 
 from dpassay.reports.run.brief import briefs
-from dpassay.reports.run.page.first_screen import Card, card, chosen, claimed_number, origin
+from dpassay.reports.run.page.first_screen import card, chosen, claimed_number, origin
 from dpassay.reports.run.view import make_view
+from dpassay.reports.shared.cards import Card
 
 Record = dict[str, Any]
 
 
 def cards(record: Record) -> list[Card]:
-    found, results = briefs(record), record["results"]
-    return [
-        card(results[view.place], found[view.place], view, record["run"])
-        for view in make_view(record).results
-    ]
+    return [card(each, record["run"]) for each in make_view(record).results]
 
 
 def one(make: Any, result: Record, **run: Any) -> Card:
@@ -40,7 +37,7 @@ def test_a_refuted_claim(make: Any) -> None:
         ("S", "50 %", 50.0),
         ("S'", "12 %", 12.5),
     ]
-    assert found.steps[0].command == found.brief.replay
+    assert found.steps[0].command == "dpassay replay witnesses/mine.json --trust"
     assert "every ε below 1.89 is refuted too" in found.steps[1].text
     assert found.steps[2].command == "dpassay run --seed 0"
     assert found.looked == (
@@ -119,7 +116,7 @@ def test_a_witness_that_did_not_move_is_not_shown_as_a_change(make: Any) -> None
     result = make.sampled("mine", "inconclusive", lower=0.0)
     result["witness"] |= {"p1": 1.0, "p0": 1.0}
     found = one(make, result)
-    assert (found.seen, found.bars) == ("", ())
+    assert (found.seen, found.bars) == ((), ())
 
 
 def test_means_and_tiny_probabilities_have_bars_over_the_larger(make: Any) -> None:
@@ -150,23 +147,22 @@ def test_the_worst_over_all_datasets_is_told_where_it_is_known(make: Any) -> Non
 
 
 def test_cards_are_of_what_needs_somebody_to_act(small: Record) -> None:
-    shown, rest = chosen(cards(small))
+    shown = chosen(make_view(small).results)
     assert [each.brief.name for each in shown] == ["broken", "crash", "blind", "weak"]
-    assert [each.brief.name for each in rest] == ["overview", "majority", "walk"]
 
 
 def test_a_result_alone_is_shown(make: Any) -> None:
-    (only,) = cards(make.record(make.computed("mine", "verified", mode="exhaustive")))
-    assert chosen([only]) == ((only,), ())
+    view = make_view(make.record(make.computed("mine", "verified", mode="exhaustive")))
+    assert chosen(view.results) == list(view.results)
 
 
 def test_claims_have_one_number(make: Any) -> None:
     delta = make.computed("mine", "not refuted")
     delta["claim"]["delta"] = 1e-5
-    assert claimed_number(one(make, delta).brief) == "1"
+    assert claimed_number(briefs(make.record(delta))[0]) == "1"
     strings = make.computed("mine", "not refuted", 0.0)
     strings["claim"] |= {"kind": "ScoreStability", "beta1": 2.0, "beta2": 1.0, "delta": 0.25}
-    assert claimed_number(one(make, strings).brief) == "0.25"
+    assert claimed_number(briefs(make.record(strings))[0]) == "0.25"
 
 
 def test_who_and_what_but_no_date(make: Any) -> None:
@@ -185,8 +181,9 @@ def test_a_claim_that_another_dataset_breaks_is_not_to_be_kept(make: Any) -> Non
     assert "a dataset that was not audited breaks the claim" in found.steps[0].text
     assert not [step for step in found.steps if "baseline" in step.command]
     assert "is 1.5" in found.looked[-1]
-    held = one(make, make.computed("other", "not refuted", 0.5))
-    assert chosen([found, held]) == ((found,), (held,))
+    held = make.computed("other", "not refuted", 0.5)
+    (shown,) = chosen(make_view(make.record(result, held)).results)
+    assert shown.id == "mine"
 
 
 def test_an_excess_below_the_numerical_error_is_not_said_to_be_seen(make: Any) -> None:

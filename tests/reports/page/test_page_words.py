@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,12 +14,9 @@ from dpassay.reports.run.markdown import FEW, to_markdown
 from dpassay.reports.run.page.catalogue import Catalogue, make_catalogue
 from dpassay.reports.run.page.html import to_html
 from dpassay.reports.run.page.mechanisms import mechanism_pages
-from dpassay.reports.run.page.method_notes import OFTEN, method_notes, story
 from dpassay.reports.run.page.overview_plot import MARKS
-from dpassay.reports.run.page.picture_tables import trade_off_table
+from dpassay.reports.run.page.plots import trade_off_table
 from dpassay.reports.run.view import make_view
-from dpassay.reports.run.words import Part
-from dpassay.reports.shared.chart import SHAPES
 from dpassay.reports.shared.numbers import short_number
 from dpassay.reports.shared.statuses import ALL
 from tests.reports.page.test_html import Page
@@ -29,7 +25,7 @@ Record = dict[str, Any]
 
 
 def catalogue(record: Record) -> Catalogue:
-    return make_catalogue(record["results"], briefs(record), make_view(record).results)
+    return make_catalogue(make_view(record).results)
 
 
 def with_profile(make: Any, loss: float = 2.0) -> Record:
@@ -51,39 +47,10 @@ def with_profile(make: Any, loss: float = 2.0) -> Record:
 def test_shapes_of_the_overview_mean_no_status() -> None:
     shapes = {mark.symbol for kind, mark in MARKS.items() if kind != "refuted"}
     assert shapes & {status.symbol for status in ALL} == set()
-    drawn = {mark.shape for mark in MARKS.values()}
+    drawn = {(mark.look.marker, mark.look.hollow) for mark in MARKS.values()}
     assert len(drawn) == len(MARKS)
-    assert drawn <= SHAPES.keys()
-    assert drawn & {"triangle", "dot", "diamond"} == {MARKS["refuted"].shape}
-
-
-def test_every_note_is_cited_by_a_result(make: Any) -> None:
-    record = make.record(*(make.computed(f"m{k}", "not refuted", 0.5) for k in range(OFTEN + 1)))
-    views = [
-        replace(view, parts=(*view.parts, Part(title="Privacy profile", texts=("So it is.",))))
-        for view in make_view(record).results
-    ]
-    notes = method_notes(views)
-    assert "So it is." in {note.text for note in notes}
-    cited = {number for view in views for number in story(view, notes).notes}
-    assert cited == {note.number for note in notes}
-
-
-def test_a_verdict_is_never_shortened(make: Any) -> None:
-    same = [make.computed(f"m.{k}.exact", "not refuted", 0.5) for k in ("printed", "corrected")]
-    for result in same:
-        result["reason"] = "the worst loss at the audited cells is 0.5, and the claim allows 1"
-    (group,) = catalogue(make.record(*same, catalogue=True)).groups
-    told = [
-        (part.title, text)
-        for _, told in group.stories
-        for part in told.parts
-        for text in part.texts
-    ]
-    assert any(text.startswith("The same as of") for _, text in told)
-    verdicts = [text for title, text in told if title == "Verdict"]
-    assert len(verdicts) == 2
-    assert not any(text.startswith("The same as of") for text in verdicts)
+    assert drawn & {("^", False), ("o", False), ("D", False)} == {("^", False)}
+    assert MARKS["refuted"].look.marker == "^"
 
 
 @pytest.mark.parametrize(

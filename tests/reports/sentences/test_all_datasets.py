@@ -46,7 +46,6 @@ def test_the_worst_case_is_of_what_is_taken(make: Any, parameters: Record, over:
     said = told(view.results[0])
     assert f"Over {over}, the worst loss is 0.700000" in said
     assert f"Over {over} it is 0.500000" in said
-    assert view.findings is not None
     assert over in view.findings.rows[0]
     assert said.count("any size") == 2 * over.count("any size")
 
@@ -59,7 +58,6 @@ def test_it_is_of_exact_minimisers_where_a_solver_comes_near_them(name: str) -> 
         make_view(record),
         "of exact minimisers (released weights lie within 1e-06 of them)",
     )
-    assert view.findings is not None
     rows = [row for row in view.findings.rows if "all datasets" in row[6]]
     assert rows
     assert all(clause in row[6] for row in rows)
@@ -121,7 +119,6 @@ def test_the_worst_of_a_domain_is_not_the_worst_of_all_datasets() -> None:
             for result in record["results"]:
                 result["any_size"] = result["other"]["any_size"] = None
         table = make_view(record).notions
-        assert table is not None
         (row,) = table.rows
         for name in ("ε", "γ"):
             shown = row[table.columns.index(name)]

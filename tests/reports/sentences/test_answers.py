@@ -53,7 +53,6 @@ def test_predictions_are_no_probabilities(make: Any) -> None:
     sampled = make.of_means(make.sampled("b", "not refuted"))
     for result, title in ((value, "value, one side"), (sampled, "mean, one side")):
         table = only(make.record(result)).query_table
-        assert table is not None
         assert title in table.columns
         assert not {"p1", "p0", "event", "in event, one side"} & set(table.columns)
 
@@ -70,7 +69,6 @@ def test_answers_are_read_in_tables_too(name: str, words: str) -> None:
     jsonschema.validate(record, record_schema())
     privacy = next(each for each in make_view(record).results if each.unit == "loss in nats")
     table = privacy.query_table
-    assert table is not None
     assert words in " ".join(row[table.columns.index("event")] for row in table.rows)
 
 

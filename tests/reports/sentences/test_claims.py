@@ -152,8 +152,6 @@ def test_an_error_need_not_be_an_excess(make: Any, excess: bool) -> None:
     for each in result["per_query"]:
         each["event"] = []
     view = make_view(make.record(result))
-    assert view.summary is not None
-    assert view.findings is not None
     assert "The unit of the claim says which error is meant." in view.summary.caption
     assert "for an error that error (see the unit)" in view.findings.caption
     assert "excess" not in view.summary.caption + view.findings.caption

@@ -20,7 +20,6 @@ def test_the_change_measured_beside_a_loss_is_of_single_answers() -> None:
         "Only single answers were looked at; the probability of a set of answers may "
         "change by more."
     ) in said
-    assert view.notions is not None
     assert (
         "for γ, only single answers, while an event of several answers may change more"
         in view.notions.caption
@@ -28,7 +27,6 @@ def test_the_change_measured_beside_a_loss_is_of_single_answers() -> None:
     assert view.notions.rows[0][6].startswith("≥ ")
     two = make_view(computed_record("soft-majority", ("r", 3)))
     assert "single answers" not in told(two.results[0])
-    assert two.notions is not None
     assert not two.notions.rows[0][6].startswith("≥")  # of datasets of any size
 
 
@@ -42,7 +40,6 @@ def test_a_corrected_constant_is_no_promise_of_the_paper(make: Any, status: str,
     make.of_kind(other, "Stability", 0.5)["claim"]["status"] = status
     measured = (beside(one, witness=None), beside(other, kind="DP", witness=None))
     notions = make_view(make.record(*measured)).notions
-    assert notions is not None
     row = dict(zip(notions.columns, notions.rows[0], strict=True))
     assert row["γ claimed"] == said
 
@@ -51,7 +48,6 @@ def test_a_lower_bound_goes_down(make: Any) -> None:
     """0.7500009 would be shown as 0.750001."""
     result = beside(make.computed("a", "not refuted", 0.7500009), 0.2500009)
     notions = make_view(make.record(result)).notions
-    assert notions is not None
     assert (notions.rows[0][3], notions.rows[0][6]) == ("≥ 0.750000", "≥ 0.250000")
 
 
@@ -59,8 +55,6 @@ def test_a_witness_of_another_number_says_which(make: Any) -> None:
     audited = make.computed("a", "refuted", 1.5, any_size=make.any_size(2.0))
     result = beside(audited, any_size=make.any_size(0.5))
     view = make_view(make.record(result))
-    assert view.notions is not None
-    assert view.findings is not None
     assert (
         view.notions.rows[0][4]
         == view.findings.rows[0][7]
@@ -80,8 +74,6 @@ def test_the_worst_of_the_audited_cells_is_a_lower_bound(make: Any, loss: float)
     notions'."""
     result = beside(make.computed("a", "refuted", loss if math.isfinite(loss) else "inf"))
     view = make_view(make.record(result))
-    assert view.findings is not None
-    assert view.notions is not None
     known = ("≥ 1.500000", "≥ 1.50 ×") if math.isfinite(loss) else ("∞", "∞ ×")
     assert view.findings.rows[0][3:5] == known
     assert view.notions.rows[0][3] == known[0]
@@ -99,7 +91,6 @@ def test_a_claim_that_no_paper_prints_is_marked(make: Any, status: str, claimed:
     result = beside(make.computed("a", "not refuted"))
     result["claim"]["status"] = status
     notions = make_view(make.record(result)).notions
-    assert notions is not None
     assert notions.rows[0][2] == claimed
 
 
@@ -107,5 +98,4 @@ def test_markdown_has_the_captions(make: Any) -> None:
     record = make.record(beside(make.computed("a", "refuted", 1.5)))
     view, text = make_view(record), to_markdown(record)
     for table in (view.summary, view.findings, view.notions):
-        assert table is not None
         assert f"{text_md(table.caption)}\n\n| " in text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpassay.engine.detection.alternatives import Answers
-from dpassay.engine.detection.design import Design, sight
+from dpassay.engine.detection.alternatives import CountedAnswers
+from dpassay.engine.detection.design import AuditDesign, sight
 from dpassay.reports.run.view import make_view
 from dpassay.stats.power import Screening
 from dpassay.stats.scales import Ratio
@@ -31,7 +31,6 @@ def test_cells_may_have_upper_bounds_where_the_largest_leak_has_none(make: Any) 
     assert "The largest leak of the certified cells has no finite upper bound" in told(
         shown, "How the bound was made"
     )
-    assert shown.query_table is not None
     assert "1.500000" in shown.query_table.rows[0]
 
 
@@ -63,8 +62,8 @@ def test_the_frequency_is_capped_and_nothing_may_be_seen(make: Any) -> None:
 def test_a_frequency_is_capped_at_the_worst_face() -> None:
     """An answer that came in .93 of the runs is told as less, by the claim's worst face."""
     screening = Screening(draws=200, pairs=1, finalists=1)
-    answers = Answers(labels=2, unions=False)
-    design = Design(
+    answers = CountedAnswers(labels=2, unions=False)
+    design = AuditDesign(
         scale=Ratio(), promised=1.0, answers=answers, n=5000, alpha=1e-4, screening=screening
     )
     capped = sight(design, 0.928).frequency

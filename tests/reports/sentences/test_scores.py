@@ -19,7 +19,6 @@ def test_a_proportion_known_within_its_error_is_no_probability_of_1() -> None:
         for each in make_view(computed_record("theorem-4-score-at-zero")).results
         if each.id == "theorem-4-score-at-zero.printed.exact.2"
     )
-    assert result.query_table is not None
     place = result.query_table.columns.index("p1")
     shown = {row[place] for row in result.query_table.rows}
     assert any(each.startswith("≥ 0.94") for each in shown)
@@ -42,7 +41,6 @@ def test_a_proportion_of_0_is_no_certainty(make: Any) -> None:
     )
     assert "Numerical error" not in made
     assert result.top == "≤ 2.5e-08"
-    assert result.query_table is not None
     assert result.query_table.rows[0][2:7] == ("≤ 2.5e-08", "–", "–", "none", "–")
 
 

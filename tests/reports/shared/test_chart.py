@@ -1,94 +1,170 @@
-"""What a chart draws: lines end at the axes, marks of a shape are one element."""
+"""What a chart draws: the same bytes every time, small, in the colours of the page."""
 
 from __future__ import annotations
 
-import math
+import hashlib
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
-from itertools import pairwise
+from collections.abc import Iterator
+from pathlib import Path
 
+import matplotlib as mpl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from dpassay.reports.shared.chart import SHAPES, Chart
-from dpassay.reports.shared.scales import Scale
+from dpassay.reports.shared.chart import (
+    CLAIMED,
+    PALETTE,
+    Look,
+    band,
+    drawing,
+    frame,
+    line,
+    marks,
+    note,
+    rule,
+    spans,
+    svg,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
-PLACES = st.tuples(st.floats(-2, 3), st.floats(-2, 3))
+HELD = PALETTE["held"]
+FOREIGN = '机制 $\\frac{$ <b> "0.123456" #0072b2\x1b'
+Places = list[tuple[float, float]]
 
 
-def chart() -> Chart:
-    """Its numbers from 0 to 1 lie from 0 to 100, upwards from 100."""
-    return Chart(
-        Scale(least=0.0, most=1.0, start=0.0, end=100.0),
-        Scale(least=0.0, most=1.0, start=100.0, end=0.0),
-        110.0,
-    )
+def picture(name: str = "p", text: str = "words") -> str:
+    """A unit square of a panel with something of everything, and an empty one beside it."""
+    with drawing(2.5, panels=2, foot=0.4) as (axes, other):
+        frame(axes, (0, 1), (0, 1), names=("x", ""), title="0.12345", claim="claimed")
+        frame(other, (0.01, 1), logarithmic="x", x_ticks={0.1: "a"})
+        line(axes, [(0, 0), (1 / 3, 2 / 3), (1, 1)], Look(HELD), "line")
+        line(axes, [(0.5, float("inf"))], Look(PALETTE["error"]))
+        band(axes, [0, 1], [0, 0.5], [0.5, 1], HELD)
+        marks(axes, [(0.25, 0.5), (0.75, 0.25)], Look(PALETTE["refuted"], marker="^"), "marks")
+        marks(axes, [(0.5, 0.5)], Look(PALETTE["verified"], marker="o", hollow=True))
+        marks(axes, [], Look(PALETTE["missed"], marker="x"))
+        spans(axes, [(0.5, 0, 1), (0.75, 0, 0.5)], Look(PALETTE["inconclusive"]))
+        rule(axes, 0.5, CLAIMED)
+        note(axes, text, (0.5, 0.5))
+        return svg(axes, name=name, title=text, description=text)
 
 
-def paths(made: Chart) -> list[str]:
-    root = ET.fromstring(made.svg(name="c", title="A", description="B"))
-    return [path.attrib["d"] for path in root.iter(f"{SVG}path")]
+def coloured(text: str, slug: str, tag: str) -> Iterator[ET.Element]:
+    """Find the elements of a kind that have the colour of a status, or are in a group that has."""
+
+    def walk(element: ET.Element, inherited: bool) -> Iterator[ET.Element]:
+        paints = [element.get(each) for each in ("fill", "stroke") if element.get(each)]
+        own = f"var(--{slug})" in paints if paints else inherited
+        if own and element.tag == f"{SVG}{tag}":
+            yield element
+        for child in element:
+            yield from walk(child, own)
+
+    yield from walk(ET.fromstring(text), inherited=False)
 
 
-def strokes(path: str) -> list[list[tuple[float, float]]]:
-    found = []
-    for stroke in path.split("M")[1:]:
-        numbers = [float(each) for each in stroke.split()]
-        found.append(list(zip(numbers[::2], numbers[1::2], strict=True)))
+def marked(text: str, slug: str) -> Places:
+    """Return where marks of a colour stand, in points from above."""
+    found = coloured(text, slug, "use")
+    return [(float(each.get("x", 0)), float(each.get("y", 0))) for each in found]
+
+
+def corners(text: str, slug: str) -> list[Places]:
+    """Return the corners of every path of a colour that consists of straight lines."""
+    return [_corners(each.attrib["d"]) for each in coloured(text, slug, "path")]
+
+
+def _corners(path: str) -> Places:
+    x = y = 0.0
+    found: Places = []
+    for command, rest in re.findall(r"([a-zA-Z])([^a-zA-Z]*)", path):
+        numbers = [float(each) for each in re.findall(r"-?(?:\d*\.\d+|\d+)", rest)]
+        step = 1 if command in "hvHV" else 2
+        for k in range(0, len(numbers), step):
+            right = numbers[k] if command not in "vV" else x * command.isupper()
+            down = numbers[k] if command in "vV" else numbers[k + 1] if step == 2 else None
+            down = y * command.isupper() if down is None else down
+            x, y = (right, down) if command.isupper() else (x + right, y + down)
+            found.append((x, y))
     return found
 
 
-@given(st.lists(PLACES, min_size=2, max_size=6))
-def test_a_line_is_drawn_where_it_lies_between_the_axes(points: list[tuple[float, float]]) -> None:
-    """Held against many points on the line: each within the axes has a stroke beside it."""
-    made = chart()
-    made.line(points, "a")
-    drawn = [each for path in paths(made) for each in strokes(path)]
-    assert all(0 <= x <= 100 and 0 <= y <= 100 for each in drawn for x, y in each)
-    told_apart = max(math.dist(points[0], each) for each in points) > 0.01
-    for (x, y), (right, up) in pairwise(points):
-        for part in (k / 50 for k in range(51)):
-            at = 100 * (x + part * (right - x)), 100 - 100 * (y + part * (up - y))
-            if told_apart and all(1 < place < 99 for place in at):
-                assert min(_beside(at, each) for each in drawn) < 0.3
+def labels(text: str) -> list[str]:
+    return [str(element.text) for element in ET.fromstring(text).iter(f"{SVG}text")]
 
 
-def _beside(at: tuple[float, float], stroke: list[tuple[float, float]]) -> float:
-    """Return how far a place is from a line of straight pieces."""
-    return min(_apart(at, *piece) for piece in pairwise(stroke))
+def test_it_is_told_in_words_and_has_no_width_of_its_own() -> None:
+    root = ET.fromstring(picture())
+    assert root.tag == f"{SVG}svg"
+    assert [child.tag for child in root][:2] == [f"{SVG}title", f"{SVG}desc"]
+    assert root.attrib["role"] == "img"
+    assert root.attrib["aria-labelledby"] == "p-title p-desc"
+    assert root.attrib["class"] == "plot wide"
+    assert "width" not in root.attrib
+    assert root.attrib["viewBox"] == "0 0 691.2 208.8"
 
 
-def _apart(at: tuple[float, float], one: tuple[float, float], other: tuple[float, float]) -> float:
-    across, up = other[0] - one[0], other[1] - one[1]
-    part = ((at[0] - one[0]) * across + (at[1] - one[1]) * up) / (across**2 + up**2)
-    part = min(max(part, 0.0), 1.0)
-    return math.dist(at, (one[0] + part * across, one[1] + part * up))
+def test_all_colours_and_fonts_are_the_pages() -> None:
+    text = picture()
+    assert not re.search(r"<style|#[0-9a-f]{3}|font-family|<metadata|<!|<\?xml", text)
+    used = {"held", "refuted", "verified", "inconclusive", "claim", "faint"}
+    assert set(re.findall(r"var\(--(\w+)\)", text)) == used
+    assert "currentColor" in text
+    assert len(set(PALETTE.values())) == len(PALETTE)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_marks_of_a_shape_are_one_element(shape: str) -> None:
-    made = chart()
-    made.marks(shape, [(0.1, 0.1), (0.5, 0.25), (1.0, 1.0)], "held solid")
-    (path,) = paths(made)
-    assert re.findall(r"M([-\d.]+ [-\d.]+)", path) == ["10 90", "50 75", "100 0"]
-    assert path.count(SHAPES[shape]) == 3
-
-
-def test_nothing_is_no_element() -> None:
-    made = chart()
-    made.marks("dot", [], "held dots")
-    made.line([(2.0, 2.0), (3.0, 3.0)], "claim")
-    made.spans([], "held")
-    made.write("", 1.0, 1.0)
-    assert paths(made) == []
-    assert "<text" not in made.svg(name="c", title="A", description="B")
-
-
-def test_foreign_letters_are_quoted() -> None:
-    made = chart()
-    made.write("<b>&", 1.0, 1.0)
-    text = made.svg(name="c", title="<i>\x1b", description="&")
+def test_text_is_text_whatever_it_says() -> None:
+    text = picture(text=FOREIGN)
     root = ET.fromstring(text)
-    assert [element.text for element in root] == ["<i>\N{REPLACEMENT CHARACTER}", "&", "<b>&"]
+    assert root[0].text == root[1].text == FOREIGN.replace("\x1b", "\N{REPLACEMENT CHARACTER}")
+    assert FOREIGN[:-1] in labels(picture(text=FOREIGN[:-1]))
+    assert {"0.12345", "claimed", "a", "line", "marks", "0", "1"} <= set(labels(picture()))
+
+
+def test_numbers_are_short_and_ids_are_its_own() -> None:
+    one, other = picture("p1"), picture("p2")
+    assert not re.search(r"\d\.\d{5}", re.sub(r">[^<]+<", "><", one))
+    ids = [re.findall(r' id="([^"]+)"', text) for text in (one, other)]
+    assert not set(ids[0]) & set(ids[1])
+    assert len(ids[0]) == len(set(ids[0]))
+    assert {*re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', one)} != set()
+    for pair in re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', one):
+        assert "".join(pair) in ids[0]
+
+
+def test_marks_and_lines_stand_where_their_numbers_are() -> None:
+    text = picture()
+    ((left, bottom), middle, (right, top)) = corners(text, "held")[0]
+    third = left + (right - left) / 3, bottom + 2 * (top - bottom) / 3
+    assert middle == pytest.approx(third, abs=0.3)
+    expected = [
+        (left + x * (right - left), bottom + y * (top - bottom))
+        for x, y in ((0.25, 0.5), (0.75, 0.25))
+    ]
+    found = [each for each in marked(text, "refuted") if each[1] < bottom]
+    assert [pytest.approx(each, abs=0.3) for each in expected] == found
+
+
+def test_users_settings_change_nothing_and_are_left_alone() -> None:
+    expected = picture()
+    with mpl.rc_context({"axes.labelpad": 20, "xtick.minor.visible": True, "svg.fonttype": "path"}):
+        before = dict(mpl.rcParams)
+        assert picture() == expected
+        assert dict(mpl.rcParams) == before
+
+
+def test_its_bytes_are_the_same_in_a_fresh_process(tmp_path: Path) -> None:
+    code = (
+        "import hashlib; from tests.reports.shared.test_chart import picture; "
+        "print(hashlib.sha256(picture().encode()).hexdigest())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"HOME": str(tmp_path), "PYTHONHASHSEED": "7"},
+    )
+    assert done.stdout.split() == [hashlib.sha256(picture().encode()).hexdigest()]

@@ -26,17 +26,15 @@ from dpassay.noise import Noise
 from dpassay.pairs import AnyOf, FlipLabel, Pairs, Replace, Several
 from dpassay.record.run_record import result_json
 from dpassay.targets.answer_set import AnswerSet
-from dpassay.targets.groups import Group
+from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
-from dpassay.trials.blocks import Counts, rows_of_calls
+from dpassay.trials.backends import local
+from dpassay.trials.blocks import BlockCounts, rows_of_calls
 from dpassay.trials.encoders import Labels
-from dpassay.trials.isolation.desk import Desk
-from dpassay.trials.isolation.hosts import Hosts
 from dpassay.trials.isolation.introduce import introduced, is_foreign, isolated
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
-from dpassay.trials.processes import local
 from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
 from dpassay.trials.wire import Garbled, pack, read, unpack
 from dpassay.trials.written import (
@@ -55,7 +53,7 @@ TABLE = ((0.5, 0.5), (0.25, 0.75))
 
 
 def entries(
-    target: AuditTarget, group: Group | None = None, **settings: Any
+    target: AuditTarget, group: PairGroup | None = None, **settings: Any
 ) -> list[dict[str, Any]]:
     return [
         result_json(result, 0.999)
@@ -229,7 +227,7 @@ class Miscounts(Sampled):
     def sample(
         self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator
     ) -> np.ndarray:
-        Labels.count = lambda self, draws, rng: (  # type: ignore[method-assign]
+        Labels.count = lambda self, draws: (  # type: ignore[method-assign]
             np.ones(
                 (3, 2),
                 dtype=np.int64,
@@ -379,13 +377,13 @@ SHARD = (Piece(task=TASK, first=0, stop=1), Piece(task=TASK, first=1, stop=2))
 BENCH = TrialRunner(target_of(Sampled(table=TABLE)), (GROUP,), (Labels((0, 1)),), 0)
 
 
-def counts(piece: int, more: int = 0, queries: int = 3, marks: int = 1) -> Counts:
+def counts(piece: int, more: int = 0, queries: int = 3, marks: int = 1) -> BlockCounts:
     """What a piece of the shard may come back with, if nothing more is asked for."""
     rows = rows_of_calls(TASK.size, range(piece, piece + 1), TASK.rows)
     calls = np.zeros((len(rows), queries, 2), dtype=np.int64)
     calls[:, :, 0] = np.array(rows)[:, None]
     calls[0, 0, 0] += more
-    return Counts(calls=calls, marks=(b"m" * 16,) * marks)
+    return BlockCounts(calls=calls, marks=(b"m" * 16,) * marks)
 
 
 def _sent(value: Any) -> Any:
@@ -421,7 +419,6 @@ def test_shards_that_are_given_up_do_not_delay_the_next_ones() -> None:
 
     The third is run at once.
     """
-    hosts = Hosts("f", Desk(lambda: BENCH.target, 4.0), Limits())
     kept: list[Any] = []
     opened = local(BENCH, lambda shard, _: kept.append(shard), jobs=1, limits=Limits())
     try:
@@ -433,4 +430,3 @@ def test_shards_that_are_given_up_do_not_delay_the_next_ones() -> None:
         assert kept == [SHARD[:1]]
     finally:
         opened.close()
-        hosts.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,13 @@ from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, TargetError
+from dpassay.targets.adapter import full
 from dpassay.targets.guard import AuditTarget
-from dpassay.targets.resolve import Answers, declared, resolve
-from dpassay.trials.isolation import answers
+from dpassay.targets.resolve import AnswerKind, declared, resolve
+from dpassay.trials.isolation import server
 from dpassay.trials.isolation.introduce import introduced
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.isolation.target import Isolated, StandIn
+from dpassay.trials.isolation.target import Isolated
 from tests.core.toys import TableMechanism, flip_group, target_of
 
 GROUP = flip_group(records=4, queries=3)
@@ -41,7 +43,7 @@ def forging() -> Iterator[Introduced]:
 
     def introduce(forge: Forge, claim: Claim | None = None, **more: Any) -> Isolated:
         def build() -> AuditTarget:
-            true = answers.ANSWERS["describe"]
+            true = server.ANSWERS["describe"]
 
             def describe(subject: Any) -> Any:
                 told = true(subject)
@@ -55,7 +57,7 @@ def forging() -> Iterator[Introduced]:
 
         said = None
         if claim is not None:
-            said = replace(LEAKY, mechanism=StandIn({"labels": (0, 1)}), claims=(claim,))
+            said = replace(LEAKY, mechanism=full(SimpleNamespace(labels=(0, 1))), claims=(claim,))
         opened.append(introduced("mine", build, Limits(seconds=30), said, **more))
         return opened[-1]
 
@@ -105,7 +107,7 @@ def test_name_address_parameters_and_answers_are_as_the_user_said(forging: Intro
         lambda told: told.update(lies),
         address="a:b",
         parameters={"n": "5", "share": ".5"},
-        answers=Answers(labels=(0, 1, 2)),
+        answers=AnswerKind(labels=(0, 1, 2)),
     )
     assert (found.name, found.address, found.labels) == ("mine", "a:b", (0, 1, 2))
     assert found.parameters == {"n": "5", "share": 0.5, "by": "x"}
@@ -130,7 +132,7 @@ def test_what_is_refused_after_a_mechanism_was_built_is_its_own_error(forging: I
     """`InvalidInput` would end the run."""
     found = forging(lambda told: told["has"].append("distribution"))
     host = found.hosts.first()
-    host.call = lambda *_, **__: {"answer": {"invalid": "no"}}  # type: ignore[method-assign]
+    host.call = lambda *_, **__: {"invalid": "no"}  # type: ignore[method-assign]
     with pytest.raises(TargetError, match="distribution on here: no"):
         found.law(None, np.zeros((1, 1)), "here")
     with pytest.raises(TargetError, match="prepare on the base dataset: no"):
@@ -156,7 +158,7 @@ def test_what_is_no_description_is_an_error_or_refused(
     except InvalidInput:
         assert not reason
     else:
-        assert reason in "".join(found.lost)
+        assert reason in found.hosts.lost
         assert "\x1b" not in found.mechanism.looked_at
 
 

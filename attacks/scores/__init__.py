@@ -1,1 +1,0 @@
-"""Attacks that score a record: one file for each."""

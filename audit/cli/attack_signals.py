@@ -1,0 +1,68 @@
+"""Attack models that are already trained, by the scores that they gave to records.
+
+FILE has arrays scores and membership, a row for each model (.npz), or a line for
+each model and record (.csv). The last models are attacked; none is trained.
+
+  dpassay attack signals signals.npz --out attack
+      attack a quarter of the models, with the others as reference models
+"""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+from dpassay.attacks.given.estimates import estimate, record_of
+from dpassay.attacks.given.signals import given_of, read_signals
+from dpassay.cli.arguments.parser import (
+    Parser,
+    add_option,
+    add_options,
+    add_output,
+    codes,
+    in_force,
+)
+from dpassay.cli.exit_codes import EVERY, of_attack
+from dpassay.cli.output.terminal import console
+from dpassay.cli.shared import command_of, deliver_attacks
+from dpassay.record.files import writable
+from dpassay.targets.source import commit
+
+
+def add_arguments(command: Parser) -> None:
+    """Say what the command can be asked."""
+    command.describe(__doc__, codes(EVERY))
+    command.add_argument("signals", metavar="FILE", help="what models showed: .npz or .csv")
+    add_options(command, "signal", "attacks")
+    add_option(command, "models", text="models that are attacked, the last ones", shown="a quarter")
+    add_options(command, "seed", "confidence")
+    add_option(command, "out", text="write attack.json and its pages there")
+    add_output(command)
+    command.add_argument("--allow-inconclusive", action="store_true", help="exit with 0, not 4")
+
+
+def action(arguments: argparse.Namespace) -> int:
+    """Attack, print the table or the record, write the page."""
+    from dpassay.reports.attack.pages import print_attacks
+
+    config = in_force(arguments)
+    path, kind = arguments.signals, config.signal or ""
+    signals, source = read_signals(path, kind=kind, targets=config.models)
+    given = given_of(signals, Path(path).name)
+    attacked, facts = estimate(given, config.attacks)
+    directory = None if config.out is None else Path(config.out)
+    if directory is not None:
+        writable(directory)
+    run = {
+        "command": command_of(arguments, config),
+        "commit": commit(),
+        "confidence": config.confidence,
+        "data": source,
+        "seed": config.seed,
+        "signals": facts,
+    }
+    record = record_of(run, given, attacked)
+    shown = partial(print_attacks, record, console())
+    deliver_attacks(record, directory, shown, arguments)
+    return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)

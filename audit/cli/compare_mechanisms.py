@@ -1,0 +1,143 @@
+r"""Compare the private classifiers of the catalogue on your data.
+
+Each is trained with the parameters that make it claim the same loss. Compared
+are accuracy, what one answer really loses, what a membership attack gains, and
+cost. It takes some minutes.
+
+  dpassay compare-mechanisms --data people.csv --label income \
+      --epsilon 1 --out compared
+      everything at a claimed loss of 1; then open compared/index.html
+  dpassay compare-mechanisms pate soft-majority --epsilon 0.5,1,2
+      two mechanisms at three losses, on scikit-learn's breast cancer data
+  dpassay compare-mechanisms --jobs 4
+      train what the membership attacks need in four processes of this machine
+
+exit codes:
+  0    the table is complete, whatever it says
+  2    wrong usage, configuration or data
+  3    a mechanism failed; the others are in the table
+  130  interrupted; the table holds what was finished
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import redirect_stdout, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from dpassay.cli.arguments.options import read_table
+from dpassay.cli.arguments.parser import Parser, add_option, add_options, add_output, in_force
+from dpassay.cli.exit_codes import Exit
+from dpassay.cli.output.progress import bars
+from dpassay.cli.output.terminal import console
+from dpassay.cli.shared import command_of, deliver
+from dpassay.config.load import Config
+from dpassay.data import Table
+from dpassay.engine.settings import Settings
+from dpassay.frontier.accuracy import PUBLIC, split_of
+from dpassay.frontier.entries import ENTRIES, USUAL
+from dpassay.frontier.run import SCHEMA, ComparedEntries, compared
+from dpassay.record.files import dumps, writable, write_text
+
+EPSILONS = (1.0,)
+SAMPLING = "certification trials per side of mechanisms without an exact law; takes long"
+
+
+def add_arguments(command: Parser) -> None:
+    """Say what the command can be asked."""
+    command.describe(__doc__)
+    known = f"of {', '.join(ENTRIES)}; all by default but control, which is not private"
+    command.add_argument("names", nargs="*", metavar="NAME", help=known)
+    what = command.add_argument_group("what is compared")
+    add_option(what, "epsilon", text="claimed losses", shown="1")
+    add_options(what, "splits", "membership")
+    add_option(what, "budget", text=SAMPLING, shown="none; they are not audited")
+    add_options(what, "confidence", "seed")
+    add_options(command.add_argument_group("data"), "data", "label")
+    work = command.add_argument_group("output; no number but the seconds depends on it")
+    add_option(work, "jobs")
+    add_option(work, "out", text="write frontier.json, costs.json and index.html there")
+    add_output(work)
+
+
+def action(arguments: argparse.Namespace) -> int:
+    """Compare, print the table or the document, write the page."""
+    from dpassay.reports.frontier.page import print_comparison, to_html
+    from dpassay.reports.frontier.view import key_of
+
+    config = in_force(arguments)
+    table, wanted = read_table(config), wanted_of(arguments, config)
+    directory = None if config.out is None else Path(config.out)
+    if directory is not None:
+        writable(directory)
+    found = _found(table, wanted, quiet=arguments.quiet)
+    rows = [row for row, _ in found]
+    document = _document(rows, table, wanted, arguments)
+    costs = {key_of(row): cost for row, cost in found}
+
+    def write(folder: Path) -> None:
+        write_text(folder / "frontier.json", dumps(document))
+        write_text(folder / "costs.json", dumps(costs))
+        write_text(folder / "index.html", to_html(document, costs))
+
+    page = None if directory is None else directory / "index.html"
+    show = partial(print_comparison, document, costs, console())
+    deliver(document, page, write, show, arguments)
+    if not document["complete"]:
+        return Exit.INTERRUPTED
+    return Exit.FAILED if any("error" in row for row in rows) else Exit.NOTHING
+
+
+def _found(
+    table: Table, wanted: ComparedEntries, *, quiet: bool
+) -> list[tuple[dict[str, Any], dict[str, float]]]:
+    """Return rows and their costs; what is done stays when the rest is interrupted."""
+    found = []
+    with (
+        suppress(KeyboardInterrupt),
+        bars(quiet=quiet) as progress,
+        redirect_stdout(sys.stderr),
+    ):
+        for each in compared(table, wanted, progress):
+            found.append(each)  # noqa: PERF402  # a list of all would be lost
+    return found
+
+
+def wanted_of(arguments: argparse.Namespace, config: Config) -> ComparedEntries:
+    """Return what a command line asks for."""
+    settings = Settings(
+        seed=config.seed,
+        confidence=config.confidence,
+        budget=config.budget,
+        jobs=config.jobs,
+    )
+    return ComparedEntries(
+        names=tuple(dict.fromkeys(arguments.names)) or USUAL,
+        epsilons=config.epsilon if config.said("epsilon") else EPSILONS,
+        splits=config.splits,
+        attack=config.membership,
+        sample=config.said("budget"),
+        settings=settings,
+    )
+
+
+def _document(
+    rows: list[dict[str, Any]], table: Table, wanted: ComparedEntries, arguments: argparse.Namespace
+) -> dict[str, Any]:
+    split = split_of(str(table.source["name"]), table.data, 0, seed=wanted.settings.seed)
+    missing = wanted.rows[len(rows) :]
+    return {
+        "complete": not missing,
+        "missing": list(missing),
+        "schema": SCHEMA,
+        "command": command_of(arguments),
+        "data": table.source | {"records": len(table.data)},
+        "splits": wanted.splits,
+        "public": PUBLIC,
+        "train": len(split.train),
+        "test": len(split.test),
+        "rows": rows,
+    }

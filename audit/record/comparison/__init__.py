@@ -1,1 +1,0 @@
-"""Records held against each other: what is said of an entry, and by which numbers."""

@@ -1,1 +1,0 @@
-"""Records of `dpassay theorem run`: reading, keeping and comparing them."""
