@@ -104,10 +104,10 @@ def propose(
 ) -> list[EventCandidate]:
     """Return the best conditions, pairs of them and learned scores; at least one candidate.
 
-    Where it must be `quick`, few pairs are tried and no regression is fitted, and thresholds are
-    not rounded.
+    Where it must be `quick`, few pairs are tried, no regression is fitted, thresholds are not
+    rounded, and none lies far in a tail, where a pair that leaks little looks best by luck.
     """
-    singles = list(islice(scan(learn, looks, goal), SHORTLIST if quick else None))
+    singles = list(islice(scan(learn, looks, goal, coarse=quick), SHORTLIST if quick else None))
     found = singles[:SHORTLIST] + _pairs(learn, looks, goal, singles, quick=quick)
     found += _scores(learn, looks, goal, singles, quick=quick)
     found = found or [EventCandidate((Threshold(0, AT_LEAST, 0.0),), 0, -math.inf)]
@@ -131,7 +131,7 @@ def _pairs(
     for root, worth in roots:
         j = root.feature
         inside = learn.where(root.of(learn.one[j]), root.of(learn.other[j]))
-        for more in scan(inside, looks, goal):
+        for more in scan(inside, looks, goal, coarse=quick):
             (second,) = more.rule  # type: ignore[misc]
             if _adds(looks, root, second):
                 if more.worth > worth:
@@ -171,7 +171,7 @@ def _scores(
         whole = EventCandidate(score, 0, -math.inf)
         one, other = whole.axis(rest.one), whole.axis(rest.other)
         totals = TwoSides(one[None], other[None], rest.m1, rest.m0)
-        for best in islice(scan(totals, [Feature("sum")], goal), 1):
+        for best in islice(scan(totals, [Feature("sum")], goal, coarse=quick), 1):
             threshold = best.threshold
             assert threshold is not None
             at = threshold if quick else neat(threshold, np.concatenate([one, other]))
@@ -190,13 +190,16 @@ def _tidy(candidate: EventCandidate, learn: TwoSides) -> EventCandidate:
     return replace(candidate, rule=tuple(rule))
 
 
-def scan(rows: TwoSides, looks: Sequence[Feature], goal: Goal) -> Iterator[EventCandidate]:
+def scan(
+    rows: TwoSides, looks: Sequence[Feature], goal: Goal, *, coarse: bool = False
+) -> Iterator[EventCandidate]:
     """Yield the best condition on each feature, by direction, the best of all first.
 
     Every simple condition is counted: a number is at least a quantile, or below it; a code is one,
     one of the first, or one of the last in the order of their likelihood ratios.
     """
-    tried = [each for each in (_thresholds(rows, looks), _sets(rows, looks)) if each is not None]
+    counted = _thresholds(rows, looks, coarse), _sets(rows, looks)
+    tried = [each for each in counted if each is not None]
     if not tried:
         return
     features = np.concatenate([each.feature for each in tried]).tolist()
@@ -220,7 +223,7 @@ class _Counted:
     condition: Callable[[int], Condition]
 
 
-def _thresholds(rows: TwoSides, looks: Sequence[Feature]) -> _Counted | None:
+def _thresholds(rows: TwoSides, looks: Sequence[Feature], coarse: bool) -> _Counted | None:
     """Count thresholds at quantiles, on both sides, of each feature that is a number."""
     numbers = [j for j, look in enumerate(looks) if not look.coded]
     one, other = (np.sort(side[numbers], axis=1) for side in (rows.one, rows.other))
@@ -229,7 +232,7 @@ def _thresholds(rows: TwoSides, looks: Sequence[Feature]) -> _Counted | None:
     valid = [np.count_nonzero(~np.isnan(side), axis=1).tolist() for side in (one, other)]
     features, ats, counts = [], [], []
     for j, left, right, ordered, m1, m0 in zip(numbers, one, other, both, *valid, strict=True):
-        levels = LEVELS if m1 + m0 >= FEW else FEW_LEVELS
+        levels = FEW_LEVELS if coarse or m1 + m0 < FEW else LEVELS
         at = ordered[(levels * (m1 + m0)).astype(np.intp)] if m1 + m0 else ordered[:0]
         at = np.unique(at[np.isfinite(at)])
         below = np.array([left[:m1].searchsorted(at), right[:m0].searchsorted(at)])
