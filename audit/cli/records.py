@@ -86,8 +86,11 @@ def sound(said: str) -> Iterator[None]:
         yield
     except DpassayError:
         raise
+    except KeyError as error:
+        raise InvalidInput(f"{said}: is damaged: it has no field {error}") from error
     except SENSELESS as error:
-        raise InvalidInput(f"{said}: is damaged ({type(error).__name__}: {error})") from error
+        why = "one of its fields holds what no run writes"
+        raise InvalidInput(f"{said}: is damaged: {why} ({error})") from error
 
 
 def _elsewhere(path: Path, names: tuple[str, ...]) -> str:

@@ -65,7 +65,7 @@ class LossNumber:
     @property
     def words(self) -> str:
         """Return what is compared, and how it stands."""
-        loss = f"the loss is {_two(self.after)}, and was {_two(self.before)}"
+        loss = f"the loss is {_limits(self.after)}, and was {_limits(self.before)}"
         return f"{self.name}: {self.counts}{'' if self.exact else '; '}{loss}"
 
 
@@ -107,28 +107,31 @@ def counted_again(
     """
     mine, theirs = _guesses(old["subject"]), _guesses(new["subject"])
     shared = [rule for rule in mine if rule in theirs]
-    rungs = {rung["m"]: rung for rung in _counted_rungs(new["repeated"])}
-    delta, counted = _delta(old["repeated"]), _counted_rungs(old["repeated"])
-    both = [
-        (rung, rungs[rung["m"]])
-        for rung in counted
-        if rung["m"] in rungs and _delta(new["repeated"]) == delta
-    ]
-    sampled = [each for each in both if not _both_exact(*each) and _same_event(*each)]
+    counted, now = (_counted_rungs(each["repeated"]) for each in (old, new))
+    # losses at different delta of a single answer are different numbers
+    delta, other = (float((each["repeated"] or {}).get("delta", 0.0)) for each in (old, new))
+    rungs = {rung["m"]: rung for rung in now if delta == other}
+    both = [(rung, rungs[rung["m"]]) for rung in counted if rung["m"] in rungs]
+    exact = [each for each in both if _both_exact(*each)]
+    sampled = [each for each in both if each not in exact and _same_event(*each)]
     share = alpha / max(1, len(shared) + len(sampled))
-    allowed = _allowed(old["subject"])
+    allowed = {
+        each["view"]["name"]: each["allowed"] or {"epsilon": 0.0, "delta": 0.0}
+        for each in (old["subject"]["outcomes"] if shared else ())
+    }
     numbers = [
         _of_guesses(rule, mine[rule], theirs[rule], allowed[rule.view], tolerance, share)
         for rule in shared
     ]
-    numbers += [_of_laws(*each, tolerance) for each in both if _both_exact(*each)]
+    numbers += [_of_laws(*each, tolerance) for each in exact]
     numbers += [_of_events(*each, delta, tolerance, share) for each in sampled]
-    elsewhere = next(_larger(mine, new["subject"], both, sampled), "")
+    uncompared = [each for each in both if each not in exact and each not in sampled]
+    elsewhere = next(_larger(mine, new["subject"], uncompared), "")
     return numbers, len(mine) + len(counted), elsewhere
 
 
 def _guesses(subject: Raw | None) -> dict[GuessRule, Guesses]:
-    """All guesses that a record counts of a subject: with bounds of their own, and anew."""
+    """Return all guesses that a record counts of a subject: with bounds of their own, and anew."""
     if subject is None or subject["error"] is not None:
         return {}
     found: dict[GuessRule, Guesses] = {}
@@ -159,28 +162,11 @@ def _at_targets(bound: Raw) -> tuple[int, int]:
     return x + n0 - y, n1 + n0
 
 
-def _allowed(subject: Raw | None) -> dict[str, tuple[float, float]]:
-    """Epsilon and delta of the answers of each view; zeros where nothing is claimed."""
-    if subject is None or subject["error"] is not None:
-        return {}
-    return {
-        each["view"]["name"]: (0.0, 0.0)
-        if each["allowed"] is None
-        else (float(each["allowed"]["epsilon"]), float(each["allowed"]["delta"]))
-        for each in subject["outcomes"]
-    }
-
-
 def _of_guesses(
-    rule: GuessRule,
-    old: Guesses,
-    new: Guesses,
-    allowed: tuple[float, float],
-    tolerance: float,
-    alpha: float,
+    rule: GuessRule, old: Guesses, new: Guesses, allowed: Raw, tolerance: float, alpha: float
 ) -> LossNumber:
-    epsilon, delta = allowed
-    slack, n = tolerance * epsilon, new.targets
+    """Compare the guesses by one rule in two records."""
+    delta, slack, n = float(allowed["delta"]), tolerance * float(allowed["epsilon"]), new.targets
     before = _of_rule(old.right, old.targets, delta, alpha)
 
     def rises(right: int) -> bool:
@@ -205,7 +191,7 @@ def _of_guesses(
 
 @lru_cache(maxsize=4096)
 def _of_rule(right: int, trials: int, delta: float, alpha: float) -> Span:
-    """Limits on the loss that a rule shows, both hold with probability 1 - alpha.
+    """Return limits on the loss that a rule shows; both hold with probability 1 - alpha.
 
     Wrong guesses show it as well as right ones: then the opposite rule guesses. A rule that was
     chosen where nothing leaked may be wrong about the side of a later leak.
@@ -218,14 +204,14 @@ def _of_rule(right: int, trials: int, delta: float, alpha: float) -> Span:
 
 
 def _loss(q: float, delta: float) -> float:
-    """Loss that right guesses with chance q show."""
+    """Return the loss that right guesses with chance q show."""
     if q >= 1:
         return math.inf
     return max(0.0, float(Ratio(delta).between(q, 1 - q))) if q > 0 else 0.0
 
 
 def _chance_limits(right: int, trials: int, alpha: float) -> Span:
-    """Both limits on a chance, each with the error probability."""
+    """Return both limits on a chance, each with the error probability."""
     return (
         float(clopper_pearson_lower(right, trials, alpha)),
         float(clopper_pearson_upper(right, trials, alpha)),
@@ -248,11 +234,6 @@ def _counted_rungs(repeated: Raw | None) -> Sequence[Raw]:
     ]
 
 
-def _delta(repeated: Raw | None) -> float:
-    """Return delta of a single answer: losses at different ones are different numbers."""
-    return 0.0 if repeated is None else float(repeated.get("delta", 0.0))
-
-
 def _both_exact(old: Raw, new: Raw) -> bool:
     """Return whether both records know the exact loss, at the same examined pairs or more."""
     return all("epsilon" in (rung.get("limits") or ()) for rung in (old, new))
@@ -262,21 +243,21 @@ def _same_event(old: Raw, new: Raw) -> bool:
     """Return whether two rungs count the same event at the same pair."""
     if old["pair"] != new["pair"] or not (old.get("counts") and new.get("counts")):
         return False
-    one, other = old.get("event"), new.get("event")
+    one, other, m = old.get("event"), new.get("event"), old["m"]
     if one is None or other is None or one["from_base"] != other["from_base"]:
         return False
     labels = len(one["scores"])
     if labels != len(other["scores"]):
         return False
-    if math.comb(old["m"] + labels - 1, labels - 1) > MOST_SUMS:
+    if math.comb(m + labels - 1, labels - 1) > MOST_SUMS:
         return bool(one == other)
-    possible = combinations_with_replacement(range(labels), old["m"])
-    return all(_called(one, each) == _called(other, each) for each in possible)
 
+    def calls(event: Raw, answered: Sequence[int]) -> bool:
+        total = sum(float(event["scores"][label]) for label in answered)
+        return total >= float(event["threshold"]) - NEAR
 
-def _called(event: Raw, labels: Sequence[int]) -> bool:
-    total = sum(float(event["scores"][label]) for label in labels)
-    return total >= float(event["threshold"]) - NEAR
+    possible = combinations_with_replacement(range(labels), m)
+    return all(calls(one, each) == calls(other, each) for each in possible)
 
 
 def _of_laws(old: Raw, new: Raw, tolerance: float) -> LossNumber:
@@ -294,43 +275,40 @@ def _of_laws(old: Raw, new: Raw, tolerance: float) -> LossNumber:
 
 
 def _of_events(old: Raw, new: Raw, delta: float, tolerance: float, alpha: float) -> LossNumber:
-    """Compare the counts of one event in two records, each with error probability alpha."""
+    """Compare the counts of one event in two records, each with error probability alpha.
+
+    The smallest rise that would be seen is one of randomised response: counts at least as telling
+    as those at the 5 % quantiles have probability 0.9.
+    """
     loss = Ratio(min(1.0, old["m"] * delta))
     before, after = (_of_event(each["counts"], loss, alpha) for each in (old, new))
-    slack, n = tolerance * float(old.get("basic", 0.0)), new["counts"]["n1"]
-    shown = [f"{each['counts']['x']} and {each['counts']['y']}" for each in (new, old)]
-    return LossNumber(
-        name=f"{answers(old['m'])}, where {old['pair']}",
-        before=before,
-        after=after,
-        slack=slack,
-        least=_least_event(n, new["counts"]["n0"], before[1] + slack, loss, alpha),
-        counts=f"the event was seen {shown[0]} times of {n}, and {shown[1]} times before",
-    )
-
-
-def _least_event(n1: int, n0: int, above: float, loss: Ratio, alpha: float) -> float:
-    """Smallest loss that would be certified above a number with probability 0.9; inf where none.
-
-    Of randomised response: counts at least as telling as those at the 5 % quantiles have it.
-    """
+    slack = tolerance * float(old.get("basic", 0.0))
+    n1, n0, above = new["counts"]["n1"], new["counts"]["n0"], before[1] + slack
 
     def seen(leak: float) -> bool:
         p1, p0 = tight_pair(leak, loss.delta)
         counts = {"x": int(quantile(0.05, n1, p1)), "y": int(quantile(0.95, n0, p0))}
         return _of_event(counts | {"n1": n1, "n0": n0}, loss, alpha)[0] > above
 
-    low, high = above, MOST_LEAK
-    if above >= high or not seen(high):
-        return math.inf
-    while high - low > 1e-3:
-        middle = (low + high) / 2
-        low, high = (low, middle) if seen(middle) else (middle, high)
-    return high
+    low, least = above, MOST_LEAK
+    if above >= least or not seen(least):
+        least = math.inf
+    while least - low > 1e-3 and least < math.inf:
+        middle = (low + least) / 2
+        low, least = (low, middle) if seen(middle) else (middle, least)
+    shown = [f"{each['counts']['x']} and {each['counts']['y']}" for each in (new, old)]
+    return LossNumber(
+        name=f"{answers(old['m'])}, where {old['pair']}",
+        before=before,
+        after=after,
+        slack=slack,
+        least=least,
+        counts=f"the event was seen {shown[0]} times of {n1}, and {shown[1]} times before",
+    )
 
 
 def _of_event(counts: Raw, loss: Ratio, alpha: float) -> Span:
-    """Limits on the loss of an event; each of its two limits on a chance has half of alpha."""
+    """Return limits on the loss of an event; each limit on a chance has half of alpha."""
     p1 = _chance_limits(counts["x"], counts["n1"], alpha / 2)
     p0 = _chance_limits(counts["y"], counts["n0"], alpha / 2)
     low = max(0.0, float(loss.between(p1[0], p0[1]))) if p1[0] > 0 else 0.0
@@ -340,8 +318,7 @@ def _of_event(counts: Raw, loss: Ratio, alpha: float) -> Span:
 def _larger(
     mine: Mapping[GuessRule, Guesses],
     subject: Raw | None,
-    both: Sequence[tuple[Raw, Raw]],
-    sampled: Sequence[tuple[Raw, Raw]],
+    uncompared: Sequence[tuple[Raw, Raw]],
 ) -> Iterator[str]:
     """Say which certified numbers are larger, and cannot be held against the old record."""
     certified = [] if subject is None or subject["error"] is not None else subject["certified"]
@@ -358,20 +335,19 @@ def _larger(
                 f"{down(bound['lower'])}, which was not counted before: that it rose is not "
                 "certified"
             )
-    for old, new in both:
-        compared = (old, new) in sampled or _both_exact(old, new)
-        if not compared and float(new["lower"]) > float(old["lower"]):
+    for old, new in uncompared:
+        if float(new["lower"]) > float(old["lower"]):
             yield (
                 f"of {answers(new['m'])} at least {down(new['lower'])} is lost, by another event "
                 "or at another pair than before: that it rose is not certified"
             )
 
 
-def _two(limits: Span) -> str:
-    if limits[0] == limits[1]:
-        return f"{limits[0]:.4g}"
-    high = "∞" if limits[1] == math.inf else written(limits[1], 4, UP)
-    return f"from {down(limits[0])} to {high}"
+def _limits(loss: Span) -> str:
+    if loss[0] == loss[1]:
+        return f"{loss[0]:.4g}"
+    high = "∞" if loss[1] == math.inf else written(loss[1], 4, UP)
+    return f"from {down(loss[0])} to {high}"
 
 
 def down(bound: float | str) -> str:

@@ -57,13 +57,11 @@ def renyi_name(renyi: Mapping[str, Any]) -> str:
 
 
 def _held(subject: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], float]]:
-    """Bounds of a subject with what they are held against."""
-    if subject["error"] is not None or subject["claim"] is None:
-        return
-    allowed = {
-        each["view"]["name"]: float(each["allowed"]["epsilon"]) for each in subject["outcomes"]
-    }
-    yield from ((each, allowed[each["view"]]) for each in subject["certified"])
+    """Yield bounds of a subject with what they are held against."""
+    if subject["error"] is None and subject["claim"] is not None:
+        allowed = {each["view"]["name"]: each["allowed"] for each in subject["outcomes"]}
+        for bound in subject["certified"]:
+            yield bound, float(allowed[bound["view"]]["epsilon"])
 
 
 def rungs_of(repeated: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

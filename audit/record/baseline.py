@@ -40,30 +40,25 @@ class Judged:
     baseline: Path | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Everything, for programs."""
+        """Return everything, for programs; the remedy of a change that looks like a new name too.
+
+        Only a baseline can be moved.
+        """
         passed: list[dict[str, Any]] = [
             {"id": change.id, "kind": change.kind, "reason": each.reason}
             | {"expires": each.expires.isoformat(), "up_to": each.up_to}
             for change, each in self.let_pass
         ]
+        remedies = {
+            change.id: move_command(*change.renamed, self.baseline)
+            for change in self.comparison.regressions
+            if change.renamed is not None and self.baseline is not None
+        }
         return self.comparison.as_json() | {
             "passed": not self.open,
             "suppressed": passed,
             "notes": list(self.notes),
-            "remedies": self._remedies(),
-        }
-
-    def _remedies(self) -> dict[str, str]:
-        """Return the command that is due, by the id of a change that looks like a new name.
-
-        Only a baseline can be moved.
-        """
-        if self.baseline is None:
-            return {}
-        return {
-            change.id: move_command(*change.renamed, self.baseline)
-            for change in self.comparison.regressions
-            if change.renamed is not None
+            "remedies": remedies,
         }
 
 
@@ -74,48 +69,37 @@ def judge(
     baseline: Path | None = None,
 ) -> Judged:
     """Let pass what is suppressed today."""
-    alive, notes = [], []
-    for each in suppressions:
-        if each.expires < today:
-            notes.append(f"expired on {each.expires}: {_named(each)}")
-        else:
-            alive.append(each)
+    every = list(suppressions)
+    alive = [each for each in every if each.expires >= today]
+    notes = [f"expired on {each.expires}: {_named(each)}" for each in every if each not in alive]
     open_: list[Difference] = []
     let_pass: list[tuple[Difference, Suppression]] = []
     for change in comparison.regressions:
         meant = [each for each in alive if (each.result, each.kind) == (change.id, change.kind)]
+        limits = [(each, each.up_to, change.size) for each in meant]
         holding = [
             each
-            for each in meant
-            if each.up_to is None or (change.size is not None and change.size <= each.up_to)
+            for each, limit, size in limits
+            if limit is None or (size is not None and size <= limit)
         ]
         if holding:
             let_pass.append((change, holding[-1]))
             continue
         open_.append(change)
-        notes += [
-            f"does not hold any more, {_excess(change, each)}: {_named(each)}" for each in meant
-        ]
+        for each, limit, size in limits:
+            why = "this kind of regression has no size to be held against its limit"
+            if size is not None and limit is not None:
+                why = " is above ".join(apart(size, limit))
+            notes.append(f"does not hold any more, {why}: {_named(each)}")
     here = {(change.id, change.kind) for change in comparison.regressions}
-    notes += [
-        f"not needed any more: {_named(each)}"
-        for each in alive
-        if (each.result, each.kind) not in here
-    ]
+    unneeded = [each for each in alive if (each.result, each.kind) not in here]
     return Judged(
         comparison=comparison,
         open=tuple(open_),
         let_pass=tuple(let_pass),
-        notes=tuple(notes),
+        notes=(*notes, *(f"not needed any more: {_named(each)}" for each in unneeded)),
         baseline=baseline,
     )
-
-
-def _excess(change: Difference, each: Suppression) -> str:
-    """Say why a suppression with a limit does not hold."""
-    if change.size is None or each.up_to is None:
-        return "this kind of regression has no size to be held against its limit"
-    return " is above ".join(apart(change.size, each.up_to))
 
 
 def _named(each: Suppression) -> str:
@@ -124,16 +108,11 @@ def _named(each: Suppression) -> str:
 
 def cells_of(baseline: Raw) -> Callable[[AuditTarget, Claim], Sequence[Raw]]:
     """Return what says which cells a baseline lists; None where the law was computed."""
-    sampled = [
-        result
-        for result in baseline["results"]
-        if result["verdict"] != "error" and result["exact"] is None
-    ]
     cells: dict[str, list[Raw]] = {}
-    for each in sampled:
-        cells.setdefault(
-            entry_key(each["mechanism"], each["parameters"], each["claim"]), []
-        ).extend(each["per_query"])
+    for each in baseline["results"]:
+        if each["verdict"] != "error" and each["exact"] is None:
+            key = entry_key(each["mechanism"], each["parameters"], each["claim"])
+            cells.setdefault(key, []).extend(each["per_query"])
     return lambda target, claim: cells.get(
         entry_key(target.name, target.parameters, claim.as_json()), ()
     )
@@ -141,21 +120,17 @@ def cells_of(baseline: Raw) -> Callable[[AuditTarget, Claim], Sequence[Raw]]:
 
 def without_curves(record: Raw) -> dict[str, Any]:
     """Return a record as it is kept for a baseline: without curves, which are never compared."""
-    kept = dict(record)
-    for each in ("results", "subjects"):
-        if each in record:
-            kept[each] = [_shortened(entry) for entry in record[each]]
-    return kept
 
+    def shortened(entry: Raw) -> Raw:
+        held = dict(entry)
+        if "per_query" in held:
+            held["per_query"] = [cell | {"profile": None} for cell in held["per_query"]]
+        if "outcomes" in held:
+            held["outcomes"] = [each | CURVES | {"slices": []} for each in held["outcomes"]]
+        return held
 
-def _shortened(entry: Raw) -> Raw:
-    """Return a result, a row or a subject with curves that are as short as they may be."""
-    held = dict(entry)
-    if "per_query" in held:
-        held["per_query"] = [cell | {"profile": None} for cell in held["per_query"]]
-    if "outcomes" in held:
-        held["outcomes"] = [each | CURVES | {"slices": []} for each in held["outcomes"]]
-    return held
+    lists = [name for name in ("results", "subjects") if name in record]
+    return {**record, **{name: [*map(shortened, record[name])] for name in lists}}
 
 
 def unexcused(record: Raw) -> Iterator[str]:
@@ -227,45 +202,38 @@ def moved(baseline: Raw, old: str, new: str, path: Path) -> tuple[dict[str, Any]
 
     It must have something of the old name, and nothing of the new one.
     """
-    held = {result["mechanism"] for result in baseline["results"]}
-    known = held | {_target_of(result) for result in baseline["results"]} - {None}
+    results = baseline["results"]
+    names = [
+        {each["mechanism"], (each["witness"] or {}).get("target")} - {None} for each in results
+    ]
+    known = set[str]().union(*names)
     if old not in known:
-        names = ", ".join(sorted(map(str, known)))
-        raise InvalidInput(f"OLD = '{old}': baseline {path} has no such mechanism; it has {names}")
-    if new in held:
+        told = ", ".join(sorted(known))
+        raise InvalidInput(f"OLD = '{old}': baseline {path} has no such mechanism; it has {told}")
+    if new in {each["mechanism"] for each in results}:
         raise InvalidInput(f"NEW = '{new}': baseline {path} has results of that name already")
-    results = [_moved(result, old, new) for result in baseline["results"]]
-    number = sum(one is not other for one, other in zip(results, baseline["results"], strict=True))
-    return dict(baseline) | {"results": results}, number
+    kept = []
+    for each, called in zip(results, names, strict=True):
+        held = _renamed(each, old, new) if old in called else dict(each)
+        if old in called:
+            held.pop("places", None)
+        kept.append(held)
+    return {**baseline, "results": kept}, sum(old in called for called in names)
 
 
-def _target_of(result: Raw) -> str | None:
-    target: str | None = (result["witness"] or {}).get("target")
-    return target
-
-
-def _moved(result: Raw, old: str, new: str) -> Raw:
-    """Give a result another name, and its witnesses."""
-    if old not in (result["mechanism"], _target_of(result)):
-        return result
-    rest = {name: value for name, value in result.items() if name != "places"}
-    return dict(_renamed(rest, old, new))
-
-
-def _renamed(held: Raw, old: str, new: str) -> Raw:
+def _renamed(held: Raw, old: str, new: str) -> dict[str, Any]:
     """Replace a name in a result, in its witnesses and in what was measured beside it."""
-    names = {"mechanism": new, "name": new, "target": new}
-    changed: dict[str, Any] = {key: name for key, name in names.items() if held.get(key) == old}
-    for key in ("id", "result"):
-        text = held.get(key)
-        if isinstance(text, str) and text.startswith(f"{old}."):
-            changed[key] = new + text.removeprefix(old)
-    for key in ("witness", "clearest", "other"):
-        if isinstance(held.get(key), Mapping):
-            changed[key] = _renamed(held[key], old, new)
-    if "findings" in held:
-        changed["findings"] = [_renamed(each, old, new) for each in held["findings"]]
-    return dict(held) | changed
+    changed = dict(held)
+    for key, value in held.items():
+        if key in ("mechanism", "name", "target") and value == old:
+            changed[key] = new
+        elif key in ("id", "result") and isinstance(value, str) and value.startswith(f"{old}."):
+            changed[key] = new + value.removeprefix(old)
+        elif key in ("witness", "clearest", "other") and isinstance(value, Mapping):
+            changed[key] = _renamed(value, old, new)
+        elif key == "findings":
+            changed[key] = [_renamed(each, old, new) for each in value]
+    return changed
 
 
 def _short(fact: object) -> str:

@@ -10,7 +10,7 @@ import csv
 import io
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,17 +78,12 @@ def read_cells(
     """
     import pandas as pd
 
-    places: dict[str, int | None] = {
-        "group": group,
-        "pair": pair,
-        "query": query,
-        "direction": direction,
-    }
+    places = dict(zip(PLACE, (group, pair, direction, query), strict=True))
     for name, place in places.items():
         known = place is None or (isinstance(place, int) and place >= 0)
         require(known, name, place, "an integer >= 0, or None")
     wanted = {
-        name: value for name, value in {"result": result, **places}.items() if value is not None
+        name: value for name, value in (places | {"result": result}).items() if value is not None
     }
     path = Path(directory, FILE)
     if not path.is_file():
@@ -149,7 +144,7 @@ def csv_lines(results: Iterable[Result]) -> Iterator[str]:
     """Yield the cells as CSV, a head and then `parts` in turn."""
     yield ",".join(COLUMNS) + "\n"
     for part in parts(results):
-        texts = {name: _texts(part[name]) for name in WAYS}
+        texts = {name: _each(_text, part[name]) for name in WAYS}
         texts["result"] = np.array([*map(cell, part["result"])], dtype=object)
         lines, columns = io.StringIO(), (texts.get(name, part[name]).tolist() for name in COLUMNS)
         csv.writer(lines, lineterminator="\n").writerows(zip(*columns, strict=True))
@@ -190,23 +185,20 @@ def _leaking(evidence: Evidence) -> NDArray[np.bool_]:
 def _short(
     bounds: NDArray[np.float64], way: str, claimed: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Round bounds, each value once: there are many cells and few values.
-
-    A bound that rounding would move across its claim stays as it is.
-    """
-    values, places = np.unique(bounds, return_inverse=True)
-    short = np.array([rounded(value, DIGITS, way) for value in values.tolist()])[places]
+    """Round bounds; one that rounding would move across its claim stays as it is."""
+    short = _each(lambda value: rounded(value, DIGITS, way), bounds)
     found: NDArray[np.float64] = np.where((short > claimed) == (bounds > claimed), short, bounds)
     return found
 
 
-def _texts(bounds: NDArray[np.float64]) -> NDArray[Any]:
-    """Write bounds, each value once, with as many digits as they have."""
-    values, places = np.unique(bounds, return_inverse=True)
-    texts = np.array([_text(value) for value in values.tolist()], dtype=object)
-    return texts[places]
-
-
 def _text(bound: float) -> str:
+    """Write a bound with as many digits as it has."""
     text = f"{bound:.{DIGITS}g}"
     return text if float(text) == bound else repr(bound)
+
+
+def _each(make: Callable[[float], Any], bounds: NDArray[np.float64]) -> NDArray[Any]:
+    """Make something of bounds, of each value once: there are many cells and few values."""
+    values, places = np.unique(bounds, return_inverse=True)
+    made: NDArray[Any] = np.array([make(value) for value in values.tolist()])[places]
+    return made

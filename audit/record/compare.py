@@ -1,4 +1,4 @@
-"""Compare two records of one kind: each kind has its own `Comparer`."""
+"""Compare two records of one kind."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpassay.errors import is_real, require
-from dpassay.record.comparer import ALPHA, MOST_ALPHA, TOLERANCE, Comparer, Comparison
-from dpassay.record.run_compare import RunComparer
+from dpassay.record.comparer import ALPHA, TOLERANCE, Comparer, Comparison
+from dpassay.stats.lower_bounds import MOST_ALPHA
 
 Raw = Mapping[str, Any]
 
@@ -28,18 +28,18 @@ def compare(
     is_part = is_real(tolerance) and 0 <= tolerance <= 1
     require(is_part, "tolerance", tolerance, "a number in [0, 1]")
     require(is_real(alpha) and 0 < alpha <= MOST_ALPHA, "alpha", alpha, f"in (0, {MOST_ALPHA}]")
-    return _comparer(new)(old, new, tolerance, alpha, strict).comparison()
-
-
-def _comparer(record: Raw) -> type[Comparer]:
-    """Return what compares records of a kind; each kind imports what it needs alone."""
-    if "subjects" in record:
+    comparer: type[Comparer]
+    # each kind imports what it needs alone
+    if "subjects" in new:
         from dpassay.record.attack_compare import AttackComparer
 
-        return AttackComparer
-    if str(record.get("schema")).startswith("dpassay/theorems/"):
+        comparer = AttackComparer
+    elif str(new.get("schema")).startswith("dpassay/theorems/"):
         from dpassay.record.theorem_compare import TheoremComparer
 
-        return TheoremComparer
+        comparer = TheoremComparer
+    else:
+        from dpassay.record.run_compare import RunComparer
 
-    return RunComparer
+        comparer = RunComparer
+    return comparer(old, new, tolerance, alpha, strict).comparison()

@@ -1,31 +1,14 @@
-"""Regression: what has become worse, or better, from one record to another, entry by entry."""
+"""What has become worse, or better, from one record to another, entry by entry."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 from dpassay.numerics import lower_number, number, upper_number
 
 Raw = Mapping[str, Any]
-Kind = Literal[
-    "refuted",
-    "failed",
-    "vanished",
-    "repointed",
-    "weakened",
-    "rose",
-    "blinder",
-    "elsewhere",
-    "fell",
-    "tightened",
-    "recovered",
-    "reworded",
-    "new",
-    "estimated",
-    "moved",
-]
 
 REGRESSIONS: dict[str, str] = {
     "refuted": "a claim is refuted",
@@ -57,20 +40,13 @@ NEWS: dict[str, str] = {
     ),
     "new": "an entry was not there before",
 }
-"""What is worth a line, and nothing else."""
+"""What is worth a line, and nothing else; of attacks `estimated`, of theorems `moved` too."""
 
 TOLERANCE = 0.05
 ALPHA = 5e-4
 """Error probability of every bound of an entry; a constant, so that adding a mechanism changes
-nothing for the others.
-
-What is said of an entry rests on one bound of either record, so it holds with 99.9 %, which is a
-run's confidence by default.
-"""
-
-
-MOST_ALPHA = 0.25
-"""Every test behind a bound is proven up to this error probability."""
+nothing for the others. What is said of an entry rests on one bound of either record, so it holds
+with 99.9 %, which is a run's confidence by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +55,7 @@ class Difference:
 
     id: str
     mechanism: str
-    kind: Kind  # of `REGRESSIONS` or `NEWS`; of attacks `estimated`, of theorems `moved` too
+    kind: str  # of `REGRESSIONS` or `NEWS`
     words: str
     witness: str = ""
     replay: str = ""
@@ -90,6 +66,26 @@ class Difference:
     def is_regression(self) -> bool:
         """Return whether it turns a pipeline red."""
         return self.kind in REGRESSIONS
+
+    def as_json(self) -> dict[str, Any]:
+        """Return every field, for programs."""
+        size = None if self.size is None else number(self.size)
+        return asdict(self) | {"size": size, "renamed": self.renamed and list(self.renamed)}
+
+
+def difference(
+    entry: Raw, kind: str, words: str, size: float | None = None, **more: Any
+) -> Difference:
+    """Return what is different of an entry; attacks and theorems have no other name than the id."""
+    name = entry["id"]
+    return Difference(
+        id=name,
+        mechanism=entry.get("mechanism", name),
+        kind=kind,
+        words=words,
+        size=size,
+        **more,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +102,7 @@ class RiseLimit:
     noun: str = "cell"
 
     def as_json(self) -> dict[str, Any]:
-        """Every field, for programs."""
+        """Return every field, for programs."""
         before = [lower_number(self.before[0]), upper_number(self.before[1])]
         return asdict(self) | {"before": before, "least": upper_number(self.least)}
 
@@ -115,7 +111,7 @@ class RiseLimit:
 class Comparison:
     """A record held against an older one."""
 
-    changes: tuple[Difference, ...]
+    changes: tuple[Difference, ...]  # regressions first
     unchanged: tuple[str, ...]
     tolerance: float
     alpha: float
@@ -132,74 +128,76 @@ class Comparison:
         """Return what turns a pipeline red."""
         return tuple(change for change in self.changes if change.is_regression)
 
-    @property
-    def news(self) -> tuple[Difference, ...]:
-        """The rest."""
-        return tuple(change for change in self.changes if not change.is_regression)
-
     def as_json(self) -> dict[str, Any]:
-        """Everything, for programs."""
+        """Return everything, for programs."""
+        news = [each.as_json() for each in self.changes if not each.is_regression]
         return {
             "schema": self.schema,
             "tolerance": self.tolerance,
             "alpha": self.alpha,
-            "regressions": [_json(change) for change in self.regressions],
-            "news": [_json(change) for change in self.news],
+            "regressions": [change.as_json() for change in self.regressions],
+            "news": news,
             "unchanged": list(self.unchanged),
             "rise_limits": [limit.as_json() for limit in self.rise_limits],
         }
 
 
-def _json(change: Difference) -> dict[str, Any]:
-    size = None if change.size is None else number(change.size)
-    renamed = None if change.renamed is None else list(change.renamed)
-    return asdict(change) | {"size": size, "renamed": renamed}
-
-
 class Comparer:
     """Holds the entries of a record against those of an older one, of the same kind.
 
-    A kind of record says what its entries are, and what there is to say of a new one, of one that
-    is gone, and of one that both records have.
+    A kind of record says what its entries are and what there is to say of one.
     """
 
     schema = "dpassay/comparison/1"
 
     def __init__(self, old: Raw, new: Raw, tolerance: float, alpha: float, strict: bool) -> None:
-        self.before, self.after = self.entries(old), self.entries(new)
         self.old, self.new = old, new
         self.tolerance, self.alpha, self.strict = tolerance, alpha, strict
+        self.before, self.after = self.entries(old), self.entries(new)
 
     def entries(self, record: Raw) -> dict[str, Raw]:
         """Return the entries of a record, by what each is known by in every record."""
         return {each["id"]: each for each in record["results"]}
 
-    def came(self, entry: Raw) -> Iterable[Difference]:
-        """Say that an entry is new, and what else is to be said of it without an old one."""
+    def others(self) -> Iterable[Difference]:
+        """Yield what is to be said of no entry; it comes first."""
+        return ()
+
+    def own(self, entry: Raw) -> Iterable[Difference]:
+        """Yield what is to be said whatever was before: no baseline excuses it."""
+        raise NotImplementedError
+
+    def came(self, entry: Raw) -> str:
+        """Say that an entry is new."""
         raise NotImplementedError
 
     def went(self, entry: Raw) -> Difference:
         """Say that an entry is gone."""
         raise NotImplementedError
 
-    def both(self, old: Raw, new: Raw) -> Iterable[Difference]:
-        """Say what is different of an entry."""
+    def recovered(self, old: Raw, new: Raw) -> str:
+        """Say that the verdict is as it should be again."""
         raise NotImplementedError
 
-    def others(self) -> Iterable[Difference]:
-        """Say what is to be said of no entry; it comes first."""
-        return ()
+    def both(self, old: Raw, new: Raw) -> Iterable[Difference]:
+        """Yield what else is different of an entry that both records have."""
+        raise NotImplementedError
 
     def rise_limits(self) -> Iterable[RiseLimit]:
-        """Say which rises would have been seen, of entries with counts."""
+        """Yield which rises would have been seen, of entries with counts."""
         return ()
 
     def comparison(self) -> Comparison:
         """Say of every entry what is different."""
         changes, unchanged = [*self.others()], []
         for key, entry in self.after.items():
-            old = self.before.get(key)
-            said = [*(self.came(entry) if old is None else self.both(old, entry))]
+            old, said = self.before.get(key), [*self.own(entry)]
+            if old is None:
+                said.append(difference(entry, "new", self.came(entry)))
+            else:
+                if not said and _unexpected(old):
+                    said.append(difference(entry, "recovered", self.recovered(old, entry)))
+                said += self.both(old, entry)
             changes += said
             unchanged += [] if said else [entry["id"]]
         changes += [self.went(old) for key, old in self.before.items() if key not in self.after]
@@ -211,3 +209,9 @@ class Comparer:
             rise_limits=tuple(self.rise_limits()),
             schema=self.schema,
         )
+
+
+def _unexpected(entry: Raw) -> bool:
+    """Return whether a verdict is not the declared one; attacks have none."""
+    verdict = entry.get("verdict")
+    return verdict == "error" or (verdict == "refuted") != (entry.get("expected") == "refuted")

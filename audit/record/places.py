@@ -36,8 +36,7 @@ def project_root(folder: Path) -> Path:
 
 
 def _place(at: Definition, root: Path) -> Place:
-    installed = {"site-packages", "dist-packages"} & {*at.path.parts}
-    if at.path.is_relative_to(root) and not installed:
+    if at.path.is_relative_to(root) and not {"site-packages", "dist-packages"} & {*at.path.parts}:
         file = at.path.relative_to(root).as_posix()
         return {"role": "definition", "file": file, "line": at.line}
     below = "/__init__.py" if at.path.name == "__init__.py" else ".py"

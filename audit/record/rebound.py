@@ -1,7 +1,4 @@
-"""Comparison: the bounds of a record at another error probability.
-
-So two records can be held against each other.
-"""
+"""Bounds of a record made anew at another error probability, so that two can be compared."""
 
 from __future__ import annotations
 
@@ -23,33 +20,27 @@ Span = tuple[float, float]
 """Lower and upper bound, in the units of the claim."""
 
 
-def require_alpha(alpha: float) -> None:
-    """Raise `InvalidInput` unless every test behind a bound is proven at this error probability."""
-    require(0 < as_real(alpha) <= MOST_ALPHA, "alpha", alpha, f"in (0, {MOST_ALPHA}]")
-
-
 def bounds_at_alpha(
     result: Raw, claim: Claim, alpha: float, cells: Sequence[Raw] | None = None
 ) -> Span:
     """Bound the largest leak of some of the cells that a result lists, from both sides and anew.
 
     `alpha`, in (0, 0.25], is the error probability of each of the two bounds, for all certified
-    cells together (Bonferroni). By default all cells of `per_query` count, and where the law
-    was computed all cells that were audited: the bounds are those of the record then, which
-    have no error probability. The bounds are in the units of the claim; the upper one is about
-    the event of every cell, its complement, and both directions.
+    cells together (Bonferroni). By default all cells of `per_query` count, and where the law was
+    computed all cells that were audited: the bounds are those of the record then. The upper one
+    is about the event of every cell, its complement, and both directions.
     """
     if cells is None:
         cells = result["per_query"] if result["exact"] is None else [result]
-    return worst(bounds_of_cells(result, claim, alpha, cells))
+    return worst(bounds_of_cells(result, claim, cells, alpha))
 
 
-def bounds_of_cells(result: Raw, claim: Claim, alpha: float, cells: Sequence[Raw]) -> list[Span]:
+def bounds_of_cells(result: Raw, claim: Claim, cells: Sequence[Raw], alpha: float) -> list[Span]:
     """Bound the leak of each of some cells from both sides; all bounds of a side hold together."""
-    require_alpha(alpha)
+    _require(alpha)
     if result["exact"] is not None:
         return [(float(cell["lower"]), float(cell["upper"])) for cell in cells]
-    each = _each(result, alpha, cells)
+    each = _share(result, alpha, cells)
     return [(at_alpha(cell, claim, each), upper_at_alpha(cell, claim, each)) for cell in cells]
 
 
@@ -59,18 +50,42 @@ def worst(bounds: Iterable[Span]) -> Span:
     return max(lower), max(upper)
 
 
-def _each(result: Raw, alpha: float, cells: Sequence[Raw] | None = None) -> float:
-    """Error probability of a cell.
+def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
+    """Bound a certified cell of a sampled result from below anew, by the same test and trials."""
+    with _named(cell, alpha):
+        return kind_of(claim).lower(_recorded(cell), alpha)
 
-    An equal part of alpha for every one that its cells were chosen from.
 
-    Cells of a baseline were chosen before their trials; the others are the worst of those that were
-    certified.
+def upper_at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
+    """Bound the leak of a certified cell's event or its complement, in both directions, from above.
+
+    It is inf where nothing bounds the leak.
     """
-    again = result.get("again", ())
-    chosen_before = cells and all(any(cell is each for each in again) for cell in cells)
-    number = len(again) if chosen_before else int(result["searched"]["certified_cells"])
-    return alpha / max(1, number)
+    with _named(cell, alpha):
+        return kind_of(claim).upper(_recorded(cell), alpha, 0.0)
+
+
+def detectable_at_alpha(
+    result: Raw,
+    claim: Claim,
+    draws: int,
+    alpha: float,
+    above: float | None = None,
+    cells: Sequence[Raw] | None = None,
+) -> float:
+    """Return the leak above a number that `draws` trials a side would show with probability 0.9.
+
+    It is that of a sampled result, in the units of the claim, or inf. `alpha` is shared by all
+    certified cells. `above` is by default what is claimed, so that the leak would be refuted. The
+    `cells` (see `in_common`) stand for a leak through the event of the first one at the frequency
+    that was seen; by default the leak is at all listed cells, through the claim's worst face.
+    """
+    _require(alpha)
+    limit = claim.promised if above is None else above
+    each = _share(result, alpha, cells)
+    effort = CellEffort(n=draws, alpha=each, screening=Screening(draws=draws, pairs=1))
+    cell = _recorded((cells or result["per_query"])[0])
+    return kind_of(claim).detectable(cell, limit, effort, through=cells is not None)
 
 
 def in_common(old: Raw, new: Raw) -> tuple[tuple[Raw, ...], tuple[Raw, ...]]:
@@ -95,62 +110,20 @@ def _place(cell: Raw, result: Raw) -> Hashable:
     else:
         labels = frozenset((result["witness"] or {}).get("labels", ()))
         sides = frozenset((frozenset(event), labels - frozenset(event)))
-    return (
-        cell.get("data"),
-        cell["group"],
-        cell["query"],
-        point,
-        cell["pair"],
-        cell["pair_key"],
-        sides,
-    )
+    named = (cell[name] for name in ("group", "query", "pair", "pair_key"))
+    return cell.get("data"), *named, point, sides
 
 
-def detectable_at_alpha(
-    result: Raw,
-    claim: Claim,
-    draws: int,
-    alpha: float,
-    above: float | None = None,
-    cells: Sequence[Raw] | None = None,
-) -> float:
-    """Return the leak above a number that `draws` trials a side would show with probability 0.9.
+def _share(result: Raw, alpha: float, cells: Sequence[Raw] | None) -> float:
+    """Return the error probability of a cell: an equal part for every one it was chosen from.
 
-    It is that of a sampled result, in the units of the claim, or inf. Only the number of the
-    result's certified cells counts, and the spreads of its answers if the claim is about their
-    means. `alpha`, in (0, 0.25], is shared by all certified cells. `above` is by default what
-    is claimed, so that the leak would be refuted. The `cells` (see `in_common`) stand for a
-    leak through the event of the first one at the frequency that was seen; by default the leak
-    is at all listed cells, through the claim's worst face.
+    Cells of a baseline were chosen before their trials; the others are the worst of those that were
+    certified.
     """
-    require_alpha(alpha)
-    limit = claim.promised if above is None else above
-    effort = CellEffort(
-        n=draws, alpha=_each(result, alpha, cells), screening=Screening(draws=draws, pairs=1)
-    )
-    cell = _recorded((cells or result["per_query"])[0])
-    return kind_of(claim).detectable(cell, limit, effort, through=cells is not None)
-
-
-def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
-    """Bound a certified cell of a sampled result from below anew, by the same test and trials.
-
-    Bounds of two records at alpha each lie below their leaks together with probability at least
-    1 - 2 alpha, whatever they were certified at.
-    """
-    require_alpha(alpha)
-    with _named(cell):
-        return kind_of(claim).lower(_recorded(cell), alpha)
-
-
-def upper_at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
-    """Bound the leak of a certified cell's event or its complement from above.
-
-    The larger of both directions counts. It is inf where nothing bounds the leak.
-    """
-    require_alpha(alpha)
-    with _named(cell):
-        return kind_of(claim).upper(_recorded(cell), alpha, 0.0)
+    again = result.get("again", ())
+    chosen_before = cells and all(any(cell is each for each in again) for cell in cells)
+    number = len(again) if chosen_before else int(result["searched"]["certified_cells"])
+    return alpha / max(1, number)
 
 
 def _recorded(cell: Raw) -> Recorded:
@@ -170,9 +143,15 @@ def _recorded(cell: Raw) -> Recorded:
     )
 
 
+def _require(alpha: float) -> None:
+    """Raise `InvalidInput` unless every test behind a bound is proven at this error probability."""
+    require(0 < as_real(alpha) <= MOST_ALPHA, "alpha", alpha, f"in (0, {MOST_ALPHA}]")
+
+
 @contextmanager
-def _named(cell: Raw) -> Iterator[None]:
-    """Say of which cell an error is."""
+def _named(cell: Raw, alpha: float) -> Iterator[None]:
+    """Hold an error probability in its range, and say of which cell an error is."""
+    _require(alpha)
     try:
         yield
     except InvalidInput as error:

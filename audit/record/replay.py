@@ -1,4 +1,4 @@
-"""Replaying a witness: its trials again, its bound again, and its digests."""
+"""Replaying a witness: what it names is made again, then its trials or laws, and its bound."""
 
 from __future__ import annotations
 
@@ -6,34 +6,44 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from dpassay.changes import Change, changed_lines
+from dpassay.changes import Change, change_from_json, changed_lines
+from dpassay.claims import Claim, claim_from_json
 from dpassay.config.profiles import CONFIDENCE
+from dpassay.data import Dataset, Labelled, Values, load, points, split
+from dpassay.engine.apart import CAN_FORK
 from dpassay.engine.exact import check_alike, readable
 from dpassay.engine.kinds import kind_of
 from dpassay.engine.testers.interface import Recorded
 from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput, require
-from dpassay.laws import FiniteLaw, Law
+from dpassay.laws import FiniteLaw
 from dpassay.numerics import DOWN, UNIT_ROUNDOFF, loss
-from dpassay.record.replay_case import ReplayCase, case_of
+from dpassay.pairs import Pairs
 from dpassay.record.trust import file_of, foreign, shown
 from dpassay.record.witness import witness_fault
+from dpassay.rows.rows import rows_from_json
+from dpassay.search.declared import output_from_json
+from dpassay.search.patterns import pattern_from_json
 from dpassay.stats.betting import GRID
 from dpassay.stats.bounds import Counts, Histograms
-from dpassay.stats.divergence import CellLoss
 from dpassay.stats.eprocess import log_e_of
 from dpassay.stats.scales import scale_of
-from dpassay.targets.groups import PairGroup
+from dpassay.targets.coupled import as_audited
+from dpassay.targets.groups import DIRECTIONS, PairGroup, as_asked
 from dpassay.targets.guard import AuditTarget
+from dpassay.targets.resolve import AnswerKind, resolve
 from dpassay.trials.blocks import draw
-from dpassay.trials.encoders import Rounded
+from dpassay.trials.encoders import Bins, Coding, Labels, Rounded
 from dpassay.trials.executors import ExecutorOptions, executor
+from dpassay.trials.isolation.introduce import introduced
+from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.kept import Matches
 from dpassay.trials.tasks import Task, TrialRunner
 from dpassay.trials.threads import one_thread
@@ -52,6 +62,8 @@ FRESH = "replay"
 """Phase of the trials that certify anew what has coins of its own."""
 BEFORE = {"alpha": (1 - CONFIDENCE) / 2, "method": "clopper-pearson"}
 """How a bound is made anew for a witness that does not say it."""
+DAMAGES = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
+"""What a damaged witness raises, wherever it is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +75,42 @@ class Replay:
     refuted: bool
     expected: bool  # whether a refutation is no alarm
     words: str
-    change: str = ""
+    change: str = ""  # by the lines of the file; empty where there is no file
     fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayCase:
+    """A witness, and what it names."""
+
+    witness: Raw
+    subject: AuditTarget
+    claim: Claim
+    place: PairGroup
+    change: Change
+    coding: Coding
+    weights: NDArray[np.int64]  # of the symbols: 1 inside the event
+
+    @property
+    def recorded(self) -> float:
+        """Return the leak that the witness shows."""
+        return float(self.witness["loss"])
+
+    @property
+    def flipped(self) -> bool:
+        """Return whether the leak is from the neighbour to the dataset."""
+        return DIRECTIONS.index(self.witness["direction"]) == 1
+
+    def found(self, value: float, words: str, *, same: bool, refuted: bool) -> Replay:
+        """Return what a replay of this case found on trials."""
+        return Replay(
+            loss=value,
+            reproduced=same,
+            refuted=refuted,
+            expected=self.claim.expected == "refuted",
+            words=words,
+            change=str(self.change) if changed_lines(self.change) else "",
+        )
 
 
 def replay(
@@ -91,21 +137,25 @@ def replay(
     with ExitStack() as stack:
         if not trusted:
             _refuse(witness, given=target is not None, read=file is None and group is None)
-        case = case_of(witness, file, target, group, stack)
+        try:
+            case = _case(witness, file, target, group, stack)
+        except InvalidInput:
+            raise
+        except DAMAGES as error:
+            why = f"it has no field {error}" if isinstance(error, KeyError) else str(error)
+            raise InvalidInput(f"the witness is damaged: {why}") from None
         with one_thread():
-            return _replayed(case)
-
-
-def _replayed(case: ReplayCase) -> Replay:
-    """Run a witness again, by the laws or the trials that it was found by."""
-    if isinstance(case.coding, Matches):
-        with _drawn_there(case) as tally:
-            return _judged(case, tally)
-    state = case.subject.prepare(case.place.pairs.base)
-    neighbour = case.subject.neighbour(case.place.pairs.base, state, case.change)
-    if case.witness["trials"] is None:
-        return _computed_again(case, state, neighbour)
-    return _judged(case, _drawn_here(case, state, neighbour))
+            if isinstance(case.coding, Matches):
+                with _drawn_there(case) as tally:
+                    return _judged(case, tally)
+            state = case.subject.prepare(case.place.pairs.base)
+            neighbour = case.subject.neighbour(case.place.pairs.base, state, case.change)
+            sides: list[tuple[Any, Change | None]] = [(state, None), (neighbour, case.change)]
+            if case.flipped:
+                sides.reverse()
+            if witness["trials"] is None:
+                return _computed_again(case, sides)
+            return _judged(case, _drawn_here(case, sides))
 
 
 def _refuse(witness: Raw, *, given: bool, read: bool) -> None:
@@ -123,27 +173,142 @@ def _refuse(witness: Raw, *, given: bool, read: bool) -> None:
         )
 
 
-def _computed_again(case: ReplayCase, state: Any, neighbour: Any) -> Replay:
-    """Compute the leak of a witness again."""
-    claim, recorded = case.claim, case.recorded
-    laws = [_law(case, state, "S"), _law(case, neighbour, "S'")]
-    found = _exact(case, laws[::-1] if case.flipped else laws)
-    value = float(found.value)
-    same = value == recorded or abs(value - recorded) <= TOLERANCE * max(1.0, recorded)
-    return Replay(
-        loss=value,
-        reproduced=same,
-        refuted=float(found.certain) > claim.promised and claim.status != "measured",
-        expected=claim.expected == "refuted",
-        words=f"{claim.quantity} {value:.12g}, recorded {recorded:.12g}",
+def _case(
+    witness: Raw,
+    file: str | None,
+    target: AuditTarget | None,
+    group: PairGroup | None,
+    stack: ExitStack,
+) -> ReplayCase:
+    """Make again what a witness names: target, claim, data, change and how answers are counted."""
+    claim = claim_from_json(witness["claim"], witness["expected"])
+    subject = target if target is not None else _subject(witness, claim, stack)
+    place = as_asked(subject, group if group is not None else _group(witness, file))
+    base, pool, queries = place.pairs.base, place.pairs.pool, len(place.queries)
+    if base.digest != witness["data"]["sha256"]:
+        raise InvalidInput(
+            "the data are not those the witness was made from: their SHA-256 differs"
+        )
+    made = group is None
+    change = place.pairs.changes[0] if made else change_from_json(witness["change"], pool)
+    # it must be a change of these data
+    Pairs(base=base, changes=(change,), how="replay", relation=claim.relation)
+    change.apply(base)
+    coding, weights = _counted(subject, witness["event"], queries)
+    require(witness["query"] < queries, "query", witness["query"], f"in 0..{queries - 1}")
+    return ReplayCase(
+        witness=witness,
+        subject=subject,
+        claim=claim,
+        place=place,
+        change=change,
+        coding=coding,
+        weights=weights,
     )
 
 
-def _exact(case: ReplayCase, laws: list[Law]) -> CellLoss:
-    """Return the leak from the first law to the other, of an event, all events, or a prediction."""
+def _subject(witness: Raw, claim: Claim, stack: ExitStack) -> AuditTarget:
+    """Build what a witness names: a user's own in another process, which ends with the stack."""
+    if witness["target"] is None:
+        raise InvalidInput(
+            f"'{witness['name']}' cannot be made again from what a witness holds: replay it from "
+            "Python"
+        )
+    numbers = witness["numbers"]
+    free = witness.get("free")
+    answers = AnswerKind(
+        labels=tuple(witness["labels"]),
+        numbers=None if numbers is None else (float(numbers[0]), float(numbers[1])),
+        free=free is not None,
+        together=0 if free is None else free["together"],
+        output=None if free is None else output_from_json(free.get("output")),
+    )
+    build = partial(
+        resolve, witness["target"], witness["parameters"], (claim,), answers, name=witness["name"]
+    )
+    if CAN_FORK and foreign(witness):
+        known = {"address": witness["target"], "parameters": witness["parameters"]}
+        elsewhere = introduced(witness["name"], build, Limits(), **known)
+        stack.callback(elsewhere.hosts.close)
+        return as_audited(replace(elsewhere, claims=(claim,)), claim)
+    return as_audited(build(), claim)
+
+
+def _group(witness: Raw, file: str | None) -> PairGroup:
+    """Make the data of a witness again, with the changed records and the queries."""
+    data, base = witness["data"], _dataset(witness["data"])
+    pool = lines = None
+    if base is not None:
+        queries = points(data["queries"], "queries")
+    elif data["kind"] == "source":
+        source, cut = data["source"], data["source"]["split"]
+        parts = split(
+            load(file or source["name"], source.get("target")),
+            train=cut["train"],
+            queries=cut["queries"],
+            train_queries=cut.get("train_queries", 0),
+            seed=cut["seed"],
+        )
+        base, pool, lines = parts.train, parts.pool, parts.lines
+        queries = points(data["queries"], "queries") if "queries" in data else parts.queries
+    else:
+        raise InvalidInput(
+            "the data of this witness lived in memory only: replay it from Python with the same "
+            "pairs and queries"
+        )
+    pairs = Pairs(
+        base=base,
+        changes=(change_from_json(witness["change"], pool),),
+        how="replay",
+        pool=pool,
+        relation=witness["claim"]["relation"],
+    )
+    return PairGroup(pairs=pairs.in_file(lines), queries=queries, kind="data", reason="replay")
+
+
+def _dataset(data: Raw) -> Dataset | None:
+    """Return the dataset that a witness carries; None where it carries none."""
+    if data["kind"] == "rows":
+        return rows_from_json(data)
+    if data["kind"] == "values":
+        return Values(data["values"])
+    return Labelled(data["X"], data["y"]) if data["kind"] == "inline" else None
+
+
+def _counted(subject: AuditTarget, event: Any, queries: int) -> tuple[Coding, NDArray[np.int64]]:
+    """Return how answers are counted, and the symbols' weights, 1 inside the event."""
+    if isinstance(event, dict) and "pattern" in event:
+        pattern = pattern_from_json(event["pattern"])
+        return Matches(pattern=pattern, by_query=subject.by_query), np.array([0, 1])
+    if isinstance(event, dict):
+        ((kind, threshold),) = event.items()
+        require(kind in ("at_least", "below"), "event", event, "at_least or below a threshold")
+        above = kind == "at_least"
+        return Bins(np.full((queries, 1), float(threshold))), np.array(
+            [not above, above], dtype=np.int64
+        )
+    if subject.numbers is not None:
+        require(event == [], "event", event, "a half-line, or empty where the claim is about means")
+        return Rounded(*subject.numbers), np.arange(GRID + 1)
+    inside = np.isin(subject.labels, event)
+    require(inside.sum() == len(event) > 0, "event", event, f"labels out of {subject.labels}")
+    return Labels(subject.labels), inside.astype(np.int64)
+
+
+def _computed_again(case: ReplayCase, sides: Sequence[tuple[Any, Change | None]]) -> Replay:
+    """Compute the leak of a witness again: of an event, of all events, or of a prediction."""
+    claim, recorded, query = case.claim, case.recorded, case.witness["query"]
+    laws = []
+    for state, change in sides:
+        law = case.subject.law(state, case.place.queries, "S" if change is None else "S'")
+        if law is None:
+            raise InvalidInput(
+                f"{case.subject.name} has no exact law any more for the data of this witness"
+            )
+        laws.append(law)
     check_alike(laws[0], laws[1], "S'")
-    leaks = readable(case.subject, case.claim, laws[0])
-    one, other = (law.table[case.query] for law in laws)
+    leaks = readable(case.subject, claim, laws[0])
+    one, other = (law.table[query] for law in laws)
     error = max(law.error for law in laws)
     if isinstance(laws[0], FiniteLaw):
         event = case.weights > 0
@@ -151,66 +316,54 @@ def _exact(case: ReplayCase, laws: list[Law]) -> CellLoss:
             np.array([logsumexp(log_p[~event]), logsumexp(log_p[event])]) for log_p in (one, other)
         )
         error += UNIT_ROUNDOFF * len(event)
-    return leaks.loss(one, other, error)
-
-
-def _law(case: ReplayCase, state: Any, where: str) -> Law:
-    law: Law | None = case.subject.law(state, case.place.queries, where)
-    if law is None:
-        raise InvalidInput(
-            f"{case.subject.name} has no exact law any more for the data of this witness"
-        )
-    return law
+    found = leaks.loss(one, other, error)
+    value = float(found.value)
+    return Replay(
+        loss=value,
+        reproduced=value == recorded or abs(value - recorded) <= TOLERANCE * max(1.0, recorded),
+        refuted=float(found.certain) > claim.promised and claim.status != "measured",
+        expected=claim.expected == "refuted",
+        words=f"{claim.quantity} {value:.12g}, recorded {recorded:.12g}",
+    )
 
 
 def _judged(case: ReplayCase, tally: Tallied) -> Replay:
     """Hold trials against a witness: the same ones, or fresh ones where its coins are not ours."""
-    assert case.trials is not None
-    own = case.trials.get("own_coins")
+    trials = case.witness["trials"]
+    own = trials.get("own_coins")
     if own is None and case.subject.seeded:
-        return _compared(case, case.trials, tally)
-    return _certified(case, own or BEFORE, int(case.trials["draws"]), tally)
+        return _compared(case, trials, tally)
+    return _certified(case, own or BEFORE, int(trials["draws"]), tally)
 
 
 def _certified(case: ReplayCase, own: Raw, draws: int, tally: Tallied) -> Replay:
     """Bound the leak of the witness's event anew, on fresh trials, by the test of the record."""
-    claim, recorded = case.claim, case.recorded
+    claim, recorded, method = case.claim, case.recorded, own["method"]
     one, other = tally([{"phase": FRESH, "draws": draws}])
-    cell, seen = _cell(case, own, one, other)
-    value = kind_of(claim).lower(cell, float(own["alpha"]))
-    refuted, before = (
-        value > claim.promised,
-        recorded > claim.promised or "stopped_early" in case.witness,
-    )
-    least, allowed = apart(value, claim.promised, DOWN)
-    recalled = "" if refuted == before else f", recorded {loss(recorded, DOWN)}"
-    limit = "" if claim.status == "measured" else f", the claim allows {allowed}"
-    return Replay(
-        loss=value,
-        reproduced=refuted == before,
-        refuted=refuted and claim.status != "measured",
-        expected=claim.expected == "refuted",
-        words=f"on fresh trials the {claim.quantity} is at least {least}{seen}{recalled}{limit}",
-        change=_in_file(case),
-        fresh=True,
-    )
-
-
-def _cell(case: ReplayCase, own: Raw, one: Tally, other: Tally) -> tuple[Recorded, str]:
-    """Return what is bounded anew, and its counts in words."""
     if isinstance(case.coding, Rounded):
-        spread = tuple(map(float, own["spreads"]))
+        spread, seen = tuple(map(float, own["spreads"])), ""
         histograms = Histograms(
             one=tuple(one.tolist()),
             other=tuple(other.tolist()),
             spreads=(spread[0], spread[1]),
             limits=(case.coding.low, case.coding.high),
         )
-        return Recorded(method=own["method"], counts=None, histograms=histograms), ""
-    n, x, y = int(one.sum()), int(one @ case.weights), int(other @ case.weights)
-    counts = Counts(x=x, n1=n, y=y, n0=n)
-    cell = Recorded(method=own["method"], counts=counts, histograms=None)
-    return cell, f" ({x:,} of {n:,} against {y:,} of {n:,})"
+        cell = Recorded(method=method, counts=None, histograms=histograms)
+    else:
+        n, x, y = int(one.sum()), int(one @ case.weights), int(other @ case.weights)
+        seen = f" ({x:,} of {n:,} against {y:,} of {n:,})"
+        counts = Counts(x=x, n1=n, y=y, n0=n)
+        cell = Recorded(method=method, counts=counts, histograms=None)
+    value = kind_of(claim).lower(cell, float(own["alpha"]))
+    refuted = value > claim.promised
+    same = refuted == (recorded > claim.promised or "stopped_early" in case.witness)
+    measured = claim.status == "measured"
+    least, allowed = apart(value, claim.promised, DOWN)
+    recalled = "" if same else f", recorded {loss(recorded, DOWN)}"
+    limit = "" if measured else f", the claim allows {allowed}"
+    words = f"on fresh trials the {claim.quantity} is at least {least}{seen}{recalled}{limit}"
+    found = case.found(value, words, same=same, refuted=refuted and not measured)
+    return replace(found, fresh=True)
 
 
 def _compared(case: ReplayCase, trials: Raw, tally: Tallied) -> Replay:
@@ -235,14 +388,8 @@ def _compared(case: ReplayCase, trials: Raw, tally: Tallied) -> Replay:
     else:
         value = max(0.0, float(scale_of(claim).between(x / n, y / n)))
         words = f"{x} of {n} against {y} of {n}, recorded {trials['x']} against {trials['y']}"
-    return Replay(
-        loss=value,
-        reproduced=same,
-        refuted=same and (stopped or case.recorded > claim.promised),
-        expected=claim.expected == "refuted",
-        words=words,
-        change=_in_file(case),
-    )
+    refuted = same and (stopped or case.recorded > claim.promised)
+    return case.found(value, words, same=same, refuted=refuted)
 
 
 def _refuted_early(case: ReplayCase, counted: Callable[[RawParts], tuple[int, int]]) -> bool:
@@ -259,24 +406,15 @@ def _refuted_early(case: ReplayCase, counted: Callable[[RawParts], tuple[int, in
     )
 
 
-def _in_file(case: ReplayCase) -> str:
-    """Tell what was changed by the lines of the file; empty where there is no file."""
-    return str(case.change) if changed_lines(case.change) else ""
-
-
-def _drawn_here(case: ReplayCase, state: Any, neighbour: Any) -> Tallied:
+def _drawn_here(case: ReplayCase, sides: Sequence[tuple[Any, Change | None]]) -> Tallied:
     """Return what draws parts of the trials, and counts the symbols answered on both sides."""
-    assert case.trials is not None
-    seed = int(case.trials["seed"])
-    sides: list[tuple[Any, Change | None]] = [(state, None), (neighbour, case.change)]
-    if case.flipped:
-        sides.reverse()
+    seed, query = int(case.witness["trials"]["seed"]), case.witness["query"]
 
     def counted(state: Any, side: Change | None, part: Raw) -> Tally:
         size, phase = int(part["draws"]), part["phase"]
         every: Tally = draw(
             case.subject, state, case.place, side, size, case.coding, phase=phase, seed=seed
-        )[case.query]
+        )[query]
         return every
 
     def tally(parts: RawParts) -> tuple[Tally, Tally]:
@@ -291,12 +429,10 @@ def _drawn_here(case: ReplayCase, state: Any, neighbour: Any) -> Tallied:
 @contextmanager
 def _drawn_there(case: ReplayCase) -> Iterator[Tallied]:
     """Draw the trials of a learned event where the mechanism runs."""
-    told = "trials, as its event was learned"
-    require(case.trials is not None, "the witness", "no trials", told)
-    assert case.trials is not None
+    trials, query = case.witness["trials"], case.witness["query"]
+    require(trials is not None, "the witness", "no trials", "trials, as its event was learned")
     group = replace(case.place, pairs=replace(case.place.pairs, changes=(case.change,)))
-    runner = TrialRunner(case.subject, (group,), (case.coding,), int(case.trials["seed"]))
-
+    runner = TrialRunner(case.subject, (group,), (case.coding,), int(trials["seed"]))
     with executor(runner, ExecutorOptions()) as opened:
 
         def tally(parts: RawParts) -> tuple[Tally, Tally]:
@@ -306,9 +442,8 @@ def _drawn_there(case: ReplayCase) -> Iterator[Tallied]:
                 for pair in ((0, None) if case.flipped else (None, 0))
                 for part in parts
             ]
-            found = [counts[case.query] for counts in opened.counts(tasks)]
-            return sum(found[1 : len(parts)], found[0]), sum(
-                found[len(parts) + 1 :], found[len(parts)]
-            )
+            found = [counts[query] for counts in opened.counts(tasks)]
+            half = len(parts)
+            return sum(found[1:half], found[0]), sum(found[half + 1 :], found[half])
 
         yield tally

@@ -1,4 +1,4 @@
-"""Regression of a run: what has become worse, or better, from one record to another.
+"""What has become worse from one record of a run to another, result by result.
 
 Nothing about one entry depends on which others there are.
 """
@@ -7,24 +7,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dpassay.claims import Claim
-from dpassay.numerics import DOWN, UP, written
-from dpassay.record.comparer import Comparer, Difference, RiseLimit
-from dpassay.record.entries import (
-    change_of,
-    claim_of,
-    entry_keys,
-    own,
-    promises,
-    recovered,
-    renamings,
-    restated,
-    retargeted,
-    vanished,
-)
+from dpassay.claims import Claim, claim_from_json
+from dpassay.numerics import DOWN, UP, lower_number, percent, upper_number, written
+from dpassay.record.comparer import Comparer, Difference, RiseLimit, difference
+from dpassay.record.entries import entry_keys, promises, renamings
+from dpassay.record.files import witness_file
 from dpassay.record.rebound import (
     Span,
     bounds_at_alpha,
@@ -33,8 +23,11 @@ from dpassay.record.rebound import (
     in_common,
     worst,
 )
+from dpassay.record.trust import trust_of
 
 Raw = Mapping[str, Any]
+
+MOVE = "if it is the same under a new name, move the baseline, then run again"
 
 
 class RunComparer(Comparer):
@@ -49,60 +42,125 @@ class RunComparer(Comparer):
         """Return results by what they are about."""
         return dict(zip(entry_keys(record["results"]), record["results"], strict=True))
 
-    def came(self, entry: Raw) -> Iterable[Difference]:
+    def own(self, entry: Raw) -> Iterator[Difference]:
+        """Yield a refutation or an error that nobody expects."""
+        claim, verdict, known = _claim(entry), entry["verdict"], entry["expected"] == "refuted"
+        if verdict == "refuted" and not known:
+            sure = f"certified at {percent(entry['confidence'])} confidence"
+            sure = sure if entry["exact"] is None else "computed from the exact law"
+            held = entry["witness"]
+            lost = not held or held["target"] is None or held["data"].get("kind") == "memory"
+            yield difference(
+                entry,
+                "refuted",
+                f"{claim} is refuted: {entry['reason']}; {sure}",
+                float(entry["lower"]),
+                witness=(held or {}).get("words", ""),
+                # the file below the record's folder; data of memory cannot be replayed
+                replay="" if lost else f"{witness_file(entry['id'])}{trust_of(held)}",
+            )
+        elif verdict == "error":
+            yield difference(entry, "failed", f"{claim} could not be audited: {entry['reason']}")
+        elif known and verdict != "refuted":
+            words = f"{claim} is known to be wrong and was not refuted: the audit is blind"
+            yield difference(entry, "failed", words)
+
+    def came(self, entry: Raw) -> str:
         """Say that a result is new."""
-        yield from own(entry)
-        words = f"was not audited before: {claim_of(entry)}, {entry['verdict']}"
-        yield change_of(entry, "new", words)
+        return f"was not audited before: {_claim(entry)}, {entry['verdict']}"
 
     def went(self, entry: Raw) -> Difference:
         """Say that a result is gone, and under which other name it may be there."""
-        names = renamings(self.old["results"], self.new["results"])
-        return vanished(entry, self.after.values(), names)
+        mechanism = entry["mechanism"]
+        words = f"{_claim(entry)} was {entry['verdict']}, and is not audited any more"
+        if any(other["mechanism"] == mechanism for other in self.after.values()):
+            words += "; the mechanism is there, with other parameters or another claim"
+        name = renamings(self.old["results"], self.new["results"]).get(mechanism)
+        if name is None:
+            return difference(entry, "vanished", words)
+        words += f"; {name} is new, with equal claims and parameters: {MOVE}"
+        return difference(entry, "vanished", words, renamed=(mechanism, name))
 
-    def both(self, old: Raw, new: Raw) -> Iterable[Difference]:
-        """Say what is different of a result."""
-        said = list(own(new))
-        yield from said
-        if not said:
-            yield from recovered(old, new)
+    def recovered(self, old: Raw, new: Raw) -> str:  # noqa: ARG002
+        """Say what was wrong with the old result."""
+        return f"{_claim(old)} was {old['verdict']}: {old['reason']}"
+
+    def both(self, old: Raw, new: Raw) -> Iterator[Difference]:
+        """Yield what is different of a result: its claim, its target, its power, its leak."""
+        before, after = promises(old), promises(new)
         # from counts a leak at another delta can be made anew
-        held = promises(new)[1:] == promises(old)[1:] or old["exact"] is None
-        yield from restated(old, new, held=held)
+        held = after[1:] == before[1:] or old["exact"] is None
+        yield from _restated(old, new, held=held)
         if "error" in (old["verdict"], new["verdict"]):
             return
-        yield from retargeted(old, new)
-        if new["expected"] == "refuted":
-            return
-        yield from blinder(old, new, self.tolerance, self.alpha)
-        if held:
-            yield from leak_moved(old, new, self.tolerance, self.alpha)
+        yield from _retargeted(old, new)
+        if new["expected"] != "refuted":
+            yield from _blinder(old, new, self.tolerance, self.alpha)
+            yield from _leak_moved(old, new, self.tolerance, self.alpha) if held else ()
 
-    def rise_limits(self) -> Iterable[RiseLimit]:
-        """Say which rise of each sampled leak would have been seen."""
-        for key, result in self.after.items():
-            old = self.before.get(key)
-            if old is not None and is_watched(old) and is_watched(result):
-                yield rise_limit(old, result, self.tolerance, self.alpha)
+    def rise_limits(self) -> Iterator[RiseLimit]:
+        """Yield which rise of each sampled leak would have been seen.
+
+        A claim that is known to be wrong is not watched.
+        """
+        for key, new in self.after.items():
+            both = (new, self.before.get(key))
+            if all(
+                each is not None
+                and each["verdict"] != "error"
+                and each["exact"] is None
+                and each["expected"] != "refuted"
+                for each in both
+            ):
+                yield _rise_limit(self.before[key], new, self.tolerance, self.alpha)
 
 
-PLACES = {"pairs": "pairs", "queries": "query points"}
-"""Fields of `searched` that say where an audit looked."""
+def _claim(result: Raw) -> Claim:
+    return claim_from_json(dict(result["claim"]), result["expected"])
 
 
-def blinder(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Difference]:
-    """Say what an audit has lost, judged by what does not move when alpha is shared.
+def _restated(old: Raw, new: Raw, *, held: bool) -> Iterator[Difference]:
+    """Say that a claim promises more or less, or is described in other words."""
+    before, after = promises(old), promises(new)
+    if before != after:
+        tighter = all(one <= other for one, other in zip(after, before, strict=True))
+        words = f"the claim is {_claim(new)} and was {_claim(old)}"
+        if not held:
+            words += (
+                "; at another delta a computed loss is another, so whether it rose was NOT looked "
+                "at"
+            )
+        yield difference(new, "tightened" if tighter else "weakened", words)
+    for name in ("unit", "coins"):
+        was, now = old["claim"][name], new["claim"][name]
+        if was != now:
+            yield difference(new, "reworded", f"the claim's {name}: '{now}', and was '{was}'")
 
-    Shared with another mechanism, that is.
+
+def _retargeted(old: Raw, new: Raw) -> Iterator[Difference]:
+    """Say that a name stands for something else: the witness names it, where there is evidence."""
+    before, after = ((result["witness"] or {}).get("target") for result in (old, new))
+    if before == after:
+        return
+    one, other = ("an object in memory" if each is None else each for each in (after, before))
+    words = f"{new['mechanism']} stands for {one}, and stood for {other}"
+    if before is None or after is None:
+        yield difference(new, "repointed", words)
+    else:
+        yield difference(new, "repointed", f"{words}; {MOVE}", renamed=(before, after))
+
+
+def _blinder(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterator[Difference]:
+    """Say what an audit has lost, judged by what does not move when other results share alpha.
 
     So for trials neither the recorded detectable leak nor `inconclusive` says anything: what so
     many trials can detect is worked out anew, at the common alpha and at the cells of the old
     record.
     """
-    claim, here, there = claim_of(new), new["searched"], old["searched"]
-    draws, before = (draws_of(result["per_query"][0]) for result in (new, old))
+    claim, here, there = _claim(new), new["searched"], old["searched"]
+    draws, before = (_draws(result["per_query"][0]) for result in (new, old))
     # where nothing depends on a query, one will do
-    places = PLACES if here.get("asked", True) else {"pairs": PLACES["pairs"]}
+    places = {"pairs": "pairs"} | ({"queries": "query points"} if here.get("asked", True) else {})
     lost = [
         f"{words} {here[name]:,} instead of {there[name]:,}"
         for name, words in places.items()
@@ -110,92 +168,79 @@ def blinder(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Diff
     ]
     gone, found = _elsewhere(there, here), _elsewhere(here, there)
     if gone:
-        lost.append(f"looked elsewhere: {_list(found)} instead of {_list(gone)}")
+        lost.append(f"looked elsewhere: {found or 'nowhere'} instead of {gone}")
     if new["exact"] is None and old["exact"] is not None:
         lost.append("sampled, and was computed")
     if 0 < draws < before:
         seen, could = (detectable_at_alpha(old, claim, each, alpha) for each in (draws, before))
         if seen - could > tolerance * claim.promised:
-            trials = f"{draws:,} instead of {before:,} trials a side"
             lost.append(
-                f"{trials}: detectable {written(seen, 4, UP)} instead of {written(could, 4, UP)} "
-                "at one error probability"
+                f"{draws:,} instead of {before:,} trials a side: detectable "
+                f"{written(seen, 4, UP)} instead of {written(could, 4, UP)} at one error "
+                "probability"
             )
     if new["exact"] is not None and new["verdict"] == "inconclusive" != old["verdict"]:
         lost.append(f"inconclusive: {new['reason']}")
     if lost:
         sampled = new["exact"] is None
-        size = (
-            detectable_at_alpha(new, claim, draws, alpha) if sampled else float(new["detectable"])
-        )
-        yield change_of(new, "blinder", "; ".join(lost), size)
+        size = detectable_at_alpha(new, claim, draws, alpha) if sampled else new["detectable"]
+        # rounded as written, so that a suppression may quote it
+        size = float(upper_number(float(size)))
+        yield difference(new, "blinder", "; ".join(lost), size)
 
 
-def _elsewhere(one: Raw, other: Raw) -> list[str]:
-    """Say, in words, which searches of one record the other has not made."""
+def _elsewhere(one: Raw, other: Raw) -> str:
+    """Return, in words, the searches of one record that the other has not made."""
     left: Counter[str] = Counter(other["keys"])
     missing = []
     for key, how in zip(one["keys"], one["how"], strict=True):
         left[key] -= 1
         if left[key] < 0:
-            missing.append(how)
-    return missing
+            missing.append(f"'{how}'")
+    return ", ".join(missing)
 
 
-def _list(how: Iterable[str]) -> str:
-    return ", ".join(f"'{each}'" for each in how) or "nowhere"
-
-
-def draws_of(cell: Raw) -> int:
+def _draws(cell: Raw) -> int:
     """Return the certification trials per side of a cell; 0 where the law was computed."""
     if cell["counts"] is not None:
         return int(cell["counts"]["n1"])
     return 0 if cell["histograms"] is None else sum(cell["histograms"]["one"])
 
 
-def leak_moved(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Difference]:
+def _leak_moved(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterator[Difference]:
     """Say that a leak moved, by more than the tolerance and so that the two intervals do not meet.
 
     Which cells are certified is chosen by the screening, from noise: only the very same cell tells
     whether the mechanism has changed, or any cell where the law was computed for all of them.
     """
-    claim, (here, there) = claim_of(new), in_common(old, new)
-    margin, alike = tolerance * claim.promised, _sought_alike(old, new)
+    claim, (here, there) = _claim(new), in_common(old, new)
+    margin, alike = tolerance * claim.promised, _sought(old) == _sought(new)
     before, after = (bounds_at_alpha(each, claim, alpha) for each in (old, new))
-    one_by_one = [
-        *zip(
-            bounds_of_cells(old, claim, alpha, here),
-            bounds_of_cells(new, claim, alpha, there),
-            strict=True,
-        )
-    ]
+    was, now = (bounds_of_cells(*each, alpha) for each in ((old, claim, here), (new, claim, there)))
+    one_by_one = [*zip(was, now, strict=True)]
+    every = len(here) == len(old["per_query"]) == len(new["per_query"])
 
-    def spans(*, known: bool) -> tuple[Span, Span] | None:
+    def spans(result: Raw) -> list[tuple[Span, Span]]:
         """Return old and new bounds at cells whose leaks may be held against each other."""
-        if len(here) == len(old["per_query"]) == len(new["per_query"]) or (alike and known):
-            return before, after
-        if not one_by_one:
-            return None
-        return worst(one for one, _ in one_by_one), worst(other for _, other in one_by_one)
+        if every or (alike and result["exact"] is not None):
+            return [(before, after)]
+        return [(worst(was), worst(now))] if here else []
 
-    rise, fall = spans(known=old["exact"] is not None), spans(known=new["exact"] is not None)
-    rises = [
-        each
-        for each in (*one_by_one, rise)
-        if each is not None and _above(each[1], each[0], margin)
-    ]
+    rises = [each for each in (*one_by_one, *spans(old)) if _above(each[1], each[0], margin)]
+    falls = [each for each in spans(new) if _above(each[0], each[1], margin)]
     if rises:
         most = max(rises, key=lambda both: both[1][0] - both[0][1])
-        yield change_of(new, "rose", _moved(most, old, new, claim), max(after[0], most[1][0]))
+        size = float(lower_number(max(after[0], most[1][0])))
+        yield difference(new, "rose", _moved(most, old, new, claim), size)
     elif _above(after, before, margin):
         words = (
             f"the {claim.quantity} is at least {written(after[0], way=DOWN)} at a cell that the "
             f"old record had not certified, and was at most {written(before[1], way=UP)} at those "
             f"it lists; whether it rose there is not known; the claim allows {claim.promised:g}"
         )
-        yield change_of(new, "elsewhere", words)
-    elif fall is not None and _above(fall[0], fall[1], margin):
-        yield change_of(new, "fell", _moved(fall, old, new, claim))
+        yield difference(new, "elsewhere", words)
+    elif falls:
+        yield difference(new, "fell", _moved(falls[0], old, new, claim))
 
 
 def _above(one: Span, other: Span, margin: float) -> bool:
@@ -203,56 +248,34 @@ def _above(one: Span, other: Span, margin: float) -> bool:
     return one[0] > other[1] and one[0] - other[0] > margin
 
 
-def _sought_alike(old: Raw, new: Raw) -> bool:
-    """Return whether two records have audited the same cells, if the data are the same."""
-    here, there = (
-        (
-            *(result["searched"][name] for name in ("pairs", "queries", "keys")),
-            {cell.get("data") for cell in result["per_query"]},
-        )
-        for result in (new, old)
-    )
-    return here == there
+def _sought(result: Raw) -> tuple[Any, ...]:
+    """Return which cells a record has audited, of which data."""
+    names = ("pairs", "queries", "keys")
+    data = {cell.get("data") for cell in result["per_query"]}
+    return (*(result["searched"][name] for name in names), data)
 
 
 def _moved(bounds: tuple[Span, Span], old: Raw, new: Raw, claim: Claim) -> str:
-    before, after = bounds
-    return (
-        f"the {claim.quantity} is {_span(after, new)} and was {_span(before, old)}; the claim "
-        f"allows {claim.promised:g}"
+    was, now = (
+        f"between {written(low, way=DOWN)} and {written(high, way=UP)} at the cells that both "
+        "certified"
+        if result["exact"] is None
+        else written(high)
+        for (low, high), result in zip(bounds, (old, new), strict=True)
     )
+    return f"the {claim.quantity} is {now} and was {was}; the claim allows {claim.promised:g}"
 
 
-def _span(bounds: Span, result: Raw) -> str:
-    if result["exact"] is not None:
-        return written(bounds[1])
-    return (
-        f"between {written(bounds[0], way=DOWN)} and {written(bounds[1], way=UP)} at the cells "
-        "that both certified"
-    )
-
-
-def is_watched(result: Raw) -> bool:
-    """Return whether a result has trials that a rise could be seen in.
-
-    A claim that is known to be wrong is not watched.
-    """
-    return bool(
-        result["verdict"] != "error" and result["exact"] is None and result["expected"] != "refuted"
-    )
-
-
-def rise_limit(old: Raw, new: Raw, tolerance: float, alpha: float) -> RiseLimit:
-    """Say which rise would have been seen at the cells that both records have counted."""
-    claim, (here, there) = claim_of(new), in_common(old, new)
+def _rise_limit(old: Raw, new: Raw, tolerance: float, alpha: float) -> RiseLimit:
+    """Return which rise would have been seen at the cells that both records have counted."""
+    claim, (here, there) = _claim(new), in_common(old, new)
     before, least = (0.0, math.inf), math.inf
     if here:
-        every = bounds_of_cells(old, claim, alpha, here)
+        every = bounds_of_cells(old, claim, here, alpha)
         most = max(range(len(here)), key=lambda k: every[k][0])
         before, cells = every[most], (there[most], *there[:most], *there[most + 1 :])
-        must_exceed = max(before[1], before[0] + tolerance * claim.promised)
-        draws = draws_of(there[most])
-        least = detectable_at_alpha(new, claim, draws, alpha, must_exceed, cells)
+        limit = max(before[1], before[0] + tolerance * claim.promised)
+        least = detectable_at_alpha(new, claim, _draws(there[most]), alpha, limit, cells)
     return RiseLimit(
         id=new["id"],
         quantity=claim.quantity,

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.changes import Change, change_key, changed_lines, in_file
+from dpassay.changes import change_key, changed_lines, in_file
 from dpassay.claims import Claim
-from dpassay.engine.early import Stopped
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.result import Result
 from dpassay.numerics import (
@@ -38,6 +37,11 @@ FALSE_POSITIVE = np.array([rounded(level, 6, NEAREST) for level in LEVELS[::4]])
 CURVE_DIGITS = 6
 """Significant digits of the points of a band; where they belong is written in full, or they would
 belong elsewhere."""
+EVIDENCE = (
+    *("lower", "upper", "exact", "error", "detectable", "sight", "alpha", "spending"),
+    *("confidence", "searched", "witness", "any_size", "fixed_n", "other", "fit"),
+)
+"""Fields that are null where there is no evidence."""
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
 
 
@@ -46,84 +50,77 @@ def make_record(run: Mapping[str, Any], results: Iterable[Result]) -> dict[str, 
     from dpassay import __version__
 
     versions = {name: metadata.version(name) for name in PACKAGES}
-    facts = {"version": __version__, "packages": versions} | dict(run)
     return {
         "schema": RUNS.schema,
-        "run": facts,
+        "run": {"version": __version__, "packages": versions} | dict(run),
         "results": [result_json(result, run["confidence"]) for result in results],
     }
 
 
+def record_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) that every record is valid under."""
+    return read_schema("record")
+
+
 def result_json(result: Result, confidence: float) -> dict[str, Any]:
     """Return the record's entry of one result."""
+    claim, target, evidence = result.claim, result.target, result.evidence
+    derived = _numbers(target.derived)
     entry: dict[str, Any] = {
         "id": result.id,
-        "mechanism": result.target.name,
-        "parameters": result.target.parameters,
-        **_derived(result),
-        "claim": result.claim.as_json(),
+        "mechanism": target.name,
+        "parameters": target.parameters,
+        # what is in force for parameters that were left out
+        **({"derived": derived} if derived else {}),
+        "claim": claim.as_json(),
         "verdict": result.verdict,
         "reason": result.outcome.reason,
-        "expected": result.claim.expected,
+        "expected": claim.expected,
         "mode": result.mode,
     }
-    evidence = result.evidence
     if evidence is None:
-        empty = (
-            "lower",
-            "upper",
-            "exact",
-            "error",
-            "detectable",
-            "sight",
-            "alpha",
-            "spending",
-            "confidence",
-            "searched",
-            "witness",
-            "any_size",
-            "fixed_n",
-            "other",
-            "fit",
-        )
-        return entry | dict.fromkeys(empty) | {"trials": 0, "per_query": []}
-    sampled, claimed = evidence.mode == "monte-carlo", result.claim.promised
-    found = with_few_profiles(
-        entry
-        | {
-            "lower": lower_number(evidence.lower.value, claimed),
-            "upper": upper_number(evidence.upper.value),
-            **_computed(evidence.worst.exact),
-            "detectable": upper_number(evidence.detectable),
-            "sight": evidence.sight.as_json() if sampled else None,
-            "alpha": number(evidence.alpha),
-            "spending": None
-            if evidence.spending is None
-            else _numbers(evidence.spending.as_json()),
-            "confidence": number(confidence) if sampled else 1,
-            "trials": evidence.trials,
-            "searched": evidence.searched,
-            "witness": make_witness(result),
-            "any_size": _any_size(evidence, result.claim),
-            "fixed_n": result.target.mechanism.fixed_n,
-            "other": _other(result),
-            "fit": _fit(evidence),
-            "per_query": [_cell(cell, evidence, result.target, claimed) for cell in evidence.cells],
-        }
-        | ({"stopped_early": _stopped(evidence.stopped)} if evidence.stopped else {})
-        | ({"again": list(evidence.again)} if evidence.again else {})
-        | ({"findings": told} if (told := _findings(result)) else {})
-        | ({"clearest": make_witness(result, cell)} if (cell := clearest(result)) else {})
-        | ({"looked_at": part} if (part := result.target.looked_at(result.claim)) else {})
-    )
+        return entry | dict.fromkeys(EVIDENCE) | {"trials": 0, "per_query": []}
+    sampled, spending, fit = evidence.mode == "monte-carlo", evidence.spending, evidence.fit
+    entry |= {
+        "lower": lower_number(evidence.lower.value, claim.promised),
+        "upper": upper_number(evidence.upper.value),
+        **_computed(evidence.worst.exact),
+        "detectable": upper_number(evidence.detectable),
+        "sight": evidence.sight.as_json() if sampled else None,
+        "alpha": number(evidence.alpha),
+        "spending": None if spending is None else _numbers(spending.as_json()),
+        "confidence": number(confidence) if sampled else 1,
+        "trials": evidence.trials,
+        "searched": evidence.searched,
+        "witness": make_witness(result),
+        "any_size": _any_size(evidence, claim),
+        "fixed_n": target.mechanism.fixed_n,
+        "other": _other(result),
+        "fit": None if fit is None else _numbers(asdict(fit)),
+        "per_query": [_cell(cell, evidence, target, claim.promised) for cell in evidence.cells],
+    }
+    cell, stopped = clearest(result), evidence.stopped
+    optional = {
+        # how an e-process refuted the claim before all trials were drawn
+        "stopped_early": stopped
+        and {
+            "test": stopped.test,
+            "trials": stopped.trials,
+            "planned": stopped.of,
+            "e_value": lower_number(stopped.e_value, stopped.threshold),
+            "threshold": upper_number(stopped.threshold),
+        },
+        "again": list(evidence.again),
+        "findings": _findings(result),
+        "clearest": cell and make_witness(result, cell),
+        "looked_at": target.looked_at(claim),
+    }
+    entry = with_few_profiles(entry | {name: told for name, told in optional.items() if told})
     # the profiles that are kept are written in full
-    per_query = [
-        told
-        if told["profile"] is None or cell.profile is None
-        else {**told, "profile": _profile(cell.profile)}
-        for told, cell in zip(found["per_query"], evidence.cells, strict=True)
-    ]
-    return found | {"per_query": per_query}
+    for told, each in zip(entry["per_query"], evidence.cells, strict=True):
+        if told["profile"] is not None and each.profile is not None:
+            told["profile"] = _profile(each.profile)
+    return entry
 
 
 def _findings(result: Result) -> list[dict[str, Any]]:
@@ -131,21 +128,10 @@ def _findings(result: Result) -> list[dict[str, Any]]:
     found = result.findings
     return [
         {"certain": each.certain, "lower": lower_number(each.lower, each.claim.promised)}
-        | ({"witness": make_witness(each)} if number else {})
-        for number, each in enumerate(found)
+        | ({"witness": make_witness(each)} if place else {})
+        for place, each in enumerate(found)
         if result.certain or found[1:]
     ]
-
-
-def _derived(result: Result) -> dict[str, Any]:
-    """Return what is in force for parameters that were left out, where the mechanism says it."""
-    told = _numbers(result.target.derived)
-    return {"derived": told} if told else {}
-
-
-def record_schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) that every record is valid under."""
-    return read_schema("record")
 
 
 def _computed(exact: Computed | None) -> dict[str, Any]:
@@ -155,47 +141,38 @@ def _computed(exact: Computed | None) -> dict[str, Any]:
 
 
 def _cell(cell: Cell, evidence: Evidence, target: AuditTarget, claimed: float) -> dict[str, Any]:
-    group = evidence.groups[cell.group]
-    change = group.pairs.changes[cell.pair]
+    group, lower = evidence.groups[cell.group], cell.lower
+    change, query = group.pairs.changes[cell.pair], group.queries[cell.query]
+    domain, lines = group.kind == "domain", list(changed_lines(change))
+    names = answer_names(target, cell.event, query)
     return {
         "group": group.kind,
         "data": group.digest,
-        "query": cell.query if group.kind != "domain" else cell.group,
-        "point": [float(value) for value in group.queries[cell.query]]
-        if group.kind == "domain"
-        else None,
+        "query": cell.group if domain else cell.query,
+        "point": [float(value) for value in query] if domain else None,
         "pair": cell.pair,
         "change": str(in_file(change, None)),
-        **_in_file(change),
+        # by the lines of the file that its records come from, if they do
+        **({"in_file": {"lines": lines, "change": str(change)}} if lines else {}),
         "pair_key": change_key(change, group.pairs.pool),
         "direction": cell.direction,
         "event": event_json(cell.event),
-        **(
-            {"answer": names}
-            if (names := answer_names(target, cell.event, group.queries[cell.query]))
-            else {}
-        ),
-        "lower": lower_number(cell.lower.value, claimed),
+        **({"answer": names} if names else {}),
+        "lower": lower_number(lower.value, claimed),
         "upper": upper_number(cell.upper.value),
         "exact": _computed(cell.exact)["exact"],
-        "method": cell.lower.method,
+        "method": lower.method,
         "estimate": None if cell.estimate is None else number(cell.estimate.value),
         "p1": number(cell.p1),
         "p0": number(cell.p0),
-        "alpha": number(cell.lower.alpha),
-        "counts": None if cell.lower.counts is None else asdict(cell.lower.counts),
-        "histograms": None if cell.lower.histograms is None else asdict(cell.lower.histograms),
+        "alpha": number(lower.alpha),
+        "counts": None if lower.counts is None else asdict(lower.counts),
+        "histograms": None if lower.histograms is None else asdict(lower.histograms),
         # what tells whether a profile is kept: few are, and all of one takes long
         "profile": None
         if cell.profile is None
         else {"lower": [rounded(each, CURVE_DIGITS, DOWN) for each in cell.profile.lower]},
     }
-
-
-def _in_file(change: Change) -> dict[str, Any]:
-    """Write a change down by the lines of the file that its records come from, if they do."""
-    lines = list(changed_lines(change))
-    return {"in_file": {"lines": lines, "change": str(change)}} if lines else {}
 
 
 def _profile(profile: Profile) -> dict[str, Any]:
@@ -207,12 +184,15 @@ def _profile(profile: Profile) -> dict[str, Any]:
         "trade_off_lower": (below, DOWN),
         "trade_off_upper": (above, UP),
     }
-    short = {
-        name: [rounded(each, CURVE_DIGITS, way) for each in curve]
-        for name, (curve, way) in bands.items()
+    return {
+        "epsilon": profile.epsilon.tolist(),
+        "false_positive": FALSE_POSITIVE.tolist(),
+        **{
+            name: [rounded(each, CURVE_DIGITS, way) for each in curve]
+            for name, (curve, way) in bands.items()
+        },
+        "alpha": number(profile.alpha),
     }
-    where = {"epsilon": profile.epsilon.tolist(), "false_positive": FALSE_POSITIVE.tolist()}
-    return where | short | {"alpha": number(profile.alpha)}
 
 
 def _numbers(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -221,33 +201,19 @@ def _numbers(fields: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _stopped(stopped: Stopped) -> dict[str, Any]:
-    """Write down how an e-process refuted the claim before all trials were drawn."""
-    return {
-        "test": stopped.test,
-        "trials": stopped.trials,
-        "planned": stopped.of,
-        "e_value": lower_number(stopped.e_value, stopped.threshold),
-        "threshold": upper_number(stopped.threshold),
-    }
-
-
 def _any_size(evidence: Evidence, claim: Claim | None = None) -> dict[str, Any] | None:
     found = evidence.any_size
     if found is None:
         return None
     exact, error = computed_number(found.loss, found.error)
-    known = {} if claim is None else {"exceeds": found.exceeds(claim.promised)}
-    return (
-        known
-        | ({"of": found.of} if found.of else {})
-        | {
-            "exact": exact,
-            "error": error,
-            "states": list(found.states),
-            "argument": found.argument,
-        }
-    )
+    return {
+        **({} if claim is None else {"exceeds": found.exceeds(claim.promised)}),
+        **({"of": found.of} if found.of else {}),
+        "exact": exact,
+        "error": error,
+        "states": list(found.states),
+        "argument": found.argument,
+    }
 
 
 def _other(result: Result) -> dict[str, Any] | None:
@@ -256,23 +222,11 @@ def _other(result: Result) -> dict[str, Any] | None:
     if measured is None or measured.evidence is None:
         return None
     evidence, exact = measured.evidence, measured.evidence.worst.exact
+    sampled = {"exact": lower_number(evidence.lower.value), "error": None}
     return {
         "id": measured.id,
         "kind": measured.claim.kind,
-        **(
-            _computed(exact)
-            if exact is not None
-            else {"exact": lower_number(evidence.lower.value), "error": None}
-        ),
+        **(sampled if exact is None else _computed(exact)),
         "any_size": _any_size(evidence),
         "witness": make_witness(measured),
     }
-
-
-def _fit(evidence: Evidence) -> dict[str, Any] | None:
-    fit = evidence.fit
-    return (
-        None
-        if fit is None
-        else {"draws": fit.draws, "tests": fit.tests, "p_value": number(fit.p_value)}
-    )

@@ -3,7 +3,8 @@
 What is wrong with one is said in one line. The files of the schemas abbreviate JSON Schema:
 
 * a text in place of a schema, or behind `is`, names what it stands for: a type of JSON, a
-  definition, `list of` one of them, or several of them with `or` between;
+  definition, `list of` one of them, or several of them with `or` between; behind a colon stands
+  its description;
 * an object has all fields in `properties` but those that end with `?`, and no others.
 
 `read_schema` writes that out.
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -36,25 +37,37 @@ LIST = "list of "
 SHOWN = 80
 """Characters of a value that a message shows."""
 
+Raw = Mapping[str, Any]
+Faults = Iterable["ValidationError"]
+KNOWN: dict[str, Callable[[Any], bool]] = {
+    "integer": lambda value: type(value) is int and abs(value) <= LARGEST,
+    "number": lambda value: type(value) in (int, float) and abs(value) <= FINITE,
+}
+"""What counts as a number of a kind: a truth value does not."""
+
 
 def read_schema(name: str) -> dict[str, Any]:
     """Return a JSON Schema (2020-12) of this package, with its abbreviations written out."""
-    shared, own = _read("shared"), _read(name)
+    folder = resources.files("dpassay.record")
+    shared, own = (
+        json.loads(folder.joinpath(f"{each}.schema.json").read_text(encoding="utf-8"))
+        for each in ("shared", name)
+    )
     names = {**shared["$defs"], **own.pop("$defs", {})}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_whole(own, names)}
-
-
-def _read(name: str) -> dict[str, Any]:
-    file = resources.files("dpassay.record").joinpath(f"{name}.schema.json")
-    held: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return held
 
 
 def _whole(form: str | Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
     """Write out the abbreviations in a schema, at any depth."""
     if isinstance(form, str):
-        meant = [_named(name, names) for name in form.split(" or ")]
-        return meant[0] if len(meant) == 1 else {"anyOf": meant}
+        meant, _, description = form.partition(": ")
+        if description:
+            return _whole({"is": meant, "description": description}, names)
+        if " or " in meant:
+            return {"anyOf": [_whole(each, names) for each in meant.split(" or ")]}
+        if meant.startswith(LIST):
+            return {"type": "array", "items": _whole(meant.removeprefix(LIST), names)}
+        return {"type": meant} if meant in NOUNS else _whole(names[meant], names)
     given = dict(form)
     whole = _whole(given.pop("is"), names) if "is" in given else {}
     if "properties" in given and "required" not in given:
@@ -79,13 +92,6 @@ def _whole(form: str | Mapping[str, Any], names: Mapping[str, Any]) -> dict[str,
     return whole
 
 
-def _named(name: str, names: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a name stands for: a list, a type of JSON, or a definition."""
-    if name.startswith(LIST):
-        return {"type": "array", "items": _named(name.removeprefix(LIST), names)}
-    return {"type": name} if name in NOUNS else _whole(names[name], names)
-
-
 def fault(document: object, name: str) -> str:
     """Say where a document breaks a schema: the place, the value and what is allowed.
 
@@ -108,58 +114,33 @@ def fault(document: object, name: str) -> str:
 def _validator(name: str) -> Any:
     from jsonschema import Draft202012Validator, validators
 
-    types = Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda _, value: _is_integer(value)
+    known = Draft202012Validator.VALIDATORS
+
+    def others(validator: Any, allowed: object, value: Any, schema: Raw) -> Faults:
+        """Check fields that the schema does not name, where it says what they are."""
+        if allowed is False:
+            return ()
+        found: Faults = known["additionalProperties"](validator, allowed, value, schema)
+        return found
+
+    def items(validator: Any, each: Raw, value: Any, schema: Raw) -> Faults:
+        """Check the items of a list; long lists of numbers in one go, which is 20 times as fast."""
+        test = KNOWN.get(each.get("type", ""))
+        plain = each.keys() <= {"type", "minimum", "maximum"} and "prefixItems" not in schema
+        if test is not None and plain and isinstance(value, list):
+            low, high = each.get("minimum", -FINITE), each.get("maximum", FINITE)
+            if all(test(number) and low <= number <= high for number in value):
+                return ()
+        found: Faults = known["items"](validator, each, value, schema)
+        return found
+
+    types = Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {kind: lambda _, value, test=test: test(value) for kind, test in KNOWN.items()}
     )
     checked = validators.extend(
-        Draft202012Validator,
-        validators={"additionalProperties": _others, "items": _items},
-        type_checker=types.redefine("number", lambda _, value: _is_number(value)),
+        Draft202012Validator, {"additionalProperties": others, "items": items}, type_checker=types
     )
     return checked(read_schema(name))
-
-
-def _others(
-    validator: Any, others: object, value: Any, schema: Mapping[str, Any]
-) -> Iterable[ValidationError]:
-    """Check fields without a name in the schema where it says what they are; else allow them."""
-    from jsonschema import Draft202012Validator
-
-    if others is False:
-        return ()
-    found: Iterator[ValidationError] = Draft202012Validator.VALIDATORS["additionalProperties"](
-        validator, others, value, schema
-    )
-    return found
-
-
-def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= FINITE
-
-
-def _items(
-    validator: Any, items: Mapping[str, Any], value: Any, schema: Mapping[str, Any]
-) -> Iterable[ValidationError]:
-    """Check the items of a list; long lists of numbers in one go, which is 20 times as fast."""
-    from jsonschema import Draft202012Validator
-
-    plain = items.keys() <= {"type", "minimum", "maximum"} and items.get("type") in (
-        "number",
-        "integer",
-    )
-    if plain and isinstance(value, list) and "prefixItems" not in schema:
-        low, high = items.get("minimum", -FINITE), items.get("maximum", FINITE)
-        known = _is_integer if items["type"] == "integer" else _is_number
-        if all(known(each) and low <= each <= high for each in value):
-            return ()
-    found: Iterator[ValidationError] = Draft202012Validator.VALIDATORS["items"](
-        validator, items, value, schema
-    )
-    return found
 
 
 def _innermost(error: ValidationError) -> ValidationError:
@@ -177,7 +158,7 @@ def _shown(value: object) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
-def _allowed(schema: Mapping[str, Any]) -> str:
+def _allowed(schema: Raw) -> str:
     """Return what a schema allows, without what it says of the parts of a value."""
     if "anyOf" in schema:
         return " or ".join(map(_allowed, schema["anyOf"]))
@@ -185,19 +166,14 @@ def _allowed(schema: Mapping[str, Any]) -> str:
         return json.dumps(schema["const"])
     if "enum" in schema:
         return f"one of {', '.join(map(json.dumps, schema['enum']))}"
+    sizes = {"at least ": schema.get("minItems"), "at most ": schema.get("maxItems")}
+    if len({*sizes.values()}) == 1:
+        sizes = {"": schema.get("minItems")}
     limits = [f"{sign} {schema[name]:g}" for name, sign in LIMITS.items() if name in schema]
-    kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-    nouns = " or ".join(NOUNS[kind] for kind in kinds)
-    form = f"of the form {schema['pattern']}" if "pattern" in schema else ""
-    return " ".join(filter(None, [nouns, *_lengths(schema), " and ".join(limits), form]))
-
-
-def _lengths(schema: Mapping[str, Any]) -> Sequence[str]:
-    least, most = schema.get("minItems"), schema.get("maxItems")
-    if least == most:
-        return () if least is None else (f"of {least}",)
-    return [
-        f"of {words} {size}"
-        for words, size in (("at least", least), ("at most", most))
-        if size is not None
-    ]
+    parts = (
+        NOUNS[schema["type"]],
+        *(f"of {words}{size}" for words, size in sizes.items() if size is not None),
+        " and ".join(limits),
+        f"of the form {schema['pattern']}" if "pattern" in schema else "",
+    )
+    return " ".join(filter(None, parts))

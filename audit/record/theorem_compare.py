@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dpassay.numerics import written
-from dpassay.record.comparer import Comparer, Difference, Kind
+from dpassay.record.comparer import Comparer, Difference, difference
 from dpassay.record.files import witness_file
 
 Raw = Mapping[str, Any]
@@ -21,8 +21,6 @@ STRENGTH = {"error": 0, "inconclusive": 1, "not refuted": 2, "verified": 3}
 """Verdicts that speak for a statement, the strongest last; an error says nothing."""
 METHODS = {"search": 0, "certified": 1, "exact": 2}
 """By how much they prove of the cases that they name."""
-WORDED = ("printed", "hypotheses", "number", "place")
-"""Texts of a statement."""
 
 
 class TheoremComparer(Comparer):
@@ -32,90 +30,82 @@ class TheoremComparer(Comparer):
 
     def __init__(self, old: Raw, new: Raw, tolerance: float, alpha: float, strict: bool) -> None:
         super().__init__(old, new, tolerance, alpha, strict)
-        measured = (
-            row[name]
-            for rows in (self.before, self.after)
-            for row in rows.values()
-            for name in ("worst", "witness")
-        )
+        rows = (*self.before.values(), *self.after.values())
+        measured = (row[name] for row in rows for name in ("worst", "witness"))
         self.alpha = max((each["alpha"] for each in measured if each), default=0.0)
 
-    def came(self, entry: Raw) -> Iterator[Difference]:
+    def own(self, entry: Raw) -> Iterator[Difference]:
+        """Yield a refutation or an error that nobody expects."""
+        verdict, known = entry["verdict"], entry["expected"] == "refuted"
+        if verdict == "refuted" and entry["expected"] is None:
+            found = entry["witness"]
+            yield difference(
+                entry,
+                "refuted",
+                f"is refuted: {entry['reason']}; {_said(found)}",
+                _finite(_beyond(found, entry["relation"])[0]),
+                witness=_case(found),
+                replay=witness_file(entry["id"]),
+            )
+        elif verdict == "error":
+            yield difference(entry, "failed", f"could not be checked: {entry['reason']}")
+        elif known and verdict != "refuted":
+            words = f"is known to be wrong and is {verdict}: the check is blind"
+            yield difference(entry, "failed", words)
+
+    def came(self, entry: Raw) -> str:
         """Say that a row is new."""
-        yield from _own(entry)
-        yield _change(entry, "new", f"was not checked before; it is {entry['verdict']}")
+        return f"was not checked before; it is {entry['verdict']}"
 
     def went(self, entry: Raw) -> Difference:
         """Say that a row is gone."""
-        return _change(entry, "vanished", f"is not checked any more; it was {entry['verdict']}")
+        words = f"is not checked any more; it was {entry['verdict']}"
+        return difference(entry, "vanished", words)
+
+    def recovered(self, old: Raw, new: Raw) -> str:
+        """Say that a row is as it should be."""
+        return f"is {new['verdict']}, and was {old['verdict']}"
 
     def both(self, old: Raw, new: Raw) -> Iterator[Difference]:
-        """Say what is different of a row."""
-        own = list(_own(new))
-        yield from own
-        if not own and any(_own(old)):
-            yield _change(new, "recovered", f"is {new['verdict']}, and was {old['verdict']}")
-        texts = [(name, old["statement"][name], new["statement"][name]) for name in WORDED]
-        for name, before, after in (*texts, ("checks", old["checks"], new["checks"])):
-            if before != after:
-                yield _change(new, "reworded", f"{name}: '{after}', and was '{before}'")
+        """Yield what is different of a row: its texts, its power, its number."""
+        texts = {
+            name: (old["statement"][name], new["statement"][name])
+            for name in ("printed", "hypotheses", "number", "place")
+        }
+        for name, (was, now) in (texts | {"checks": (old["checks"], new["checks"])}).items():
+            if was != now:
+                yield difference(new, "reworded", f"{name}: '{now}', and was '{was}'")
         if "error" in (old["verdict"], new["verdict"]):
             return
-        yield from _blinder(old, new, self.tolerance)
-        if old["quantity"] != new["quantity"] or old["relation"] != new["relation"]:
+        if lost := list(_lost(old, new, self.tolerance)):
+            yield difference(new, "blinder", "; ".join(lost))
+        if old["quantity"] == new["quantity"] and old["relation"] == new["relation"]:
+            yield from _moved(old, new, self.tolerance)
+        else:
             words = (
                 f"holds '{new['quantity']}, {new['relation']}' against the claim, and held "
                 f"'{old['quantity']}, {old['relation']}'; the numbers were NOT compared"
             )
-            yield _change(new, "repointed", words)
-            return
-        yield from _moved(old, new, self.tolerance)
+            yield difference(new, "repointed", words)
 
 
-def _own(row: Raw) -> Iterator[Difference]:
-    """Return what is to be said whatever was before: no baseline excuses it."""
-    if row["verdict"] == "refuted" and row["expected"] is None:
-        yield Difference(
-            id=row["id"],
-            mechanism=row["id"],
-            kind="refuted",
-            words=f"is refuted: {row['reason']}; {_said(row['witness'])}",
-            witness=_case(row["witness"]),
-            replay=witness_file(row["id"]),
-            size=_finite(_beyond(row["witness"], row["relation"])[0]),
-        )
-    elif row["verdict"] == "error":
-        yield _change(row, "failed", f"could not be checked: {row['reason']}")
-    elif row["expected"] == "refuted" != row["verdict"]:
-        yield _change(
-            row, "failed", f"is known to be wrong and is {row['verdict']}: the check is blind"
-        )
-
-
-def _blinder(old: Raw, new: Raw, tolerance: float) -> Iterator[Difference]:
-    """Say what a check has lost: cases, proof, power, or the strength of its verdict."""
-    lost = []
+def _lost(old: Raw, new: Raw, tolerance: float) -> Iterator[str]:
+    """Say what a check has lost: proof, cases, the strength of its verdict, or power."""
     if METHODS[new["method"]] < METHODS[old["method"]]:
-        lost.append(f"{new['method']} instead of {old['method']}")
+        yield f"{new['method']} instead of {old['method']}"
     if new["cells"] < old["cells"]:
-        lost.append(f"cases {new['cells']:,} instead of {old['cells']:,}")
+        yield f"cases {new['cells']:,} instead of {old['cells']:,}"
     if STRENGTH.get(new["verdict"], 3) < STRENGTH.get(old["verdict"], 0):
-        lost.append(f"{new['verdict']} instead of {old['verdict']}: {new['reason']}")
-    lost += _power(old["worst"], new["worst"], new["relation"], tolerance)
-    if lost:
-        yield _change(new, "blinder", "; ".join(lost))
-
-
-def _power(old: Raw | None, new: Raw | None, relation: str, tolerance: float) -> Iterator[str]:
-    """Say that a violation of the same case must be larger to be detected."""
-    if old is None or new is None or old["claimed"] != new["claimed"]:
+        yield f"{new['verdict']} instead of {old['verdict']}: {new['reason']}"
+    one, other = new["worst"], old["worst"]
+    if one is None or other is None or one["claimed"] != other["claimed"]:
         return
     seen, could = (
-        math.inf if each["detectable"] is None else float(each["detectable"]) for each in (new, old)
+        math.inf if each["detectable"] is None else float(each["detectable"])
+        for each in (one, other)
     )
-    sampled = new["alpha"] > 0 and old["alpha"] > 0
-    further = seen - could if relation == "at most" else could - seen
-    if sampled and further > tolerance * abs(float(new["claimed"])):
+    further = seen - could if new["relation"] == "at most" else could - seen
+    if one["alpha"] > 0 < other["alpha"] and further > tolerance * abs(float(one["claimed"])):
         yield f"detectable {written(seen, 4)} instead of {written(could, 4)}"
 
 
@@ -124,32 +114,24 @@ def _moved(old: Raw, new: Raw, tolerance: float) -> Iterator[Difference]:
 
     A number of a statement that is known to be wrong moves either way without a regression.
     """
-    one, other = old["worst"], new["worst"]
+    one, other, relation = old["worst"], new["worst"], new["relation"]
     if one is None or other is None:
         return
-    if one["case"] == other["case"] and not _same(one["claimed"], other["claimed"]):
-        lax = (float(other["claimed"]) > float(one["claimed"])) == (new["relation"] == "at most")
-        words = f"at {_case(other)}: claimed {other['claimed']}, and was {one['claimed']}"
-        yield _change(new, "weakened" if lax else "tightened", words)
-    before, after = (_beyond(each, new["relation"]) for each in (one, other))
-    kind: Kind
-    if _above(after, before, tolerance):
-        kind = "rose"
-    elif _above(before, after, tolerance):
-        kind = "fell"
-    else:
-        return
-    if new["expected"] == "refuted":
-        kind = "moved"
-    where = _case(other)
-    was = where if one["case"] == other["case"] else _case(one)
-    words = f"{new['quantity']}: {_said(other)} ({where}), and was {_said(one)} ({was})"
-    yield _change(new, kind, words, _finite(after[0]) if kind == "rose" else None)
-
-
-def _same(one: float | str, other: float | str) -> bool:
-    """Return whether two recorded numbers are equal, but for the rounding of other libraries."""
-    return math.isclose(float(one), float(other), rel_tol=1e-9, abs_tol=1e-12)
+    alike, (was, now) = one["case"] == other["case"], (each["claimed"] for each in (one, other))
+    # other libraries round otherwise
+    if alike and not math.isclose(float(was), float(now), rel_tol=1e-9, abs_tol=1e-12):
+        lax = (float(now) > float(was)) == (relation == "at most")
+        words = f"at {_case(other)}: claimed {now}, and was {was}"
+        yield difference(new, "weakened" if lax else "tightened", words)
+    before, after = (_beyond(each, relation) for each in (one, other))
+    rose = _above(after, before, tolerance)
+    if rose or _above(before, after, tolerance):
+        kind = "moved" if new["expected"] == "refuted" else "rose" if rose else "fell"
+        words = (
+            f"{new['quantity']}: {_said(other)} ({_case(other)}), and was {_said(one)} "
+            f"({_case(other if alike else one)})"
+        )
+        yield difference(new, kind, words, _finite(after[0]) if kind == "rose" else None)
 
 
 def _beyond(measured: Raw, relation: str) -> Span:
@@ -182,7 +164,3 @@ def _said(measured: Raw) -> str:
 
 def _case(measured: Raw) -> str:
     return ", ".join(f"{name} = {given}" for name, given in sorted(measured["case"].items()))
-
-
-def _change(row: Raw, kind: Kind, words: str, size: float | None = None) -> Difference:
-    return Difference(id=row["id"], mechanism=row["id"], kind=kind, words=words, size=size)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dpassay.claims import claim_from_json
-from dpassay.data import Dataset, Values
+from dpassay.data import Values
 from dpassay.engine.evidence import Cell, Event, Evidence, HalfLine
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput
@@ -22,13 +23,11 @@ from dpassay.rows.rows import Rows
 from dpassay.search.patterns import Pattern
 from dpassay.stats.bounds import Bound
 from dpassay.stats.scales import scale_of
-from dpassay.targets.guard import AuditTarget
+from dpassay.targets.groups import PairGroup
 
 MAX_INLINE = 10_000
 """Datasets of more numbers than this are named by their source or their digest, not carried
 along."""
-Parts = Sequence[tuple[str, int]]
-"""Phases of trials, and how many are of each."""
 
 
 def clearest(result: Result) -> Cell | None:
@@ -49,13 +48,10 @@ def clearest(result: Result) -> Cell | None:
     def excess(cell: Cell) -> float:
         return cell.p1 - float(allowed.most(np.asarray(cell.p0)))
 
+    worst = evidence.worst
     breaking = [cell for cell in evidence.cells if cell.lower.value > claim.promised]
-    found = max((evidence.worst, *breaking), key=excess)
-    return (
-        found
-        if excess(found) >= 2 * excess(evidence.worst) and found is not evidence.worst
-        else None
-    )
+    found = max((worst, *breaking), key=excess)
+    return found if excess(found) >= 2 * excess(worst) and found is not worst else None
 
 
 def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | None:
@@ -65,72 +61,58 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
     records carries none of them. A learned direction it carries; that is made of what the mechanism
     released, so it reveals no more than the mechanism's output.
     """
-    evidence = result.evidence
+    evidence, target, claim = result.evidence, result.target, result.claim
     if evidence is None:
         return None
     cell = cell or evidence.worst
-    group = evidence.groups[cell.group]
-    change = group.pairs.changes[cell.pair]
-    base = group.pairs.base
-    if group.source is not None:
-        data: dict[str, Any] = {"kind": "source", "source": group.source, "sha256": base.digest}
-        if group.kind == "learned":
-            data["queries"] = group.queries.tolist()
-    elif base.arrays[0].size + group.queries.size <= MAX_INLINE and _can_be_written(base):
-        data = _dataset_json(base) | {"queries": group.queries.tolist(), "sha256": base.digest}
-    else:
-        data = {"kind": "memory", "sha256": base.digest}
+    group, lower = evidence.groups[cell.group], cell.lower
+    free: dict[str, Any] = {"together": int(getattr(target.mechanism, "together", 0))}
+    if target.output is not None:
+        free["output"] = target.output.as_json()
+    numbers = target.numbers and [number(limit) for limit in target.numbers]
+    leak = lower_number(lower.value, claim.promised)
     return {
         "schema": WITNESS,
         "result": result.id,
-        "target": result.target.address,
-        "name": result.target.name,
-        "parameters": result.target.parameters,
-        "labels": list(result.target.labels),
-        "numbers": None
-        if result.target.numbers is None
-        else [number(limit) for limit in result.target.numbers],
-        **({"free": _free(result.target)} if result.target.mechanism.free else {}),
-        "claim": result.claim.as_json(),
-        "expected": result.claim.expected,
+        "target": target.address,
+        "name": target.name,
+        "parameters": target.parameters,
+        "labels": list(target.labels),
+        "numbers": numbers,
+        **({"free": free} if target.mechanism.free else {}),
+        "claim": claim.as_json(),
+        "expected": claim.expected,
         "mode": evidence.mode,
-        "data": data,
-        "change": change.as_json(by_value=group.source is None),
+        "data": _data(group),
+        "change": group.pairs.changes[cell.pair].as_json(by_value=group.source is None),
         "query": cell.query,
         "direction": cell.direction,
         "event": event_json(cell.event),
-        "loss": lower_number(cell.lower.value, result.claim.promised)
-        if cell.exact is None
-        else number(cell.exact.value),
+        "loss": leak if cell.exact is None else number(cell.exact.value),
         "p1": number(cell.p1),
         "p0": number(cell.p0),
-        "trials": _trials(cell.lower, result.seed, evidence.parts, seeded=result.target.seeded),
+        "trials": _trials(result, lower),
         **_stopped(evidence, cell),
         "words": in_words(result, cell),
     }
 
 
-def _free(target: AuditTarget) -> dict[str, Any]:
-    """Return what is known of answers that may be anything."""
-    declared = {} if target.output is None else {"output": target.output.as_json()}
-    return {"together": int(getattr(target.mechanism, "together", 0))} | declared
-
-
-def _can_be_written(base: Dataset) -> bool:
-    """Return whether JSON holds a dataset: not records of the user's own types."""
-    try:
-        _dataset_json(base)
-    except InvalidInput:
-        return False
-    return True
-
-
-def _dataset_json(base: Dataset) -> dict[str, Any]:
-    if isinstance(base, Rows):
-        return {"kind": "rows"} | base.as_json()
-    if isinstance(base, Values):
-        return {"kind": "values", "values": base.values.tolist()}
-    return {"kind": "inline", "X": base.X.tolist(), "y": base.y.tolist()}
+def _data(group: PairGroup) -> dict[str, Any]:
+    """Write down where a dataset lies, or the dataset; of the user's own types JSON holds none."""
+    base, asked = group.pairs.base, {"queries": group.queries.tolist()}
+    held: dict[str, Any] = {"kind": "memory"}
+    if group.source is not None:
+        held = {"kind": "source", "source": group.source}
+        held |= asked if group.kind == "learned" else {}
+    elif base.arrays[0].size + group.queries.size <= MAX_INLINE:
+        with suppress(InvalidInput):
+            if isinstance(base, Rows):
+                held = {"kind": "rows"} | base.as_json() | asked
+            elif isinstance(base, Values):
+                held = {"kind": "values", "values": base.values.tolist()} | asked
+            else:
+                held = {"kind": "inline", "X": base.X.tolist(), "y": base.y.tolist()} | asked
+    return held | {"sha256": base.digest}
 
 
 def event_json(event: Event) -> list[int] | dict[str, Any]:
@@ -142,42 +124,39 @@ def event_json(event: Event) -> list[int] | dict[str, Any]:
     return list(event)
 
 
-def _trials(
-    bound: Bound, seed: int, parts: Parts = (), *, seeded: bool = True
-) -> dict[str, Any] | None:
-    """Seed, number and outcome of the trials behind a bound.
+def _trials(result: Result, bound: Bound) -> dict[str, Any] | None:
+    """Return seed, number and outcome of the trials behind a bound.
 
     Counts of the event, or sums of grid points; the parts that they were drawn in, if there were
     several; and how the bound was made, if the same trials cannot be drawn again.
     """
-    lots: dict[str, Any] = {"parts": _parts(parts)} if parts else {}
-    if not seeded:
-        spreads = {} if bound.histograms is None else {"spreads": list(bound.histograms.spreads)}
-        lots["own_coins"] = {"alpha": bound.alpha, "method": bound.method} | spreads
-    if bound.counts is not None:
-        found = {"seed": seed, "draws": bound.counts.n1, "x": bound.counts.x, "y": bound.counts.y}
-        return found | lots
-    if bound.histograms is None:
+    counts, histograms = bound.counts, bound.histograms
+    if counts is not None:
+        n, x, y = counts.n1, counts.x, counts.y
+    elif histograms is not None:
+        sides = (histograms.one, histograms.other)
+        x, y = (sum(place * count for place, count in enumerate(side)) for side in sides)
+        n = sum(histograms.one)
+    else:
         return None
-    sums = [
-        sum(place * count for place, count in enumerate(side))
-        for side in (bound.histograms.one, bound.histograms.other)
-    ]
-    return {"seed": seed, "draws": sum(bound.histograms.one), "x": sums[0], "y": sums[1]} | lots
+    found: dict[str, Any] = {"seed": result.seed, "draws": n, "x": x, "y": y}
+    if result.evidence is not None and result.evidence.parts:
+        found["parts"] = _parts(result.evidence.parts)
+    if not result.target.seeded:
+        spreads = {} if histograms is None else {"spreads": list(histograms.spreads)}
+        found["own_coins"] = {"alpha": bound.alpha, "method": bound.method} | spreads
+    return found
 
 
-def _parts(parts: Parts) -> list[dict[str, Any]]:
+def _parts(parts: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
+    """Write down phases of trials, and how many are of each."""
     return [{"phase": phase, "draws": size} for phase, size in parts]
 
 
 def _stopped(evidence: Evidence, cell: Cell) -> dict[str, Any]:
     """Write down the trials by which an e-process refuted this cell, if one did."""
-    stopped = evidence.stopped
-    if stopped is None or (cell.group, cell.pair, cell.query) != (
-        stopped.group,
-        stopped.pair,
-        stopped.query,
-    ):
+    stopped, place = evidence.stopped, (cell.group, cell.pair, cell.query)
+    if stopped is None or place != (stopped.group, stopped.pair, stopped.query):
         return {}
     return {
         "stopped_early": {
@@ -201,9 +180,8 @@ def witness_fault(witness: Mapping[str, Any]) -> str:
         claim_from_json(dict(witness["claim"]), witness["expected"])
     except (InvalidInput, TypeError) as error:
         return str(error)
-    labels, numbers, event, trials = (
-        witness[name] for name in ("labels", "numbers", "event", "trials")
-    )
+    names = ("labels", "numbers", "event", "trials")
+    labels, numbers, event, trials = (witness[name] for name in names)
     if (numbers is None) != (len(labels) >= 2 and len(set(labels)) == len(labels)):
         return "it must have either two or more labels, all different, or limits of numbers"
     if numbers is not None and not float(numbers[0]) < float(numbers[1]):

@@ -28,48 +28,42 @@ def in_words(result: Result, cell: Cell | None = None) -> str:
     if evidence is None:
         return result.outcome.reason
     cell = cell or evidence.worst
-    group = evidence.groups[cell.group]
-    change, base = group.pairs.changes[cell.pair], group.pairs.base
-    named = group.source is not None or base.arrays[0].size > MOST_SHOWN
-    shown = _size(base) if named else contents(base)
-    where = "data" if group.kind == "data" else group.kind
-    plain = named or group.kind == "domain" or not group.asked
-    point = "" if plain else f" (x = {_point(base, group.queries[cell.query])})"
-    at = f"At {query_words(_query_label(evidence, cell))}{point} the " if group.asked else "The "
-    learned = isinstance(cell.event, Pattern)
-    event = event_words(result, cell.event, group.queries[cell.query])
-    event = f"event '{event}'" if learned else f"answer {event}"
-    sides = ("S", "S'") if cell.direction == DIRECTIONS[0] else ("S'", "S")
-    counts = cell.lower.counts
+    group, counts, exact = evidence.groups[cell.group], cell.lower.counts, cell.exact
+    change, base, kind = group.pairs.changes[cell.pair], group.pairs.base, group.kind
+    query, asked, found = group.queries[cell.query], group.asked, kind == "searched"
+    small = base.arrays[0].size <= MOST_SHOWN
+    point = f" (x = {_point(base, query)})" if asked and small and group.source is None else ""
+    point = "" if kind == "domain" else point
+    at = f"At {query_words(_query_label(evidence, cell))}{point} the " if asked else "The "
+    one, other = ("S", "S'") if cell.direction == DIRECTIONS[0] else ("S'", "S")
+    learned, words = isinstance(cell.event, Pattern), event_words(result, cell.event, query)
+    event = f"event '{words}'" if learned else f"answer {words}"
     if cell.event == ():
         mean = "prediction" if cell.lower.histograms is None else "mean prediction"
         number_of = result.claim.quantity if result.claim.computed else mean
-        seen = f"{number_of} is {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
+        seen = f"{number_of} is {cell.p1:.6g} on {one} and {cell.p0:.6g} on {other}"
     elif result.claim.coupled:
         at, seen = "", _bad_strings(evidence)
-    elif counts is None and cell.exact is not None and cell.exact.value == 0:
+    elif counts is not None:
+        seen = (
+            f"{event} {'happened' if learned else 'was given'} in {counts.x:,} of {counts.n1:,} "
+            f"runs on {one} and in {counts.y:,} of {counts.n0:,} on {other}"
+        )
+    elif exact is not None and exact.value == 0:
         delta = float(getattr(result.claim, "delta", 0.0))
         more = f" more than δ = {allowance(delta)} allows" if delta else ""
-        at, seen = (
-            at.removesuffix("the "),
-            f"{'no' if group.asked else 'No'} event leaks{more}, here or at any other audited cell",
-        )
-        at = at if group.asked else ""
-    elif counts is None:
-        seen = (
-            f"{event} has probability {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
-        )
+        at = at.removesuffix("the ") if asked else ""
+        seen = f"{'no' if asked else 'No'} event leaks{more}, here or at any other audited cell"
     else:
-        runs = (
-            f"{counts.x:,} of {counts.n1:,} runs on {sides[0]} and in {counts.y:,} of "
-            f"{counts.n0:,} on {sides[1]}"
-        )
-        seen = f"{event} {'happened' if learned else 'was given'} in {runs}"
-    reason = f" Chosen because {group.reason}." if group.kind in ("own", "learned") else ""
-    reason = f" A search found the pair, {group.pairs.how}." if group.kind == "searched" else reason
-    if group.kind == "searched":
-        return f"S: {_searched(base, group.pairs.relation)}. S': {change}. {at}{seen}.{reason}"
-    return f"S: {shown} ({where}). S': {change}. {at}{seen}.{reason}"
+        seen = f"{event} has probability {cell.p1:.6g} on {one} and {cell.p0:.6g} on {other}"
+    reason = f" Chosen because {group.reason}." if kind in ("own", "learned") else ""
+    if found:
+        told = _searched(base, group.pairs.relation)
+        reason = f" A search found the pair, {group.pairs.how}."
+    else:
+        shown = contents(base) if small and group.source is None else _size(base)
+        told = f"{shown} ({kind})"
+    return f"S: {told}. S': {change}. {at}{seen}.{reason}"
 
 
 def _point(base: Dataset, query: NDArray[np.float64]) -> str:

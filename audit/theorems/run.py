@@ -1,10 +1,7 @@
 """Rows are run one by one into a record: `dpassay/theorems/1`.
 
-It is a schema of its own. A result of `dpassay/record/1` is a leak between two neighbours, with
-pair, query and direction; a sample size, a tail or an excess loss has none of these, and to fill
-the fields with something else would change what they mean. What both have is called the same and
-means the same: id, verdict, reason, expected, lower, upper, detectable, alpha, witness. So exit
-codes and the words of a status are those of a run.
+It is a schema of its own: a sample size, a tail or an excess loss has no pair, query or direction.
+What it has in common with a result of a run is called the same and means the same.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ from dpassay.targets.groups import Progress, silent
 from dpassay.theorems.effort import Effort
 from dpassay.theorems.registry import chosen, statements
 from dpassay.theorems.roles import role_of
-from dpassay.theorems.row import Case, Checked, Measured, Row, Series, keeps
+from dpassay.theorems.row import Case, Checked, Measured, Row, keeps
 from dpassay.theorems.statement import PAPERS, Statement
 
 WITNESS = "dpassay/theorem-witness/1"
@@ -67,22 +64,16 @@ def statement_of(row: Row) -> Statement:
 
 
 def _result(row: Row, checked: Checked) -> dict[str, Any]:
-    statement = statement_of(row)
+    statement, series = statement_of(row), checked.series
+    told = ("number", "place", "printed", "hypotheses", "kind")
+    about = ("checks", "quantity", "relation", "method", "domain")
     return {
         "id": row.key,
         "statement": {
             "paper": PAPERS[row.paper].partition(",")[0],
-            "number": statement.number,
-            "place": statement.place,
-            "printed": statement.printed,
-            "hypotheses": statement.hypotheses,
-            "kind": statement.kind,
+            **{name: getattr(statement, name) for name in told},
         },
-        "checks": row.checks,
-        "quantity": row.quantity,
-        "relation": row.relation,
-        "method": row.method,
-        "domain": row.domain,
+        **{name: getattr(row, name) for name in about},
         "role": role_of(row),
         "derivation": row.derivation or None,
         "expected": "refuted" if row.verdict == "refuted" else None,
@@ -91,51 +82,45 @@ def _result(row: Row, checked: Checked) -> dict[str, Any]:
         "cells": checked.cells,
         "worst": _measured(row, checked.worst, checked.case),
         "witness": _measured(row, checked.found, checked.witness),
-        "series": None if checked.series is None else _series(checked.series),
+        "series": series
+        and {
+            "along": series.along,
+            "points": [
+                [number(place), *(_bounds(each)[name] for name in ("claimed", "lower", "upper"))]
+                for place, each in series.points
+            ],
+        },
     }
 
 
-def _series(series: Series) -> dict[str, Any]:
-    """Write down the numbers of a growth."""
+def _bounds(measured: Measured) -> dict[str, Any]:
+    """Write down what was measured; bounds never say more than they are."""
     return {
-        "along": series.along,
-        "points": [
-            [
-                number(place),
-                number(each.claimed),
-                lower_number(each.lower),
-                upper_number(each.upper),
-            ]
-            for place, each in series.points
-        ],
+        "claimed": number(measured.claimed),
+        "lower": lower_number(measured.lower),
+        "upper": upper_number(measured.upper),
     }
 
 
 def _measured(row: Row, measured: Measured | None, case: Case | None) -> dict[str, Any] | None:
-    """Write down a case and what was measured there; bounds never say more than they are."""
+    """Write down a case and what was measured there.
+
+    The factor is the true number as a multiple of the claimed one, on the careful side.
+    """
     if measured is None or case is None:
         return None
+    claimed, detectable = measured.claimed, measured.detectable
+    factor: float | str | None = None
+    if 0 < claimed < math.inf:
+        cautious = (row.relation == "at most") != keeps(measured, row.relation)
+        factor = number((measured.lower if cautious else measured.upper) / claimed)
     return {
         "case": dict(case),
-        "claimed": number(measured.claimed),
-        "lower": lower_number(measured.lower),
-        "upper": upper_number(measured.upper),
-        "factor": _factor(measured, row),
+        **_bounds(measured),
+        "factor": factor,
         "alpha": number(measured.alpha),
-        "detectable": None if measured.detectable is None else number(measured.detectable),
+        "detectable": None if detectable is None else number(detectable),
     }
-
-
-def _factor(measured: Measured, row: Row) -> float | str | None:
-    """Return the true number as a multiple of the claimed one, on the careful side.
-
-    None where neither is a positive number.
-    """
-    if not (measured.claimed > 0 and math.isfinite(measured.claimed)):
-        return None
-    cautious = (row.relation == "at most") != keeps(measured, row.relation)
-    value = measured.lower if cautious else measured.upper
-    return number(value / measured.claimed)
 
 
 def make_witness(result: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,18 +147,15 @@ def read_witness(path: Path) -> tuple[Row, Case, dict[str, Any]]:
     except InvalidInput as error:
         raise InvalidInput(f"WITNESS = '{path}': is damaged: {error}") from None
     effort, wanted = Effort(**{name: held[name] for name in EFFORT & held.keys()}), held["witness"]
+    # a number equals a truth value in Python, not here
+    written = json.dumps(wanted["case"], sort_keys=True)
     for case in row.cases(effort):
-        if _same(case, wanted["case"]):
+        if json.dumps(dict(case), sort_keys=True) == written:
             return row, case, wanted
     raise InvalidInput(
         f"WITNESS = '{path}': is damaged: its case is none of {row.key}; must be one of a run with "
         f"seed {effort.seed}{' and --deep' if effort.deep else ''}"
     )
-
-
-def _same(case: Case, other: Mapping[str, Any]) -> bool:
-    """Whether two cases are written alike; a number equals a truth value in Python, not here."""
-    return json.dumps(dict(case), sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def replayed(row: Row, case: Case) -> dict[str, Any]:

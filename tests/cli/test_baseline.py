@@ -270,9 +270,15 @@ def test_a_damaged_baseline_is_named(
         assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize(("name", "value"), [("per_query", []), ("searched", None)])
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("per_query", [], "a list of 0: must be a list of at least 1"),
+        ("searched", None, "null: must be an object"),
+    ],
+)
 def test_a_record_that_makes_no_sense_is_refused_in_one_line(
-    project: Path, name: str, value: Any, capsys: pytest.CaptureFixture[str]
+    project: Path, name: str, value: Any, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = project / "dpassay-baseline.json"
     record = json.loads(path.read_text(encoding="utf-8"))
@@ -280,7 +286,7 @@ def test_a_record_that_makes_no_sense_is_refused_in_one_line(
     path.write_text(json.dumps(record), encoding="utf-8")
     assert main(["compare", str(path), str(path)]) == 2
     error = capsys.readouterr().err
-    assert ": is damaged (" in error
+    assert f"dpassay-baseline.json': is damaged: results[0].{name} = {said}" in error
     assert error.count("\n") == 1
 
 

@@ -85,7 +85,7 @@ def test_saved_signals_that_do_not_say_of_how_many_models(here: Path, capsys: Ca
     written(Path("bad.json"), record)
     assert main(["report", "bad.json", "-o", "pages"]) == 2
     told = capsys.readouterr().err
-    assert "bad.json': is damaged (KeyError: 'references')" in told
+    assert "bad.json': is damaged: run has no field 'references', which it must have" in told
     assert told.count("\n") == 1
 
 
@@ -190,7 +190,7 @@ def test_a_witness_of_a_record_says_what_was_measured(
     del record["results"][0]["witness"][name]
     written(Path("bad.json"), record)
     assert main(["report", "bad.json", "-o", "pages"]) == 2
-    assert f"is damaged (KeyError: '{name}')" in capsys.readouterr().err
+    assert f"is damaged: results[0].witness has no field '{name}'," in capsys.readouterr().err
 
 
 def test_a_witness_of_more_trials_than_a_run_draws_is_refused(here: Path, capsys: Capture) -> None:

@@ -256,7 +256,7 @@ def test_an_event_of_numbers_and_its_complement_are_one_cell() -> None:
 
 
 def test_the_words_of_what_was_not_certified_before() -> None:
-    (change,) = compare(record(sampled()), record(at(sampled(7000, 3000), pair=4))).news
+    (change,) = compare(record(sampled()), record(at(sampled(7000, 3000), pair=4))).changes
     assert "at a cell that the old record had not certified" in change.words
     assert "whether it rose there is not known" in change.words
 

@@ -25,34 +25,35 @@ def baseline_in(kind: RecordKind, config: Config) -> Path:
     return Path(config.baseline if named else kind.baseline)
 
 
-@sound("one of the records")
 def accept(kind: RecordKind, text: str, config: Config) -> int:
     """Make a record of a finished run the baseline, and say what of it no baseline excuses."""
     place, record = record_of(kind, text)
     kind.require_whole(record, place)
     kind.require_acceptable(record, place)
-    held, path = without_curves(record), baseline_in(kind, config)
+    path = baseline_in(kind, config)
+    with sound(f"RECORD = '{place}'"):
+        held, notes = without_curves(record), list(unexcused(record))
     if exists(path) and not kind.holds(path):
         raise InvalidInput(
             f"--baseline = '{path}': is not {kind.noun}, so it is not replaced; move it away, or "
             "name another file"
         )
     write_text(path, dumps(held), "--baseline")
-    for line in unexcused(record):
+    for line in notes:
         sys.stderr.write(printable(f"dpassay: {line}") + "\n")
     sys.stdout.write(f"{path}: {kind.number(record)} of {place}; keep it with your code\n")
     return Exit.NOTHING
 
 
-@sound("one of the records")
 def check(kind: RecordKind, text: str, config: Config, arguments: argparse.Namespace) -> int:
     """Hold a record of a finished run against the baseline, which must not be stale."""
     place, record = record_of(kind, text)
     kind.require_whole(record, place)
     path = baseline_in(kind, config)
     old = kind.accepted(path)
-    require_same(old, record, path)
-    comparison = compare(old, record, tolerance=config.tolerance, strict=arguments.estimates)
+    with sound(f"RECORD = '{place}' or baseline = '{path}'"):
+        require_same(old, record, path)
+        comparison = compare(old, record, tolerance=config.tolerance, strict=arguments.estimates)
     judged = judge(comparison, config.suppressions, datetime.now(tz=UTC).date(), path)
     configured = None if config.out is None else str(place.parent)
     folder = arguments.pages or (config.out if kind is RUNS else configured)
@@ -65,7 +66,6 @@ def check(kind: RecordKind, text: str, config: Config, arguments: argparse.Names
     return deliver(judged, place, folder, as_json=arguments.json)
 
 
-@sound("one of the records")
 def compare_records(kind: RecordKind, arguments: argparse.Namespace) -> int:
     """Hold one record of a finished run against another."""
     (old_path, old), (new_path, new) = (
@@ -74,9 +74,10 @@ def compare_records(kind: RecordKind, arguments: argparse.Namespace) -> int:
     )
     kind.require_whole(old, old_path, "OLD")
     kind.require_whole(new, new_path, "NEW")
-    require_same(old, new, old_path, "OLD")
     tolerance = OPTIONS["tolerance"].default if arguments.tolerance is None else arguments.tolerance
-    comparison = compare(old, new, tolerance=tolerance, strict=arguments.estimates)
+    with sound(f"OLD = '{old_path}' or NEW = '{new_path}'"):
+        require_same(old, new, old_path, "OLD")
+        comparison = compare(old, new, tolerance=tolerance, strict=arguments.estimates)
     judged = Judged(comparison=comparison, open=comparison.regressions)
     return deliver(judged, new_path, arguments.pages, as_json=arguments.json)
 
