@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from dpassay.changes import Change, changed_lines
 from dpassay.config.profiles import CONFIDENCE
 from dpassay.engine.exact import check_alike, readable
 from dpassay.engine.kinds import kind_of
@@ -21,6 +20,7 @@ from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw, Law
 from dpassay.numerics import DOWN, UNIT_ROUNDOFF, loss
+from dpassay.pairs import Change, changed_lines
 from dpassay.record.replay_case import ReplayCase, case_of
 from dpassay.record.trust import file_of, foreign, shown
 from dpassay.record.witness import witness_fault

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.changes import Change, change_from_json
 from dpassay.claims import Claim, claim_from_json
 from dpassay.data import Dataset, Labelled, Values, load, points, split
 from dpassay.engine.apart import CAN_FORK
 from dpassay.errors import InvalidInput, require
-from dpassay.pairs import Pairs
+from dpassay.pairs import Change, Pairs, change_from_json
 from dpassay.record.trust import foreign
 from dpassay.rows.rows import rows_from_json
 from dpassay.search.declared import output_from_json

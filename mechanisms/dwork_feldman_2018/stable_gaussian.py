@@ -19,10 +19,11 @@ from typing import Literal
 import numpy as np
 import scipy
 
-from dpassay.claims import DP, Claim, Status
+from dpassay.claims import DP, Claim
 from dpassay.errors import is_real, require
 from dpassay.mechanisms.dwork_feldman_2018.noisy import Noisy
 from dpassay.noise import Noise
+from dpassay.promise import Status
 
 PRINTED: Status = "printed"
 OWN: Status = "own"

@@ -12,9 +12,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpassay.changes import AnyOf, FlipLabel, Replace, Several, change_key, changed_lines, in_file
 from dpassay.data import Labelled, Lines, Split, load, split
-from dpassay.pairs import replace_one, replace_several
+from dpassay.pairs import (
+    AnyOf,
+    FlipLabel,
+    Replace,
+    Several,
+    change_key,
+    changed_lines,
+    in_file,
+    replace_one,
+    replace_several,
+)
 
 TEXT = """
  \t
