@@ -6,78 +6,63 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpassay.api import audit as audit
-    from dpassay.attacks.given.api import attack as attack
-    from dpassay.attacks.given.result import AttackResult as AttackResult
-    from dpassay.attacks.given.trained import attack_model as attack_model
-    from dpassay.claims import DP as DP
-    from dpassay.claims import GDP as GDP
-    from dpassay.claims import RDP as RDP
-    from dpassay.claims import Accuracy as Accuracy
-    from dpassay.claims import PredictionStability as PredictionStability
-    from dpassay.claims import Profile as Profile
-    from dpassay.claims import ScoreStability as ScoreStability
-    from dpassay.claims import Stability as Stability
-    from dpassay.claims import zCDP as zCDP
-    from dpassay.data import Labelled as Labelled
-    from dpassay.engine.domains.domain import Domain as Domain
-    from dpassay.errors import DpassayError as DpassayError
-    from dpassay.errors import InvalidInput as InvalidInput
-    from dpassay.errors import TargetError as TargetError
-    from dpassay.laws import FiniteLaw as FiniteLaw
-    from dpassay.laws import NoiseLaw as NoiseLaw
-    from dpassay.laws import PointLaw as PointLaw
-    from dpassay.laws import bernoulli_law as bernoulli_law
-    from dpassay.mechanism import Mechanism as Mechanism
-    from dpassay.noise import Noise as Noise
-    from dpassay.pairs import Pairs as Pairs
-    from dpassay.pairs import replace_one as replace_one
-    from dpassay.search.spaces import Answers as Answers
-    from dpassay.search.spaces import Scalars as Scalars
-    from dpassay.search.tables import Tables as Tables
-    from dpassay.targets.messages import with_messages as with_messages
+    from dpassay.api import audit
+    from dpassay.attacks.given.api import attack
+    from dpassay.attacks.given.result import AttackResult
+    from dpassay.attacks.given.trained import attack_model
+    from dpassay.claims import (
+        DP,
+        GDP,
+        RDP,
+        Accuracy,
+        PredictionStability,
+        Profile,
+        ScoreStability,
+        Stability,
+        zCDP,
+    )
+    from dpassay.data import Labelled
+    from dpassay.engine.domains.domain import Domain
+    from dpassay.errors import DpassayError, InvalidInput, TargetError
+    from dpassay.laws import FiniteLaw, NoiseLaw, PointLaw, bernoulli_law
+    from dpassay.mechanism import Mechanism
+    from dpassay.noise import Noise
+    from dpassay.pairs import Pairs, replace_one
+    from dpassay.search.spaces import Answers, Scalars
+    from dpassay.search.tables import Tables
+    from dpassay.targets.messages import with_messages
 
 _WHERE = {
-    "DP": "claims",
-    "GDP": "claims",
-    "TargetError": "errors",
-    "Domain": "engine.domains.domain",
-    "DpassayError": "errors",
-    "FiniteLaw": "laws",
-    "InvalidInput": "errors",
-    "Labelled": "data",
-    "Mechanism": "mechanism",
-    "Noise": "noise",
-    "NoiseLaw": "laws",
-    "Pairs": "pairs",
-    "PointLaw": "laws",
-    "Accuracy": "claims",
-    "PredictionStability": "claims",
-    "ScoreStability": "claims",
-    "Stability": "claims",
-    "Profile": "claims",
-    "RDP": "claims",
-    "zCDP": "claims",
-    "Answers": "search.spaces",
-    "Scalars": "search.spaces",
-    "Tables": "search.tables",
-    "AttackResult": "attacks.given.result",
-    "attack": "attacks.given.api",
-    "attack_model": "attacks.given.trained",
-    "audit": "api",
-    "bernoulli_law": "laws",
-    "replace_one": "pairs",
-    "with_messages": "targets.messages",
+    "api": "audit",
+    "attacks.given.api": "attack",
+    "attacks.given.result": "AttackResult",
+    "attacks.given.trained": "attack_model",
+    "claims": "DP GDP RDP Accuracy PredictionStability Profile ScoreStability Stability zCDP",
+    "data": "Labelled",
+    "engine.domains.domain": "Domain",
+    "errors": "DpassayError InvalidInput TargetError",
+    "laws": "FiniteLaw NoiseLaw PointLaw bernoulli_law",
+    "mechanism": "Mechanism",
+    "noise": "Noise",
+    "pairs": "Pairs replace_one",
+    "search.spaces": "Answers Scalars",
+    "search.tables": "Tables",
+    "targets.messages": "with_messages",
 }
+_MODULES = {name: module for module, names in _WHERE.items() for name in names.split()}
 
-__all__ = sorted(_WHERE)  # noqa: PLE0605  (it is a list of names)
+__all__ = ["DP", "GDP", "RDP", "Accuracy", "Answers", "AttackResult", "Domain", "DpassayError"]
+__all__ += ["FiniteLaw", "InvalidInput", "Labelled", "Mechanism", "Noise", "NoiseLaw", "Pairs"]
+__all__ += ["PointLaw", "PredictionStability", "Profile", "Scalars", "ScoreStability", "Stability"]
+__all__ += ["Tables", "TargetError", "attack", "attack_model", "audit", "bernoulli_law"]
+__all__ += ["replace_one", "with_messages", "zCDP"]
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
+    if name not in _MODULES:
         raise AttributeError(f"module 'dpassay' has no attribute '{name}'")
-    return getattr(import_module(f"dpassay.{_WHERE[name]}"), name)
+    return getattr(import_module(f"dpassay.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -111,15 +111,6 @@ def audit(
         with `data`. See `Settings`.
     domain, jobs, executor, scheduler, shard_timeout, memory : object
         See `Settings`.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInput
-        If an argument is out of range, or there is nothing to audit.
     """
     if isinstance(mechanism, type):
         raise InvalidInput(
@@ -274,9 +265,8 @@ def _own_claim(name: str, subject: Mechanism, space: Space | None) -> tuple[Clai
 
 def _group(pairs: Pairs | None, queries: ArrayLike | None, mode: str) -> PairGroup | None:
     """Return the pairs that were given, with their queries."""
-    require(
-        pairs is None or isinstance(pairs, Pairs), "pairs", pairs, "Pairs, from replace_one say"
-    )
+    known = pairs is None or isinstance(pairs, Pairs)
+    require(known, "pairs", pairs, "Pairs, from replace_one say")
     if pairs is not None and mode == "exhaustive":
         raise InvalidInput("pairs: go with the other modes; 'exhaustive' enumerates its own")
     if pairs is None and queries is None:

@@ -20,12 +20,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-MOST_SHOWN = 12
-"""Columns that a message names."""
-MOST_TEXT = 24
-"""Characters of a value that a message quotes."""
-LEAST_NAMED = 20
-"""A column with a text of its own for each of so many records holds their names."""
+# columns that a message names, and characters of a value that it quotes; a column with a text of
+# its own for each of so many records holds their names
+MOST_SHOWN, MOST_TEXT, LEAST_NAMED = 12, 24, 20
 SEPARATORS = {";": "';'", "\t": "tabs", "|": "'|'"}
 KINDS = (
     (b"PK\x03\x04", "is a spreadsheet or an archive"),
@@ -45,8 +42,6 @@ UNPACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, "
 LOOKED_AT = 2**16
 """Bytes among which there is a line feed, if lines end by it."""
 QUOTED = re.compile(rb'"[^"]*"')
-BLANKS = " \t"
-"""A line of nothing else is no record."""
 FILL = (
     "fill features with a constant such as 0 (a mean or median would mix the records), or leave "
     "these lines out"
@@ -113,15 +108,11 @@ def read_csv(path: Path, *, missing: bool | str = False) -> pd.DataFrame:
 
 
 def check_features(path: Path, features: pd.DataFrame) -> None:
-    """Raise `InvalidInput` if a column of features can hardly be what was meant.
-
-    A text among numbers; a text of its own for every record.
-    """
+    """Raise `InvalidInput` for a text among numbers, or one of its own for every record."""
     for name in features.columns:
-        if not _numeric(features[name]):
-            wrong = _wrong_texts(path, features[name].astype(str))
-            if wrong:
-                raise _wrong(path, f"column '{name}' {wrong}")
+        texts = features[name].dtype.kind not in "iufb"
+        if texts and (wrong := _wrong_texts(path, features[name].astype(str))):
+            raise _wrong(path, f"column '{name}' {wrong}")
 
 
 def _wrong_texts(path: Path, texts: pd.Series[Any]) -> str:
@@ -130,23 +121,18 @@ def _wrong_texts(path: Path, texts: pd.Series[Any]) -> str:
 
     numbers = pd.to_numeric(texts, errors="coerce").notna().to_numpy()
     commas = texts.str.fullmatch(r"\s*-?\d+,\d+\s*").to_numpy(dtype=bool)
-    if commas.any() and (numbers | commas).all():
-        return f"has a comma in its numbers, first {_first(path, texts, numbers)}; write 1.5"
-    if len(numbers) / 2 < numbers.sum() < len(numbers):
-        return (
-            f"is a number in {numbers.sum():,} of {len(numbers):,} records, but "
-            f"{_first(path, texts, numbers)}; must be all numbers, or all texts"
-        )
+    comma = bool(commas.any() and (numbers | commas).all())
+    if comma or len(numbers) / 2 < numbers.sum() < len(numbers):
+        k = int(numbers.argmin())
+        first = f"'{_short(texts.iloc[k])}'{_at(path, k)}"
+        if comma:
+            return f"has a comma in its numbers, first {first}; write 1.5"
+        some = f"{numbers.sum():,} of {len(numbers):,} records"
+        return f"is a number in {some}, but {first}; must be all numbers, or all texts"
     if len(texts) >= LEAST_NAMED and texts.nunique() == len(texts):
         every = f"each of the {len(texts):,} records"
         return f"has a different text in {every}; leave names of records out"
     return ""
-
-
-def _first(path: Path, texts: pd.Series[Any], numbers: NDArray[np.bool_]) -> str:
-    """Quote the first text that is no number, and say in which line it is."""
-    k = int(numbers.argmin())
-    return f"'{_short(texts.iloc[k])}'{_at(path, k)}"
 
 
 def shown(names: list[str]) -> str:
@@ -175,27 +161,18 @@ def _check_header(path: Path, names: list[str]) -> None:
             f"pandas.read_csv(..., sep='{pandas}').to_csv(..., index=False)",
         )
     if "" in names:
-        raise _wrong(
-            path,
-            f"column {names.index('') + 1} has no name in the header; an index is left out by "
-            "to_csv(..., index=False)",
-        )
+        what = f"column {names.index('') + 1} has no name in the header; an index is left out by "
+        raise _wrong(path, f"{what}to_csv(..., index=False)")
     twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
     if twice is not None:
         raise _wrong(path, f"two columns have the name '{twice}'; names must differ")
-
-
-def _numeric(values: pd.Series[Any]) -> bool:
-    return values.dtype.kind in "iufb"
 
 
 def _check_finite(path: Path, frame: pd.DataFrame) -> None:
     """Raise `InvalidInput` if a number is infinite."""
     import numpy as np
 
-    for name in frame.columns:
-        if not _numeric(frame[name]):
-            continue
+    for name in frame.select_dtypes(include=["number"]).columns:
         bad = np.isinf(frame[name].to_numpy(dtype=float))
         if bad.any():
             k = int(np.argmax(bad))
@@ -231,7 +208,7 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
         rows = csv.reader(text, skipinitialspace=True)
         begins = 1
         for row in rows:
-            if len(row) > 1 or "".join(row).strip(BLANKS):
+            if len(row) > 1 or "".join(row).strip(" \t"):  # a line of blanks is no record
                 yield begins, row
             begins = rows.line_num + 1
 

@@ -15,16 +15,12 @@ from typing import Any
 
 # compared with file names of a traceback, which are texts
 OURS = os.path.dirname(__file__)  # noqa: PTH120
-LIBRARIES = tuple(
-    dict.fromkeys(
-        sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")
-    )
-)
+_PATHS = "stdlib", "platstdlib", "purelib", "platlib"
+LIBRARIES = tuple(dict.fromkeys(sysconfig.get_paths()[name] for name in _PATHS))
 """Folders of code that is not the user's."""
-MOST_TEXT = 500
-"""Characters of what a mechanism says when it fails that are passed on."""
-MOST_TRACE, MOST_FRAMES = 8000, 20
-"""Characters and frames of its traceback."""
+# characters of what a mechanism says when it fails that are passed on, and of its traceback, which
+# has so many frames
+MOST_TEXT, MOST_TRACE, MOST_FRAMES = 500, 8000, 20
 
 
 CONTROL = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
@@ -49,10 +45,7 @@ class LedgerError(DpassayError, RuntimeError):
 
 
 class ClusterError(DpassayError, RuntimeError):
-    """A Dask cluster is lost or its workers cannot do the work (exit code 3).
-
-    The run ends, what was finished stays in its ledger.
-    """
+    """A Dask cluster is lost or cannot do the work (exit code 3); the ledger keeps what it did."""
 
 
 class OutputError(DpassayError, RuntimeError):
@@ -65,15 +58,9 @@ class OutputError(DpassayError, RuntimeError):
 class TargetError(DpassayError, RuntimeError):
     """The mechanism failed while it was audited (exit code 3).
 
-    Its result is `error`, the rest of the run goes on.
-
-    Parameters
-    ----------
-    cause : str
-        What happened and where. It goes into the record.
-    detail : str
-        What the mechanism itself said, of what type and in which line of its code; below that the
-        traceback. It may quote data, so it is shown but never recorded.
+    Its result is `error`, the rest of the run goes on. `cause` says what happened and where, and
+    goes into the record. `detail` is what the mechanism itself said, of what type and in which line
+    of its code; below that the traceback. It may quote data, so it is shown but never recorded.
     """
 
     def __init__(self, cause: str, detail: str = "") -> None:
@@ -146,45 +133,37 @@ def told(error: BaseException) -> str:
     neither ours nor of an installed library, where there is one.
     """
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not _inside(frame.filename, OURS)]
-    own = [
-        frame
-        for frame in theirs
-        if not any(_inside(frame.filename, folder) for folder in LIBRARIES)
-    ]
+
+    def outside(frames: list[Any], folders: Iterable[str]) -> list[Any]:
+        return [
+            frame
+            for frame in frames
+            if not any(frame.filename.startswith(folder + os.sep) for folder in folders)
+        ]
+
+    theirs = outside(list(frames), [OURS])
+    own = outside(theirs, LIBRARIES)
     place = ""
     if few := own or theirs or frames:
         file, here = few[-1].filename, os.getcwd()  # noqa: PTH109  (texts, not always of files)
-        file = os.path.relpath(file, here) if _inside(file, here) else file
+        file = os.path.relpath(file, here) if file.startswith(here + os.sep) else file
         place = f" at {file}:{few[-1].lineno} in {few[-1].name}"
-    said = _text(error)
+    # what is not ours may do anything, also when it is asked what went wrong
+    try:
+        said = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001
+        said = ""
+    said = said if len(said) <= MOST_TEXT else f"{said[:MOST_TEXT]}..."
     line = f"{said} ({type(error).__name__}{place})" if said else f"{type(error).__name__}{place}"
     try:
         trace = "".join(traceback.format_exception(error, limit=-MOST_FRAMES))
-    # what is not ours may do anything, also when it is asked what went wrong
     except Exception:  # noqa: BLE001
         return printable(line)
     return printable(f"{line}\n{trace[-MOST_TRACE:].rstrip()}", line=False)
 
 
-def _inside(file: str, folder: str) -> bool:
-    return file.startswith(folder + os.sep)
-
-
-def _text(error: BaseException) -> str:
-    """Return what an exception says, on one line and not too long; it may fail to say anything."""
-    try:
-        line = " ".join(str(error).split())
-    except Exception:  # noqa: BLE001  (what is not ours may do anything)
-        return ""
-    return line if len(line) <= MOST_TEXT else f"{line[:MOST_TEXT]}..."
-
-
 def is_real(value: object) -> bool:
-    """Return whether a value is a real number, NumPy's included, that a float can hold.
-
-    A truth value is none.
-    """
+    """Return whether a value is a real number that a float can hold, and no truth value."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     try:
@@ -221,10 +200,10 @@ def near(word: str, names: Iterable[str], likeness: float = 0.6) -> str:
     Upper case, hyphens and underscores do not count. `likeness` is that of
     `difflib.get_close_matches`, from 0 to 1.
     """
-    plain = {_plain(name): name for name in names}
-    found = get_close_matches(_plain(word), plain, n=1, cutoff=likeness)
+    plain = {_bare(name): name for name in names}
+    found = get_close_matches(_bare(word), plain, n=1, cutoff=likeness)
     return plain[found[0]] if found else ""
 
 
-def _plain(word: str) -> str:
+def _bare(word: str) -> str:
     return word.lower().replace("-", "").replace("_", "")

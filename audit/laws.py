@@ -25,11 +25,6 @@ class FiniteLaw:
     error : float
         Bound on the absolute numerical error of every finite entry of `log_p`; >= 0. It is carried
         into every exact number made from the law.
-
-    Raises
-    ------
-    InvalidInput
-        If the shape is wrong, an entry is NaN or above 0, or a row does not sum to 1 within 1e-9.
     """
 
     log_p: NDArray[np.float64]
@@ -37,26 +32,14 @@ class FiniteLaw:
 
     def __post_init__(self) -> None:
         log_p = np.array(self.log_p, dtype=float)
-        require(
-            log_p.ndim == 2 and log_p.shape[1] >= 2,
-            "log_p",
-            log_p.shape,
-            "of shape (queries, labels >= 2)",
-        )
-        require(
-            not np.isnan(log_p).any() and bool((log_p <= 1e-12).all()),
-            "log_p",
-            "NaN or > 0",
-            "log-probabilities",
-        )
+        right = log_p.ndim == 2 and log_p.shape[1] >= 2
+        require(right, "log_p", log_p.shape, "of shape (queries, labels >= 2)")
+        right = not np.isnan(log_p).any() and bool((log_p <= 1e-12).all())
+        require(right, "log_p", "NaN or > 0", "log-probabilities")
         sums = np.exp(log_p).sum(axis=1)
         whole = bool((np.abs(sums - 1) <= 1e-9).all())
-        require(
-            whole,
-            "log_p",
-            "" if whole else f"row sums {sums}",
-            "rows of probabilities that sum to 1",
-        )
+        shown = "" if whole else f"row sums {sums}"
+        require(whole, "log_p", shown, "rows of probabilities that sum to 1")
         require(0 <= self.error < np.inf, "error", self.error, "a finite number >= 0")
         log_p.flags.writeable = False
         object.__setattr__(self, "log_p", log_p)
@@ -74,9 +57,7 @@ class FiniteLaw:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PointLaw:
-    """The law of an algorithm without coins.
-
-    The one real number that it answers at each of q queries.
+    """The law of an algorithm without coins: the one real number that it answers at each query.
 
     Parameters
     ----------
@@ -84,11 +65,6 @@ class PointLaw:
         Finite.
     error : float
         Bound on the absolute numerical error of every value; >= 0.
-
-    Raises
-    ------
-    InvalidInput
-        If the shape is wrong or a value is not finite.
     """
 
     values: NDArray[np.float64]
@@ -125,11 +101,6 @@ class NoiseLaw:
         Limits of the answer; infinite where there are none. Limits need Laplace noise and values
         between them: then all events beyond a limit have one likelihood ratio, and projecting loses
         nothing of the leak.
-
-    Raises
-    ------
-    InvalidInput
-        If the shape is wrong, a value is not finite, or lies outside the limits.
     """
 
     values: NDArray[np.float64]
@@ -142,16 +113,10 @@ class NoiseLaw:
         values = PointLaw(values=self.values, error=self.error).values
         require(isinstance(self.noise, Noise), "noise", self.noise, "a Noise(...)")
         if self.limited:
-            require(
-                self.noise.kind == "laplace",
-                "noise",
-                self.noise.kind,
-                "'laplace' where the answer is projected",
-            )
-            inside = self.low < self.high and bool(
-                ((values >= self.low) & (values <= self.high)).all()
-            )
-            require(inside, "values", values, f"in [low, high] = [{self.low:g}, {self.high:g}]")
+            kind, low, high = self.noise.kind, self.low, self.high
+            require(kind == "laplace", "noise", kind, "'laplace' where the answer is projected")
+            inside = low < high and bool(((values >= low) & (values <= high)).all())
+            require(inside, "values", values, f"in [low, high] = [{low:g}, {high:g}]")
         object.__setattr__(self, "values", values)
 
     @property
@@ -165,10 +130,7 @@ class NoiseLaw:
         return self.values[:, None]
 
     def binned(self, edges: NDArray[np.float64]) -> FiniteLaw:
-        """Return the law of the bin that the answer lies in, for edges (q, m).
-
-        Edges ascend in each row; see `codings.Bins`.
-        """
+        """Return the law of the bin that the answer lies in, for edges (q, m) ascending in rows."""
         z = (edges - self.values[:, None]) / self.noise.scale
         below, above = self.noise.log_below(z), self.noise.log_below(-z)
         for log_p, sure, never in (
@@ -186,9 +148,8 @@ class NoiseLaw:
         )
         log_p = np.concatenate([ends[:, :1], inner, ends[:, -1:]], axis=1)
         mass = np.exp(log_p)[np.isfinite(log_p)].min(initial=1.0)
-        slope = 2 * (
-            self.error / self.noise.scale + 8 * UNIT_ROUNDOFF * (1 + float(np.abs(z).max()))
-        )
+        rounding = 8 * UNIT_ROUNDOFF * (1 + float(np.abs(z).max()))
+        slope = 2 * (self.error / self.noise.scale + rounding)
         return FiniteLaw(log_p=np.minimum(log_p, 0.0), error=float(slope / mass))
 
 
@@ -199,16 +160,9 @@ Law = FiniteLaw | PointLaw | NoiseLaw
 def bernoulli_law(logit: ArrayLike) -> FiniteLaw:
     """Law of a label in {0, 1} with P[1] = sigma(logit) = 1 / (1 + e^-logit).
 
-    Parameters
-    ----------
-    logit : array (q,)
-        Log-odds of label 1, finite; assumed correct to 4 units of rounding, as a short product is.
-
-    Returns
-    -------
-    FiniteLaw
-        Columns are the labels 0 and 1. |d log sigma(t) / dt| <= 1, so an error of `logit` passes at
-        most once.
+    `logit` (q,) are log-odds of label 1, finite; assumed correct to 4 units of rounding, as a short
+    product is. Columns are the labels 0 and 1. |d log sigma(t) / dt| <= 1, so an error of `logit`
+    passes at most once.
     """
     logit = np.asarray(logit, dtype=float)
     log_p = np.stack([log_expit(-logit), log_expit(logit)], axis=-1)

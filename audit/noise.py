@@ -34,11 +34,6 @@ class Noise:
     scale : float
         Laplace: b, density e^(-|z| / b) / (2 b). Gaussian: the standard deviation. Finite and > 0,
         in units of the number.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
     """
 
     kind: Literal["laplace", "gaussian"]
@@ -51,9 +46,8 @@ class Noise:
 
     def draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         """Draw independent noise of this shape."""
-        drawn: Array = (rng.laplace if self.kind == "laplace" else rng.normal)(
-            scale=self.scale, size=shape
-        )
+        draw = rng.laplace if self.kind == "laplace" else rng.normal
+        drawn: Array = draw(scale=self.scale, size=shape)
         return drawn
 
     def log_below(self, z: Array) -> Array:
@@ -66,24 +60,16 @@ class Noise:
 
     def quantile(self, p: Array) -> Array:
         """Return the p-quantiles, in the units of the number."""
-        z = (
-            np.sign(p - 0.5) * -np.log(2 * np.minimum(p, 1 - p))
-            if self.kind == "laplace"
-            else ndtri(p)
-        )
-        return self.scale * np.asarray(z)
+        if self.kind == "gaussian":
+            return self.scale * np.asarray(ndtri(p))
+        return self.scale * np.asarray(np.sign(p - 0.5) * -np.log(2 * np.minimum(p, 1 - p)))
 
     def log_ratio(self, z: Array, s: Array) -> Array:
-        """Return the log-likelihood ratio of value s against 0 at answer z, all in scales.
-
-        It does not decrease in z.
-        """
+        """Return the log-likelihood ratio of s against 0 at answer z, in scales; rising in z."""
         return np.clip(2 * z - s, -s, s) if self.kind == "laplace" else s * z - s * s / 2
 
     def hockey_stick(self, s: Array, epsilon: Array) -> Array:
-        """Return delta(epsilon), the largest P[E] - e^epsilon Q[E] over events.
-
-        For a shift of s >= 0 scales; epsilon >= 0.
+        """Return delta(epsilon), the largest P[E] - e^epsilon Q[E], for a shift of s >= 0 scales.
 
         Laplace: (1 - e^((epsilon - s) / 2))_+. Gaussian: Phi(s/2 - epsilon/s) - e^epsilon
         Phi(-s/2 - epsilon/s), Theorem 8 of Balle and Wang (2018).
@@ -105,9 +91,7 @@ class Noise:
         return 64 * UNIT_ROUNDOFF * size * np.exp(log_p)
 
     def loss(self, s: Array, delta: float, wide: float = 0.0) -> tuple[Array, Array]:
-        """Return the smallest epsilon at this delta for a shift of s >= 0 scales.
-
-        And a bound on its numerical error.
+        """Return the smallest epsilon at this delta for a shift of s >= 0 scales, and its error.
 
         Laplace: s + 2 ln(1 - delta), at least 0. Gaussian: the root of delta(epsilon) = delta, by
         bisection; inf at delta = 0 unless s = 0. `wide` bounds the error of s itself; the loss
@@ -130,8 +114,6 @@ class Noise:
     def distance(self, s: Array, wide: float = 0.0) -> tuple[Array, Array]:
         """Return the smallest mu of Gaussian DP for a shift of s >= 0 scales, and its error.
 
-        The error is numerical.
-
         Gaussian: s, at every threshold. Laplace: -2 Phi^-1(e^(-s/2) / 2), at the threshold
         half-way. For with h(u) = -Phi^-1(e^-u / 2), u >= 0, the threshold u in [0, s] has
         h(u) + h(s - u), and one of u >= s has h(u) - h(u - s); h' = Phi(-h) / phi(h) falls as h
@@ -142,9 +124,8 @@ class Noise:
         s = np.asarray(s, dtype=float)
         if self.kind == "gaussian":
             return s, wide * np.ones_like(s)
-        return -2 * np.asarray(ndtri_exp(-s / 2 - LN2)), 1.2534 * wide + 32 * UNIT_ROUNDOFF * (
-            1 + s
-        )
+        mu = -2 * np.asarray(ndtri_exp(-s / 2 - LN2))
+        return mu, 1.2534 * wide + 32 * UNIT_ROUNDOFF * (1 + s)
 
     def _root(self, s: Array, delta: Array) -> Array:
         """Return where the decreasing hockey stick meets delta."""
@@ -158,16 +139,11 @@ class Noise:
             if not inside.any():
                 return high
             above = self.hockey_stick(s, middle) > delta
-            low, high = (
-                np.where(inside & above, middle, low),
-                np.where(inside & ~above, middle, high),
-            )
+            low = np.where(inside & above, middle, low)
+            high = np.where(inside & ~above, middle, high)
 
     def threshold(self, v0: float, v1: float, epsilon: float) -> float:
-        """Return the answer at which the log-likelihood ratio of v1 against v0 is epsilon.
-
-        v0 and v1 differ.
-        """
+        """Return the answer at which the log-likelihood ratio of v1 against v0 is epsilon."""
         middle, apart = (v0 + v1) / 2, v1 - v0
         if self.kind == "laplace":
             return middle + float(np.copysign(min(epsilon * self.scale, abs(apart)) / 2, apart))

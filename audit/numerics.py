@@ -12,21 +12,18 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 
 UNIT_ROUNDOFF = 2.0**-53
 """Relative error of one operation on floats, at most."""
+# which way a number goes when digits are cut: a lower bound, what is no bound, an upper bound
 DOWN, NEAREST, UP = ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING
-"""Which way a number goes when digits are cut: for a lower bound, for what is no bound, for an
-upper bound."""
 VISIBLE = 1e-6
 """A computed number near 1 is shown with so many digits: where its error is larger, its bounds are
 shown instead."""
-ALL_DIGITS = 17
-"""So many significant digits tell any two floats apart."""
-SAME = 1e-11
-"""A claim is written smaller than it is by no more than this part of it: 0.1 + 0.2 promises 0.3."""
-MISSING = "–"
-INFINITY = "∞"
-EQUAL = 1e-9
-"""A number that is above a claim by no more than this part of it, and not for certain, is shown as
-the claim."""
+ALL_DIGITS, DIGITS = 17, 12
+"""Significant digits that tell any two floats apart; and those with which computed numbers are
+recorded, so that equal runs give equal bytes."""
+# a claim is written smaller than it is by no more than this part of it: 0.1 + 0.2 promises 0.3; and
+# a number above it by no more than that part, and not for certain, is shown as the claim
+SAME, EQUAL = 1e-11, 1e-9
+MISSING, INFINITY = "–", "∞"
 
 
 def rounded(value: float, digits: int, way: str) -> float:
@@ -102,11 +99,8 @@ def exact(number: float | None, claimed: float, *, exceeds: bool) -> str:
         return text
     if exceeds:
         return told_apart(number, beside, NEAREST)
-    return (
-        loss(claimed, DOWN)
-        if number > claimed and math.isclose(number, claimed, rel_tol=EQUAL)
-        else loss(number, DOWN)
-    )
+    same = number > claimed and math.isclose(number, claimed, rel_tol=EQUAL)
+    return loss(claimed if same else number, DOWN)
 
 
 def promise(claimed: float, found: float | None = None) -> str:
@@ -118,19 +112,11 @@ def promise(claimed: float, found: float | None = None) -> str:
     text = plain(claimed)
     if not _same(_read(text), claimed):
         six = 1e-4 <= claimed < 1e6
-        nearest = loss(claimed) if six else text
-        text = (
-            nearest
-            if _same(_read(nearest), claimed)
-            else loss(claimed, UP)
-            if six
-            else written(claimed, 6, UP)
-        )
-    return (
-        told_apart(claimed, found, NEAREST)
-        if found is not None and claimed < found <= _read(text)
-        else text
-    )
+        text = loss(claimed) if six else text
+        if not _same(_read(text), claimed):
+            text = loss(claimed, UP) if six else written(claimed, 6, UP)
+    hidden = found is not None and claimed < found <= _read(text)
+    return told_apart(claimed, found or 0.0, NEAREST) if hidden else text
 
 
 def allowance(claimed: float) -> str:
@@ -154,10 +140,7 @@ def whole(number: int) -> str:
 
 
 def half_line_words(threshold: float, *, above: bool) -> str:
-    """Name a half-line: '≥ 2', '< 0.5'.
-
-    And '≤ 0' where the threshold is the next float after a number that is shorter.
-    """
+    """Name a half-line: '≥ 2', '< 0.5'; '≤ 0' where the threshold is the next float after it."""
     if above:
         return f"≥ {plain(threshold)}"
     last = math.nextafter(threshold, -math.inf)
@@ -167,20 +150,14 @@ def half_line_words(threshold: float, *, above: bool) -> str:
 def told_apart(number: float, other: float, way: str) -> str:
     """Write a number with so few digits, from seven on, as put it on its side of another."""
     for digits in range(7, ALL_DIGITS):
-        if (rounded(number, digits, way) > other) == (number > other) and rounded(
-            number, digits, way
-        ) != other:
-            return f"{rounded(number, digits, way):.{digits}g}"
+        short = rounded(number, digits, way)
+        if short != other and (short > other) == (number > other):
+            return f"{short:.{digits}g}"
     return f"{number:.{ALL_DIGITS}g}"
 
 
 def _read(text: str) -> float:
     return math.inf if text == INFINITY else float(text)
-
-
-DIGITS = 12
-"""Computed numbers are written with this many significant digits, so that equal runs give equal
-bytes."""
 
 
 def number(value: float) -> float | str:
@@ -209,9 +186,7 @@ def computed_number(value: float, error: float) -> tuple[float | str, float | st
 
 
 def _recorded(value: float) -> float | str:
-    if math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return value
+    return str(value) if math.isinf(value) else value
 
 
 def percent(share: float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -12,55 +14,144 @@ from dpassay.changes import (
     AnyOf,
     Change,
     Compared,
+    Edit,
     FlipLabel,
     Replace,
     ReplaceValue,
     Several,
     Shift,
-    change_from_json,
-    change_key,
-    fits,
-    from_pool,
-    in_file,
-    narrowest,
-    one_by_one,
 )
 from dpassay.data import Dataset, Labelled, Lines, Values
-from dpassay.edits import Edit
 from dpassay.errors import InvalidInput, is_count, require
-from dpassay.relations import REPLACE_ONE, answers_among, check_relation, replace_relation, within
+from dpassay.relations import (
+    REPLACE_ONE,
+    answers_among,
+    answers_relation,
+    check_relation,
+    replace_relation,
+    within,
+)
 from dpassay.rows.rows import Rows
 from dpassay.seeds import stream
 
-__all__ = [
-    "NEIGHBOURS",
-    "NOTHING_ASKED",
-    "AnyOf",
-    "Change",
-    "Compared",
-    "FlipLabel",
-    "Neighbours",
-    "Pairs",
-    "Replace",
-    "ReplaceValue",
-    "Several",
-    "Shift",
-    "change_from_json",
-    "change_key",
-    "one_by_one",
-    "replace_one",
-    "replace_several",
-]
-"""Changes have a module of their own; they can be imported from here too."""
+__all__ = ["AnyOf", "Change", "Compared", "Edit", "FlipLabel", "Pairs", "Replace", "ReplaceValue"]
+__all__ += ["Several", "Shift", "change_from_json", "replace_one"]
 
 Neighbours = Literal["one", "flip", "one+flip", "all"]
 """Per record: `one` replacement from the pool, the label `flip`ped, both, or `all` of the pool and
 the flip."""
-
+NEIGHBOURS: tuple[Neighbours, ...] = ("one", "flip", "one+flip", "all")
 NOTHING_ASKED = np.zeros((1, 1))
 """In the place of query points where there are none."""
 NOTHING_ASKED.flags.writeable = False
-NEIGHBOURS: tuple[Neighbours, ...] = ("one", "flip", "one+flip", "all")
+
+
+def change_key(change: Change, pool: Labelled | None) -> str:
+    """Return what a change is known by in records: 16 digits of the SHA-256 of what it does.
+
+    A replacement by a record of the pool is known by its number and the pool's digest, so that the
+    key tells nothing of the record.
+    """
+    told = [change.as_json(), None if pool is None else pool.digest]
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def one_by_one(change: Change) -> tuple[Change, ...]:
+    """Return the changes of one record each that make up a change."""
+    return change.changes if isinstance(change, Several) else (change,)
+
+
+def from_pool(pool: Labelled, index: int, j: int) -> Replace:
+    """Return the replacement of record `index` by record `j` of a pool."""
+    return Replace(index, pool.X[j], int(pool.y[j]), j)
+
+
+def fits(change: Change, base: Dataset) -> bool:
+    """Return whether a change can be made to a dataset: of its kind, with its record there."""
+    if isinstance(change, (Several, AnyOf)):
+        return all(fits(each, base) for each in change.changes)
+    if isinstance(change, Shift):
+        return isinstance(base, Values) and len(change.by) == len(base)
+    if isinstance(change, Edit):
+        return change.fits(base)
+    kind = Values if isinstance(change, ReplaceValue) else Labelled
+    known = isinstance(change, (Replace, FlipLabel, ReplaceValue))  # others are of the user's own
+    there = is_count(change.index, 0) and change.index < len(base)
+    return there and (isinstance(base, kind) or not known)
+
+
+def in_file(change: Change, lines: Lines | None) -> Change:
+    """Return the same change, told by the lines of a file, or by the places of records again."""
+    if isinstance(change, (Several, AnyOf)):
+        return type(change)(tuple(in_file(each, lines) for each in change.changes))
+    if not isinstance(change, (FlipLabel, Replace)):
+        return change
+    line = None if lines is None else int(lines.train[change.index])
+    if isinstance(change, FlipLabel):
+        return replace(change, line=line)
+    new = None if lines is None or change.pool is None else int(lines.pool[change.pool])
+    return replace(change, line=line, new_line=new)
+
+
+def changed_lines(change: Change) -> tuple[int, ...]:
+    """Return the lines in which the changed records begin; empty where they are of no file."""
+    each_line = (getattr(each, "line", None) for each in getattr(change, "changes", (change,)))
+    return tuple(line for line in each_line if line is not None)
+
+
+def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
+    """Read back what `Change.as_json` wrote.
+
+    Raise InvalidInput if the kind is unknown, a field is missing, or it names a record of a pool
+    that is not there.
+    """
+    try:
+        kind = change["kind"]
+        if kind in ("several", "any-of"):
+            parts = tuple(change_from_json(each, pool) for each in change["changes"])
+            return (Several if kind == "several" else AnyOf)(parts)
+        if kind == "shift":
+            return Shift(tuple(change["by"]))
+        if kind == "edit":
+            check_relation(change["relation"])
+            return Edit(
+                replaced=tuple(
+                    (place, tuple(map(float, row))) for place, row in change["replaced"]
+                ),
+                removed=tuple(change["removed"]),
+                added=tuple(tuple(map(float, row)) for row in change["added"]),
+                relation=change["relation"],
+            )
+        single = _of_one_from_json(change, pool)
+    except InvalidInput:
+        raise
+    except (LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
+        raise InvalidInput(f"change = {change!r:.80}: cannot be read ({error})") from None
+    if single is None:
+        raise InvalidInput(
+            f"change = {change!r:.80}: must be of kind 'replace', 'flip-label', 'replace-value', "
+            "'shift', 'edit', 'several' or 'any-of'"
+        )
+    return single
+
+
+def _of_one_from_json(change: dict[str, Any], pool: Labelled | None) -> Change | None:
+    """Read back the change of one record; return None if it is of no such kind."""
+    kind, index = change["kind"], change["index"]
+    require(is_count(index, 0), "change: index", index, "an integer >= 0")
+    if kind == "flip-label":
+        return FlipLabel(index)
+    if kind == "replace-value":
+        return ReplaceValue(index, change["value"])
+    if kind == "replace" and "pool" in change:
+        if pool is None or not 0 <= int(change["pool"]) < len(pool):
+            raise InvalidInput(
+                f"change names record {change['pool']} of the pool, which the data do not have"
+            )
+        return from_pool(pool, index, int(change["pool"]))
+    if kind == "replace":
+        return Replace(index, np.array(change["x"], dtype=float), int(change["y"]))
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -82,13 +173,6 @@ class Pairs:
     key : str
         How they were chosen, for programs: what two records are compared by, however `how` is
         worded. By default the numbers of records and of changes.
-
-    Raises
-    ------
-    InvalidInput
-        If the dataset is no Labelled or Values, if there is no change, or one that the relation
-        does not allow, of another kind of data or of a record that is not there, or the pool is no
-        Labelled.
     """
 
     base: Any
@@ -99,33 +183,37 @@ class Pairs:
     key: str = ""
 
     def __post_init__(self) -> None:
-        known = isinstance(self.base, Dataset)
+        base, changes = self.base, self.changes
         datasets = "a dataset: Labelled(X, y), Values(values) or Rows"
-        require(known, "base", _kind(self.base), datasets)
-        known = isinstance(self.changes, (tuple, list)) and all(map(_is_change, self.changes))
-        tuples = f"a tuple of changes: {_changes_of(self.base)}, Several(...)"
-        require(known, "changes", _kind(self.changes), tuples)
+        require(isinstance(base, Dataset), "base", _kind(base), datasets)
+        members = ("index", "at", "apply", "as_json")
+        known = isinstance(changes, (tuple, list)) and all(
+            hasattr(change, name) for change in changes for name in members
+        )
+        tuples = f"a tuple of changes: {_changes_of(base)}, Several(...)"
+        require(known, "changes", _kind(changes), tuples)
         known = self.pool is None or isinstance(self.pool, Labelled)
         require(known, "pool", _kind(self.pool), "a Labelled(X, y), or None")
-        object.__setattr__(self, "changes", tuple(map(self._told, self.changes)))
+        if isinstance(base, Rows):  # a change of rows tells cells as the user gave them
+            form = base.form
+            told = (
+                replace(each, form=form) if isinstance(each, Edit) else each for each in changes
+            )
+            changes = tuple(told)
+        object.__setattr__(self, "changes", tuple(changes))
         some = "at least one change, else there is nothing to compare"
         require(len(self.changes) > 0, "pairs", "no change", some)
         for several in self.changes:
             for change in getattr(several, "changes", (several,)):
-                require(fits(change, self.base), "change", str(change), _allowed(change, self.base))
+                require(fits(change, base), "change", str(change), _allowed(change, base))
         check_relation(self.relation)
         for change in self.changes:
-            narrow = narrowest(change, among=answers_among(self.relation) is not None)
-            allowed = f"'{narrow}' or wider, as a change {_does(change)}"
+            narrow, does = _narrowest(change, among=answers_among(self.relation) is not None)
+            allowed = f"'{narrow}' or wider, as a change {does}"
             require(within(narrow, self.relation), "relation", self.relation, allowed)
         require(isinstance(self.key, str), "key", self.key, "a text")
         if not self.key:
-            object.__setattr__(self, "key", f"given:{len(self.base)}:{len(self.changes)}")
-
-    def _told(self, change: Change) -> Change:
-        """Return a change of rows so that it tells cells as the user gave them."""
-        rows = isinstance(change, Edit) and isinstance(self.base, Rows)
-        return change.told_by(self.base.form) if rows else change  # type: ignore[attr-defined]
+            object.__setattr__(self, "key", f"given:{len(base)}:{len(self.changes)}")
 
     def __len__(self) -> int:
         return len(self.changes)
@@ -133,6 +221,19 @@ class Pairs:
     def in_file(self, lines: Lines | None) -> Pairs:
         """Return the same pairs, their changes told by the lines of a file."""
         return replace(self, changes=tuple(in_file(change, lines) for change in self.changes))
+
+
+def _narrowest(change: Change, *, among: bool) -> tuple[str, str]:
+    """Return the narrowest relation for a change, `among` so many answers, and what it does."""
+    if isinstance(change, Shift):
+        many = f"{change.moved} answers, one of them" if change.moved > 1 else "an answer"
+        relation = answers_relation(change.largest, change.moved if among else None)
+        return relation, f"moves {many} by {change.largest:.6g}"
+    if isinstance(change, Edit):
+        does = f"replaces {len(change.replaced)} records and adds or removes others"
+        return change.relation, does
+    count = len(one_by_one(change))
+    return replace_relation(count), f"replaces {count} records"
 
 
 def _changes_of(base: Dataset) -> str:
@@ -146,36 +247,19 @@ def _allowed(change: Change, base: Dataset) -> str:
     """Say which changes of a dataset there are: of a record that is there, or of its kind."""
     if isinstance(base, Rows):
         return f"an Edit(...) of the records 0 to {len(base) - 1}, with cells that there may be"
-    numbers = isinstance(base, Values)
-    if isinstance(change, (Shift, ReplaceValue)) != numbers:
+    if isinstance(change, (Shift, ReplaceValue)) != isinstance(base, Values):
         return f"a change of {type(base).__name__}: {_changes_of(base)}"
     if isinstance(change, Shift):
         return f"of {len(base)} answers, as many as base has"
     return f"of one of the records 0 to {len(base) - 1} of base"
 
 
-def _does(change: Change) -> str:
-    if isinstance(change, Shift):
-        if change.moved == 1:
-            return f"moves an answer by {change.largest:.6g}"
-        return f"moves {change.moved} answers, one of them by {change.largest:.6g}"
-    if isinstance(change, Edit):
-        return f"replaces {len(change.replaced)} records and adds or removes others"
-    return f"replaces {len(one_by_one(change))} records"
-
-
-def _is_change(change: object) -> bool:
-    return all(hasattr(change, name) for name in ("index", "at", "apply", "as_json"))
-
-
-def _kind(found: object) -> str:
+def _kind(given: object) -> str:
     """Name the type given in place of a dataset, not its values: they may be anybody's records."""
-    name = type(found).__name__
-    short = isinstance(found, (tuple, list)) and 0 < len(found) <= 100
-    if not short:
+    name = type(given).__name__
+    if not (isinstance(given, (tuple, list)) and 0 < len(given) <= 100):
         return name
-    inside = {type(each).__name__ for each in found}  # type: ignore[attr-defined]
-    return f"{name} of {', '.join(sorted(inside))}"
+    return f"{name} of {', '.join(sorted({type(each).__name__ for each in given}))}"
 
 
 def replace_one(
@@ -199,12 +283,6 @@ def replace_one(
         every record of the pool and flipped.
     seed : int
         Decides which record of the pool replaces which.
-
-    Raises
-    ------
-    InvalidInput
-        If the arrays are no labelled data, the pool has other columns, or the choice needs a pool
-        and there is none.
     """
     base = Labelled(X, y)  # type: ignore[arg-type]
     require(neighbours in NEIGHBOURS, "neighbours", neighbours, f"one of {', '.join(NEIGHBOURS)}")
@@ -249,18 +327,15 @@ def replace_several(pairs: Pairs, k: int) -> Pairs:
     Each is a change with the next ones of other records, k in all; fewer where the changes are of
     fewer records.
     """
-    changes = tuple(_with_others(pairs.changes, place, k) for place in range(len(pairs)))
+    changes, size = [], len(pairs)
+    for place, first in enumerate(pairs.changes):
+        chosen: dict[int, Change] = {}  # of other records: the next ones, in a circle
+        for step in range(size):
+            change = pairs.changes[(place + step) % size]
+            chosen.setdefault(change.index, change)
+            if len(chosen) == k:
+                break
+        changes.append(first if len(chosen) == 1 else Several(tuple(chosen.values())))
     how = pairs.how if k == 1 else f"{pairs.how}; {k} of these changes at a time"
     key = pairs.key if k == 1 else f"{pairs.key}:{k}"
-    return replace(pairs, changes=changes, how=how, relation=replace_relation(k), key=key)
-
-
-def _with_others(changes: tuple[Change, ...], place: int, k: int) -> Change:
-    """Return the change at a place and the next ones, in a circle, that are of other records."""
-    chosen: dict[int, Change] = {}
-    for step in range(len(changes)):
-        change = changes[(place + step) % len(changes)]
-        chosen.setdefault(change.index, change)
-        if len(chosen) == k:
-            break
-    return changes[place] if len(chosen) == 1 else Several(tuple(chosen.values()))
+    return replace(pairs, changes=tuple(changes), how=how, relation=replace_relation(k), key=key)

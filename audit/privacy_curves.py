@@ -19,22 +19,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-DELTAS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
-"""Where a curve that is given by a formula is looked at."""
-USUAL = 0.01
-"""The delta next to which a curve is read where nothing has chosen a point."""
-MOST_POINTS = 64
-"""A profile has no more points."""
-LARGEST_RHO = 300.0
-"""No larger rho is a claim: nothing that is counted would exceed it."""
+# where a curve that is given by a formula is looked at; and the delta next to which a curve is read
+# where nothing has chosen a point
+DELTAS, USUAL = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6), 0.01
+# a profile has no more points; no larger rho is a claim: nothing that is counted would exceed it
+MOST_POINTS, LARGEST_RHO = 64, 300.0
+# orders at which zero-concentrated privacy is read: any of them is implied
 ORDERS = tuple(1 + 10 ** (k / 20) for k in range(-40, 81))
-"""Orders at which zero-concentrated privacy is read: any of them is implied."""
-UPWARDS = 1e-6
-"""So much is added to a computed epsilon, for the numerical error of its maximum."""
+# so much is added to a computed epsilon, for the numerical error of its maximum, and events are
+# looked at down to a probability of e to minus RAREST
+UPWARDS, RAREST, GRID, HALVINGS = 1e-6, 650.0, 500, 60
 Array: TypeAlias = "NDArray[np.float64]"
-RAREST = 650.0
-"""Events are looked at down to a probability of e to minus this."""
-GRID, HALVINGS = 500, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +56,7 @@ class ZeroConcentrated:
         return _points(tuple((alpha, self.rho * alpha) for alpha in ORDERS))
 
     def composed(self, m: int) -> tuple[tuple[float, float], ...]:
-        """Return (epsilon, delta) that m runs keep together, delta falling; none for too large m.
-
-        Those of zCDP(m rho): Bun and Steinke (2016), Lemma 1.7.
-        """
+        """Return (epsilon, delta) of zCDP(m rho), which m runs keep: Bun and Steinke, Lemma 1.7."""
         return ZeroConcentrated(m * self.rho).points() if m * self.rho <= LARGEST_RHO else ()
 
     def as_json(self) -> dict[str, Any]:
@@ -104,10 +96,7 @@ class Renyi:
         return _points(self.orders)
 
     def composed(self, m: int) -> tuple[tuple[float, float], ...]:
-        """Return (epsilon, delta) that m runs keep together, delta falling.
-
-        The divergences of an order add up: Mironov (2017), Proposition 1.
-        """
+        """Return (epsilon, delta) that m runs keep: Mironov (2017), Proposition 1."""
         return _points(tuple((alpha, m * epsilon) for alpha, epsilon in self.orders))
 
     def as_json(self) -> dict[str, Any]:
@@ -124,7 +113,8 @@ class Points:
     known: tuple[tuple[float, float], ...]
 
     def __post_init__(self) -> None:
-        known = tuple(sorted(((as_real(e), as_real(d)) for e, d in self.known), key=_by_delta))
+        numbers = ((as_real(e), as_real(d)) for e, d in self.known)
+        known = tuple(sorted(numbers, key=lambda point: (-point[1], point[0])))
         allowed = f"1 to {MOST_POINTS} pairs (epsilon, delta)"
         require(0 < len(known) <= MOST_POINTS, "points", len(known), allowed)
         object.__setattr__(self, "known", known)
@@ -169,10 +159,6 @@ def curve_from_json(facts: Mapping[str, Any]) -> Curve:
 def usual(points: Iterable[tuple[float, float]]) -> tuple[float, float]:
     """Return the point whose delta is next to `USUAL`, by its logarithm; delta may be 0."""
     return min(points, key=lambda each: abs(math.log(max(each[1], 1e-300) / USUAL)))
-
-
-def _by_delta(point: tuple[float, float]) -> tuple[float, float]:
-    return -point[1], point[0]
 
 
 @lru_cache(maxsize=64)
@@ -237,13 +223,7 @@ def most(log_q: Array, orders: tuple[tuple[float, float], ...]) -> Array:
     return np.asarray(np.exp(-np.logaddexp(0, -high)))
 
 
-def _divergence(
-    log_p: Array,
-    rest_p: Array,
-    log_q: Array,
-    rest_q: Array,
-    alpha: Array,
-) -> Array:
+def _divergence(log_p: Array, rest_p: Array, log_q: Array, rest_q: Array, alpha: Array) -> Array:
     """Return the Renyi divergence of order alpha of an event, from logarithms."""
     import numpy as np
 

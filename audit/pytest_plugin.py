@@ -54,13 +54,8 @@ def _flag(key: str) -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
-    config.addinivalue_line(
-        "markers",
-        (
-            f"dpassay({', '.join(KEYS)}, detect): how the fixture `assay` finds out in this test, "
-            "unless it is told otherwise"
-        ),
-    )
+    how = "how the fixture `assay` finds out in this test, unless it is told otherwise"
+    config.addinivalue_line("markers", f"dpassay({', '.join(KEYS)}, detect): {how}")
 
 
 @pytest.fixture
@@ -81,12 +76,8 @@ def assay(request: pytest.FixtureRequest) -> Iterator[Callable[..., Assayed]]:
     given = {name: config.getoption(_flag(name)) for name in KEYS}
     settings = {name: value for name, value in given.items() if value is not None}
     for marker in reversed(list(request.node.iter_markers("dpassay"))):
-        require(
-            not marker.args,
-            "@pytest.mark.dpassay",
-            marker.args,
-            f"given by name: {', '.join((*KEYS, 'detect'))}",
-        )
+        allowed = f"given by name: {', '.join((*KEYS, 'detect'))}"
+        require(not marker.args, "@pytest.mark.dpassay", marker.args, allowed)
         settings |= marker.kwargs
     settings.setdefault("seed", commit_seed(config.rootpath))
     folder = config.rootpath / str(config.getoption("--dpassay-out"))
@@ -110,19 +101,14 @@ def assay(request: pytest.FixtureRequest) -> Iterator[Callable[..., Assayed]]:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say of every assay what it found and what it could have seen."""
-    every = [
-        report
+    lines = [
+        (report.nodeid, facts)
         for reports in terminalreporter.stats.values()
         for report in reports
         if getattr(report, "when", "") == "call"
-    ]
-    held = (
-        (report.nodeid, value)
-        for report in every
         for name, value in report.user_properties
-        if name == PROPERTY
-    )
-    lines = [(nodeid, facts) for nodeid, value in held if (facts := _facts(value))]
+        if name == PROPERTY and (facts := _facts(value))
+    ]
     if not lines:
         return
     from dpassay.numerics import DOWN, UP, written

@@ -102,10 +102,8 @@ class Assayed:
         """Return the warning for a refutation or an error that no assertion asked about."""
         if self.asked or self.result.verdict not in ("error", "refuted"):
             return ""
-        return (
-            f"{self._message()}\nand the test never asked: call assert_not_refuted(), or read "
-            ".verdict"
-        )
+        asks = "and the test never asked: call assert_not_refuted(), or read .verdict"
+        return f"{self._message()}\n{asks}"
 
     def _message(self) -> str:
         result = self.result
@@ -115,12 +113,9 @@ class Assayed:
                 f"{result.claim} of {result.target.name} could not be audited\n  cause       "
                 f"{result.outcome.reason}{said}"
             )
-        exact = result.exact is not None
-        certainty = (
-            "computed from the exact law"
-            if exact
-            else f"certified at {percent(self.confidence)} confidence"
-        )
+        certainty = "computed from the exact law"
+        if result.exact is None:
+            certainty = f"certified at {percent(self.confidence)} confidence"
         least, allowed = apart(result.lower, result.claim.promised, DOWN)
         lines = [
             f"{result.claim} of {result.target.name} is refuted",
@@ -138,9 +133,8 @@ class Assayed:
             # what is audited has no name outside the test
             return f"{self.rerun} --dpassay-seed={self.result.seed}"
         write_text(self.path, dumps(witness))
-        here = (
-            self.path.relative_to(Path.cwd()) if self.path.is_relative_to(Path.cwd()) else self.path
-        )
+        inside = self.path.is_relative_to(Path.cwd())
+        here = self.path.relative_to(Path.cwd()) if inside else self.path
         return f"dpassay replay {shlex.quote(str(here))}{trust_of(witness)}"
 
 

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.changes import Change, FlipLabel
 from dpassay.claims import DP
 from dpassay.data import Labelled
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Mechanism
+from dpassay.pairs import Change, FlipLabel
 
 CLOCK = "SAMPLER_CLOCK"
 

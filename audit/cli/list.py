@@ -18,10 +18,10 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dpassay.claims import SINGLE
 from dpassay.cli.arguments.parser import Parser, add_mechanism, add_output
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.terminal import console, print_json
+from dpassay.promise import SINGLE
 from dpassay.targets.catalogue import ENTRIES
 
 if TYPE_CHECKING:

@@ -23,12 +23,6 @@ class Labelled:
         Features; finite.
     y : array (n,)
         Labels; integers >= 0.
-
-    Raises
-    ------
-    InvalidInput
-        If the shapes do not fit, a feature is NaN or infinite (its row and column are named), or a
-        label is no integer.
     """
 
     X: NDArray[np.float64]
@@ -36,15 +30,10 @@ class Labelled:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "X", points(self.X, "X"))
-        labels = np.array(self.y)
-        require(
-            labels.shape == (len(self.X),),
-            "y",
-            f"shape {labels.shape}",
-            f"of shape ({len(self.X)},), one label a row of X",
-        )
-        numeric = labels.dtype.kind in "biuf"
-        whole = numeric and bool(
+        labels, size = np.array(self.y), len(self.X)
+        allowed = f"of shape ({size},), one label a row of X"
+        require(labels.shape == (size,), "y", f"shape {labels.shape}", allowed)
+        whole = labels.dtype.kind in "biuf" and bool(
             np.all((labels >= 0) & (labels < 2**53) & (np.trunc(labels) == labels))
         )
         require(whole, "y", labels, "integers >= 0")
@@ -66,10 +55,7 @@ class Labelled:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of shape and contents, in hexadecimal.
-
-        What a random stream and a witness know the dataset by.
-        """
+        """SHA-256 of shape and contents, by which a random stream and a witness know it."""
         return digest(*self.arrays)
 
 
@@ -111,40 +97,27 @@ def digest(*arrays: NDArray[Any]) -> str:
 
 def numbers(values: ArrayLike, argument: str) -> NDArray[np.float64]:
     """Check a list of at least one finite number, shape (n,); return it as read-only float64."""
-    try:
-        array = np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        raise InvalidInput(
-            f"{argument} = {type(values).__name__}: must be a list of numbers, of shape (n,)"
-        ) from None
-    allowed = "of shape (n,) with n >= 1"
-    require(array.ndim == 1 and array.size > 0, argument, f"shape {array.shape}", allowed)
-    finite = np.isfinite(array)
-    if not finite.all():
-        place = int(np.argmin(finite))
-        raise InvalidInput(f"{argument}[{place}] = {array[place]}: must be a finite number")
-    array.flags.writeable = False
-    return array
+    return _finite(values, argument, "(n,)", "a list of numbers, of shape (n,)")
 
 
 def points(values: ArrayLike, argument: str) -> NDArray[np.float64]:
     """Check an array of finite points, shape (n, d), n, d >= 1; return it as read-only float64."""
+    return _finite(values, argument, "(n, d)", "an array of numbers of shape (n, d)")
+
+
+def _finite(values: ArrayLike, argument: str, shape: str, wanted: str) -> NDArray[np.float64]:
     try:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError):
-        raise InvalidInput(
-            f"{argument} = {type(values).__name__}: must be an array of numbers of shape (n, d)"
-        ) from None
-    require(
-        array.ndim == 2 and array.size > 0,
-        argument,
-        f"shape {array.shape}",
-        "of shape (n, d) with n, d >= 1",
-    )
-    if not np.isfinite(array).all():
-        row, column = np.argwhere(~np.isfinite(array))[0]
-        raise InvalidInput(
-            f"{argument}[{row}, {column}] = {array[row, column]}: must be a finite number"
-        )
+        given = type(values).__name__
+        raise InvalidInput(f"{argument} = {given}: must be {wanted}") from None
+    right = array.ndim == len(shape.strip("(,)").split(",")) and array.size > 0
+    sizes = shape.strip("(,)")
+    require(right, argument, f"shape {array.shape}", f"of shape {shape} with {sizes} >= 1")
+    finite = np.isfinite(array)
+    if not finite.all():
+        place = tuple(np.argwhere(~finite)[0].tolist())
+        where = ", ".join(map(str, place))
+        raise InvalidInput(f"{argument}[{where}] = {array[place]}: must be a finite number")
     array.flags.writeable = False
     return array

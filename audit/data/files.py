@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,22 +18,10 @@ if TYPE_CHECKING:
 
 BUILT_IN = "breast-cancer"
 """Name of the data set that comes along, with scikit-learn."""
-_MEASURED = (
-    "radius",
-    "texture",
-    "perimeter",
-    "area",
-    "smoothness",
-    "compactness",
-    "concavity",
-    "concave points",
-    "symmetry",
-    "fractal dimension",
-)
-_COLUMNS = tuple(
-    form.format(what) for form in ("mean {}", "{} error", "worst {}") for what in _MEASURED
-)
-"""Names of its columns; the file has none."""
+_SHAPE = "concavity", "concave points", "symmetry", "fractal dimension"
+_MEASURED = "radius", "texture", "perimeter", "area", "smoothness", "compactness", *_SHAPE
+# the names of its columns; the file has none
+_COLUMNS = [form.format(what) for form in ("mean {}", "{} error", "worst {}") for what in _MEASURED]
 
 
 def load(
@@ -58,30 +46,6 @@ def load(
     """
     if source == BUILT_IN:
         return _built_in()
-    return _table_of_file(source, target, slice_by, missing=missing, real=numbers)
-
-
-def _built_in() -> Table:
-    """Read the file where scikit-learn keeps it: to import that would take most of a second."""
-    package = find_spec("sklearn")  # it is required
-    assert package is not None
-    path = Path(str(package.origin)).parent / "datasets" / "data" / "breast_cancer.csv"
-    with path.open(encoding="utf-8") as lines:
-        next(lines)  # the numbers of records and columns, and the labels
-        numbers = np.array([line.split(",") for line in lines], dtype=float)
-    return table_of(
-        Labelled(numbers[:, :-1], numbers[:, -1].astype(int)),
-        {name: (i,) for i, name in enumerate(_COLUMNS)},
-        kind="builtin",
-        name=BUILT_IN,
-        labels=["malignant", "benign"],
-    )
-
-
-def _table_of_file(
-    source: str, target: str | None, slice_by: str | None, *, missing: bool, real: bool | None
-) -> Table:
-    """Read a CSV file; see `load`."""
     import pandas as pd
 
     path = _existing(source)
@@ -101,7 +65,11 @@ def _table_of_file(
     if label.isna().any():
         line = int(lines[int(np.argmax(label.isna()))]) if lines is not None else 0
         raise InvalidInput(f"--data = '{path}': line {line}: column '{target}' is missing")
-    real = _is_real(label, target, said=real)
+    real = numbers
+    if real is None:
+        real = label.dtype.kind == "f" and bool((label % 1 != 0).any())
+    elif real and label.dtype.kind not in "iuf":
+        raise InvalidInput(f"--label = '{target}': must be a column of numbers with --task numbers")
     labels, codes = np.unique(label if real else label.astype(str), return_inverse=True)
     return table_of(
         Labelled(pd.get_dummies(features, dtype=float).to_numpy(dtype=float), codes),
@@ -115,15 +83,33 @@ def _table_of_file(
     )
 
 
+def _built_in() -> Table:
+    """Read the file where scikit-learn keeps it: to import that would take most of a second."""
+    package = find_spec("sklearn")  # it is required
+    assert package is not None
+    path = Path(str(package.origin)).parent / "datasets" / "data" / "breast_cancer.csv"
+    # the first line holds the numbers of records and columns, and the labels
+    values = np.loadtxt(path, delimiter=",", skiprows=1, encoding="utf-8")
+    data = Labelled(values[:, :-1], values[:, -1].astype(int))
+    columns = {name: (i,) for i, name in enumerate(_COLUMNS)}
+    return table_of(data, columns, kind="builtin", name=BUILT_IN, labels=["malignant", "benign"])
+
+
 def _existing(source: str) -> Path:
+    """Return the path of a file; else say what a name is, and which file was perhaps meant."""
     path = Path(source)
     try:
-        wrong = "" if path.is_file() else _no_file(source)
+        if path.is_file():
+            return path
+        beside = {each.stem: each for each in path.parent.glob("*.csv")}
+        kind = "is a folder; " if source and path.is_dir() else ""
+        kind = "is an address, download it first; " if "://" in source else kind
+        wrong = f"{kind}must be an existing CSV file, or '{BUILT_IN}'"
+        if close := near(path.stem, beside, likeness=0.75):
+            wrong = f"no such file; did you mean '{path.with_name(beside[close].name)}'?"
     except OSError as error:  # a name too long for a file
         wrong = f"cannot be read ({error.strerror})"
-    if wrong:
-        raise InvalidInput(f"--data = '{source}': {wrong}")
-    return path
+    raise InvalidInput(f"--data = '{source}': {wrong}")
 
 
 def _label_column(target: str | None, names: list[str], path: Path) -> str:
@@ -132,20 +118,12 @@ def _label_column(target: str | None, names: list[str], path: Path) -> str:
             "--label is missing: must name the column of --data that holds the label, one of "
             f"{shown(names)}"
         )
-    if target not in names:
-        raise InvalidInput(
-            f"--label = '{target}': no such column in '{path}'; {_which(target, names)}"
-        )
-    return target
-
-
-def _is_real(label: pd.Series[Any], target: str, *, said: bool | None) -> bool:
-    """Return whether a label is a real number: as said, or if some values are not whole."""
-    if said is None:
-        return label.dtype.kind == "f" and bool((label % 1 != 0).any())
-    if said and label.dtype.kind not in "iuf":
-        raise InvalidInput(f"--label = '{target}': must be a column of numbers with --task numbers")
-    return said
+    if target in names:
+        return target
+    bare = "; is the header line missing?" if nameless(names) else ""
+    close = near(target, names)
+    which = f"did you mean '{close}'?" if close else f"it has {shown(names)}{bare}"
+    raise InvalidInput(f"--label = '{target}': no such column in '{path}'; {which}")
 
 
 def filled(features: pd.DataFrame) -> pd.DataFrame:
@@ -164,30 +142,8 @@ def filled(features: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-def _no_file(source: str) -> str:
-    """Say what a name is that is no file, and which file was perhaps meant."""
-    path = Path(source)
-    beside = {each.stem: each for each in path.parent.glob("*.csv")}
-    if close := near(path.stem, beside, likeness=0.75):
-        return f"no such file; did you mean '{path.with_name(beside[close].name)}'?"
-    kind = "is a folder; " if source and path.is_dir() else ""
-    kind = "is an address, download it first; " if "://" in source else kind
-    return f"{kind}must be an existing CSV file, or '{BUILT_IN}'"
-
-
-def _which(target: str, names: list[str]) -> str:
-    """Say which column was meant, or which ones there are."""
-    if close := near(target, names):
-        return f"did you mean '{close}'?"
-    bare = "; is the header line missing?" if nameless(names) else ""
-    return f"it has {shown(names)}{bare}"
-
-
 def _columns(features: pd.DataFrame) -> dict[str, tuple[int, ...]]:
-    """Return where `pd.get_dummies` puts each column.
-
-    Those that it leaves as they are first, then the others, each in its order.
-    """
+    """Return where `pd.get_dummies` puts each column: those that it leaves as they are first."""
     import pandas as pd
 
     texts = list(features.select_dtypes(include=["object", "string", "category"]).columns)

@@ -82,20 +82,27 @@ def split(table: Table, *, train: int, queries: int, seed: int, train_queries: i
     first `train_queries` training records are asked at besides.
     """
     n = len(table.data)
-    _check(table, train, queries, train_queries)
+    least = {
+        "--train": (train, 1),
+        "--queries": (queries, 1),
+        "--train-queries": (train_queries, 0),
+    }
+    for option, (value, low) in least.items():
+        require(value >= low, option, value, f"an integer >= {low}")
+    if n < 3:
+        raise InvalidInput(
+            f"--data = '{table.source['name']}': has {n} record{'' if n == 1 else 's'}; must have "
+            "at least 3 records: one to train on, one to replace it, one to query"
+        )
     queries = min(queries, max(1, n // 10))
     train = min(train, max(1, 7 * n // 10), n - queries - 1)
     order = stream(seed, "split", table.source["sha256"]).permutation(n)
-    asked, trained, pool = (
-        order[:queries],
-        order[queries : queries + train],
-        order[queries + train :][:train],
-    )
+    held, trained, pool = np.split(order[: queries + 2 * train], [queries, queries + train])
     sizes = {"seed": seed, "train": train, "pool": len(pool), "queries": queries}
     train_queries = min(train_queries, train)
     if train_queries:
         sizes["train_queries"] = train_queries
-    held_out = table.data.X[np.concatenate([asked, trained[:train_queries]])]
+    held_out = table.data.X[np.concatenate([held, trained[:train_queries]])]
     held_out.flags.writeable = False
     lines = table.lines
     return Split(
@@ -105,15 +112,3 @@ def split(table: Table, *, train: int, queries: int, seed: int, train_queries: i
         source=table.source | {"split": sizes},
         lines=None if lines is None else Lines(train=lines[trained], pool=lines[pool]),
     )
-
-
-def _check(table: Table, train: int, queries: int, train_queries: int) -> None:
-    n = len(table.data)
-    require(train >= 1, "--train", train, "an integer >= 1")
-    require(queries >= 1, "--queries", queries, "an integer >= 1")
-    require(train_queries >= 0, "--train-queries", train_queries, "an integer >= 0")
-    if n < 3:
-        raise InvalidInput(
-            f"--data = '{table.source['name']}': has {n} record{'' if n == 1 else 's'}; must have "
-            "at least 3 records: one to train on, one to replace it, one to query"
-        )

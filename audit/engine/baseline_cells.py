@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.changes import change_key
+from dpassay.pairs import change_key
 from dpassay.stats.bounds import Counts, Histograms
 from dpassay.targets.groups import DIRECTIONS, PairGroup
 from dpassay.trials.encoders import Bins, Coding, Rounded

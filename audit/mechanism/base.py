@@ -18,10 +18,7 @@ from dpassay.pairs import Change, Compared, Pairs
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WorstCase:
-    """Pairs and queries (q, d) that the author of a mechanism knows to be bad, and why.
-
-    The pairs have a dataset of their own, not the user's; `reason` is one sentence.
-    """
+    """Pairs of a dataset of their own and queries (q, d) that are known to be bad, and why."""
 
     pairs: Pairs
     queries: NDArray[np.float64]
@@ -159,92 +156,57 @@ class Mechanism:
         seeded = True
 
     def check(self, data: Any) -> None:
-        """Raise `InvalidInput` if these data can never be prepared; cheap, trains nothing.
-
-        Default: accept all.
-        """
+        """Raise `InvalidInput` if these data can never be prepared; cheap, trains nothing."""
 
     def prepare(self, data: Any) -> Any:
-        """Return everything about dataset S that does not depend on the fresh coins.
-
-        Trained sub-models, sorted data, counts.
-
-        Default: the dataset itself.
-        """
+        """Return all about dataset S that does not depend on fresh coins; by default S itself."""
         return data
 
     def update(self, state: Any, change: Change) -> Any:  # noqa: ARG002
         """Return the state of the changed dataset, for less than `prepare` costs.
 
-        `state` itself is left as it is.
-
-        The change is of one record; several are made one after the other. Default: None, the
-        neighbour is prepared.
+        `state` itself is left as it is. The change is of one record; several are made one after the
+        other. Default: None, the neighbour is prepared.
         """
         return None
 
     def sample(
         self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
     ) -> NDArray[Any]:
-        """Return `size` independent trials at q queries, shape (size, q).
-
-        Every row is a trial with all its coins fresh.
-        """
+        """Return `size` independent trials at q queries, shape (size, q), all their coins fresh."""
         raise NotImplementedError(f"{type(self).__name__} defines no sample")
 
     def distribution(self, state: Any, queries: NDArray[np.float64]) -> Law | None:  # noqa: ARG002
-        """Return the exact law per query, or None where it is out of reach for this dataset.
-
-        Default: None.
-        """
+        """Return the exact law per query, or None (the default) where it is out of reach."""
         return None
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """Return its own worst cases, each with the reason.
-
-        They are audited besides the user's pairs. Default: none.
-        """
+        """Return its own worst cases, audited besides the user's pairs; none by default."""
         return ()
 
     def reachable(self) -> Reachable | None:
-        """Return the states in which datasets of any size can leave it.
-
-        If the dataset matters only through a small state.
-
-        Default: None, they are not known.
-        """
+        """Return the states in which datasets of any size can leave it; None if not known."""
         return None
 
     def symmetries(self, sides: tuple[int, ...]) -> tuple[str, ...]:  # noqa: ARG002
         """Return how a domain may be relabelled with the law of the answers moved along.
 
         The domain is a line, or a grid, of the points 1, ..., side along each of its sides, with
-        labels 0 and 1. Exhaustive mode uses it where the records are `exchangeable`.
-
-        Returns
-        -------
-        tuple of str
-            Keys of `dpassay.engine.wording.SYMMETRIES`: "points", "reflections", "coordinates",
-            and "labels" and "turns", which exchange the two answers with the labels. Default: none.
+        labels 0 and 1. Exhaustive mode uses it where the records are `exchangeable`. The keys are
+        those of `dpassay.engine.wording.SYMMETRIES`: "points", "reflections", "coordinates", and
+        "labels" and "turns", which exchange the two answers with the labels. Default: none.
         """
         return ()
 
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:  # noqa: ARG002
-        """Say what an answer at a query, shape (d,), stands for.
-
-        A transcript, an index and bits, a bin.
-
-        Default: empty, the answer is a label or number that needs no words.
-        """
+        """Say what an answer at a query (d,) stands for; empty where it needs no words."""
         return ""
 
     def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
-        """Return the queries (k, columns) that ask for <w, u>, for each u of `directions`.
+        """Return the queries (k, columns) that ask for <w, u>, for each u of `directions` (k, d).
 
-        Directions have shape (k, d) and norm 1.
-
-        Here w is the released vector. The answers of one trial at several queries must all be of
-        one w.
+        Directions have norm 1, w is the released vector. The answers of one trial at several
+        queries must all be of one w.
         """
         raise NotImplementedError(
             f"{type(self).__name__} releases no vector: it defines no towards"
@@ -271,10 +233,7 @@ class Trainer(Mechanism):
         raise NotImplementedError
 
     def noise(self, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Draw `size` random strings R from G, shape (size, ...).
-
-        They may not depend on the data.
-        """
+        """Draw `size` random strings R from G, shape (size, ...), whatever the data are."""
         raise NotImplementedError
 
     def apply(self, data: Any, theta: float, R: NDArray[np.float64]) -> Any:
@@ -290,10 +249,7 @@ class Trainer(Mechanism):
         state: Compared,  # noqa: ARG002
         claim: ScoreStability,  # noqa: ARG002
     ) -> tuple[float, float] | None:
-        """Return the exact proportion of bad random strings and the error of its logarithm.
-
-        Default: None, not known.
-        """
+        """Return the exact proportion of bad random strings and the error of its logarithm."""
         return None
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 ORDER = ("data", "queries", "size", "rng")
 """What a function is called with, or some of it."""
+# so many runs show that a call raises for each of its runs, where no coin decides on that
 SHOWN = 8
-"""So many runs show that a call raises for each of its runs, where no coin decides on that."""
 
 
 class OwnCoins:
@@ -79,22 +79,11 @@ class FunctionMechanism(Mechanism):
         self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
     ) -> Any:
         """Call the function: once, or once a trial if it makes one run a call."""
-        answer = self._bound(state, queries, rng)
-        answers = self._answers(answer, size, len(queries), rng)
-        if self.free:
-            return answers
-        found = np.asarray(answers)
-        return found.reshape(size, 1) if self.without_query and found.shape == (size,) else found
-
-    def _bound(
-        self, state: Any, queries: NDArray[np.float64], rng: np.random.Generator
-    ) -> Callable[[int], Any]:
-        """Return what makes so many runs; each call hands over data of its own."""
         asked = queries.reshape(-1, self.together) if self.together else queries
         rows = isinstance(state, Handed)
         points = Handed(state.form.of_queries, asked) if rows and not self.without_query else None
 
-        def answer(size: int) -> Any:
+        def answer(size: int) -> Any:  # each call hands over data of its own
             given = {
                 "data": state.fresh() if rows else state,
                 "queries": asked if points is None else points.fresh(),
@@ -105,7 +94,11 @@ class FunctionMechanism(Mechanism):
             one = (given[name] for name in self.takes if name not in self.named)
             return self.function(*one, **more)
 
-        return answer
+        answers = self._answers(answer, size, len(queries), rng)
+        if self.free:
+            return answers
+        found = np.asarray(answers)
+        return found.reshape(size, 1) if self.without_query and found.shape == (size,) else found
 
     def _answers(
         self, answer: Callable[[int], Any], size: int, queries: int, rng: np.random.Generator

@@ -20,8 +20,8 @@ import numpy as np
 
 from dpassay.errors import Failed
 
-LONG_TEXT = 200
-"""Longer texts are known by a digest."""
+# longer texts are known by a digest, and an iterator that goes on after so many parts is not read
+LONG_TEXT, MOST_ITEMS = 200, 100_000
 SIMPLE = frozenset({str, int, float, bool, type(None)})
 """Python's own types, whose values are their own keys but for a few; see `key_of`."""
 
@@ -49,8 +49,6 @@ class Node:
     unread: str = ""
 
 
-MOST_ITEMS = 100_000
-"""An iterator that goes on after so many parts cannot be read."""
 WRAPPED = frozenset({np.float64, np.int64, np.bool_, np.str_})
 """NumPy's own names for Python's numbers and texts: no function means anything by them."""
 LEAVES = SIMPLE | {Special, Failed, np.float16, np.float32, np.int8, np.int16, np.int32}
@@ -82,12 +80,11 @@ def is_numeric(array: Any) -> bool:
 def opened(value: Any) -> Any:
     """Return an object one level deep: a tuple, list, dict, array of numbers, or a `Node`."""
     kind = type(value)
-    if kind is tuple or kind is list or (kind is dict and set(map(type, value)) <= {str}):
+    bare = kind is dict and set(map(type, value)) <= {str}
+    if kind is tuple or kind is list or kind is Node or bare:
         return value
     if kind is np.ndarray and is_numeric(value):
         return value.copy()
-    if kind is Node:
-        return value
     try:
         if kind not in OPENS:
             known = (opens for types, opens in READ if isinstance(value, types))

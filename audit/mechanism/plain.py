@@ -26,8 +26,6 @@ from dpassay.mechanism.opening import (
 DEEPEST, MOST_LEAVES = 40, 20_000
 """Parts are read so deep and so many of an answer; what is left is known by a digest."""
 
-TEXT = {str}
-
 
 def is_plain(values: Sequence[Any]) -> bool:
     """Return whether answers are Python's own numbers, texts and shallow containers."""
@@ -59,17 +57,14 @@ def is_plain(values: Sequence[Any]) -> bool:
 def owned(value: Any) -> Any:
     """Return an answer that `is_plain` and that nobody else holds."""
     # most functions answer one flat container: one look at its types, for a third of the time
-    if type(value) in LEAVES or (_flat(value) and len(value) <= MOST_LEAVES):
-        return _copied(value)
-    return _copied(value) if is_plain((value,)) else plain(value)
-
-
-def _flat(value: Any) -> bool:
-    """Return whether a value is a container of numbers and texts alone."""
     kind = type(value)
-    if kind is dict:
-        return TEXT.issuperset(map(type, value)) and LEAVES.issuperset(map(type, value.values()))
-    return (kind is list or kind is tuple) and LEAVES.issuperset(map(type, value))
+    flat = kind in LEAVES
+    if kind is dict and len(value) <= MOST_LEAVES:
+        texts = {str}.issuperset(map(type, value))
+        flat = texts and LEAVES.issuperset(map(type, value.values()))
+    elif (kind is list or kind is tuple) and len(value) <= MOST_LEAVES:
+        flat = LEAVES.issuperset(map(type, value))
+    return _copied(value) if flat or is_plain((value,)) else plain(value)
 
 
 def _copied(value: Any) -> Any:
@@ -90,9 +85,7 @@ def plain(value: Any) -> Any:
     """Return an answer that `is_plain`."""
     reader = _Reader()
     found = reader.read(value)
-    if not reader.unread:
-        return found
-    return Node("", {"": found}, reader.unread)
+    return Node("", {"": found}, reader.unread) if reader.unread else found
 
 
 class _Reader:

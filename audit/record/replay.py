@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from dpassay.changes import Change, change_from_json, changed_lines
 from dpassay.claims import Claim, claim_from_json
 from dpassay.config.profiles import CONFIDENCE
 from dpassay.data import Dataset, Labelled, Values, load, points, split
@@ -25,7 +24,7 @@ from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw
 from dpassay.numerics import DOWN, UNIT_ROUNDOFF, loss
-from dpassay.pairs import Pairs
+from dpassay.pairs import Change, Pairs, change_from_json, changed_lines
 from dpassay.record.trust import file_of, foreign, shown
 from dpassay.record.witness import witness_fault
 from dpassay.rows.rows import rows_from_json

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.changes import change_key, changed_lines, in_file
 from dpassay.claims import Claim
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.result import Result
@@ -23,6 +22,7 @@ from dpassay.numerics import (
     rounded,
     upper_number,
 )
+from dpassay.pairs import change_key, changed_lines, in_file
 from dpassay.record.curves import with_few_profiles
 from dpassay.record.kinds import RUNS
 from dpassay.record.schemas import read_schema

@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 
 from dpassay.errors import InvalidInput, require
 
+# finite, so that coded rows are: a cell without a value, and, where these are told from it, numbers
+# that are not finite; no finite number has a code up to the last of them
 MISSING = -sys.float_info.max
-"""The code of a cell without a value; finite, so that coded rows are."""
 SPECIAL = {
     name: MISSING + place * math.ulp(MISSING)
     for place, name in enumerate(("nan", "inf", "-inf"), 1)
 }
-"""The codes of cells that are numbers and not finite, where these are told from missing ones."""
 LAST = max(SPECIAL.values())
-"""No finite number has a code up to this one."""
 Kind = Literal["number", "integer", "date", "value"]
 Coded = NDArray[np.float64]
 SHOWN = 40
@@ -89,15 +88,14 @@ class Column:
     def words(self, cell: float) -> str:
         """Say a cell."""
         value = self.plain(cell)
-        if value is None and cell == MISSING:
+        if cell == MISSING:
             return "missing"
-        number = self.kind == "number" or cell <= LAST
-        text = f"{value:.6g}" if number else repr(value)
+        text = f"{value:.6g}" if self.kind == "number" or cell <= LAST else repr(value)
         text = value.isoformat() if self.kind == "date" else text
         return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]}...{text[-1]}"
 
     def as_json(self) -> dict[str, Any]:
-        """Name, kind, and limits or values."""
+        """Return name, kind, and limits or values."""
         told: dict[str, Any] = {"name": self.name, "kind": self.kind, "missing": self.missing}
         if self.kind == "value":
             told["values"] = [value_to_json(value, self.name) for value in self.values]
@@ -108,10 +106,7 @@ class Column:
 
 
 def value_to_json(value: Any, where: str) -> Any:
-    """Write a value of a column.
-
-    Raise InvalidInput if it is no text, number, truth value, None or tuple of such.
-    """
+    """Return a column's text, number, truth value, None or tuple as JSON; refuse any other."""
     if isinstance(value, tuple):
         return {"tuple": [value_to_json(each, where) for each in value]}
     if value is None or type(value) in (str, bool, int):
@@ -133,12 +128,3 @@ def value_from_json(told: Any) -> Any:
     if told is None or type(told) in (str, bool, int):
         return told
     raise InvalidInput(f"value = {told!r:.80}: must be a text, number, truth value, None or tuple")
-
-
-def is_hashable(value: Any) -> bool:
-    """Return whether a value can be one of a column's."""
-    try:
-        hash(value)
-    except Exception:  # noqa: BLE001  (what is not ours may do anything)
-        return False
-    return True

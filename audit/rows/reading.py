@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.errors import InvalidInput, as_real, near, require
-from dpassay.rows.columns import MISSING, SPECIAL, Coded, Column, Kind, is_hashable
+from dpassay.rows.columns import MISSING, SPECIAL, Coded, Column, Kind
 from dpassay.rows.rows import LABELLED, Features, Form, Rows, Shape
 
 MOST_VALUES = 100_000
@@ -38,24 +38,24 @@ def rows_of(
     that cells of a column may have. None among them: a cell may be missing. Raise InvalidInput if
     the data are nothing of the kind, a column is not there, or a cell cannot be coded.
     """
-    given = _columns_of(data)
-    shape, columns = given
+    shape, columns = _columns_of(data)
     names = [name for name, _ in columns]
-    for argument, told in (("limits", limits), ("values", values)):
-        for name in told or ():
-            _known(argument, name, names)
-    for argument, column in (("label", label), ("group", group)):
-        if column is not None:
-            _known(argument, column, names)
-    if shape in LABELLED:
-        label = names[-1]
+    asked = [("limits", name) for name in limits or ()] + [
+        ("values", name) for name in values or ()
+    ]
+    asked += [(key, name) for key, name in (("label", label), ("group", group)) if name is not None]
+    for argument, name in asked:
+        if name not in names:
+            close = near(str(name), names)
+            hint = f"; did you mean '{close}'?" if close else f"; it has {', '.join(names)}"
+            raise InvalidInput(f"{argument} = '{name}': the data have no such column{hint}")
+    label = names[-1] if shape in LABELLED else label
     found = [
         _coded(name, cells, (limits or {}).get(name), (values or {}).get(name))
         for name, cells in columns
     ]
     form = Form(shape=shape, columns=tuple(each for each, _ in found), label=label, group=group)
-    count = len(found[0][1])
-    require(count > 0, "data", "no records", "at least one record")
+    require(len(found[0][1]) > 0, "data", "no records", "at least one record")
     return Rows(np.column_stack([codes for _, codes in found]), form)
 
 
@@ -74,18 +74,10 @@ def code(form: Form, data: Any) -> Coded:
     return Rows(np.array(codes, dtype=float).T, form).values
 
 
-def _known(argument: str, name: Any, names: list[str]) -> None:
-    if name not in names:
-        close = near(str(name), names)
-        hint = f"; did you mean '{close}'?" if close else f"; it has {', '.join(names)}"
-        raise InvalidInput(f"{argument} = '{name}': the data have no such column{hint}")
-
-
 def _columns_of(data: Any, empty: Form | None = None) -> tuple[Shape, list[tuple[str, Any]]]:
     """Return the shape of data, and their columns."""
     if hasattr(data, "columns") and hasattr(data, "iloc"):
-        names = [str(name) for name in data.columns]
-        return "frame", [(name, data.iloc[:, j]) for j, name in enumerate(names)]
+        return "frame", [(str(name), data.iloc[:, j]) for j, name in enumerate(data.columns)]
     if isinstance(data, tuple) and len(data) == 2 and len(np.shape(data[0])) == 2:
         return _features(data[0], data[1])
     if isinstance(data, Features):
@@ -93,16 +85,15 @@ def _columns_of(data: Any, empty: Form | None = None) -> tuple[Shape, list[tuple
     if isinstance(data, np.ndarray):
         if data.ndim not in (1, 2):
             raise InvalidInput(f"data = shape {data.shape}: must be of shape (n,) or (n, d)")
-        parts = data.reshape(len(data), -1).T if data.ndim == 2 else data[None]
-        names = ["value"] if data.ndim == 1 else [f"x{j}" for j in range(data.shape[1])]
-        return "array", list(zip(names, parts, strict=True))
+        if data.ndim == 1:
+            return "array", [("value", data)]
+        return "array", [(f"x{j}", each) for j, each in enumerate(data.T)]
     if isinstance(data, (list, tuple)):
         return _of_list(list(data), empty)
     raise InvalidInput(f"data = {type(data).__name__}: must be {KINDS}")
 
 
 def _of_list(data: list[Any], empty: Form | None) -> tuple[Shape, list[tuple[str, Any]]]:
-    widths = {len(each) if isinstance(each, (tuple, list)) else -1 for each in data}
     if not data and empty is not None:
         return empty.shape, [(column.name, []) for column in empty.columns]
     if data and all(isinstance(each, dict) for each in data):
@@ -110,30 +101,31 @@ def _of_list(data: list[Any], empty: Form | None) -> tuple[Shape, list[tuple[str
         if set(map(type, names)) != {str} or any(list(each) != names for each in data):
             raise InvalidInput("data: dicts must have the same texts as keys, in the same order")
         return "dicts", [(name, [each[name] for each in data]) for name in names]
+    widths = {len(each) if isinstance(each, (tuple, list)) else -1 for each in data}
     if widths == {-1} or 0 in widths or len(widths) > 1:
         return "list", [("value", data)]
     return "tuples", [(f"x{j}", [each[j] for each in data]) for j in range(widths.pop())]
 
 
 def _features(X: Any, y: Any) -> tuple[Shape, list[tuple[str, Any]]]:
+    """Return the columns of features, and last the labels, none turned into another value."""
     frame = hasattr(X, "iloc")
     if frame:
         columns = [(str(name), X.iloc[:, j]) for j, name in enumerate(X.columns)]
     else:
         columns = [(f"x{j}", each) for j, each in enumerate(np.asarray(X).T)]
-    labels = y if hasattr(y, "dtype") else np.array(list(y), dtype=_tight(list(y)))
+    labels = y
+    if not hasattr(y, "dtype"):
+        given = list(y)
+        tight = np.array(given) if given else np.array([], dtype=object)
+        numeric = tight.dtype.kind in "biuf" and tight.ndim == 1
+        labels = tight if numeric else np.array(given, dtype=object)
     if len(labels) != len(columns[0][1]):
         raise InvalidInput(
             f"data: X has {len(columns[0][1])} records and y has {len(labels)} labels; must be as "
             "many"
         )
     return "labelled frame" if frame else "labelled", [*columns, ("y", labels)]
-
-
-def _tight(values: list[Any]) -> Any:
-    """Return a dtype that holds values without turning one into another."""
-    found = np.array(values) if values else np.array([], dtype=object)
-    return found.dtype if found.dtype.kind in "biuf" and found.ndim == 1 else object
 
 
 def _plain(cells: Any) -> list[Any]:
@@ -165,54 +157,35 @@ def _coded(
     missing = any(cell is None for cell in (*plain, *extra))
     named = {_special(cell) for cell in (*plain, *extra)}
     special = tuple(name for name in SPECIAL if name in named)
-    dtype = _with_gaps(dtype) if missing or special else dtype
+    if missing or special:  # integers of which some are missing become floats, as in pandas
+        dtype = "float64" if dtype.startswith(("int", "uint")) else dtype
+        dtype = "object" if dtype == "bool" or dtype.startswith(("<U", "|S")) else dtype
     present = [c for c in (*plain, *extra) if c is not None and not _special(c)]
     numeric = all(type(cell) in (int, float) for cell in present)
+    facts: dict[str, Any]
     if numeric and dtype != "category" and (present or limits or special):
-        column = _numbers(name, present, limits, dtype, missing=missing, special=special)
+        facts = _numbers(name, present, limits, dtype)
+    elif limits is not None:
+        raise InvalidInput(f"limits: column '{name}' holds no numbers")
     else:
-        if limits is not None:
-            raise InvalidInput(f"limits: column '{name}' holds no numbers")
-        known = _known_values(name, cells, present)
-        column = Column(
-            name=name, kind="value", values=known, missing=missing, dtype=dtype, special=special
-        )
+        facts = {"kind": "value", "values": _known_values(name, cells, present)}
+    column = Column(name=name, missing=missing, dtype=dtype, special=special, **facts)
     return column, np.array([_code(column, cell) for cell in plain])
 
 
-def _with_gaps(dtype: str) -> str:
-    """Return the dtype of cells of which some are missing: integers become floats, as in pandas."""
-    if dtype.startswith(("int", "uint")):
-        return "float64"
-    return "object" if dtype == "bool" or dtype.startswith(("<U", "|S")) else dtype
-
-
 def _numbers(
-    name: str,
-    present: list[Any],
-    limits: tuple[float, float] | None,
-    dtype: str,
-    *,
-    missing: bool,
-    special: tuple[str, ...],
-) -> Column:
+    name: str, present: list[Any], limits: tuple[float, float] | None, dtype: str
+) -> dict[str, Any]:
+    """Return kind and limits of a column of numbers."""
     whole = all(type(cell) is int for cell in present) and not dtype.startswith("float")
     if not all(abs(cell) < 2**53 for cell in present):
         raise InvalidInput(f"column '{name}': must be finite numbers below 2^53")
     ends = min(present, default=0.0), max(present, default=0.0)
     low, high = ends if limits is None else map(as_real, limits)
-    if present and not (low <= min(present) and max(present) <= high):
+    if present and not (low <= ends[0] and ends[1] <= high):
         raise InvalidInput(f"limits: column '{name}' has numbers beyond [{low:g}, {high:g}]")
     kind: Kind = "integer" if whole else "number"
-    return Column(
-        name=name,
-        kind=kind,
-        low=float(low),
-        high=float(high),
-        missing=missing,
-        dtype=dtype,
-        special=special,
-    )
+    return {"kind": kind, "low": float(low), "high": float(high)}
 
 
 def _special(cell: Any) -> str:
@@ -224,11 +197,13 @@ def _special(cell: Any) -> str:
 def _known_values(name: str, cells: Any, present: list[Any]) -> tuple[Any, ...]:
     """Return the values of a column, in order where they have one."""
     for cell in present:
-        if not is_hashable(cell):
+        try:
+            hash(cell)
+        except Exception:  # noqa: BLE001  (what is not ours may do anything)
             raise InvalidInput(
                 f"column '{name}': has a value of type {type(cell).__name__}, which is not "
                 "hashable; must be texts, numbers, truth values, None or tuples of such"
-            )
+            ) from None
     categories = getattr(getattr(cells, "cat", None), "categories", ())
     by_type = {(type(cell), cell): cell for cell in (*categories, *present)}
     known = list(by_type.values())
@@ -281,12 +256,6 @@ def _dates(
     ends = present if limits is None else micros(pd.Series(pd.to_datetime(list(limits))))
     if not len(ends):
         raise InvalidInput(f"column '{name}': has no date; say its limits")
-    column = Column(
-        name=name,
-        kind="date",
-        low=float(ends.min()),
-        high=float(ends.max()),
-        missing=missing or len(present) < len(codes),
-        dtype=dtype,
-    )
+    low, high, missing = float(ends.min()), float(ends.max()), missing or len(present) < len(codes)
+    column = Column(name=name, kind="date", low=low, high=high, missing=missing, dtype=dtype)
     return column, codes

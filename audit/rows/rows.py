@@ -74,16 +74,58 @@ class Form:
         )
 
     def handed(self, values: Coded) -> Any:
-        """Return rows as the user gave them: a new object every time."""
-        return handed(self, values)
+        """Return rows in the form in which they came: a new object every time."""
+        if self.shape == "frame":
+            return _frame(self.columns, values)
+        if self.shape in LABELLED:
+            labels = _array(self.columns[-1], values[:, -1])
+            return Features(self.of_queries.handed(values[:, :-1]), labels)
+        if self.shape == "array":
+            arrays = [
+                _array(column, cells) for column, cells in zip(self.columns, values.T, strict=True)
+            ]
+            if len(arrays) == 1 and self.names == ["value"]:
+                return arrays[0]
+            kinds = {np.dtype(column.dtype or object) for column in self.columns}
+            alike = len(kinds) == 1 or all(kind.kind in "biuf" for kind in kinds)
+            found = np.empty(values.shape, dtype=np.result_type(*kinds) if alike else object)
+            for j, array in enumerate(arrays):
+                found[:, j] = array
+            return found
+        cells = self._plain(values)
+        if self.shape == "dicts":
+            return [dict(zip(self.names, row, strict=True)) for row in zip(*cells, strict=True)]
+        return cells[0] if self.shape == "list" else list(zip(*cells, strict=True))
+
+    def _plain(self, values: Coded) -> list[list[Any]]:
+        """Return the cells of each column as values of Python's own."""
+        pairs = zip(self.columns, values.T.tolist(), strict=True)
+        return [[column.plain(cell) for cell in codes] for column, codes in pairs]
+
+    def records(self, values: Coded) -> Any:
+        """Return rows as plain values, dates as texts, for what is not in Python.
+
+        Of a DataFrame or dicts a dict for each record, of tuples and arrays (n, d) a list, else its
+        value. Of features and labels a dict of both.
+        """
+        plain = self._plain(np.where(values == SPECIAL["nan"], MISSING, values))
+        told = [
+            [cell.isoformat() if hasattr(cell, "isoformat") else cell for cell in cells]
+            for cells in plain
+        ]
+        rows = [list(row) for row in zip(*told, strict=True)]
+        if self.shape in LABELLED:
+            return {"X": [row[:-1] for row in rows], "y": told[-1]}
+        if self.shape in ("frame", "dicts"):
+            return [dict(zip(self.names, row, strict=True)) for row in rows]
+        return told[0] if self.names == ["value"] else rows
 
     @cached_property
     def of_queries(self) -> Form:
         """The form of queries: records with features only; what features were given as."""
         columns = tuple(self.columns[j] for j in self.features)
         shapes: dict[Shape, Shape] = {"labelled": "array", "labelled frame": "frame"}
-        shape = shapes.get(self.shape, self.shape)
-        return Form(shape=shape, columns=columns or self.columns)
+        return Form(shape=shapes.get(self.shape, self.shape), columns=columns or self.columns)
 
     def words(self, row: Sequence[float]) -> str:
         """Say a row."""
@@ -93,17 +135,10 @@ class Form:
         return cells[0] if len(cells) == 1 else f"({', '.join(cells)})"
 
     def as_json(self) -> dict[str, Any]:
-        """Return shape, columns, and which of them hold label and group.
-
-        Raise InvalidInput if a value is of a kind that JSON cannot hold.
-        """
+        """Return shape, columns, label and group; refuse values that JSON cannot hold."""
         columns = [column.as_json() for column in self.columns]
-        return {
-            "shape": self.shape,
-            "columns": columns,
-            "label": self.label,
-            "group": self.group,
-        }
+        own = {"label": self.label, "group": self.group}
+        return {"shape": self.shape, "columns": columns} | own
 
     @cached_property
     def digest(self) -> str:
@@ -206,7 +241,7 @@ class Handed:
     """Coded rows (n, d) that are handed out again and again, each time as a new object."""
 
     def __init__(self, form: Form, values: Coded) -> None:
-        self.form, self._made = form, handed(form, values)
+        self.form, self._made = form, form.handed(values)
 
     def fresh(self) -> Any:
         """Return the rows; what somebody does to them, the next one does not see."""
@@ -216,84 +251,31 @@ class Handed:
         return [dict(row) for row in made] if self.form.shape == "dicts" else made.copy()
 
 
-def records(form: Form, values: Coded) -> Any:
-    """Return rows as plain values of Python's own, dates as texts, for what is not in Python.
-
-    Of a DataFrame or dicts a dict for each record, of tuples and arrays (n, d) a list, else its
-    value. Of features and labels a dict of both.
-    """
-    values = np.where(values == SPECIAL["nan"], MISSING, values)
-    told = [
-        [
-            cell.isoformat() if hasattr(cell, "isoformat") else cell
-            for cell in map(column.plain, codes)
-        ]
-        for column, codes in zip(form.columns, values.T.tolist(), strict=True)
-    ]
-    rows = [list(row) for row in zip(*told, strict=True)]
-    if form.shape in LABELLED:
-        return {"X": [row[:-1] for row in rows], "y": told[-1]}
-    if form.shape in ("frame", "dicts"):
-        return [dict(zip(form.names, row, strict=True)) for row in rows]
-    single = len(form.columns) == 1 and form.columns[0].name == "value"
-    return told[0] if single else rows
-
-
-def handed(form: Form, values: Coded) -> Any:
-    """Return rows in the form in which they came: a new object every time."""
-    if form.shape == "frame":
-        return _frame(form.columns, values)
-    if form.shape in LABELLED:
-        *_, label = form.columns
-        return Features(handed(form.of_queries, values[:, :-1]), _array(label, values[:, -1]))
-    if form.shape == "array":
-        columns = list(form.columns)
-        if len(columns) == 1 and columns[0].name == "value":
-            return _array(columns[0], values[:, 0])
-        kinds = {np.dtype(column.dtype or object) for column in columns}
-        numeric = all(kind.kind in "biuf" for kind in kinds)
-        alike = numeric or len(kinds) == 1
-        found = np.empty(values.shape, dtype=np.result_type(*kinds) if alike else object)
-        for j, column in enumerate(columns):
-            found[:, j] = _array(column, values[:, j])
-        return found
-    cells = [
-        [column.plain(cell) for cell in codes]
-        for column, codes in zip(form.columns, values.T.tolist(), strict=True)
-    ]
-    if form.shape == "dicts":
-        return [dict(zip(form.names, row, strict=True)) for row in zip(*cells, strict=True)]
-    return cells[0] if form.shape == "list" else list(zip(*cells, strict=True))
-
-
 def _frame(columns: Sequence[Column], values: Coded) -> Any:
+    """Return cells as a DataFrame, each column of the dtype that it had."""
     import pandas as pd
+
+    def series(column: Column, codes: NDArray[np.float64]) -> Any:
+        if column.kind == "date":
+            known = codes != MISSING
+            stamps = np.where(known, codes, 0).astype("int64").astype("datetime64[us]")
+            stamps[~known] = np.datetime64("NaT")
+            dtype: Any = column.dtype
+            dates: Any = pd.Series(stamps)
+            if "," in dtype:  # of a time zone
+                zone = dtype.partition(",")[2].strip(" ]")
+                dates = dates.dt.tz_localize("UTC").dt.tz_convert(zone)
+            return dates.astype(dtype)
+        if column.dtype == "category":
+            places = np.where(codes <= LAST, -1, codes).astype(int)
+            categories: Any = list(column.values)
+            return pd.Series(pd.Categorical.from_codes(places, categories=categories))
+        return pd.Series(_array(column, codes), dtype=column.dtype or "object")
 
     parts = {
-        column.name: _series(column, codes) for column, codes in zip(columns, values.T, strict=True)
+        column.name: series(column, codes) for column, codes in zip(columns, values.T, strict=True)
     }
     return pd.DataFrame(parts, index=pd.RangeIndex(len(values)))
-
-
-def _series(column: Column, codes: NDArray[np.float64]) -> Any:
-    import pandas as pd
-
-    if column.kind == "date":
-        known = codes != MISSING
-        stamps = np.where(known, codes, 0).astype("int64").astype("datetime64[us]")
-        stamps[~known] = np.datetime64("NaT")
-        dtype: Any = column.dtype
-        series: Any = pd.Series(stamps)
-        if "," in dtype:  # of a time zone
-            zone = dtype.partition(",")[2].strip(" ]")
-            return series.dt.tz_localize("UTC").dt.tz_convert(zone).astype(dtype)
-        return series.astype(dtype)
-    if column.dtype == "category":
-        known = np.where(codes <= LAST, -1, codes).astype(int)
-        categories: Any = list(column.values)
-        return pd.Series(pd.Categorical.from_codes(known, categories=categories))
-    dtype = column.dtype or "object"
-    return pd.Series(_array(column, codes), dtype=dtype)
 
 
 def _array(column: Column, codes: NDArray[np.float64]) -> NDArray[Any]:

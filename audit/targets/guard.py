@@ -132,7 +132,7 @@ class AuditTarget:
 
         It is empty where that is all of it, or nobody says otherwise.
         """
-        return str(self.mechanism.looked_at) if claim.of_answers else ""
+        return str(self.mechanism.looked_at) if claim.of_events else ""
 
     @property
     def derived(self) -> dict[str, int | float | str]:

@@ -14,15 +14,24 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dpassay.changes import change_from_json
 from dpassay.claims import Claim, claim_from_json
-from dpassay.claims.promise import Status
 from dpassay.data import Dataset, Labelled, Values, points
-from dpassay.edits import Edit
 from dpassay.errors import DpassayError, InvalidInput, TargetError, printable, require, told
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Reachable, WorstCase
-from dpassay.pairs import AnyOf, Change, FlipLabel, Pairs, Replace, ReplaceValue, Several, Shift
+from dpassay.pairs import (
+    AnyOf,
+    Change,
+    Edit,
+    FlipLabel,
+    Pairs,
+    Replace,
+    ReplaceValue,
+    Several,
+    Shift,
+    change_from_json,
+)
+from dpassay.promise import Status
 from dpassay.rows.columns import value_from_json
 from dpassay.rows.rows import Form, Rows
 from dpassay.trials.blocks import rows_of_calls

@@ -41,18 +41,11 @@ class Margins(Protocol):
 def auc(scores: Array, y: NDArray[np.int64]) -> Array:
     """Area under the ROC curve of each row of scores.
 
-    Parameters
-    ----------
-    scores : array (size, N)
-        Of N records, in each of `size` trials.
-    y : int array (N,)
-        Their labels, 0 and 1; both occur.
+    `scores` (array (size, N)): of N records, in each of `size` trials. `y` (int array (N,)): their
+    labels, 0 and 1; both occur.
 
-    Returns
-    -------
-    array (size,)
-        In [0, 1]: the Mann-Whitney statistic from average ranks, which are whole numbers and
-        halves, so that only the division rounds.
+    The result (array (size,)): in [0, 1]: the Mann-Whitney statistic from average ranks, which are
+    whole numbers and halves, so that only the division rounds.
     """
     positive = y == 1
     p, q = int(positive.sum()), int((~positive).sum())
@@ -86,12 +79,6 @@ def as_text(public: Any) -> str:
     """Write a public sample as a text that a record can hold.
 
     `1 0:1; 0 0:0` are two records, x and y parted by a colon.
-
-    Raises
-    ------
-    InvalidInput
-        If it is neither a `Labelled`, nor such a text, nor a list of tables `{x=[1, 0], y=0}`, nor
-        empty; has one label only, or others than 0 and 1; or is too large.
     """
     found = (
         read(public)
@@ -102,25 +89,13 @@ def as_text(public: Any) -> str:
     )
     if found is None:
         return ""
-    require(
-        isinstance(found, Labelled),
-        "public",
-        public,
-        "a Labelled, a text like '1 0:1; 0 0:0', or left out",
-    )
+    allowed = "a Labelled, a text like '1 0:1; 0 0:0', or left out"
+    require(isinstance(found, Labelled), "public", public, allowed)
     both = set(found.y.tolist()) == {0, 1}
-    require(
-        both,
-        "public",
-        sorted(set(found.y.tolist())),
-        "records with both of the labels 0 and 1, and no other",
-    )
-    require(
-        found.X.size <= MOST,
-        "public",
-        f"{found.X.size} numbers",
-        f"of at most {MOST}, as every record holds it",
-    )
+    allowed = "records with both of the labels 0 and 1, and no other"
+    require(both, "public", sorted(set(found.y.tolist())), allowed)
+    allowed = f"of at most {MOST}, as every record holds it"
+    require(found.X.size <= MOST, "public", f"{found.X.size} numbers", allowed)
     return "; ".join(
         f"{' '.join(map(repr, x))}:{label}"
         for x, label in zip(found.X.tolist(), found.y.tolist(), strict=True)
@@ -162,13 +137,7 @@ def _listed(records: list[Any]) -> Labelled:
 
 
 def sample_of(public: str, d: int) -> Labelled:
-    """Return the public sample that a text means, at least d columns wide.
-
-    Raises
-    ------
-    InvalidInput
-        If it has fewer.
-    """
+    """Return the public sample that a text means, at least d columns wide."""
     found = read(public)
     if found is None:
         return standard(d)

@@ -20,7 +20,7 @@ from scipy.special import logsumexp
 
 from dpassay.claims import DP
 from dpassay.data import Labelled, points
-from dpassay.errors import is_count, is_real, require
+from dpassay.errors import is_count, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import sample_of
@@ -34,6 +34,7 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import (
     with_alpha,
 )
 from dpassay.mechanisms.shared.bases import base_text
+from dpassay.mechanisms.shared.ranges import check_positive
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import FlipLabel, Pairs
 
@@ -47,22 +48,10 @@ PAGE: Final = "docs/findings.md, 'What section 5 claims'"
 class Choice(Released):
     """What the four share.
 
-    Parameters
-    ----------
-    alpha : float
-        Claimed privacy loss of the whole, in nats; finite and > 0.
-    base : str, dict or trainer
-        oplr, see `trainer_of`; its `thetas` are the parameter list, of at least two.
-    m : int
-        Records of V, >= 1: the last ones. The others are T, so T and V are disjoint.
-    release, public
-        See `Released`.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range, the base is no trainer, or there is only one parameter
-        to choose.
+    `alpha`: claimed privacy loss of the whole, in nats; finite and > 0. `base` (str, dict or
+    trainer): oplr, see `trainer_of`; its `thetas` are the parameter list, of at least two. `m`:
+    records of V, >= 1: the last ones. The others are T, so T and V are disjoint. `release, public`:
+    see `Released`.
     """
 
     by_errors: ClassVar[bool] = True
@@ -75,21 +64,12 @@ class Choice(Released):
 
     def __post_init__(self) -> None:
         super(Choice, self).__post_init__()
-        require(
-            is_real(self.alpha) and 0 < self.alpha < math.inf,
-            "alpha",
-            self.alpha,
-            "a finite number > 0",
-        )
+        check_positive(alpha=self.alpha)
         require(is_count(self.m), "m", self.m, "an integer >= 1")
         object.__setattr__(self, "base", base_text(self.base))
         trainer = trainer_of(self.base, alpha=self.alpha, m=self.m, delta=0.01)
-        require(
-            len(trainer.thetas) >= 2,
-            "base",
-            self.base,
-            "a trainer with at least two parameters to choose from",
-        )
+        allowed = "a trainer with at least two parameters to choose from"
+        require(len(trainer.thetas) >= 2, "base", self.base, allowed)
         sample_of(self.public, getattr(trainer, "d", 1))
         object.__setattr__(self, "trainer", with_alpha(trainer, self.budget(len(trainer.thetas))))
 
@@ -100,19 +80,10 @@ class Choice(Released):
 
         As printed and as corrected.
 
-        Parameters
-        ----------
-        printed : str
-            The theorem.
-        chosen : float
-            Loss of the choice in a record of V, which nothing is trained on.
-        summed : bool
-            Whether a record of T is in all trainings, and all count; else in one of them, or only
-            one is released.
-        parts : int
-            Into how many parts T is cut.
-        facts
-            Of the claims, see `DP`.
+        `printed`: the theorem. `chosen`: loss of the choice in a record of V, which nothing is
+        trained on. `summed`: whether a record of T is in all trainings, and all count; else in one
+        of them, or only one is released. `parts`: into how many parts T is cut. `facts`: of the
+        claims, see `DP`.
         """
         claims: list[DP] = []
         statuses: tuple[tuple[Literal["printed", "corrected"], str], ...] = (
@@ -188,12 +159,8 @@ class Choice(Released):
         k, n = len(self.thetas), len(data) - self.m
         require(n >= 1, "m", self.m, f"below the number of records, {len(data)}")
         least = min(len(np.arange(n)[self.rows(i, k)]) for i in range(k))
-        require(
-            least >= 1,
-            "m",
-            self.m,
-            f"so small that each of the {k} parts of the other {n} records has one",
-        )
+        allowed = f"so small that each of the {k} parts of the other {n} records has one"
+        require(least >= 1, "m", self.m, allowed)
         self.trainer.check(data)
 
     def prepare(self, data: Labelled) -> Labelled:
@@ -322,18 +289,8 @@ class Choice(Released):
                     else alternate
                 ),
             ),
-            (
-                sure,
-                0,
-                1.0,
-                f"all labels of T are equal, and a flipped one {uneven}",
-            ),
-            (
-                sure,
-                min(k, n) - 1,
-                1.0,
-                f"all labels of T are equal, and {other} {uneven}",
-            ),
+            (sure, 0, 1.0, f"all labels of T are equal, and a flipped one {uneven}"),
+            (sure, min(k, n) - 1, 1.0, f"all labels of T are equal, and {other} {uneven}"),
             (sure, n, 1.0, chosen),
         )
         if split:

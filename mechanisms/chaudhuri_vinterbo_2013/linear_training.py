@@ -18,10 +18,7 @@ from numpy.typing import NDArray
 from dpassay.data import Labelled
 from dpassay.errors import as_real, is_count, is_real, require
 from dpassay.mechanism import Mechanism
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import (
-    as_text,
-    sample_of,
-)
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import as_text, sample_of
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import (
     LOSSES,
     SCORES,
@@ -30,6 +27,7 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import (
 )
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.mechanisms.shared.linear import cut_back, targets
+from dpassay.mechanisms.shared.ranges import check_proportion
 
 Array = NDArray[np.float64]
 
@@ -42,53 +40,28 @@ RELEASES: Final = ("prediction", "vector", "bins", "auc")
 class LinearTraining(Mechanism):
     """What every algorithm that trains linear classifiers is told.
 
-    Parameters
-    ----------
-    n : int, optional
-        Records of a dataset, T and V together, > m: the claims depend on it, so other datasets are
-        refused. Left out, all are taken, and the claims are those that hold for any number.
-    alpha : float
-        Privacy parameter, in nats; finite and > 0.
-    lambda_ : float
-        Weight of ||w||^2 / 2; finite and > 0.
-    loss : {"logistic", "huber", "hinge"}
-        See `dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses`; the hinge loss in one
-        dimension only.
-    h : float
-        Of the Huber loss: half the length over which its kink is rounded; in (0, 1].
-    d : int
-        Dimension: the first d columns of X are used, the others are not looked at; >= 1.
-    feature_scale : float or list of float
-        What x is divided by before it is cut back to the unit ball: one number, or one for each of
-        the d columns (a text with semicolons between them will do); public, finite and > 0.
-    g : {"logistic", "hinge", "ramp"}
-        What the validation score is minus the mean of.
-    m : int
-        Records of V, >= 0; 0: nothing is claimed about a score.
-    delta : float
-        Of the claims about the score, in (0, 1); k strings may be bad with probability delta / k
-        each.
-    lambdas : list of float
-        Lambda, the k parameters that the claims about the score are for; written as
-        `feature_scale`.
-    release : {"prediction", "vector", "bins", "auc"}
-        The label 1[<w, x> >= 0] at a query x; the number <w, u>, u the direction of the query; the
-        bin that <w, u> lies in; or the area under the ROC curve of <w, phi(x)> on the public
-        sample, whatever is asked (`dpassay.mechanisms.chaudhuri_vinterbo_2013.auc`).
-    public : Labelled or str
-        Public sample for `auc`, with both labels and at least d columns, kept as a text; left out,
-        the d unit vectors labelled 1 and the origin labelled 0.
-    edges : list of float
-        Ascending edges of the bins; by default 0 and a narrow bin on each side, at the weight where
-        the most can leak.
-    tolerance : float
-        Largest certified distance of trained weights w from the minimiser, as a part of
-        1 + ||w||; > 0. A worse one is an error.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `n`: records of a dataset, T and V together, > m: the claims depend on it, so other datasets are
+    refused. Left out, all are taken, and the claims are those that hold for any number. `alpha`:
+    privacy parameter, in nats; finite and > 0. `lambda_`: weight of ||w||^2 / 2; finite and > 0.
+    `loss` ({"logistic", "huber", "hinge"}): see
+    `dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses`; the hinge loss in one dimension
+    only. `h`: of the Huber loss: half the length over which its kink is rounded; in (0, 1]. `d`:
+    dimension: the first d columns of X are used, the others are not looked at; >= 1.
+    `feature_scale` (float or list of float): what x is divided by before it is cut back to the unit
+    ball: one number, or one for each of the d columns (a text with semicolons between them will
+    do); public, finite and > 0. `g` ({"logistic", "hinge", "ramp"}): what the validation score is
+    minus the mean of. `m`: records of V, >= 0; 0: nothing is claimed about a score. `delta`: of the
+    claims about the score, in (0, 1); k strings may be bad with probability delta / k each.
+    `lambdas` (list of float): lambda, the k parameters that the claims about the score are for;
+    written as `feature_scale`. `release` ({"prediction", "vector", "bins", "auc"}): the label 1[<w,
+    x> >= 0] at a query x; the number <w, u>, u the direction of the query; the bin that <w, u> lies
+    in; or the area under the ROC curve of <w, phi(x)> on the public sample, whatever is asked
+    (`dpassay.mechanisms.chaudhuri_vinterbo_2013.auc`). `public` (Labelled or str): public sample
+    for `auc`, with both labels and at least d columns, kept as a text; left out, the d unit vectors
+    labelled 1 and the origin labelled 0. `edges` (list of float): ascending edges of the bins; by
+    default 0 and a narrow bin on each side, at the weight where the most can leak. `tolerance`:
+    largest certified distance of trained weights w from the minimiser, as a part of 1 + ||w||; > 0.
+    A worse one is an error.
     """
 
     n: int | None = None
@@ -120,28 +93,19 @@ class LinearTraining(Mechanism):
         require(is_real(self.h) and 0 < self.h <= 1, "h", self.h, "a number in (0, 1]")
         scores = ", ".join(SCORES)
         require(self.g in SCORES, "g", self.g, f"one of {scores}")
-        require(
-            is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)"
-        )
+        check_proportion(delta=self.delta)
         require(self.release in RELEASES, "release", self.release, f"one of {', '.join(RELEASES)}")
         for name in ("feature_scale", "lambdas"):
             self._list(name, "finite numbers > 0, at least one", least=1, low=0.0)
         self._list("edges", "finite numbers in ascending order", least=0, low=-math.inf)
-        require(
-            bool((np.diff(np.array(numbers_of(self.edges))) > 0).all()),
-            "edges",
-            self.edges,
-            "in ascending order",
-        )
+        right = bool((np.diff(np.array(numbers_of(self.edges))) > 0).all())
+        allowed = "in ascending order"
+        require(right, "edges", self.edges, allowed)
         object.__setattr__(self, "public", as_text(self.public))
         sample_of(self.public, self.d)
         fits = self.scale.size in (1, self.d)
-        require(
-            fits,
-            "feature_scale",
-            self.feature_scale,
-            f"one number, or one for each of d = {self.d} columns",
-        )
+        allowed = f"one number, or one for each of d = {self.d} columns"
+        require(fits, "feature_scale", self.feature_scale, allowed)
 
     def _list(self, name: str, allowed: str, *, least: int, low: float) -> None:
         """Check a list of numbers and keep it as a text, which a record can hold."""
@@ -192,19 +156,11 @@ class LinearTraining(Mechanism):
         Some of them must be left to train on.
         """
         check_binary(data)
-        require(
-            self.n is None or len(data) == self.n,
-            "n",
-            self.n,
-            f"the number of records, {len(data)}",
-        )
+        allowed = f"the number of records, {len(data)}"
+        require(self.n is None or len(data) == self.n, "n", self.n, allowed)
         require(self.m < len(data), "m", self.m, f"below the number of records, {len(data)}")
-        require(
-            self.d <= data.X.shape[1],
-            "d",
-            self.d,
-            f"at most the number of columns, {data.X.shape[1]}",
-        )
+        allowed = f"at most the number of columns, {data.X.shape[1]}"
+        require(self.d <= data.X.shape[1], "d", self.d, allowed)
 
     def features(self, X: Array) -> Array:
         """Return phi of each row, shape (n, d)."""

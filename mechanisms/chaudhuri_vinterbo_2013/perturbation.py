@@ -20,16 +20,10 @@ from dpassay.claims import Claim
 from dpassay.data import Labelled
 from dpassay.laws import FiniteLaw, NoiseLaw
 from dpassay.mechanism import WorstCase
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import (
-    UNIT_VECTORS,
-    released_auc,
-    sample_of,
-)
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import UNIT_VECTORS, released_auc, sample_of
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.crossings import Crossing, laplace_bins
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.linear_training import LinearTraining, numbers_of
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import (
-    UP,
-)
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import UP
 from dpassay.pairs import Replace
 
 Array = NDArray[np.float64]

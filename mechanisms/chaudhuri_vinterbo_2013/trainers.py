@@ -46,22 +46,12 @@ def trainer_of(
 ) -> LinearTrainer:
     """Build a trainer with a privacy parameter, and validation records.
 
-    Parameters
-    ----------
-    base : str, dict or object
-        A name of the catalogue or `module:object`, with its parameters, all but alpha, m and delta,
-        in one of the spellings of `dpassay.mechanisms.shared.bases.read_base`; or an object, whose
-        alpha and m are then its own.
-    alpha, m, delta
-        Privacy parameter of a release; records of V; share of bad random strings that its claims
-        about scores allow for.
-    released : bool
-        Whether weights are to be released; else any trainer with a score will do.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such base or parameter, or it is no trainer.
+    `base` (str, dict or object): a name of the catalogue or `module:object`, with its parameters,
+    all but alpha, m and delta, in one of the spellings of
+    `dpassay.mechanisms.shared.bases.read_base`; or an object, whose alpha and m are then its own.
+    `alpha, m, delta`: privacy parameter of a release; records of V; share of bad random strings
+    that its claims about scores allow for. `released`: whether weights are to be released; else any
+    trainer with a score will do.
     """
     trainer = base
     if isinstance(base, (str, dict)):
@@ -76,12 +66,8 @@ def trainer_of(
             raise InvalidInput(f"base = '{named_text(base, 'base')}': {error}") from error
     known = is_trainer(trainer) and hasattr(trainer, "alpha")
     require(known, "base", base, "a trainer with noise, apply and score")
-    require(
-        not released or hasattr(trainer, "margins"),
-        "base",
-        base,
-        "a trainer that releases weights, with margins",
-    )
+    allowed = "a trainer that releases weights, with margins"
+    require(not released or hasattr(trainer, "margins"), "base", base, allowed)
     found: LinearTrainer = trainer
     return found
 
@@ -98,21 +84,13 @@ def training_loss(
 ) -> tuple[DP, ...]:
     """Return what a trainer itself claims about releasing its weights, for each of its parameters.
 
-    Parameters
-    ----------
-    trainer : trainer
-        Its privacy parameter is what training is run with; its claim may be of more.
-    status : {"printed", "corrected"}
-        Which of its claims; the first one where there is none of that status.
-    parts : int
-        Into how many parts the training records are cut, each for a training of its own; the claim
-        is for every part.
+    `trainer` (trainer): its privacy parameter is what training is run with; its claim may be of
+    more. `status` ({"printed", "corrected"}): which of its claims; the first one where there is
+    none of that status. `parts`: into how many parts the training records are cut, each for a
+    training of its own; the claim is for every part.
 
-    Returns
-    -------
-    tuple of DP
-        In the order of `thetas`. Where it claims no differential privacy, its privacy parameter
-        alone.
+    The result (tuple of DP): in the order of `thetas`. Where it claims no differential privacy, its
+    privacy parameter alone.
     """
     found = []
     for theta in trainer.thetas:
@@ -197,12 +175,7 @@ def answer_law(
     fields = getattr(trainer, "__dataclass_fields__", {})
     if getattr(trainer, "d", None) != 1 or not {"n", "lambda_", "release"} <= set(fields):
         return None
-    alone: Any = dataclasses.replace(
-        trainer,
-        n=None,
-        lambda_=theta,
-        release=release,
-    )  # type: ignore[type-var]
+    alone: Any = dataclasses.replace(trainer, n=None, lambda_=theta, release=release)  # type: ignore[type-var]
     law: FiniteLaw | None = alone.distribution(
         alone.prepare(data) if state is None else state, queries
     )

@@ -39,6 +39,7 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import (
 )
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.validation_pairs import found_pairs
 from dpassay.mechanisms.shared.bases import base_text
+from dpassay.mechanisms.shared.ranges import check_proportion, check_word
 from dpassay.pairs import Change
 from dpassay.seeds import stream
 from dpassay.targets.adapter import full
@@ -61,21 +62,10 @@ def sample_one(
 
     `Validate` with fresh coins draws from the same law, many at a time.
 
-    Parameters
-    ----------
-    trainer : LinearTrainer
-        Theta, (G, F), q and alpha_1.
-    data : Labelled
-        T, then V.
-    beta1, beta2, alpha2 : float
-        beta_1, beta_2 and alpha_2.
-    rng : numpy.random.Generator
-        All coins.
+    `trainer` (LinearTrainer): theta, (G, F), q and alpha_1. `data` (Labelled): T, then V. `beta1,
+    beta2, alpha2`: beta_1, beta_2 and alpha_2. `rng` (numpy.random.Generator): all coins.
 
-    Returns
-    -------
-    int
-        i*, counted from 0.
+    The result: i*, counted from 0.
     """
     (n, m), t = trainer.sizes(data), []
     for theta_i in trainer.thetas:  # line 2
@@ -109,31 +99,14 @@ class Validated:
 class Validate(Mechanism):
     """Algorithm 1; the answer is the chosen parameter's index, 0 to k - 1; no query is asked.
 
-    Parameters
-    ----------
-    alpha1, alpha2 : float
-        Privacy parameters of training and of validation; finite and > 0.
-    base : str, dict or trainer
-        See `trainer_of`; its `thetas` are the parameter list Theta, of at least two.
-    m : int
-        Records of V, >= 1: the last ones. The others are T.
-    delta : float
-        Of Theorem 1, in (0, 1); each of the k strings may be bad with probability delta / k.
-    beta1, beta2 : float, optional
-        Stability that the noise is made for; what the base claims, unless given.
-    stability : {"enough", "printed", "corrected"}
-        Which of the base's claims is taken for them; `enough`: each as printed, and as corrected
-        where what is printed is too little.
-    coins : {"frozen", "fresh"}
-        Whether R_1, ..., R_k are drawn once, by `seed`, or in every trial.
-    seed : int
-        Of frozen coins; >= 0.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range, the base is no trainer, or there is only one parameter
-        to choose.
+    `alpha1, alpha2`: privacy parameters of training and of validation; finite and > 0. `base` (str,
+    dict or trainer): see `trainer_of`; its `thetas` are the parameter list Theta, of at least two.
+    `m`: records of V, >= 1: the last ones. The others are T. `delta`: of Theorem 1, in (0, 1); each
+    of the k strings may be bad with probability delta / k. `beta1, beta2`: stability that the noise
+    is made for; what the base claims, unless given. `stability` ({"enough", "printed",
+    "corrected"}): which of the base's claims is taken for them; `enough`: each as printed, and as
+    corrected where what is printed is too little. `coins` ({"frozen", "fresh"}): whether R_1, ...,
+    R_k are drawn once, by `seed`, or in every trial. `seed`: of frozen coins; >= 0.
     """
 
     alpha1: float = 1.0
@@ -154,32 +127,22 @@ class Validate(Mechanism):
             value = getattr(self, name)
             require(is_real(value) and 0 < value < math.inf, name, value, "a finite number > 0")
         require(is_count(self.m), "m", self.m, "an integer >= 1")
-        require(
-            is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)"
-        )
+        check_proportion(delta=self.delta)
         for name in ("beta1", "beta2"):
             value = getattr(self, name)
-            require(
-                value is None or (is_real(value) and 0 < value < math.inf),
-                name,
-                value,
-                "a finite number > 0",
-            )
-        require(
-            self.stability in STABLE, "stability", self.stability, f"one of {', '.join(STABLE)}"
-        )
-        require(self.coins in ("frozen", "fresh"), "coins", self.coins, "'frozen' or 'fresh'")
+            right = value is None or (is_real(value) and 0 < value < math.inf)
+            allowed = "a finite number > 0"
+            require(right, name, value, allowed)
+        allowed = f"one of {', '.join(STABLE)}"
+        require(self.stability in STABLE, "stability", self.stability, allowed)
+        check_word("frozen", "fresh", coins=self.coins)
         require(is_count(self.seed, 0), "seed", self.seed, "an integer >= 0")
         object.__setattr__(self, "base", base_text(self.base))
         trainer = trainer_of(
             self.base, alpha=self.alpha1, m=self.m, delta=self.delta, released=False
         )
-        require(
-            len(trainer.thetas) >= 2,
-            "base",
-            self.base,
-            "a trainer with at least two parameters to choose from",
-        )
+        allowed = "a trainer with at least two parameters to choose from"
+        require(len(trainer.thetas) >= 2, "base", self.base, allowed)
         object.__setattr__(self, "trainer", trainer)
 
     @property

@@ -48,18 +48,9 @@ Array = NDArray[np.float64]
 class ValidateTrain(Released):
     """Algorithm 2.
 
-    Parameters
-    ----------
-    alpha1, alpha2, base, m, delta, beta1, beta2, stability
-        See `Validate`, which is run with fresh coins.
-    release, public
-        See `Released`: what is shown of h; with `index` of theta_i* alone.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range, the base is no trainer, or there is only one parameter
-        to choose.
+    `alpha1, alpha2, base, m, delta, beta1, beta2, stability`: see `Validate`, which is run with
+    fresh coins. `release, public`: see `Released`: what is shown of h; with `index` of theta_i*
+    alone.
     """
 
     alpha1: float = 1.0
@@ -78,19 +69,11 @@ class ValidateTrain(Released):
         given: dict[str, Any] = {name: getattr(self, name) for name in names}
         object.__setattr__(self, "validation", Validate(**given, coins="fresh"))
         known = self.release == "index" or hasattr(self.validation.trainer, "margins")
-        require(
-            known,
-            "base",
-            self.base,
-            "a trainer that releases weights, with margins, unless release is 'index'",
-        )
+        allowed = "a trainer that releases weights, with margins, unless release is 'index'"
+        require(known, "base", self.base, allowed)
         binned = self.release != "bins" or isinstance(self.shown, Perturbation)
-        require(
-            binned,
-            "base",
-            self.base,
-            "a trainer with bins, like objective-perturbation, if release is 'bins'",
-        )
+        allowed = "a trainer with bins, like objective-perturbation, if release is 'bins'"
+        require(binned, "base", self.base, allowed)
         sample_of(self.public, getattr(self.shown, "d", 1))
 
     @property

@@ -45,6 +45,7 @@ from dpassay.mechanisms.dagan_feldman_2020.threshold_subsets import threshold_an
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, Blocks, one_record_per_block
 from dpassay.mechanisms.shared.learners import ORDERLESS
+from dpassay.mechanisms.shared.ranges import check_word
 from dpassay.pairs import Change, FlipLabel
 
 COLUMNS = 32
@@ -57,26 +58,14 @@ MARGIN = 1.1
 class Bagged(Mechanism):
     """One of r models, or a model of one part in r of the records.
 
-    Parameters
-    ----------
-    r : int
-        Number of blocks, or of how many records one is in the subset; >= 1 and at most the number
-        of records. The paper's k.
-    how : {"disjoint", "subset"}
-        See the module's docstring. Relation: replace-one; a replacement takes the place of the
-        record it replaces.
-    learner : str or scikit-learn classifier
-        As for `SoftMajority`: a name of `dpassay.mechanisms.shared.learners.LEARNERS` (`threshold`
-        is the exact minimiser of the empirical error), `module:object`, or an object. A block with
-        one class becomes a constant predictor.
-    n : int
-        Number of records, >= r: the claim of `subset` depends on it, and refuses other datasets;
-        `disjoint` takes any.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `r`: number of blocks, or of how many records one is in the subset; >= 1 and at most the number
+    of records. The paper's k. `how` ({"disjoint", "subset"}): see the module's docstring. Relation:
+    replace-one; a replacement takes the place of the record it replaces. `learner` (str or
+    scikit-learn classifier): as for `SoftMajority`: a name of
+    `dpassay.mechanisms.shared.learners.LEARNERS` (`threshold` is the exact minimiser of the
+    empirical error), `module:object`, or an object. A block with one class becomes a constant
+    predictor. `n`: number of records, >= r: the claim of `subset` depends on it, and refuses other
+    datasets; `disjoint` takes any.
     """
 
     r: int = 25
@@ -88,7 +77,7 @@ class Bagged(Mechanism):
 
     def __post_init__(self) -> None:
         require(is_count(self.r), "r", self.r, "an integer >= 1")
-        require(self.how in ("disjoint", "subset"), "how", self.how, "'disjoint' or 'subset'")
+        check_word("disjoint", "subset", how=self.how)
         require(is_count(self.n), "n", self.n, "an integer >= 1")
         if self.how == "subset":
             require(self.r <= self.n, "r", self.r, f"at most the number of records, n = {self.n}")

@@ -32,6 +32,7 @@ from dpassay.mechanisms.shared.function_class import MOST_FUNCTIONS, Functions
 from dpassay.mechanisms.shared.hypothesis_class import RULES, HypothesisClass, Points, Rule
 from dpassay.mechanisms.shared.line_classes import Intervals, Thresholds
 from dpassay.mechanisms.shared.plane_classes import Halfspaces
+from dpassay.mechanisms.shared.ranges import check_positive
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Change, FlipLabel
 
@@ -56,28 +57,14 @@ class Counted:
 class Exponential(Mechanism):
     """Exponential mechanism A^exp over a finite class.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter, in nats; finite and > 0. Relation: replace-one.
-    H : {"thresholds", "intervals", "corners", "halfspaces", "functions"} or HypothesisClass
-        The class; see `dpassay.mechanisms.shared.hypothesis_class`. Where it is infinite, one h is
-        taken for each of its labellings of the public grid G of `points` numbers (per side) from
-        `low` to `high`.
-    points : int
-        Points of G, or of the domain {1, ..., points} (per side) of "halfspaces" and
-        "functions"; >= 1.
-    low, high : float
-        Ends of G; low < high. Chosen without a look at the data, or nothing is private.
-    feature, feature2 : int
-        Columns of X; >= 0.
-    representative : {"least", "greatest", "middle"}
-        Which h is taken for a labelling of G.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range, or the class has more than 65,536 members.
+    `epsilon`: privacy parameter, in nats; finite and > 0. Relation: replace-one. `H`
+    ({"thresholds", "intervals", "corners", "halfspaces", "functions"} or HypothesisClass): the
+    class; see `dpassay.mechanisms.shared.hypothesis_class`. Where it is infinite, one h is taken
+    for each of its labellings of the public grid G of `points` numbers (per side) from `low` to
+    `high`. `points`: points of G, or of the domain {1, ..., points} (per side) of "halfspaces" and
+    "functions"; >= 1. `low, high`: ends of G; low < high. Chosen without a look at the data, or
+    nothing is private. `feature, feature2`: columns of X; >= 0. `representative` ({"least",
+    "greatest", "middle"}): which h is taken for a labelling of G.
     """
 
     epsilon: float = 0.5
@@ -95,28 +82,16 @@ class Exponential(Mechanism):
     members: Points = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(
-            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
-            "epsilon",
-            self.epsilon,
-            "a finite number > 0",
-        )
-        require(
-            is_count(self.points) and self.points < MOST_FUNCTIONS,
-            "points",
-            self.points,
-            f"an integer >= 1 and < {MOST_FUNCTIONS}",
-        )
+        check_positive(epsilon=self.epsilon)
+        right = is_count(self.points) and self.points < MOST_FUNCTIONS
+        allowed = f"an integer >= 1 and < {MOST_FUNCTIONS}"
+        require(right, "points", self.points, allowed)
         ordered = (
             is_real(self.low) and is_real(self.high) and -math.inf < self.low < self.high < math.inf
         )
         require(ordered, "low, high", (self.low, self.high), "two finite numbers, low < high")
-        require(
-            self.representative in RULES,
-            "representative",
-            self.representative,
-            f"one of {', '.join(RULES)}",
-        )
+        allowed = f"one of {', '.join(RULES)}"
+        require(self.representative in RULES, "representative", self.representative, allowed)
         family = class_of(self.H, points=self.points, feature=self.feature, feature2=self.feature2)
         object.__setattr__(self, "family", family)
         object.__setattr__(self, "grid", self._public_grid())
@@ -146,12 +121,8 @@ class Exponential(Mechanism):
             if hasattr(self.family, name)
         ]
         if len(features) == 2:
-            require(
-                len(levels) <= MOST_POINTS,
-                "points",
-                self.points,
-                f"at most {MOST_POINTS} for a grid in the plane",
-            )
+            allowed = f"at most {MOST_POINTS} for a grid in the plane"
+            require(len(levels) <= MOST_POINTS, "points", self.points, allowed)
         grid = np.zeros((len(levels) ** len(features), max(features) + 1))
         for feature, values in zip(
             features, np.meshgrid(*[levels] * len(features), indexing="ij"), strict=True

@@ -36,6 +36,7 @@ from dpassay.errors import InvalidInput, is_count, is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.shared.bases import Member, Wrapper, stable_base_of
+from dpassay.mechanisms.shared.ranges import check_positive
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.targets.guard import AuditTarget
 
@@ -47,29 +48,16 @@ SHARES = {"corollary": 0.5, "overview": 1.0}
 class LabelFlip(Wrapper):
     """A stable algorithm whose answer is flipped with probability alpha.
 
-    Parameters
-    ----------
-    epsilon : float
-        Claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is stated for
-        epsilon < 1. Relation: replace-one.
-    alpha : float
-        Probability of a flip, in (0, 1) and not 1/2, where nothing but a fair coin would be left;
-        the error grows by at most as much. What is printed is false for large alpha, see above.
-    base : str or Mechanism
-        The stable algorithm: a name of the catalogue or `module:object`, its parameters behind it
-        (`bagged,r=30,learner=tree`), or an object. A base that has the parameters gamma, n or alpha
-        is given those of here; any other must claim Stability(gamma) by itself, with gamma at most
-        what the calibration asks for. Parameters that are left out are filled in.
-    calibration : {"corollary", "overview"}
-        gamma = epsilon alpha / 2 as in section 3, or epsilon alpha as in the introduction.
-    n : int
-        Number of records, >= 1, for a base that has that parameter.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range, or the base answers other labels than 0 and 1 or is not
-        known to be so stable.
+    `epsilon`: claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is
+    stated for epsilon < 1. Relation: replace-one. `alpha`: probability of a flip, in (0, 1) and not
+    1/2, where nothing but a fair coin would be left; the error grows by at most as much. What is
+    printed is false for large alpha, see above. `base` (str or Mechanism): the stable algorithm: a
+    name of the catalogue or `module:object`, its parameters behind it (`bagged,r=30,learner=tree`),
+    or an object. A base that has the parameters gamma, n or alpha is given those of here; any other
+    must claim Stability(gamma) by itself, with gamma at most what the calibration asks for.
+    Parameters that are left out are filled in. `calibration` ({"corollary", "overview"}): gamma =
+    epsilon alpha / 2 as in section 3, or epsilon alpha as in the introduction. `n`: number of
+    records, >= 1, for a base that has that parameter.
     """
 
     epsilon: float = 1.0
@@ -80,22 +68,12 @@ class LabelFlip(Wrapper):
     built: AuditTarget = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(
-            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
-            "epsilon",
-            self.epsilon,
-            "a finite number > 0",
-        )
+        check_positive(epsilon=self.epsilon)
         possible = is_real(self.alpha) and 0 < self.alpha < 1 and self.alpha != 0.5
-        require(
-            possible,
-            "alpha",
-            self.alpha,
-            "a number in (0, 1), but not 1/2, which makes every answer a fair coin",
-        )
-        require(
-            self.calibration in SHARES, "calibration", self.calibration, "'corollary' or 'overview'"
-        )
+        allowed = "a number in (0, 1), but not 1/2, which makes every answer a fair coin"
+        require(possible, "alpha", self.alpha, allowed)
+        allowed = "'corollary' or 'overview'"
+        require(self.calibration in SHARES, "calibration", self.calibration, allowed)
         require(is_count(self.n), "n", self.n, "an integer >= 1")
         given = {"gamma": min(self.gamma, 1.0), "n": self.n, "alpha": self.alpha}
         base, built = stable_base_of(self.base, given, "label-flip")
@@ -106,9 +84,8 @@ class LabelFlip(Wrapper):
                 f"Stability({self.gamma:g}) for epsilon = {self.epsilon:g} and alpha = "
                 f"{self.alpha:g}: raise one of these, or r of a bagged base"
             )
-        require(
-            built.labels == (0, 1), "base", self.base, "an algorithm that answers labels 0 and 1"
-        )
+        allowed = "an algorithm that answers labels 0 and 1"
+        require(built.labels == (0, 1), "base", self.base, allowed)
         for name, value in {"base": base, "built": built}.items():
             object.__setattr__(self, name, value)
 

@@ -63,30 +63,14 @@ State = tuple[Labelled, Line | None]
 class Relabelled(Mechanism):
     """Exponential mechanism over H_{S_I}, relabelling, private realisable learner, flipped output.
 
-    Parameters
-    ----------
-    n : int
-        Number of records, >= 1: the claims depend on it, so other datasets are refused.
-    n_prime : int
-        Size of I, 1 to n; 0 for floor(sqrt(n)).
-    eta : float
-        Scale of the exponential mechanism: 2 / (eta n) is its privacy parameter, 1 / (eta n) that
-        of A^R; finite and > 0; 0 for 1 / (4 sqrt(n)).
-    r : int
-        Blocks of A^R, 1 to n; 0 for floor(2 sqrt(n)). Its answers lie between sigma(-r / (2 eta n))
-        and sigma(r / (2 eta n)).
-    alpha : float
-        Probability of flipping, in [1e-6, 1/2).
-    H, points, feature, feature2
-        The class, as for `Exponential`; an infinite one needs no grid here.
-    representative : {"least", "greatest", "middle"}
-        Which h is taken for a labelling, of S_I and of a block. With thresholds the first two have
-        an exact law for large n.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `n`: number of records, >= 1: the claims depend on it, so other datasets are refused. `n_prime`:
+    size of I, 1 to n; 0 for floor(sqrt(n)). `eta`: scale of the exponential mechanism: 2 / (eta n)
+    is its privacy parameter, 1 / (eta n) that of A^R; finite and > 0; 0 for 1 / (4 sqrt(n)). `r`:
+    blocks of A^R, 1 to n; 0 for floor(2 sqrt(n)). Its answers lie between sigma(-r / (2 eta n)) and
+    sigma(r / (2 eta n)). `alpha`: probability of flipping, in [1e-6, 1/2). `H, points, feature,
+    feature2`: the class, as for `Exponential`; an infinite one needs no grid here. `representative`
+    ({"least", "greatest", "middle"}): which h is taken for a labelling, of S_I and of a block. With
+    thresholds the first two have an exact law for large n.
     """
 
     n: int = 400
@@ -103,33 +87,17 @@ class Relabelled(Mechanism):
 
     def __post_init__(self) -> None:
         require(is_count(self.n), "n", self.n, "an integer >= 1")
-        require(
-            is_count(self.n_prime, 0) and self.n_prime <= self.n,
-            "n_prime",
-            self.n_prime,
-            f"an integer from 1 to n = {self.n}",
-        )
-        require(
-            is_real(self.eta) and 0 <= self.eta < math.inf, "eta", self.eta, "a finite number > 0"
-        )
-        require(
-            is_count(self.r, 0) and self.r <= self.n,
-            "r",
-            self.r,
-            f"an integer from 1 to n = {self.n}",
-        )
-        require(
-            is_real(self.alpha) and 1e-6 <= self.alpha < 0.5,
-            "alpha",
-            self.alpha,
-            "a number in [1e-06, 1/2)",
-        )
-        require(
-            self.representative in RULES,
-            "representative",
-            self.representative,
-            f"one of {', '.join(RULES)}",
-        )
+        right = is_count(self.n_prime, 0) and self.n_prime <= self.n
+        allowed = f"an integer from 1 to n = {self.n}"
+        require(right, "n_prime", self.n_prime, allowed)
+        allowed = "a finite number > 0"
+        require(is_real(self.eta) and 0 <= self.eta < math.inf, "eta", self.eta, allowed)
+        allowed = f"an integer from 1 to n = {self.n}"
+        require(is_count(self.r, 0) and self.r <= self.n, "r", self.r, allowed)
+        allowed = "a number in [1e-06, 1/2)"
+        require(is_real(self.alpha) and 1e-6 <= self.alpha < 0.5, "alpha", self.alpha, allowed)
+        allowed = f"one of {', '.join(RULES)}"
+        require(self.representative in RULES, "representative", self.representative, allowed)
         object.__setattr__(self, "n_prime", self.n_prime or math.isqrt(self.n))
         object.__setattr__(self, "eta", float(self.eta or 1 / (4 * math.sqrt(self.n))))
         object.__setattr__(self, "r", self.r or min(self.n, math.isqrt(4 * self.n)))
@@ -348,11 +316,7 @@ class Relabelled(Mechanism):
         found = [self._crowd(ones, False, loses), self._crowd(0, False, even)]
         if self.r < self.n:
             found.append(
-                self._crowd(
-                    1,
-                    True,
-                    f"{even}; its block has no other record at that point",
-                )
+                self._crowd(1, True, f"{even}; its block has no other record at that point")
             )
         return tuple(found)
 

@@ -64,6 +64,7 @@ from dpassay.mechanisms.shared.function_class import Functions
 from dpassay.mechanisms.shared.hypothesis_class import RULES, HypothesisClass, Labels, Points, Rule
 from dpassay.mechanisms.shared.line_classes import Thresholds
 from dpassay.mechanisms.shared.plane_classes import Halfspaces
+from dpassay.mechanisms.shared.ranges import check_word
 from dpassay.mechanisms.shared.vc import cover, exponential_size, net_size
 
 MOST_REMEMBERED = 50_000
@@ -88,23 +89,12 @@ def sample_one(
 
     `StableLearner` draws from the same law, many at a time.
 
-    Parameters
-    ----------
-    S : Labelled
-        n records.
-    x : array (q, d)
-        Where the one h that is selected answers.
-    H, rule
-        The class, and which function represents a labelling of S_I.
-    n_prime, epsilon : int, float
-        n' and the parameter of the exponential mechanism.
-    rng : numpy.random.Generator
-        All coins.
+    `S` (Labelled): n records. `x` (array (q, d)): where the one h that is selected answers. `H,
+    rule`: the class, and which function represents a labelling of S_I. `n_prime, epsilon` (int,
+    float): n' and the parameter of the exponential mechanism. `rng` (numpy.random.Generator): all
+    coins.
 
-    Returns
-    -------
-    bool array (q,)
-        h(x).
+    The result (bool array (q,)): h(x).
     """
     n = len(S)
     I = rng.choice(n, size=n_prime, replace=False)  # noqa: E741  (step 1, the paper's letter)
@@ -119,37 +109,19 @@ def sample_one(
 class StableLearner(Mechanism):
     """A^sta.
 
-    Parameters
-    ----------
-    gamma : float
-        Stability that sizes are made for; in (0, 1).
-    n : int
-        Records, >= 1, and so many that T is not empty.
-    calibration : {"outline", "lemma7"}
-        `outline`: |T| = gamma n / 2, epsilon = gamma / 4, stability gamma. `lemma7`: |T| = gamma n,
-        epsilon = gamma, stability 3 gamma.
-    rounding : {"down", "up"}
-        What is made of a |T| that is no integer; one that is an integer but for 1e-12 of it counts
-        as that. Lemma 7 asks for n >= n' / gamma, which is `down`; so does the outline's proof, and
-        there `up` is false (module's docstring).
-    H : str or HypothesisClass
-        `thresholds`, `intervals`, `corners`, `halfspaces`, `functions`, or an object like those of
-        `classes`.
-    points, feature, feature2 : int
-        Parameters of those classes that have them.
-    representative : {"least", "greatest", "middle", "adverse"}
-        Which function represents a labelling of T; see the classes. `adverse` is for thresholds
-        alone: for |T| = 1 and an odd n no choice of representatives is less stable.
-    cover : {"labelings", "net"}
-        H_T, or a greedy alpha-cover of it (Remark 1).
-    alpha : float
-        Accuracy, in (0, 1): that of the cover, and what `lemma_7` asks about; nothing else depends
-        on it.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `gamma`: stability that sizes are made for; in (0, 1). `n`: records, >= 1, and so many that T is
+    not empty. `calibration` ({"outline", "lemma7"}): `outline`: |T| = gamma n / 2, epsilon = gamma
+    / 4, stability gamma. `lemma7`: |T| = gamma n, epsilon = gamma, stability 3 gamma. `rounding`
+    ({"down", "up"}): what is made of a |T| that is no integer; one that is an integer but for 1e-12
+    of it counts as that. Lemma 7 asks for n >= n' / gamma, which is `down`; so does the outline's
+    proof, and there `up` is false (module's docstring). `H` (str or HypothesisClass): `thresholds`,
+    `intervals`, `corners`, `halfspaces`, `functions`, or an object like those of `classes`.
+    `points, feature, feature2`: parameters of those classes that have them. `representative`
+    ({"least", "greatest", "middle", "adverse"}): which function represents a labelling of T; see
+    the classes. `adverse` is for thresholds alone: for |T| = 1 and an odd n no choice of
+    representatives is less stable. `cover` ({"labelings", "net"}): H_T, or a greedy alpha-cover of
+    it (Remark 1). `alpha`: accuracy, in (0, 1): that of the cover, and what `lemma_7` asks about;
+    nothing else depends on it.
     """
 
     gamma: float = 0.1
@@ -173,12 +145,7 @@ class StableLearner(Mechanism):
             value = getattr(self, name)
             require(is_real(value) and 0 < value < 1, name, value, "a number in (0, 1)")
         require(is_count(self.n), "n", self.n, "an integer >= 1")
-        require(
-            self.calibration in ("outline", "lemma7"),
-            "calibration",
-            self.calibration,
-            "'outline' or 'lemma7'",
-        )
+        check_word("outline", "lemma7", calibration=self.calibration)
         rounded = self.rounding == "down" or (
             self.rounding == "up" and self.calibration == "outline"
         )
@@ -188,7 +155,7 @@ class StableLearner(Mechanism):
             self.rounding,
             "'down', or 'up' with calibration=outline: Lemma 7 has n >= n' / gamma",
         )
-        require(self.cover in ("labelings", "net"), "cover", self.cover, "'labelings' or 'net'")
+        check_word("labelings", "net", cover=self.cover)
         found = class_of(self.H, points=self.points, feature=self.feature, feature2=self.feature2)
         rules = (*RULES, "adverse") if type(found) is Thresholds else RULES
         require(

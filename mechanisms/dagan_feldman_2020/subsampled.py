@@ -26,7 +26,7 @@ from scipy.special import expit
 
 from dpassay.claims import DP, LARGEST, Claim
 from dpassay.data import Labelled
-from dpassay.errors import is_count, is_real, require
+from dpassay.errors import is_count, require
 from dpassay.laws import FiniteLaw, mixture_law
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.dagan_feldman_2020.subset_draws import (
@@ -46,6 +46,7 @@ from dpassay.mechanisms.dagan_feldman_2020.subset_laws import (
 )
 from dpassay.mechanisms.shared.bases import Wrapper, base_of, dp_claims
 from dpassay.mechanisms.shared.blocks import check_binary
+from dpassay.mechanisms.shared.ranges import check_positive, check_proportion, check_word
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Change
 from dpassay.relations import REPLACE_ONE
@@ -62,12 +63,8 @@ class Subsets:
 
     The law of the vote or the walk where it can be counted, or A' prepared on every subset.
 
-    Parameters
-    ----------
-    data : Labelled
-    masses : Masses or None
-    members : tuple or None
-        In the order of `subsets`.
+    `data` (Labelled). `masses` (Masses or None). `members` (tuple or None): in the order of
+    `subsets`.
     """
 
     data: Labelled
@@ -79,29 +76,14 @@ class Subsets:
 class Subsampled(Wrapper):
     """A private predictor that is run on a random subset, drawn anew in every trial.
 
-    Parameters
-    ----------
-    epsilon : float
-        What the predictor claims, in nats; finite and > 0. The lemma is stated for epsilon < 1, and
-        elsewhere not claimed as printed. An object has its own, which is put here.
-    eta : float
-        Share of the records that are drawn, in (0, 1): n' = eta n, rounded, at least 1 and below n.
-        The claims are made for n' / n.
-    base : str or Mechanism
-        A': a name of the catalogue or `module:object`, its parameters behind it
-        (`projected-walk,T=3`; all but epsilon, and n, which is n'), or an object. It promises
-        DP(...) under replace-one.
-    order : {"random", "kept"}
-        Order of the records drawn; see the module's docstring.
-    n : int
-        Number of records, >= 2: the claims depend on it, so other datasets are refused.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range, the base promises no differential privacy under
-        replace-one, or nothing can be promised: epsilon >= 1 and an order that is kept for a base
-        that is not known to be indifferent to it.
+    `epsilon`: what the predictor claims, in nats; finite and > 0. The lemma is stated for epsilon <
+    1, and elsewhere not claimed as printed. An object has its own, which is put here. `eta`: share
+    of the records that are drawn, in (0, 1): n' = eta n, rounded, at least 1 and below n. The
+    claims are made for n' / n. `base` (str or Mechanism): A': a name of the catalogue or
+    `module:object`, its parameters behind it (`projected-walk,T=3`; all but epsilon, and n, which
+    is n'), or an object. It promises DP(...) under replace-one. `order` ({"random", "kept"}): order
+    of the records drawn; see the module's docstring. `n`: number of records, >= 2: the claims
+    depend on it, so other datasets are refused.
     """
 
     epsilon: float = LEFT_OUT
@@ -116,21 +98,12 @@ class Subsampled(Wrapper):
     """All subsets, if there are at most 10,000 and the base has an exact law."""
 
     def __post_init__(self) -> None:
-        require(
-            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
-            "epsilon",
-            self.epsilon,
-            "a finite number > 0",
-        )
-        require(is_real(self.eta) and 0 < self.eta < 1, "eta", self.eta, "a number in (0, 1)")
-        require(self.order in ("random", "kept"), "order", self.order, "'random' or 'kept'")
+        check_positive(epsilon=self.epsilon)
+        check_proportion(eta=self.eta)
+        check_word("random", "kept", order=self.order)
         require(is_count(self.n, 2), "n", self.n, "an integer >= 2")
-        require(
-            1 <= self.size < self.n,
-            "eta",
-            self.eta,
-            f"such that eta n rounds to 1, ..., n - 1 for n = {self.n}",
-        )
+        allowed = f"such that eta n rounds to 1, ..., n - 1 for n = {self.n}"
+        require(1 <= self.size < self.n, "eta", self.eta, allowed)
         base, epsilon, built = base_of(
             self.base, self.epsilon, "subsampled", left_out=LEFT_OUT, n=self.size
         )
@@ -149,12 +122,8 @@ class Subsampled(Wrapper):
             "every": every,
         }.items():
             object.__setattr__(self, name, value)
-        require(
-            len(self.claims) > 0,
-            "order",
-            self.order,
-            "'random', else nothing is promised for this epsilon and base",
-        )
+        allowed = "'random', else nothing is promised for this epsilon and base"
+        require(len(self.claims) > 0, "order", self.order, allowed)
 
     @property
     def exchangeable(self) -> bool:

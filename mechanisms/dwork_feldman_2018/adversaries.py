@@ -23,12 +23,8 @@ class Itinerary:
     It remembers the last ones, which it knows again by identity, and returns the same array: so
     does the base's learner.
 
-    Parameters
-    ----------
-    steps : int array (s,)
-        How many steps each is away from the first query.
-    step : float
-        What one step adds to each feature.
+    `steps` (int array (s,)): how many steps each is away from the first query. `step`: what one
+    step adds to each feature.
     """
 
     __slots__ = ("_asked", "_moves", "_queries")

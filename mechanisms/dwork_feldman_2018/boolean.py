@@ -24,10 +24,8 @@ from dpassay.mechanisms.shared.predictors import Predictor
 class Boolean(Predictor):
     """One classifier, trained on everything.
 
-    Parameters
-    ----------
-    learner : str or scikit-learn classifier
-        As for `SoftMajority`; its coins, if any, are frozen.
+    `learner` (str or scikit-learn classifier): as for `SoftMajority`; its coins, if any, are
+    frozen.
     """
 
     learner: Any = "logistic"

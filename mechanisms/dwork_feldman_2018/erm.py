@@ -46,6 +46,7 @@ from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.dwork_feldman_2018.losses import SHARP
 from dpassay.mechanisms.dwork_feldman_2018.solver import Problem, solve
 from dpassay.mechanisms.shared.linear import LinearPredictor, targets
+from dpassay.mechanisms.shared.ranges import check_positive, check_word
 from dpassay.pairs import Change
 
 Array = NDArray[np.float64]
@@ -60,14 +61,8 @@ MEMO: Final = 4096
 class Fit:
     """State: the dataset and its weights.
 
-    Parameters
-    ----------
-    data : Labelled
-        What was learnt from.
-    w : array (d,)
-        Weights, ||w|| <= R but for rounding.
-    distance : float
-        Certified bound on ||w - w_S||.
+    `data` (Labelled): what was learnt from. `w` (array (d,)): weights, ||w|| <= R but for rounding.
+    `distance`: certified bound on ||w - w_S||.
     """
 
     data: Labelled
@@ -79,28 +74,13 @@ class Fit:
 class ERM(LinearPredictor):
     """Regularised empirical risk minimisation of a linear predictor.
 
-    Parameters
-    ----------
-    n, R, L_f, feature_scale
-        See `LinearPredictor`.
-    epsilon : float
-        Of the private prediction that the predictor is meant for, in nats; finite and > 0. Only the
-        default of `lambda_` uses it.
-    loss : {"logistic", "squared", "absolute", "hinge"}
-        See `dpassay.mechanisms.dwork_feldman_2018.losses`.
-    lambda_ : float, optional
-        Weight of ||w||^2; finite and > 0. By default Corollary 4.11's 2 L_f L_l / (R sqrt(n
-        epsilon / (1 + epsilon))).
-    regulariser : {"mean", "sum"}
-        What lambda ||w||^2 is added to.
-    tolerance : float
-        Largest certified distance ||w - w_S|| that a solution may have, as a part of R; in (0, 1].
-        A worse one is an error.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `n, R, L_f, feature_scale`: see `LinearPredictor`. `epsilon`: of the private prediction that the
+    predictor is meant for, in nats; finite and > 0. Only the default of `lambda_` uses it. `loss`
+    ({"logistic", "squared", "absolute", "hinge"}): see
+    `dpassay.mechanisms.dwork_feldman_2018.losses`. `lambda_`: weight of ||w||^2; finite and > 0. By
+    default Corollary 4.11's 2 L_f L_l / (R sqrt(n epsilon / (1 + epsilon))). `regulariser`
+    ({"mean", "sum"}): what lambda ||w||^2 is added to. `tolerance`: largest certified distance ||w
+    - w_S|| that a solution may have, as a part of R; in (0, 1]. A worse one is an error.
     """
 
     epsilon: float = 1.0
@@ -114,29 +94,15 @@ class ERM(LinearPredictor):
 
     def __post_init__(self) -> None:
         LinearPredictor.__post_init__(self)
-        require(
-            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
-            "epsilon",
-            self.epsilon,
-            "a finite number > 0",
-        )
+        check_positive(epsilon=self.epsilon)
         require(self.loss in SHARP, "loss", self.loss, f"one of {', '.join(SHARP)}")
         known = self.lambda_ is None or (is_real(self.lambda_) and 0 < self.lambda_ < math.inf)
-        require(
-            known,
-            "lambda_",
-            self.lambda_,
-            "a finite number > 0, or None for that of Corollary 4.11",
-        )
-        require(
-            self.regulariser in ("mean", "sum"), "regulariser", self.regulariser, "'mean' or 'sum'"
-        )
-        require(
-            is_real(self.tolerance) and 0 < self.tolerance <= 1,
-            "tolerance",
-            self.tolerance,
-            "a number in (0, 1]",
-        )
+        allowed = "a finite number > 0, or None for that of Corollary 4.11"
+        require(known, "lambda_", self.lambda_, allowed)
+        check_word("mean", "sum", regulariser=self.regulariser)
+        right = is_real(self.tolerance) and 0 < self.tolerance <= 1
+        allowed = "a number in (0, 1]"
+        require(right, "tolerance", self.tolerance, allowed)
 
     @property
     def L_l(self) -> float:
@@ -193,13 +159,7 @@ class ERM(LinearPredictor):
         )
 
     def prepare(self, data: Labelled) -> Fit:
-        """Minimise; equal datasets are solved once.
-
-        Raises
-        ------
-        ArithmeticError
-            If the certified distance from the minimiser exceeds `tolerance` times R.
-        """
+        """Minimise; equal datasets are solved once."""
         self.check(data)
         key = data.digest
         if key not in self.solved:

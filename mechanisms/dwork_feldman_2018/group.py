@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, LARGEST, Claim
-from dpassay.errors import is_count, is_real, require
+from dpassay.errors import is_count, require
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.shared.bases import SINGLE, Wrapper, base_of, dp_claims
+from dpassay.mechanisms.shared.ranges import check_positive
 from dpassay.pairs import Change, FlipLabel, Pairs, Several
 from dpassay.relations import REPLACE_ONE, replace_relation
 from dpassay.targets.guard import AuditTarget
@@ -34,23 +35,11 @@ from dpassay.targets.guard import AuditTarget
 class Group(Wrapper):
     """An algorithm that is private for one record, and what follows for k of them.
 
-    Parameters
-    ----------
-    k : int
-        Records in which neighbours may differ, >= 1.
-    base : str or Mechanism
-        The algorithm: a name of the catalogue or `module:object`, its parameters behind it
-        (`soft-majority,r=5,learner=tree`; all but epsilon), or an object. Parameters that are left
-        out are filled in. It promises DP(...) under replace-one.
-    epsilon : float
-        What the base claims, in nats; finite and > 0. An object has its own, which is put here.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range, the base promises no differential privacy under
-        replace-one, or nothing is left of any promise: k epsilon is above 700, or delta is 1 or
-        more.
+    `k`: records in which neighbours may differ, >= 1. `base` (str or Mechanism): the algorithm: a
+    name of the catalogue or `module:object`, its parameters behind it
+    (`soft-majority,r=5,learner=tree`; all but epsilon), or an object. Parameters that are left out
+    are filled in. It promises DP(...) under replace-one. `epsilon`: what the base claims, in nats;
+    finite and > 0. An object has its own, which is put here.
     """
 
     k: int = 3
@@ -60,12 +49,7 @@ class Group(Wrapper):
 
     def __post_init__(self) -> None:
         require(is_count(self.k), "k", self.k, "an integer >= 1")
-        require(
-            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
-            "epsilon",
-            self.epsilon,
-            "a finite number > 0",
-        )
+        check_positive(epsilon=self.epsilon)
         base, epsilon, built = base_of(self.base, self.epsilon, "group")
         single = all(claim.relation == REPLACE_ONE for claim in dp_claims(built.mechanism))
         require(single, "base", self.base, f"an algorithm whose claims are about '{REPLACE_ONE}'")

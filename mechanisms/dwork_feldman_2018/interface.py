@@ -30,7 +30,6 @@ refusals it knew before.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, Literal
@@ -50,6 +49,7 @@ from dpassay.mechanisms.dwork_feldman_2018.composition import (
 )
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.mechanisms.shared.bases import SINGLE, base_of, dp_claims
+from dpassay.mechanisms.shared.ranges import check_positive
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Change
 from dpassay.targets.adapter import full
@@ -78,22 +78,10 @@ class PredictionInterface:
     spent, is turned down before the dataset is touched and costs nothing. Calls from several
     threads wait for each other.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Or another object with its members. It answers a single prediction privately; every answer
-        has fresh coins.
-    data : Labelled
-        The dataset S.
-    budget : int
-        Predictions that may be answered, m >= 1.
-    rng : numpy.random.Generator
-        Where the coins come from; nobody who asks may know its state.
-
-    Raises
-    ------
-    InvalidInput
-        If the budget or the generator is none, or the mechanism does not take these data.
+    `mechanism` (Mechanism): or another object with its members. It answers a single prediction
+    privately; every answer has fresh coins. `data` (Labelled): the dataset S. `budget`: predictions
+    that may be answered, m >= 1. `rng` (numpy.random.Generator): where the coins come from; nobody
+    who asks may know its state.
     """
 
     __slots__ = ("_budget", "_columns", "_lock", "_mechanism", "_rng", "_spent", "_state")
@@ -118,27 +106,15 @@ class PredictionInterface:
         return self._spent
 
     def ask(self, x: ArrayLike) -> int | float:
-        """Return the prediction at a point x, shape (d,).
-
-        Raises
-        ------
-        BudgetSpent
-            If `budget` predictions were answered already.
-        InvalidInput
-            If x is no point of the data's d finite features.
-        """
+        """Return the prediction at a point x, shape (d,)."""
         with self._lock:
             if self._spent >= self._budget:
                 raise BudgetSpent(
                     f"the budget of {self._budget} predictions is spent: no more answers"
                 )
             query = points([x], "x")  # type: ignore[arg-type]
-            require(
-                query.shape[1] == self._columns,
-                "x",
-                f"{query.shape[1]} features",
-                f"a point of {self._columns} features",
-            )
+            allowed = f"a point of {self._columns} features"
+            require(query.shape[1] == self._columns, "x", f"{query.shape[1]} features", allowed)
             self._spent += 1
             answer: int | float = np.asarray(
                 self._mechanism.sample(self._state, query, 1, self._rng)
@@ -161,32 +137,17 @@ class Interface(Mechanism):
     One trial is one conversation. It starts at the query point x and is written down as the number
     whose bit i (of value 2^i, i = 0, ..., m - 1) is answer i.
 
-    Parameters
-    ----------
-    base : str or Mechanism
-        What answers a single prediction, with a label in {0, 1}: a name of the catalogue or
-        `module:object`, its parameters behind it (`soft-majority,r=5,learner=tree`; all but
-        epsilon), or an object. Parameters that are left out are filled in.
-    epsilon : float
-        Claimed loss of a single prediction, in nats; finite and > 0. An object has its own, which
-        is put here.
-    m : int
-        The budget: predictions in a transcript, 1..10.
-    adversary : {"repeat", "sweep", "adaptive", "batch"}
-        Query generating algorithm Q: asks x every time; asks x, x + step, x + 2 step, ...; or goes
-        one step down after each 1 and one step up after each 0, so that it closes in on a place
-        where the label turns from 0 to 1. `batch` asks what `sweep` asks, all in one call of the
-        base: answers of one call may share coins, so nothing is known of them but by trials.
-    step : float
-        What the adversary adds to each feature in one step; finite and > 0.
-    delta_prime : float
-        delta' of advanced and of optimal composition; in (0, 1).
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range, or the base answers other things than 0 and 1 or
-        promises no differential privacy.
+    `base` (str or Mechanism): what answers a single prediction, with a label in {0, 1}: a name of
+    the catalogue or `module:object`, its parameters behind it (`soft-majority,r=5,learner=tree`;
+    all but epsilon), or an object. Parameters that are left out are filled in. `epsilon`: claimed
+    loss of a single prediction, in nats; finite and > 0. An object has its own, which is put here.
+    `m`: the budget: predictions in a transcript, 1..10. `adversary` ({"repeat", "sweep",
+    "adaptive", "batch"}): query generating algorithm Q: asks x every time; asks x, x + step, x + 2
+    step, ...; or goes one step down after each 1 and one step up after each 0, so that it closes in
+    on a place where the label turns from 0 to 1. `batch` asks what `sweep` asks, all in one call of
+    the base: answers of one call may share coins, so nothing is known of them but by trials.
+    `step`: what the adversary adds to each feature in one step; finite and > 0. `delta_prime`:
+    delta' of advanced and of optimal composition; in (0, 1).
     """
 
     base: Any = "soft-majority"
@@ -203,32 +164,17 @@ class Interface(Mechanism):
     itinerary: Itinerary = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(
-            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
-            "epsilon",
-            self.epsilon,
-            "a finite number > 0",
-        )
+        check_positive(epsilon=self.epsilon)
         in_range = is_count(self.m) and self.m <= MOST_PREDICTIONS
         require(in_range, "m", self.m, f"an integer in 1..{MOST_PREDICTIONS}")
-        require(
-            self.adversary in ADVERSARIES,
-            "adversary",
-            self.adversary,
-            f"one of {', '.join(ADVERSARIES)}",
-        )
-        require(
-            is_real(self.step) and 0 < self.step < math.inf,
-            "step",
-            self.step,
-            "a finite number > 0",
-        )
+        allowed = f"one of {', '.join(ADVERSARIES)}"
+        require(self.adversary in ADVERSARIES, "adversary", self.adversary, allowed)
+        check_positive(step=self.step)
         in_range = is_real(self.delta_prime) and 0 < self.delta_prime < 1
         require(in_range, "delta_prime", self.delta_prime, "a number in (0, 1)")
         base, epsilon, built = base_of(self.base, self.epsilon, "interface")
-        require(
-            built.labels == (0, 1), "base", self.base, "an algorithm that answers labels 0 and 1"
-        )
+        allowed = "an algorithm that answers labels 0 and 1"
+        require(built.labels == (0, 1), "base", self.base, allowed)
         predictor = built.mechanism
         answers = np.arange(2**self.m) >> np.arange(self.m)[:, None] & 1
         move, paths = ADVERSARIES[self.adversary], answers.T.tolist()

@@ -18,6 +18,7 @@ from dpassay.mechanism import Mechanism, Reachable, WorstCase, prepared
 from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged
 from dpassay.mechanisms.shared.blocks import one_record_per_block
 from dpassay.mechanisms.shared.predictors import Predictor, predictor_of
+from dpassay.mechanisms.shared.ranges import check_positive
 from dpassay.noise import Noise
 from dpassay.pairs import Change
 
@@ -36,24 +37,12 @@ class NoisyState:
 class Noisy(Mechanism):
     """A prediction-stable predictor plus noise, fresh in every answer.
 
-    Parameters
-    ----------
-    epsilon : float
-        Claimed privacy loss of one prediction, in nats; finite and > 0. Relation: replace-one.
-    r, learner
-        Of the predictor where no other is given: `Averaged`, the mean of r classifiers, of rate
-        1 / r.
-    predictor : object or `module:object`, optional
-        Any other predictor: a mechanism that answers a number without coins and claims
-        `PredictionStability` first.
-    gamma : float, optional
-        The rate that the noise is made for; finite and > 0. That which the predictor claims, unless
-        given.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range, or the predictor claims no rate.
+    `epsilon`: claimed privacy loss of one prediction, in nats; finite and > 0. Relation:
+    replace-one. `r, learner`: of the predictor where no other is given: `Averaged`, the mean of r
+    classifiers, of rate 1 / r. `predictor` (object or `module:object`, optional): any other
+    predictor: a mechanism that answers a number without coins and claims `PredictionStability`
+    first. `gamma`: the rate that the noise is made for; finite and > 0. That which the predictor
+    claims, unless given.
     """
 
     epsilon: float = 1.0
@@ -64,12 +53,7 @@ class Noisy(Mechanism):
     source: Predictor = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(
-            is_real(self.epsilon) and 0 < self.epsilon < np.inf,
-            "epsilon",
-            self.epsilon,
-            "a finite number > 0",
-        )
+        check_positive(epsilon=self.epsilon)
         known = self.gamma is None or (is_real(self.gamma) and 0 < self.gamma < np.inf)
         require(known, "gamma", self.gamma, "a finite number > 0")
         given = self.predictor

@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
-from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged, Parts
 from dpassay.mechanisms.dwork_feldman_2018.noisy_average_number import BEYOND, COROLLARY
 from dpassay.mechanisms.shared.blocks import one_record_per_block
+from dpassay.mechanisms.shared.ranges import check_positive
 from dpassay.noise import Noise
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Change
@@ -39,21 +39,10 @@ from dpassay.pairs import Change
 class NoisyAverage(Mechanism):
     """The label of the truncated noisy vote.
 
-    Parameters
-    ----------
-    epsilon : float
-        Claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is stated for
-        epsilon <= 1.
-    r : int
-        Number of blocks, >= 1 and at most the number of records; `noisy_average_number.blocks_for`
-        has the corollary's.
-    learner : str or scikit-learn classifier
-        As for `SoftMajority`.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `epsilon`: claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is
+    stated for epsilon <= 1. `r`: number of blocks, >= 1 and at most the number of records;
+    `noisy_average_number.blocks_for` has the corollary's. `learner` (str or scikit-learn
+    classifier): as for `SoftMajority`.
     """
 
     epsilon: float = 1.0
@@ -62,12 +51,7 @@ class NoisyAverage(Mechanism):
     average: Averaged = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(
-            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
-            "epsilon",
-            self.epsilon,
-            "a finite number > 0",
-        )
+        check_positive(epsilon=self.epsilon)
         object.__setattr__(self, "average", Averaged(r=self.r, learner=self.learner))
 
     @property

@@ -45,10 +45,11 @@ from scipy.special import expit
 
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
-from dpassay.errors import is_real, require
+from dpassay.errors import require
 from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import check_column
+from dpassay.mechanisms.shared.ranges import check_positive, check_word
 from dpassay.pairs import FlipLabel
 
 Ties = Literal["sum", "index", "label"]
@@ -59,12 +60,8 @@ Traversed = Literal["up-to", "below"]
 class Walk:
     """State: the distinct points, ascending; the walk's start, and its value after each point.
 
-    Parameters
-    ----------
-    xs : array (m,)
-        Distinct points of the chosen feature.
-    values : int array (m + 1,)
-        v before the first point, then after each point.
+    `xs` (array (m,)): distinct points of the chosen feature. `values` (int array (m + 1,)): v
+    before the first point, then after each point.
     """
 
     xs: NDArray[np.float64]
@@ -75,24 +72,12 @@ class Walk:
 class ProjectedWalk(Mechanism):
     """ExpPW(T, epsilon).
 
-    Parameters
-    ----------
-    epsilon : float
-        Claimed privacy loss of one prediction, in nats; finite and > 0. Relation: replace-one.
-    T : int
-        The walk stays in [-T, T]; >= 1. Theorem 5.3 takes T = ceil(2 ln(2 / alpha) / epsilon) for
-        error alpha (`bound_for`).
-    feature : int
-        Which column of X is the line; >= 0. Nothing else of a record is used.
-    ties : {"sum", "index", "label"}
-        How examples with equal x step; see the module's docstring.
-    traversed : {"up-to", "below"}
-        Which examples the walk at x goes through: those with x_i <= x, or those with x_i < x.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `epsilon`: claimed privacy loss of one prediction, in nats; finite and > 0. Relation:
+    replace-one. `T`: the walk stays in [-T, T]; >= 1. Theorem 5.3 takes T = ceil(2 ln(2 / alpha) /
+    epsilon) for error alpha (`bound_for`). `feature`: which column of X is the line; >= 0. Nothing
+    else of a record is used. `ties` ({"sum", "index", "label"}): how examples with equal x step;
+    see the module's docstring. `traversed` ({"up-to", "below"}): which examples the walk at x goes
+    through: those with x_i <= x, or those with x_i < x.
     """
 
     epsilon: float = 1.0
@@ -102,25 +87,13 @@ class ProjectedWalk(Mechanism):
     traversed: Traversed = "up-to"
 
     def __post_init__(self) -> None:
-        require(
-            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
-            "epsilon",
-            self.epsilon,
-            "a finite number > 0",
-        )
+        check_positive(epsilon=self.epsilon)
         require(isinstance(self.T, int) and self.T >= 1, "T", self.T, "an integer >= 1")
-        require(
-            isinstance(self.feature, int) and self.feature >= 0,
-            "feature",
-            self.feature,
-            "an integer >= 0",
-        )
-        require(
-            self.ties in ("sum", "index", "label"), "ties", self.ties, "'sum', 'index' or 'label'"
-        )
-        require(
-            self.traversed in ("up-to", "below"), "traversed", self.traversed, "'up-to' or 'below'"
-        )
+        right = isinstance(self.feature, int) and self.feature >= 0
+        allowed = "an integer >= 0"
+        require(right, "feature", self.feature, allowed)
+        check_word("sum", "index", "label", ties=self.ties)
+        check_word("up-to", "below", traversed=self.traversed)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -152,17 +125,10 @@ class ProjectedWalk(Mechanism):
 
         Unions of intervals.
 
-        Parameters
-        ----------
-        n : int
-            Number of examples, >= 1.
-        k : int
-            Number of interval ends, >= 1: k = 1 are the thresholds, k = 2 one interval.
+        `n`: number of examples, >= 1. `k`: number of interval ends, >= 1: k = 1 are the thresholds,
+        k = 2 one interval.
 
-        Returns
-        -------
-        float
-            (k + 2) T / n + e^(-epsilon T / 2).
+        The result: (k + 2) T / n + e^(-epsilon T / 2).
         """
         require(n >= 1, "n", n, "an integer >= 1")
         require(k >= 1, "k", k, "an integer >= 1")

@@ -41,6 +41,7 @@ from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import check_column
+from dpassay.mechanisms.shared.ranges import check_positive, check_word
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import FlipLabel
 
@@ -59,12 +60,8 @@ HALF, LOW, HIGH = "1/2", "alpha", "1 - alpha"
 class BiasWalk:
     """State: the distinct points in ascending order, and ln p after each, with its start in front.
 
-    Parameters
-    ----------
-    xs : array (m,)
-        Distinct points of the chosen feature.
-    log_p : array (m + 1,)
-        ln p before the first point, then after each point.
+    `xs` (array (m,)): distinct points of the chosen feature. `log_p` (array (m + 1,)): ln p before
+    the first point, then after each point.
     """
 
     xs: NDArray[np.float64]
@@ -75,21 +72,10 @@ class BiasWalk:
 class ProjectedWalkOverview(Mechanism):
     """The walk of the bias itself.
 
-    Parameters
-    ----------
-    epsilon : float
-        Claimed privacy loss of one prediction, in nats; finite and > 0. Relation: replace-one.
-    alpha : float
-        The bias stays in [alpha, 1 - alpha]; in [1e-6, 1/2).
-    feature : int
-        Which column of X is the line; >= 0. Nothing else of a record is used.
-    ties : {"sum", "index"}
-        How examples with equal x step; see the module's docstring.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `epsilon`: claimed privacy loss of one prediction, in nats; finite and > 0. Relation:
+    replace-one. `alpha`: the bias stays in [alpha, 1 - alpha]; in [1e-6, 1/2). `feature`: which
+    column of X is the line; >= 0. Nothing else of a record is used. `ties` ({"sum", "index"}): how
+    examples with equal x step; see the module's docstring.
     """
 
     epsilon: float = 1.0
@@ -98,21 +84,13 @@ class ProjectedWalkOverview(Mechanism):
     ties: Literal["sum", "index"] = "sum"
 
     def __post_init__(self) -> None:
-        require(
-            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
-            "epsilon",
-            self.epsilon,
-            "a finite number > 0",
-        )
+        check_positive(epsilon=self.epsilon)
         known = is_real(self.alpha) and LEAST_ALPHA <= self.alpha < 0.5
         require(known, "alpha", self.alpha, f"a number in [{LEAST_ALPHA:g}, 1/2)")
-        require(
-            isinstance(self.feature, int) and self.feature >= 0,
-            "feature",
-            self.feature,
-            "an integer >= 0",
-        )
-        require(self.ties in ("sum", "index"), "ties", self.ties, "'sum' or 'index'")
+        right = isinstance(self.feature, int) and self.feature >= 0
+        allowed = "an integer >= 0"
+        require(right, "feature", self.feature, allowed)
+        check_word("sum", "index", ties=self.ties)
 
     @property
     def claims(self) -> tuple[Claim, ...]:

@@ -28,11 +28,12 @@ from scipy.special import expit
 
 from dpassay.claims import Accuracy, Claim
 from dpassay.data import Labelled
-from dpassay.errors import is_real, require
+from dpassay.errors import require
 from dpassay.laws import PointLaw
 from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk import ProjectedWalk, Ties, Traversed
 from dpassay.mechanisms.dwork_feldman_2018.unions import in_words, least_error
+from dpassay.mechanisms.shared.ranges import check_proportion
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import FlipLabel
 
@@ -46,22 +47,10 @@ MOST_WORK = 10**10
 class ProjectedWalkRisk(Mechanism):
     """Expected error of ExpPW(T, epsilon) beyond e^epsilon times the best union of intervals.
 
-    Parameters
-    ----------
-    epsilon, feature, ties, traversed
-        See `ProjectedWalk`; with `ties="index"` equal points keep the order in which they were
-        drawn.
-    alpha : float
-        The error of Theorem 5.3; in (0, 1).
-    k : int
-        Number of interval ends, >= 1.
-    samples : int, optional
-        Records that are drawn, n in the theorem; the least that it allows by default, and no fewer.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `epsilon, feature, ties, traversed`: see `ProjectedWalk`; with `ties="index"` equal points keep
+    the order in which they were drawn. `alpha`: the error of Theorem 5.3; in (0, 1). `k`: number of
+    interval ends, >= 1. `samples`: records that are drawn, n in the theorem; the least that it
+    allows by default, and no fewer.
     """
 
     epsilon: float = 1.0
@@ -81,16 +70,13 @@ class ProjectedWalkRisk(Mechanism):
         walk = ProjectedWalk(
             epsilon=self.epsilon, feature=self.feature, ties=self.ties, traversed=self.traversed
         )
-        require(
-            is_real(self.alpha) and 0 < self.alpha < 1, "alpha", self.alpha, "a number in (0, 1)"
-        )
+        check_proportion(alpha=self.alpha)
         require(isinstance(self.k, int) and self.k >= 1, "k", self.k, "an integer >= 1")
         object.__setattr__(self, "walk", walk)
         least = self.least_samples
         enough = self.samples is None or (isinstance(self.samples, int) and self.samples >= least)
-        require(
-            enough, "samples", self.samples, f"an integer >= {least}, which Theorem 5.3 asks for"
-        )
+        allowed = f"an integer >= {least}, which Theorem 5.3 asks for"
+        require(enough, "samples", self.samples, allowed)
 
     @property
     def least_samples(self) -> int:

@@ -50,6 +50,7 @@ from dpassay.laws import PointLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.dwork_feldman_2018.losses import ROUNDED, SMOOTH, Loss
 from dpassay.mechanisms.shared.linear import LinearPredictor, gamma, targets
+from dpassay.mechanisms.shared.ranges import check_word
 from dpassay.pairs import Change, FlipLabel, Pairs
 
 Array = NDArray[np.float64]
@@ -62,14 +63,8 @@ MAX_ORDERED: Final = 7
 class Descent:
     """State: the dataset, and the way through it where the order is fixed.
 
-    Parameters
-    ----------
-    data : Labelled
-        What is learnt from.
-    phi : array (n, d)
-        Its features.
-    iterates : array (n + 1, d), optional
-        w_1, ..., w_(n+1) in the order given; None under a random order.
+    `data` (Labelled): what is learnt from. `phi` (array (n, d)): its features. `iterates` (array (n
+    + 1, d), optional): w_1, ..., w_(n+1) in the order given; None under a random order.
     """
 
     data: Labelled
@@ -81,31 +76,14 @@ class Descent:
 class PSGD(LinearPredictor):
     """Projected stochastic gradient descent for a linear predictor.
 
-    Parameters
-    ----------
-    n, R, L_f, feature_scale
-        See `LinearPredictor`; n >= 2 for the average `before`, which one record alone leaves at
-        the origin.
-    loss : {"logistic", "squared", "huber", "smooth-hinge"}
-        See `dpassay.mechanisms.dwork_feldman_2018.losses`. It must be sigma-smooth in w with
-        sigma = sigma_l L_f^2 <= 2 / eta.
-    L_l : float, optional
-        Lipschitz constant that the step is made for, at least the loss's on the predictions that
-        there can be; that by default.
-    h : float, optional
-        Length over which the kink of `huber` and `smooth-hinge` is rounded; finite and > 0. By
-        default eta L_f^2 / 2, the shortest that the theorem allows.
-    order : {"fixed", "random"}
-        See the module's docstring.
-    average : {"before", "after"}
-        Likewise.
-    sign : {"-", "+"}
-        Of eta in the update.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range, or the loss is not as smooth as the theorem asks.
+    `n, R, L_f, feature_scale`: see `LinearPredictor`; n >= 2 for the average `before`, which one
+    record alone leaves at the origin. `loss` ({"logistic", "squared", "huber", "smooth-hinge"}):
+    see `dpassay.mechanisms.dwork_feldman_2018.losses`. It must be sigma-smooth in w with sigma =
+    sigma_l L_f^2 <= 2 / eta. `L_l`: Lipschitz constant that the step is made for, at least the
+    loss's on the predictions that there can be; that by default. `h`: length over which the kink of
+    `huber` and `smooth-hinge` is rounded; finite and > 0. By default eta L_f^2 / 2, the shortest
+    that the theorem allows. `order` ({"fixed", "random"}): see the module's docstring. `average`
+    ({"before", "after"}): likewise. `sign` ({"-", "+"}): of eta in the update.
     """
 
     loss: str = "smooth-hinge"
@@ -118,17 +96,13 @@ class PSGD(LinearPredictor):
     def __post_init__(self) -> None:
         LinearPredictor.__post_init__(self)
         require(self.loss in SMOOTH, "loss", self.loss, f"one of {', '.join(SMOOTH)}")
-        require(self.order in ("fixed", "random"), "order", self.order, "'fixed' or 'random'")
-        require(self.average in ("before", "after"), "average", self.average, "'before' or 'after'")
-        require(self.sign in ("-", "+"), "sign", self.sign, "'-' or '+'")
+        check_word("fixed", "random", order=self.order)
+        check_word("before", "after", average=self.average)
+        check_word("-", "+", sign=self.sign)
         require(self.n >= 2 or self.average == "after", "n", self.n, "an integer >= 2")
         given = self.h is None or (is_real(self.h) and 0 < self.h < math.inf)
-        require(
-            given,
-            "h",
-            self.h,
-            "a finite number > 0, or None for the shortest that the theorem allows",
-        )
+        allowed = "a finite number > 0, or None for the shortest that the theorem allows"
+        require(given, "h", self.h, allowed)
         if self.h is not None and self.loss not in ROUNDED:
             raise InvalidInput(
                 f"h = {self.h}: changes nothing with the loss '{self.loss}'; it goes with "
@@ -136,12 +110,8 @@ class PSGD(LinearPredictor):
             )
         least = self._lipschitz
         enough = self.L_l is None or (is_real(self.L_l) and least <= self.L_l < math.inf)
-        require(
-            enough,
-            "L_l",
-            self.L_l,
-            f"a finite number >= {least:g}, the Lipschitz constant of the {self.loss} loss",
-        )
+        allowed = f"a finite number >= {least:g}, the Lipschitz constant of the {self.loss} loss"
+        require(enough, "L_l", self.L_l, allowed)
         sigma, most = self.loss_function.smoothness * self.L_f**2, 2 / self.eta
         if sigma > most * (1 + 1e-12):
             raise InvalidInput(
@@ -268,15 +238,9 @@ class PSGD(LinearPredictor):
         """The prediction in each of the n! equally likely orders, shape (n!, q).
 
         In the order of `itertools.permutations`.
-
-        Raises
-        ------
-        InvalidInput
-            If n is above 7.
         """
-        require(
-            self.n <= MAX_ORDERED, "n", self.n, f"at most {MAX_ORDERED}, for all orders to be run"
-        )
+        allowed = f"at most {MAX_ORDERED}, for all orders to be run"
+        require(self.n <= MAX_ORDERED, "n", self.n, allowed)
         return self._in_order(state, np.array(list(itertools.permutations(range(self.n)))), queries)
 
     def pairs(self) -> tuple[WorstCase, ...]:

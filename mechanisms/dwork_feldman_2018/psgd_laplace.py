@@ -33,6 +33,7 @@ from dpassay.laws import FiniteLaw, NoiseLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.dwork_feldman_2018.psgd import MAX_ORDERED, PSGD, Descent
 from dpassay.mechanisms.shared.linear import OF_THE_MEAN
+from dpassay.mechanisms.shared.ranges import check_positive
 from dpassay.noise import Noise
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import FlipLabel, Pairs
@@ -44,19 +45,9 @@ Array = NDArray[np.float64]
 class PsgdLaplace(PSGD):
     """Projected stochastic gradient descent, then noise.
 
-    Parameters
-    ----------
-    n, R, L_f, feature_scale, loss, L_l, h, order, average, sign
-        See `PSGD`.
-    epsilon : float
-        Claimed privacy loss of one prediction, in nats; finite and > 0.
-    threshold : float, optional
-        Answer 1 if the number is at least this, else 0; finite. By default the number is answered.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range, or the loss is not as smooth as the theorem asks.
+    `n, R, L_f, feature_scale, loss, L_l, h, order, average, sign`: see `PSGD`. `epsilon`: claimed
+    privacy loss of one prediction, in nats; finite and > 0. `threshold`: answer 1 if the number is
+    at least this, else 0; finite. By default the number is answered.
     """
 
     epsilon: float = 1.0
@@ -68,12 +59,7 @@ class PsgdLaplace(PSGD):
             is_real(self.threshold) and math.isfinite(self.threshold)
         )
         require(known, "threshold", self.threshold, "a finite number, or None to answer the number")
-        require(
-            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
-            "epsilon",
-            self.epsilon,
-            "a finite number > 0",
-        )
+        check_positive(epsilon=self.epsilon)
 
     @property
     def numbers(self) -> tuple[float, float] | None:  # type: ignore[override]
@@ -128,9 +114,7 @@ class PsgdLaplace(PSGD):
         return answers if self.threshold is None else (answers >= self.threshold).astype(np.int64)
 
     def distribution(  # type: ignore[override]
-        self,
-        state: Descent,
-        queries: Array,
+        self, state: Descent, queries: Array
     ) -> NoiseLaw | FiniteLaw | None:
         """Exact law: the prediction plus noise.
 
@@ -192,12 +176,8 @@ def loss_between_mixtures(one: Array, other: Array, scale: float) -> float:
     Between neighbouring values both densities are A e^(t / b) + B e^(-t / b), so their ratio is
     monotone there, and it is constant beyond the outermost: it is largest and least at a value.
 
-    Parameters
-    ----------
-    one, other : array (m,), array (k,)
-        The equally likely values on the two sides: of all orders, say.
-    scale : float
-        The noise's b.
+    `one, other` (array (m,), array (k,)): the equally likely values on the two sides: of all
+    orders, say. `scale`: the noise's b.
     """
     at = np.unique(np.concatenate([one, other]))[:, None]
     log_p, log_q = (_log_density(at, values, scale) for values in (one, other))

@@ -19,7 +19,7 @@ from scipy.special import expit
 
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
-from dpassay.errors import is_real, require
+from dpassay.errors import require
 from dpassay.laws import FiniteLaw, bernoulli_law, mixture_law
 from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import (
@@ -31,6 +31,7 @@ from dpassay.mechanisms.shared.blocks import (
     partitions,
 )
 from dpassay.mechanisms.shared.learners import ORDERLESS, BlockLearner, Teacher
+from dpassay.mechanisms.shared.ranges import check_positive, check_word
 from dpassay.pairs import Change
 
 MAX_PARTITIONS = 10_000
@@ -41,28 +42,16 @@ MAX_PARTITIONS = 10_000
 class SoftMajority(Mechanism):
     """Soft majority of r teachers.
 
-    Parameters
-    ----------
-    epsilon : float
-        Claimed privacy loss of one prediction, in nats; finite and > 0. Relation: replace-one.
-    r : int
-        Number of blocks, >= 1 and at most the number of records. The theorem takes r = ceil(6
-        ln(4 / alpha) / epsilon) for error alpha (`blocks_for`), and n = r n'; here block sizes may
-        differ by one.
-    learner : str or scikit-learn classifier
-        The algorithm A: a name of `dpassay.mechanisms.shared.learners.LEARNERS`, `module:object`,
-        or an object. A block with one class becomes a constant predictor. Its coins, if any, are
-        frozen.
-    partition : {"fixed", "fresh"}
-        `fixed`: record i is in block i mod r, and a replacement takes the place of the record it
-        replaces; the proof holds for each such partition. `fresh`: a uniformly random partition in
-        every trial, as the proof words it; unless the partitions can be enumerated, every trial
-        trains r models, so that sampling takes hours on real data.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `epsilon`: claimed privacy loss of one prediction, in nats; finite and > 0. Relation:
+    replace-one. `r`: number of blocks, >= 1 and at most the number of records. The theorem takes r
+    = ceil(6 ln(4 / alpha) / epsilon) for error alpha (`blocks_for`), and n = r n'; here block sizes
+    may differ by one. `learner` (str or scikit-learn classifier): the algorithm A: a name of
+    `dpassay.mechanisms.shared.learners.LEARNERS`, `module:object`, or an object. A block with one
+    class becomes a constant predictor. Its coins, if any, are frozen. `partition` ({"fixed",
+    "fresh"}): `fixed`: record i is in block i mod r, and a replacement takes the place of the
+    record it replaces; the proof holds for each such partition. `fresh`: a uniformly random
+    partition in every trial, as the proof words it; unless the partitions can be enumerated, every
+    trial trains r models, so that sampling takes hours on real data.
     """
 
     epsilon: float = 1.0
@@ -72,16 +61,9 @@ class SoftMajority(Mechanism):
     block_learner: BlockLearner = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(
-            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
-            "epsilon",
-            self.epsilon,
-            "a finite number > 0",
-        )
+        check_positive(epsilon=self.epsilon)
         require(isinstance(self.r, int) and self.r >= 1, "r", self.r, "an integer >= 1")
-        require(
-            self.partition in ("fixed", "fresh"), "partition", self.partition, "'fixed' or 'fresh'"
-        )
+        check_word("fixed", "fresh", partition=self.partition)
         object.__setattr__(self, "block_learner", BlockLearner(self.learner))
 
     @property

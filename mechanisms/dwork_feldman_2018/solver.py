@@ -54,14 +54,8 @@ dependent."""
 class Problem:
     """Minimise (1/n) sum_i l(<w, phi_i>, y_i) + lambda ||w||^2 over ||w|| <= R.
 
-    Parameters
-    ----------
-    phi : array (n, d)
-        Features, of norm at most L_f.
-    y : array (n,)
-        Targets.
-    loss, lambda_, R, L_f
-        As for `ERM`.
+    `phi` (array (n, d)): features, of norm at most L_f. `y` (array (n,)): targets. `loss, lambda_,
+    R, L_f`: as for `ERM`.
     """
 
     phi: Array

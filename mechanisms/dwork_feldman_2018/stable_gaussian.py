@@ -19,10 +19,11 @@ from typing import Literal
 import numpy as np
 import scipy
 
-from dpassay.claims import DP, Claim, Status
-from dpassay.errors import is_real, require
+from dpassay.claims import DP, Claim
 from dpassay.mechanisms.dwork_feldman_2018.noisy import Noisy
+from dpassay.mechanisms.shared.ranges import check_proportion, check_word
 from dpassay.noise import Noise
+from dpassay.promise import Status
 
 PRINTED: Status = "printed"
 OWN: Status = "own"
@@ -34,19 +35,9 @@ SAFE = 1 - 1e-12
 class StableGaussian(Noisy):
     """A prediction-stable predictor plus Gaussian noise.
 
-    Parameters
-    ----------
-    epsilon, r, learner, predictor, gamma
-        See `Noisy`.
-    delta : float
-        Claimed additive slack; in (0, 1).
-    calibration : {"analytic", "classic"}
-        How the standard deviation follows from gamma, epsilon and delta.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range, or the predictor claims no rate.
+    `epsilon, r, learner, predictor, gamma`: see `Noisy`. `delta`: claimed additive slack; in (0,
+    1). `calibration` ({"analytic", "classic"}): how the standard deviation follows from gamma,
+    epsilon and delta.
     """
 
     delta: float = 1e-5
@@ -54,15 +45,8 @@ class StableGaussian(Noisy):
 
     def __post_init__(self) -> None:
         super(StableGaussian, self).__post_init__()
-        require(
-            is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)"
-        )
-        require(
-            self.calibration in ("analytic", "classic"),
-            "calibration",
-            self.calibration,
-            "'analytic' or 'classic'",
-        )
+        check_proportion(delta=self.delta)
+        check_word("analytic", "classic", calibration=self.calibration)
 
     @property
     def claims(self) -> tuple[Claim, ...]:

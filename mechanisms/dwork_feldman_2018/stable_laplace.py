@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpassay.claims import DP, Claim
-from dpassay.errors import require
 from dpassay.mechanisms.dwork_feldman_2018.noisy import Noisy
+from dpassay.mechanisms.shared.ranges import check_word
 from dpassay.noise import Noise
 
 
@@ -24,24 +24,15 @@ from dpassay.noise import Noise
 class StableLaplace(Noisy):
     """A prediction-stable predictor plus Laplace noise.
 
-    Parameters
-    ----------
-    epsilon, r, learner, predictor, gamma
-        See `Noisy`.
-    scale : {"meant", "printed"}
-        `meant`: gamma / epsilon. `printed`: epsilon / gamma, as the proof's first sentence has it.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range, or the predictor claims no rate.
+    `epsilon, r, learner, predictor, gamma`: see `Noisy`. `scale` ({"meant", "printed"}): `meant`:
+    gamma / epsilon. `printed`: epsilon / gamma, as the proof's first sentence has it.
     """
 
     scale: Literal["meant", "printed"] = "meant"
 
     def __post_init__(self) -> None:
         super(StableLaplace, self).__post_init__()
-        require(self.scale in ("meant", "printed"), "scale", self.scale, "'meant' or 'printed'")
+        check_word("meant", "printed", scale=self.scale)
 
     @property
     def claims(self) -> tuple[Claim, ...]:

@@ -38,10 +38,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim
-from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanisms.relatives.votes import COINS, TeacherVotes
-from dpassay.mechanisms.shared.teachers import Counts, Teachers
+from dpassay.mechanisms.shared.learners import BlockLearner
+from dpassay.mechanisms.shared.ranges import check_positive, check_proportion, check_word
+from dpassay.mechanisms.shared.teachers import Counts
 from dpassay.noise import Noise
 from dpassay.numerics import UNIT_ROUNDOFF
 
@@ -55,19 +56,9 @@ class DistanceToInstability(TeacherVotes):
 
     Large means above a threshold.
 
-    Parameters
-    ----------
-    epsilon, delta : float
-        Of the claim: epsilon finite and > 0, in nats; delta in (0, 1).
-    r, K, learner
-        See `Teachers`. Answers are 0, ..., K - 1, and K for bottom.
-    distance : {"replacements", "margin"}
-        What is taken for the distance to instability.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `epsilon, delta`: of the claim: epsilon finite and > 0, in nats; delta in (0, 1). `r, K,
+    learner`: see `TeacherVotes`. Answers are 0, ..., K - 1, and K for bottom. `distance`
+    ({"replacements", "margin"}): what is taken for the distance to instability.
     """
 
     epsilon: float = 1.0
@@ -76,25 +67,13 @@ class DistanceToInstability(TeacherVotes):
     K: int = 2
     learner: Any = "logistic"
     distance: Literal["replacements", "margin"] = "replacements"
-    teachers: Teachers = field(init=False, repr=False, compare=False)
+    block_learner: BlockLearner = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(
-            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
-            "epsilon",
-            self.epsilon,
-            "a finite number > 0",
-        )
-        require(
-            is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)"
-        )
-        require(
-            self.distance in ("replacements", "margin"),
-            "distance",
-            self.distance,
-            "'replacements' or 'margin'",
-        )
-        object.__setattr__(self, "teachers", Teachers(r=self.r, K=self.K, learner=self.learner))
+        check_positive(epsilon=self.epsilon)
+        check_proportion(delta=self.delta)
+        check_word("replacements", "margin", distance=self.distance)
+        super(DistanceToInstability, self).__post_init__()
 
     @property
     def labels(self) -> tuple[int, ...]:

@@ -43,6 +43,7 @@ from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.mechanisms.shared.blocks import check_binary
+from dpassay.mechanisms.shared.ranges import check_proportion, check_word
 from dpassay.pairs import FlipLabel
 
 Array = NDArray[np.float64]
@@ -66,16 +67,8 @@ def profile(epsilon: float, mu: Array) -> Array:
 def sampled_epsilon(T: int, sigma: float, q: float, delta: float) -> float:
     """Return the smallest epsilon of the module's profile at delta, rounded up.
 
-    Parameters
-    ----------
-    T : int
-        Rounds.
-    sigma : float
-        Standard deviation of the noise, in lengths of a clipped gradient.
-    q : float
-        Probability that a record is in a lot.
-    delta : float
-        Additive slack.
+    `T`: rounds. `sigma`: standard deviation of the noise, in lengths of a clipped gradient. `q`:
+    probability that a record is in a lot. `delta`: additive slack.
     """
     times = np.arange(T + 1)
     share = np.diff(bdtr(times, T, q), prepend=0.0)
@@ -93,28 +86,12 @@ def sampled_epsilon(T: int, sigma: float, q: float, delta: float) -> float:
 class DPSGD(Mechanism):
     """Logistic regression by noisy steps along clipped gradients.
 
-    Parameters
-    ----------
-    sigma : float
-        Standard deviation of the noise, in multiples of C; finite and > 0, and so that the claim is
-        at most GDP(30).
-    C : float
-        Length that gradients are clipped to; finite and > 0.
-    T : int
-        Number of rounds, >= 1.
-    eta : float
-        Learning rate; finite and > 0.
-    q : float
-        Probability that a record is in the lot of a round; in (0, 1]. 1 takes all records.
-    delta : float
-        Additive slack of the claim where q < 1; in (0, 1).
-    release : {"score", "label"}
-        What is looked at: <w, x>, or whether it is above 0.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `sigma`: standard deviation of the noise, in multiples of C; finite and > 0, and so that the
+    claim is at most GDP(30). `C`: length that gradients are clipped to; finite and > 0. `T`: number
+    of rounds, >= 1. `eta`: learning rate; finite and > 0. `q`: probability that a record is in the
+    lot of a round; in (0, 1]. 1 takes all records. `delta`: additive slack of the claim where q <
+    1; in (0, 1). `release` ({"score", "label"}): what is looked at: <w, x>, or whether it is above
+    0.
     """
 
     sigma: float = 2.0
@@ -131,10 +108,8 @@ class DPSGD(Mechanism):
             require(is_real(value) and 0 < value < math.inf, name, value, "a finite number > 0")
         require(isinstance(self.T, int) and self.T >= 1, "T", self.T, "an integer >= 1")
         require(is_real(self.q) and 0 < self.q <= 1, "q", self.q, "a number in (0, 1]")
-        require(
-            is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)"
-        )
-        require(self.release in ("score", "label"), "release", self.release, "'score' or 'label'")
+        check_proportion(delta=self.delta)
+        check_word("score", "label", release=self.release)
         require(self.mu <= 30, "sigma", self.sigma, f"at least {math.sqrt(self.T) / 15:g} for T")
 
     @property

@@ -17,15 +17,14 @@ restatements. The claim was derived anew (docs/findings.md, 'PATE: the noisy plu
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
 from dpassay.claims import DP, Claim
-from dpassay.errors import is_real, require
 from dpassay.mechanisms.relatives.votes import COINS, TeacherVotes
+from dpassay.mechanisms.shared.learners import BlockLearner
 from dpassay.mechanisms.shared.noisy_max import NoisyMax
-from dpassay.mechanisms.shared.teachers import Teachers
+from dpassay.mechanisms.shared.ranges import check_positive
 
 THEOREM = "Papernot et al. 2017, Theorem 2, known from restatements only"
 
@@ -34,33 +33,19 @@ THEOREM = "Papernot et al. 2017, Theorem 2, known from restatements only"
 class Pate(TeacherVotes):
     """Noisy plurality of r teachers, Laplace noise.
 
-    Parameters
-    ----------
-    gamma : float
-        The noise has scale 1 / gamma, in votes; finite and > 0. The claim is 2 gamma.
-    r, K, learner
-        See `Teachers`.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `gamma`: the noise has scale 1 / gamma, in votes; finite and > 0. The claim is 2 gamma. `r, K,
+    learner`: see `TeacherVotes`.
     """
 
     gamma: float = 0.5
     r: int = 25
     K: int = 2
     learner: Any = "logistic"
-    teachers: Teachers = field(init=False, repr=False, compare=False)
+    block_learner: BlockLearner = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(
-            is_real(self.gamma) and 0 < self.gamma < math.inf,
-            "gamma",
-            self.gamma,
-            "a finite number > 0",
-        )
-        object.__setattr__(self, "teachers", Teachers(r=self.r, K=self.K, learner=self.learner))
+        check_positive(gamma=self.gamma)
+        super(Pate, self).__post_init__()
 
     @property
     def claims(self) -> tuple[Claim, ...]:

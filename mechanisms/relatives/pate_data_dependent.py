@@ -35,9 +35,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpassay.claims import DP, Claim
-from dpassay.errors import is_real, require
+from dpassay.errors import require
 from dpassay.mechanisms.relatives.pate import Pate
 from dpassay.mechanisms.relatives.votes import COINS
+from dpassay.mechanisms.shared.ranges import check_proportion
 
 MOMENTS = 1000
 """Moments l = 1, ..., so many are tried."""
@@ -47,20 +48,9 @@ MOMENTS = 1000
 class PateDataDependent(Pate):
     """Noisy plurality of r teachers, Laplace noise, with the claim that depends on the data.
 
-    Parameters
-    ----------
-    gamma, r, K, learner
-        See `Pate`.
-    lead : int, optional
-        Votes by which the plurality leads every other label on the dataset that the claim is for;
-        from 1 to r, and r (all teachers agree) unless given.
-    delta : float
-        Additive slack of the claim; in (0, 1).
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `gamma, r, K, learner`: see `Pate`. `lead`: votes by which the plurality leads every other label
+    on the dataset that the claim is for; from 1 to r, and r (all teachers agree) unless given.
+    `delta`: additive slack of the claim; in (0, 1).
     """
 
     lead: int | None = None
@@ -70,9 +60,7 @@ class PateDataDependent(Pate):
         super(PateDataDependent, self).__post_init__()
         known = self.lead is None or (isinstance(self.lead, int) and 1 <= self.lead <= self.r)
         require(known, "lead", self.lead, f"an integer from 1 to r = {self.r}")
-        require(
-            is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)"
-        )
+        check_proportion(delta=self.delta)
 
     @property
     def derived_parameters(self) -> dict[str, int]:
@@ -141,7 +129,6 @@ def dependent_epsilon(gamma: float, K: int, lead: int, delta: float) -> float:
     return min(
         (log_moment(gamma, q, l) - math.log(delta)) / l
         for l in range(  # noqa: E741
-            1,
-            MOMENTS + 1,
+            1, MOMENTS + 1
         )
     )

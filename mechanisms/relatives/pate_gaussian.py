@@ -28,10 +28,10 @@ from typing import Any
 import numpy as np
 
 from dpassay.claims import DP, Claim
-from dpassay.errors import is_real, require
 from dpassay.mechanisms.relatives.votes import COINS, TeacherVotes
+from dpassay.mechanisms.shared.learners import BlockLearner
 from dpassay.mechanisms.shared.noisy_max import NoisyMax
-from dpassay.mechanisms.shared.teachers import Teachers
+from dpassay.mechanisms.shared.ranges import check_positive, check_proportion
 from dpassay.noise import Noise
 
 
@@ -39,19 +39,8 @@ from dpassay.noise import Noise
 class PateGaussian(TeacherVotes):
     """Noisy plurality of r teachers, Gaussian noise.
 
-    Parameters
-    ----------
-    sigma : float
-        Standard deviation of the noise, in votes; finite and > 0.
-    delta : float
-        Additive slack of both claims; in (0, 1).
-    r, K, learner
-        See `Teachers`.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `sigma`: standard deviation of the noise, in votes; finite and > 0. `delta`: additive slack of
+    both claims; in (0, 1). `r, K, learner`: see `TeacherVotes`.
     """
 
     sigma: float = 4.0
@@ -59,19 +48,12 @@ class PateGaussian(TeacherVotes):
     r: int = 25
     K: int = 2
     learner: Any = "logistic"
-    teachers: Teachers = field(init=False, repr=False, compare=False)
+    block_learner: BlockLearner = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(
-            is_real(self.sigma) and 0 < self.sigma < math.inf,
-            "sigma",
-            self.sigma,
-            "a finite number > 0",
-        )
-        require(
-            is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)"
-        )
-        object.__setattr__(self, "teachers", Teachers(r=self.r, K=self.K, learner=self.learner))
+        check_positive(sigma=self.sigma)
+        check_proportion(delta=self.delta)
+        super(PateGaussian, self).__post_init__()
 
     @property
     def claims(self) -> tuple[Claim, ...]:

@@ -19,7 +19,6 @@ differ by at most 1 in each coordinate, which is what Theorem 2 of Papernot et a
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -28,10 +27,11 @@ from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
-from dpassay.errors import is_real, require
+from dpassay.errors import require
 from dpassay.mechanisms.relatives.nearest import NearestRecords
 from dpassay.mechanisms.relatives.votes import Votes
 from dpassay.mechanisms.shared.noisy_max import NoisyMax
+from dpassay.mechanisms.shared.ranges import check_positive
 from dpassay.mechanisms.shared.teachers import Counts, check_labels, counted
 from dpassay.pairs import Change
 
@@ -40,19 +40,9 @@ from dpassay.pairs import Change
 class PrivateKNN(Votes):
     """Noisy plurality of the k nearest records.
 
-    Parameters
-    ----------
-    gamma : float
-        The noise has scale 1 / gamma, in votes; finite and > 0. The claim is 2 gamma.
-    k : int
-        Number of neighbours, >= 1 and at most the number of records.
-    K : int
-        Number of labels 0, ..., K - 1; >= 2.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `gamma`: the noise has scale 1 / gamma, in votes; finite and > 0. The claim is 2 gamma. `k`:
+    number of neighbours, >= 1 and at most the number of records. `K`: number of labels 0, ..., K -
+    1; >= 2.
     """
 
     ARGUMENT: ClassVar = (
@@ -69,12 +59,7 @@ class PrivateKNN(Votes):
     K: int = 2
 
     def __post_init__(self) -> None:
-        require(
-            is_real(self.gamma) and 0 < self.gamma < math.inf,
-            "gamma",
-            self.gamma,
-            "a finite number > 0",
-        )
+        check_positive(gamma=self.gamma)
         require(isinstance(self.k, int) and self.k >= 1, "k", self.k, "an integer >= 1")
         require(isinstance(self.K, int) and self.K >= 2, "K", self.K, "an integer >= 2")
 

@@ -8,7 +8,6 @@ is epsilon is our reading: one label can turn the majority, and P[b] then goes f
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,10 +16,10 @@ from scipy.special import expit
 
 from dpassay.claims import DP
 from dpassay.data import Labelled
-from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.mechanisms.shared.blocks import check_binary
+from dpassay.mechanisms.shared.ranges import check_positive
 from dpassay.pairs import FlipLabel
 
 Array = NDArray[np.float64]
@@ -38,12 +37,7 @@ class RandomisedMajority(Mechanism):
     exchangeable = True  # the labels are counted
 
     def __post_init__(self) -> None:
-        require(
-            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
-            "epsilon",
-            self.epsilon,
-            "a finite number > 0",
-        )
+        check_positive(epsilon=self.epsilon)
 
     @property
     def claims(self) -> tuple[DP, ...]:

@@ -13,13 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data import Labelled
+from dpassay.errors import require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, Blocks
+from dpassay.mechanisms.shared.learners import BlockLearner
 from dpassay.mechanisms.shared.noisy_max import NoisyMax
 from dpassay.mechanisms.shared.teachers import (
     Counts,
-    Teachers,
+    check_labels,
+    counted,
     every_count,
     few_counts,
     states_of,
@@ -38,14 +41,8 @@ class Votes(Mechanism):
     A subclass says who votes (`voters`, `counts`, `ARGUMENT`, `SEVERAL`) and what is answered: by
     `noisy_max`, or by `draw` and `law`.
 
-    Attributes
-    ----------
-    K : int
-        Number of labels 0, ..., K - 1.
-    voters : int
-        Number of votes.
-    noisy_max : NoisyMax
-        The noisy plurality that is answered.
+    `K`: number of labels 0, ..., K - 1. `voters`: number of votes. `noisy_max` (NoisyMax): the
+    noisy plurality that is answered.
     """
 
     __slots__ = ()
@@ -100,43 +97,63 @@ class Votes(Mechanism):
 
 
 class TeacherVotes(Votes):
-    """Votes of r teachers, each trained on a block of its own.
+    """Votes of r teachers of a fixed partition, each trained on a block of its own.
 
-    Attributes
-    ----------
-    teachers : Teachers
-        Those who vote. A subclass declares it as a field.
+    There are r blocks, >= 1 and at most the number of records, and K >= 2 labels 0, ..., K - 1;
+    `learner` is as for `SoftMajority`. A subclass declares these and `block_learner` as fields.
     """
 
     __slots__ = ()
+
     ARGUMENT = (
         "A record lies in one block, so a replacement changes one teacher and moves at most one "
         "vote. Every count and every such move occurs for r records, one per block, whatever the "
         "learner: a block of one class gives a constant teacher."
     )
     SEVERAL = SEVERAL_VOTES
+
     if TYPE_CHECKING:
 
         @property
-        def teachers(self) -> Teachers: ...  # noqa: D102
+        def r(self) -> int: ...  # noqa: D102
+
+        @property
+        def learner(self) -> Any: ...  # noqa: D102
+
+        @property
+        def block_learner(self) -> BlockLearner: ...  # noqa: D102
+
+    def __post_init__(self) -> None:
+        require(isinstance(self.r, int) and self.r >= 1, "r", self.r, "an integer >= 1")
+        require(isinstance(self.K, int) and self.K >= 2, "K", self.K, "an integer >= 2")
+        object.__setattr__(self, "block_learner", BlockLearner(self.learner, self.K))
 
     @property
     def voters(self) -> int:
         """One vote of each teacher."""
-        return self.teachers.r
+        return self.r
 
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` unless labels are below K and each block has a record."""
-        self.teachers.check(data)
+        check_labels(data, self.K)
+        require(self.r <= len(data), "r", self.r, f"at most the number of records, {len(data)}")
 
     def prepare(self, data: Labelled) -> Blocks:
         """Train on every block."""
-        return self.teachers.prepare(data)
+        self.check(data)
+        blocks = tuple(data.take(slice(j, None, self.r)) for j in range(self.r))
+        return Blocks(blocks=blocks, teachers=tuple(map(self.block_learner.fit, blocks)))
 
     def update(self, state: Blocks, change: Change) -> Blocks:
         """Return the neighbour's state, retraining only the block of the changed record."""
-        return self.teachers.update(state, change)
+        place, j = divmod(change.index, self.r)
+        block: Labelled = change.at(place).apply(state.blocks[j])
+        check_labels(block, self.K)
+        return Blocks(
+            blocks=(*state.blocks[:j], block, *state.blocks[j + 1 :]),
+            teachers=(*state.teachers[:j], self.block_learner.fit(block), *state.teachers[j + 1 :]),
+        )
 
     def counts(self, state: Blocks, queries: NDArray[np.float64]) -> Counts:
         """Votes for each label at each query, shape (q, K)."""
-        return self.teachers.counts(state, queries)
+        return counted(np.stack([teacher.predict(queries) for teacher in state.teachers]), self.K)

@@ -28,12 +28,7 @@ class Functions:
     Rules: at points that are not in T, `least` answers 0, `greatest` 1, and `middle` 1 at the odd
     ones.
 
-    Parameters
-    ----------
-    points : int
-        d >= 1.
-    feature : int
-        Column of X that has the point; >= 0.
+    `points`: d >= 1. `feature`: column of X that has the point; >= 0.
     """
 
     points: int = 3
@@ -69,12 +64,8 @@ class Functions:
     def representatives(self, T: Points, rule: Rule) -> Points:
         """In the order of the labellings read as binary numbers."""
         seen = np.unique(column(T, self.feature)).astype(np.int64) - 1
-        require(
-            2 ** len(seen) <= MOST_FUNCTIONS,
-            "points",
-            self.points,
-            f"so few that T has at most {MOST_FUNCTIONS:,} labellings",
-        )
+        allowed = f"so few that T has at most {MOST_FUNCTIONS:,} labellings"
+        require(2 ** len(seen) <= MOST_FUNCTIONS, "points", self.points, allowed)
         values = np.tile(self.elsewhere(rule), (2 ** len(seen), 1))
         values[:, seen] = list(itertools.product((False, True), repeat=len(seen)))
         return values.astype(float)

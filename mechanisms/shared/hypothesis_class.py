@@ -56,9 +56,8 @@ class HypothesisClass(Protocol):
 
 def column(X: Points, feature: int) -> Points:
     """Return a column of the data, shape (n,), or raise `InvalidInput` if there is none."""
-    require(
-        feature < X.shape[1], "feature", feature, f"a column of the data, 0 to {X.shape[1] - 1}"
-    )
+    allowed = f"a column of the data, 0 to {X.shape[1] - 1}"
+    require(feature < X.shape[1], "feature", feature, allowed)
     return X[:, feature]
 
 
@@ -66,12 +65,8 @@ def require_columns(*features: int) -> None:
     """Raise `InvalidInput` unless columns are named by different integers >= 0."""
     for feature in features:
         require(isinstance(feature, int) and feature >= 0, "feature", feature, "an integer >= 0")
-    require(
-        len(set(features)) == len(features),
-        "feature2",
-        features[-1],
-        f"another column than feature = {features[0]}",
-    )
+    allowed = f"another column than feature = {features[0]}"
+    require(len(set(features)) == len(features), "feature2", features[-1], allowed)
 
 
 def require_domain(values: Points, points: int) -> None:

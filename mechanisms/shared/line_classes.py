@@ -13,10 +13,7 @@ from dpassay.mechanisms.shared.hypothesis_class import Labels, Points, Rule, col
 class OnLine:
     """What classes of functions on a line share.
 
-    Parameters
-    ----------
-    feature : int
-        Column of X that is the line; >= 0.
+    `feature`: column of X that is the line; >= 0.
     """
 
     feature: int = 0

@@ -21,6 +21,7 @@ from dpassay.errors import as_real, is_count, is_real, require
 from dpassay.laws import PointLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import check_binary
+from dpassay.mechanisms.shared.ranges import check_positive
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import FlipLabel
 
@@ -35,22 +36,11 @@ OF_THE_MEAN = (
 class LinearPredictor(Mechanism):
     """What empirical risk minimisation and gradient descent share.
 
-    Parameters
-    ----------
-    n : int
-        Number of records, >= 1: the claims depend on it, so other datasets are refused.
-    R : float
-        Radius of the Euclidean ball of weights K; finite and > 0.
-    L_f : float
-        Lipschitz constant of f(., x): the largest norm of a feature vector; finite and > 0.
-    feature_scale : float or tuple of float
-        What x is divided by before it is cut back to norm L_f: one number, or one for each column;
-        public, finite and > 0.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `n`: number of records, >= 1: the claims depend on it, so other datasets are refused. `R`:
+    radius of the Euclidean ball of weights K; finite and > 0. `L_f`: Lipschitz constant of f(., x):
+    the largest norm of a feature vector; finite and > 0. `feature_scale` (float or tuple of float):
+    what x is divided by before it is cut back to norm L_f: one number, or one for each column;
+    public, finite and > 0.
     """
 
     n: int = 100
@@ -60,10 +50,7 @@ class LinearPredictor(Mechanism):
 
     def __post_init__(self) -> None:
         require(is_count(self.n), "n", self.n, "an integer >= 1")
-        require(is_real(self.R) and 0 < self.R < math.inf, "R", self.R, "a finite number > 0")
-        require(
-            is_real(self.L_f) and 0 < self.L_f < math.inf, "L_f", self.L_f, "a finite number > 0"
-        )
+        check_positive(R=self.R, L_f=self.L_f)
         if not is_real(self.feature_scale) and np.iterable(self.feature_scale):
             object.__setattr__(
                 self, "feature_scale", tuple(as_real(value) for value in self.feature_scale)
@@ -103,12 +90,8 @@ class LinearPredictor(Mechanism):
         check_binary(data)
         require(len(data) == self.n, "n", self.n, f"the number of records, {len(data)}")
         columns = data.X.shape[1]
-        require(
-            self.scale.size in (1, columns),
-            "feature_scale",
-            self.feature_scale,
-            f"one number, or one for each of {columns}",
-        )
+        allowed = f"one number, or one for each of {columns}"
+        require(self.scale.size in (1, columns), "feature_scale", self.feature_scale, allowed)
 
     def features(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return phi of each row, shape (n, d).

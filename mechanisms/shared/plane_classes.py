@@ -31,10 +31,7 @@ class Corners:
     `middle` is halfway, by number where both are finite; the labelling without a 1 is represented
     by a = b = inf.
 
-    Parameters
-    ----------
-    feature, feature2 : int
-        Columns of X; >= 0.
+    `feature, feature2`: columns of X; >= 0.
     """
 
     feature: int = 0
@@ -98,12 +95,7 @@ class Halfspaces:
     Rules: of the functions with a labelling, ordered by their number of ones and then as `table`
     is, the first, the last or the middle one.
 
-    Parameters
-    ----------
-    points : int
-        Grid points per side, 2 to 8.
-    feature, feature2 : int
-        Columns of X; >= 0.
+    `points`: grid points per side, 2 to 8. `feature, feature2`: columns of X; >= 0.
     """
 
     points: int = 3
@@ -111,12 +103,8 @@ class Halfspaces:
     feature2: int = 1
 
     def __post_init__(self) -> None:
-        require(
-            is_count(self.points) and 2 <= self.points <= 8,
-            "points",
-            self.points,
-            "an integer from 2 to 8",
-        )
+        allowed = "an integer from 2 to 8"
+        require(is_count(self.points) and 2 <= self.points <= 8, "points", self.points, allowed)
         require_columns(self.feature, self.feature2)
 
     @property

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,73 +19,15 @@ from numpy.typing import NDArray
 from dpassay.claims import Claim
 from dpassay.data import Labelled
 from dpassay.engine.kinds import leaks_of
-from dpassay.errors import InvalidInput, require
+from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable, WorstCase
-from dpassay.mechanisms.shared.blocks import Blocks, check_binary
-from dpassay.mechanisms.shared.learners import BlockLearner
+from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.pairs import Change, FlipLabel, Replace
 
 Counts = NDArray[np.int64]
 MOST_STATES = 2000
 """With more count vectors than this the reachable states are not listed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Teachers:
-    """The r teachers of a fixed partition.
-
-    Parameters
-    ----------
-    r : int
-        Number of blocks, >= 1 and at most the number of records.
-    K : int
-        Number of labels 0, ..., K - 1; >= 2.
-    learner : str or scikit-learn classifier
-        As for `SoftMajority`.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
-    """
-
-    r: int
-    K: int
-    learner: Any
-    block_learner: BlockLearner = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        require(isinstance(self.r, int) and self.r >= 1, "r", self.r, "an integer >= 1")
-        require(isinstance(self.K, int) and self.K >= 2, "K", self.K, "an integer >= 2")
-        object.__setattr__(self, "block_learner", BlockLearner(self.learner, self.K))
-
-    def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` unless labels are below K and each block has a record."""
-        check_labels(data, self.K)
-        require(self.r <= len(data), "r", self.r, f"at most the number of records, {len(data)}")
-
-    def prepare(self, data: Labelled) -> Blocks:
-        """Train on every block."""
-        self.check(data)
-        blocks = tuple(data.take(slice(j, None, self.r)) for j in range(self.r))
-        return Blocks(
-            blocks=blocks, teachers=tuple(self.block_learner.fit(block) for block in blocks)
-        )
-
-    def update(self, state: Blocks, change: Change) -> Blocks:
-        """Return the neighbour's state, retraining only the block of the changed record."""
-        place, j = divmod(change.index, self.r)
-        block: Labelled = change.at(place).apply(state.blocks[j])
-        check_labels(block, self.K)
-        return Blocks(
-            blocks=(*state.blocks[:j], block, *state.blocks[j + 1 :]),
-            teachers=(*state.teachers[:j], self.block_learner.fit(block), *state.teachers[j + 1 :]),
-        )
-
-    def counts(self, state: Blocks, queries: NDArray[np.float64]) -> Counts:
-        """Votes for each label at each query, shape (q, K)."""
-        return counted(np.stack([teacher.predict(queries) for teacher in state.teachers]), self.K)
 
 
 def counted(votes: Counts, K: int) -> Counts:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpassay.claims import SINGLE
 from dpassay.numerics import DOWN, UP, written
+from dpassay.promise import SINGLE
 from dpassay.reports.shared.numbers import MISSING, clean, plural
 from dpassay.reports.shared.tables import TextTable
 

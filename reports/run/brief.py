@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpassay.claims import SINGLE
 from dpassay.numerics import DOWN, NEAREST, UP, told_apart, written
+from dpassay.promise import SINGLE
 from dpassay.reports.run.bound_parts import below_claim, stopped_early
 from dpassay.reports.run.findings import unit_words
 from dpassay.reports.run.kinds import words_of

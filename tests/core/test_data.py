@@ -141,11 +141,6 @@ def test_breast_cancer_is_that_of_scikit_learn() -> None:
     np.testing.assert_array_equal(table.data.y, theirs.target)
     assert table.columns == {str(name): (i,) for i, name in enumerate(theirs.feature_names)}
     assert table.source["labels"] == theirs.target_names.tolist()
-
-
-def test_breast_cancer() -> None:
-    table = load("breast-cancer")
-    assert table.data.X.shape == (569, 30)
     assert np.bincount(table.data.y).tolist() == [212, 357]
 
 

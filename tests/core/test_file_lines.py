@@ -12,9 +12,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpassay.changes import AnyOf, FlipLabel, Replace, Several, change_key, changed_lines, in_file
 from dpassay.data import Labelled, Lines, Split, load, split
-from dpassay.pairs import replace_one, replace_several
+from dpassay.pairs import (
+    AnyOf,
+    FlipLabel,
+    Replace,
+    Several,
+    change_key,
+    changed_lines,
+    in_file,
+    replace_one,
+    replace_several,
+)
 
 TEXT = """
  \t
@@ -137,11 +146,7 @@ FLIP, SWAP = FlipLabel(2), Replace(1, np.array([0.5]), 1, pool=0)
     [
         (FLIP, "label of line 49 flipped", (49,)),
         (SWAP, "record of line 9 replaced by that of line 77", (9,)),
-        (
-            Replace(0, np.array([0.5]), 1),
-            "record of line 4 replaced by (x = 0.5, label 1)",
-            (4,),
-        ),
+        (Replace(0, np.array([0.5]), 1), "record of line 4 replaced by (x = 0.5, label 1)", (4,)),
         (
             Several((SWAP, FLIP)),
             "record of line 9 replaced by that of line 77, label of line 49 flipped",

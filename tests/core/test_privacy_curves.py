@@ -68,11 +68,7 @@ def test_points_are_those_of_the_naive_twin(orders: tuple[tuple[float, float], .
         assert -0.01 <= over <= 1e-9
 
 
-@given(
-    log_q=st.floats(-600, -1e-9),
-    alpha=st.floats(1.01, 100),
-    epsilon=st.floats(1e-3, 50),
-)
+@given(log_q=st.floats(-600, -1e-9), alpha=st.floats(1.01, 100), epsilon=st.floats(1e-3, 50))
 def test_the_largest_probability_is_at_the_limit(
     log_q: float, alpha: float, epsilon: float
 ) -> None:

@@ -146,8 +146,7 @@ BROKEN: dict[str, Seen] = {
     "fixed-sample": Seen(low, lambda e: moved_noise(1, 1 / exact.amplified(e))),
     "cached-noise": Seen(lambda y, _: y[:, 1] == y[:, 0], lambda _: (1.0, 0.0)),
     "seed-from-data": Seen(
-        lambda y, e: y == randomness.seed_from_data(a(0), 1, DICE, epsilon=e),
-        lambda _: (1.0, 0.0),
+        lambda y, e: y == randomness.seed_from_data(a(0), 1, DICE, epsilon=e), lambda _: (1.0, 0.0)
     ),
 }
 """What each broken mechanism shows on its known pair."""
@@ -391,9 +390,7 @@ COMMON: dict[tuple[str, str], list[Common]] = {
         )
     ],
     ("naive-laplace", "function"): noise_of(1),
-    ("rounded-noise", "function"): [
-        (lambda y, data: y == data[0], lambda _: -math.expm1(-0.5)),
-    ],
+    ("rounded-noise", "function"): [(lambda y, data: y == data[0], lambda _: -math.expm1(-0.5))],
     ("scale-from-data", "function"): [
         (
             lambda y, data: np.abs(y - data.sum()) <= math.log(2),

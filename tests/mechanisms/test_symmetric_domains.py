@@ -51,12 +51,7 @@ CASES: list[tuple[str, dict[str, Any], int, int | tuple[int, ...]]] = [
     ("subsampled", {"n": 4, "eta": 0.5, "base": "soft-majority,r=2"}, 4, 2),
     ("group", {"k": 2, "base": "projected-walk,T=2"}, 4, 2),
     ("interface", {"base": "projected-walk,T=1", "m": 2, "adversary": "adaptive"}, 3, 2),
-    (
-        "label-flip",
-        {"n": 4, "base": "bagged,r=2,how=subset", "alpha": 0.45, "epsilon": 5.0},
-        4,
-        2,
-    ),
+    ("label-flip", {"n": 4, "base": "bagged,r=2,how=subset", "alpha": 0.45, "epsilon": 5.0}, 4, 2),
 ]
 NAMES = [f"{name} {' '.join(f'{k}={v}' for k, v in given.items())}" for name, given, *_ in CASES]
 

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from dpassay import DP, InvalidInput, Tables, audit
-from dpassay.edits import Edit
 from dpassay.engine.result import Result
+from dpassay.pairs import Edit
 from dpassay.record.replay import replay
 from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault

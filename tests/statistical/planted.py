@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.changes import ReplaceValue
 from dpassay.claims import DP, GDP, Claim
 from dpassay.data import Values
 from dpassay.engine.detection.alternatives import event_at, move_of
+from dpassay.pairs import ReplaceValue
 from dpassay.search.proposals.proposal import Proposal, Space, proposal
 from dpassay.stats.scales import Ratio, Scale, scale_of
 

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data import Dataset, Labelled, Values
-from dpassay.edits import Edit
-from dpassay.pairs import NOTHING_ASKED, Change, FlipLabel, Replace, ReplaceValue
+from dpassay.pairs import NOTHING_ASKED, Change, Edit, FlipLabel, Replace, ReplaceValue
 from dpassay.relations import (
     ADD_REMOVE,
     ADD_REMOVE_USER,

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from dpassay.errors import Failed, InvalidInput, is_count, printable
-from dpassay.rows.rows import Rows, records
+from dpassay.rows.rows import Rows
 
 VERSION = 1
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -62,7 +62,7 @@ def plain(value: Any) -> Any:
     numbers a list.
     """
     if isinstance(value, Rows):
-        return plain(records(value.form, value.values))
+        return plain(value.form.records(value.values))
     if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, (np.ndarray, np.generic)):

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from dpassay.errors import Failed, TargetError, printable
-from dpassay.rows.rows import Form, Rows, records
+from dpassay.rows.rows import Form, Rows
 from dpassay.targets.foreign.child import Child
 from dpassay.targets.foreign.connection import Broken, Late
 from dpassay.targets.foreign.protocol import (
@@ -54,7 +54,7 @@ class Dataset:
         """Return queries as they are sent, in the form of the data."""
         if self.form is None:
             return queries.tolist()
-        return plain(records(self.form.of_queries, queries))
+        return plain(self.form.of_queries.records(queries))
 
 
 class _LateError(TargetError):

@@ -26,6 +26,7 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.densities import (
     total_below,
 )
 from dpassay.mechanisms.shared.blocks import check_binary
+from dpassay.mechanisms.shared.ranges import check_positive, check_proportion
 from dpassay.noise import Noise
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Compared
@@ -44,31 +45,13 @@ class Binned(Trainer):
 
     Values beyond the limits are clipped.
 
-    Parameters
-    ----------
-    alpha : float
-        Privacy parameter of the histogram, in nats; finite and > 0. Relation: replace-one.
-    h : float
-        Width of a bin of the released histogram; 1 / h is an integer.
-    H : str
-        Widths that the claim about scores is for, h_1 ... h_k, as a list or as a text with blanks
-        between them.
-    n : int
-        Records of (T, V) together, above m.
-    m : int
-        Records of V, the last ones; >= 0. Without any there is no claim about scores.
-    delta : float
-        Of Theorem 6, in (0, 1).
-    feature, d : int
-        The first column, >= 0, and how many, >= 1.
-    low, high : float
-        What is scaled to 0 and 1, of every column; finite. The defaults hold the mean radius of the
-        breast cancer set (7 to 28) and standardised columns.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range, or there are more than 100,000 bins.
+    `alpha`: privacy parameter of the histogram, in nats; finite and > 0. Relation: replace-one.
+    `h`: width of a bin of the released histogram; 1 / h is an integer. `H`: widths that the claim
+    about scores is for, h_1 ... h_k, as a list or as a text with blanks between them. `n`: records
+    of (T, V) together, above m. `m`: records of V, the last ones; >= 0. Without any there is no
+    claim about scores. `delta`: of Theorem 6, in (0, 1). `feature, d`: the first column, >= 0, and
+    how many, >= 1. `low, high`: what is scaled to 0 and 1, of every column; finite. The defaults
+    hold the mean radius of the breast cancer set (7 to 28) and standardised columns.
     """
 
     alpha: float = 1.0
@@ -84,48 +67,32 @@ class Binned(Trainer):
     widths: tuple[float, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(
-            is_real(self.alpha) and 0 < self.alpha < math.inf,
-            "alpha",
-            self.alpha,
-            "a finite number > 0",
-        )
+        check_positive(alpha=self.alpha)
         require(is_count(self.d), "d", self.d, "an integer >= 1")
         require(is_count(self.feature, 0), "feature", self.feature, "an integer >= 0")
         require(is_count(self.m, 0), "m", self.m, "an integer >= 0")
         require(is_count(self.n) and self.n > self.m, "n", self.n, f"an integer above m = {self.m}")
-        require(
-            is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)"
-        )
+        check_proportion(delta=self.delta)
         limits = (
             is_real(self.low) and is_real(self.high) and -math.inf < self.low < self.high < math.inf
         )
-        require(
-            limits, "low, high", (self.low, self.high), "two finite numbers, the lower one first"
-        )
-        require(
-            self._is_width(self.h),
-            "h",
-            self.h,
-            f"a number with 1 / h an integer, (1 / h)^d at most {MOST_BINS:,}",
-        )
+        allowed = "two finite numbers, the lower one first"
+        require(limits, "low, high", (self.low, self.high), allowed)
+        allowed = f"a number with 1 / h an integer, (1 / h)^d at most {MOST_BINS:,}"
+        require(self._is_width(self.h), "h", self.h, allowed)
         if isinstance(self.H, (list, tuple)):
             object.__setattr__(self, "H", " ".join(map(str, self.H)))
         object.__setattr__(self, "widths", tuple(_numbers(self.H)))
         known = len(self.widths) > 0 and all(map(self._is_width, self.widths))
-        require(
-            known,
-            "H",
-            self.H,
-            "one or more widths with blanks between them, 1 / h an integer for each",
-        )
+        allowed = "one or more widths with blanks between them, 1 / h an integer for each"
+        require(known, "H", self.H, allowed)
 
     def _is_width(self, h: object) -> bool:
         real = is_real(h) and 1 / MOST_BINS <= float(h) <= 1  # type: ignore[arg-type]
         return (
             real
             and abs(
-                sides(h) * h - 1,  # type: ignore[operator, arg-type]
+                sides(h) * h - 1  # type: ignore[operator, arg-type]
             )
             <= 1e-9
             and sides(h) ** self.d <= MOST_BINS  # type: ignore[arg-type]

@@ -22,6 +22,7 @@ from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
 from dpassay.mechanism import Trainer, WorstCase
 from dpassay.mechanisms.shared.blocks import check_binary
+from dpassay.mechanisms.shared.ranges import check_positive
 from dpassay.noise import Noise
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Replace
@@ -44,26 +45,11 @@ class ReleasedIndex:
 class Candidates(Trainer):
     """f(D, i) = share of the training records whose column feature + i - 1 is at least `cut`.
 
-    Parameters
-    ----------
-    alpha : float
-        Privacy parameter of the whole release, in nats; finite and > 0. Relation: replace-one.
-    l : int
-        Number of candidates, in {2, ..., 6}.
-    n : int
-        Records of (T, V) together, above m.
-    m : int
-        Records of V, the last ones; >= 0. The score does not look at them.
-    feature : int
-        Column of the first candidate, >= 0.
-    cut : float
-        Where a value is large; finite. The default suits the mean radius and texture of the breast
-        cancer set.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `alpha`: privacy parameter of the whole release, in nats; finite and > 0. Relation: replace-one.
+    `l`: number of candidates, in {2, ..., 6}. `n`: records of (T, V) together, above m. `m`:
+    records of V, the last ones; >= 0. The score does not look at them. `feature`: column of the
+    first candidate, >= 0. `cut`: where a value is large; finite. The default suits the mean radius
+    and texture of the breast cancer set.
     """
 
     alpha: float = 1.0
@@ -74,12 +60,7 @@ class Candidates(Trainer):
     cut: float = 15.0
 
     def __post_init__(self) -> None:
-        require(
-            is_real(self.alpha) and 0 < self.alpha < math.inf,
-            "alpha",
-            self.alpha,
-            "a finite number > 0",
-        )
+        check_positive(alpha=self.alpha)
         require(is_count(self.l, 2) and self.l <= MOST, "l", self.l, f"an integer from 2 to {MOST}")
         require(is_count(self.m, 0), "m", self.m, "an integer >= 0")
         require(is_count(self.n) and self.n > self.m, "n", self.n, f"an integer above m = {self.m}")

@@ -48,6 +48,7 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61 import (
     patterns,
     sides_log_p,
 )
+from dpassay.mechanisms.shared.ranges import check_word
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Compared
 
@@ -64,24 +65,13 @@ CELL = 2.0**-11
 class Example61Exponential(Candidates):
     """The algorithm A.
 
-    Parameters
-    ----------
-    alpha, l, n, m, feature, cut
-        See `Candidates`.
-    delta : float
-        Share of random strings that the claim `corrected` about scores leaves out; in [1e-12, 1).
-    scale : {"meant", "printed", "noisy-max"}
-        What the Laplace noise has: the scale 2 l / (alpha n), the standard deviation 2 l / (alpha
-        n), or the scale l / (alpha n).
-    release : {"all", "index"}
-        What is answered: at a query with bits u_1 ... u_l (of `cut`) the number i* 2^l + sum of
-        2^(i - 1) [t_i >= u_i], i* counted from 0: all f lie between 0 and 1, so that these events
-        lose as much of t_i as there is; or i* alone.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `alpha, l, n, m, feature, cut`: see `Candidates`. `delta`: share of random strings that the
+    claim `corrected` about scores leaves out; in [1e-12, 1). `scale` ({"meant", "printed",
+    "noisy-max"}): what the Laplace noise has: the scale 2 l / (alpha n), the standard deviation 2 l
+    / (alpha n), or the scale l / (alpha n). `release` ({"all", "index"}): what is answered: at a
+    query with bits u_1 ... u_l (of `cut`) the number i* 2^l + sum of 2^(i - 1) [t_i >= u_i], i*
+    counted from 0: all f lie between 0 and 1, so that these events lose as much of t_i as there is;
+    or i* alone.
     """
 
     delta: float = 0.01
@@ -90,14 +80,10 @@ class Example61Exponential(Candidates):
 
     def __post_init__(self) -> None:
         super(Example61Exponential, self).__post_init__()
-        require(
-            is_real(self.delta) and LEAST <= self.delta < 1,
-            "delta",
-            self.delta,
-            f"a number in [{LEAST:g}, 1)",
-        )
+        allowed = f"a number in [{LEAST:g}, 1)"
+        require(is_real(self.delta) and LEAST <= self.delta < 1, "delta", self.delta, allowed)
         require(self.scale in SCALES, "scale", self.scale, f"one of {', '.join(SCALES)}")
-        require(self.release in ("all", "index"), "release", self.release, "'all' or 'index'")
+        check_word("all", "index", release=self.release)
 
     @property
     def labels(self) -> tuple[int, ...]:

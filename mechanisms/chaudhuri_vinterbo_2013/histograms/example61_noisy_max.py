@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim, ScoreStability
 from dpassay.data import Labelled
-from dpassay.errors import require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61 import (
@@ -31,6 +30,7 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61 import (
     patterns,
     sides_log_p,
 )
+from dpassay.mechanisms.shared.ranges import check_word
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Compared
 
@@ -41,26 +41,17 @@ Array = NDArray[np.float64]
 class Example61NoisyMax(Candidates):
     """The algorithm A'.
 
-    Parameters
-    ----------
-    alpha, l, n, m, feature, cut
-        See `Candidates`.
-    release : {"values", "index"}
-        What is answered: at a query with bits u_1 ... u_l (of `cut`) the sum of 2^(i - 1)
-        [t_i >= u_i]: the index tells nothing that the values do not, and all f lie between 0 and 1,
-        so that these events lose as much as there is; or the index alone, counted from 0.
-
-    Raises
-    ------
-    InvalidInput
-        If a parameter is out of its range.
+    `alpha, l, n, m, feature, cut`: see `Candidates`. `release` ({"values", "index"}): what is
+    answered: at a query with bits u_1 ... u_l (of `cut`) the sum of 2^(i - 1) [t_i >= u_i]: the
+    index tells nothing that the values do not, and all f lie between 0 and 1, so that these events
+    lose as much as there is; or the index alone, counted from 0.
     """
 
     release: Literal["values", "index"] = "values"
 
     def __post_init__(self) -> None:
         super(Example61NoisyMax, self).__post_init__()
-        require(self.release in ("values", "index"), "release", self.release, "'values' or 'index'")
+        check_word("values", "index", release=self.release)
 
     @property
     def labels(self) -> tuple[int, ...]:

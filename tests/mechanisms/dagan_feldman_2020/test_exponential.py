@@ -91,7 +91,7 @@ def test_the_hypothesis_itself_is_private() -> None:
     for first, second, other in itertools.product(records, repeat=3):
         states = [
             mechanism.prepare(
-                Labelled([[x[0]], [second[0]]], [x[1], second[1]]),  # type: ignore[arg-type]
+                Labelled([[x[0]], [second[0]]], [x[1], second[1]])  # type: ignore[arg-type]
             )
             for x in (first, other)
         ]

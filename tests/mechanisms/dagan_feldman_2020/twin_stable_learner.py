@@ -52,7 +52,7 @@ def intervals(T: tuple[Point, ...], rule: str) -> list[Hypothesis]:
         behind = xs[j + 1] if j + 1 < len(xs) else INF
         starts, ends = _from(before, xs[i], rule), _from(-behind, -xs[j], rule)
         found.append(
-            lambda p, starts=starts, ends=ends: starts(p) and ends((-p[0],)),  # type: ignore[misc]
+            lambda p, starts=starts, ends=ends: starts(p) and ends((-p[0],))  # type: ignore[misc]
         )
     return found
 
@@ -75,7 +75,7 @@ def corners(T: tuple[Point, ...], rule: str) -> list[Hypothesis]:
         out_y = max((y for x, y in T if (x, y) not in inside and x > out_x), default=-INF)
         in_x, in_y = _from(out_x, a, rule), _from(out_y, b, rule)
         found.append(
-            lambda p, in_x=in_x, in_y=in_y: in_x((p[0],)) and in_y((p[1],)),  # type: ignore[misc]
+            lambda p, in_x=in_x, in_y=in_y: in_x((p[0],)) and in_y((p[1],))  # type: ignore[misc]
         )
     return found
 

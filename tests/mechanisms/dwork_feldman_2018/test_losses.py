@@ -108,8 +108,5 @@ def test_numbers_go_in_as_well_as_arrays() -> None:
         a, y = np.float64(0.3), np.float64(-1.0)
         assert (
             float(loss.slope(a, y))  # type: ignore[arg-type]
-            == loss.slope(
-                np.array([0.3]),
-                np.array([-1.0]),
-            )[0]
+            == loss.slope(np.array([0.3]), np.array([-1.0]))[0]
         )

@@ -156,12 +156,7 @@ def listed_moves(epsilon: float, alpha: float, ties: Ties) -> set[tuple[float, f
 
 @pytest.mark.parametrize(
     ("epsilon", "alpha", "ties", "n"),
-    [
-        (1.0, 0.05, "sum", 3),
-        (1.0, 0.05, "index", 3),
-        (0.3, 0.2, "sum", 3),
-        (0.3, 0.2, "index", 3),
-    ],
+    [(1.0, 0.05, "sum", 3), (1.0, 0.05, "index", 3), (0.3, 0.2, "sum", 3), (0.3, 0.2, "index", 3)],
 )
 def test_no_small_dataset_makes_a_move_that_is_not_listed(
     epsilon: float, alpha: float, ties: Ties, n: int

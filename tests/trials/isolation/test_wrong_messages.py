@@ -27,14 +27,23 @@ from msgspec.msgpack import Ext
 
 from dpassay.claims import DP, Stability
 from dpassay.data import Labelled, Values
-from dpassay.edits import Edit
 from dpassay.engine.dataset_laws import _laws
 from dpassay.engine.exact import any_size
 from dpassay.errors import ClusterError, DpassayError, InvalidInput, TargetError
 from dpassay.laws import FiniteLaw, NoiseLaw, PointLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.noise import Noise
-from dpassay.pairs import AnyOf, FlipLabel, Pairs, Replace, ReplaceValue, Several, Shift, change_key
+from dpassay.pairs import (
+    AnyOf,
+    Edit,
+    FlipLabel,
+    Pairs,
+    Replace,
+    ReplaceValue,
+    Several,
+    Shift,
+    change_key,
+)
 from dpassay.rows.columns import Column
 from dpassay.rows.rows import Form, Rows
 from dpassay.search.outputs import fit_encoder

@@ -11,10 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data import Labelled, Values, numbers
-from dpassay.errors import as_real, require
+from dpassay.errors import as_real, is_count, require
+from dpassay.relations import ADD_REMOVE, OWN, replace_relation
+from dpassay.rows.rows import Form, Rows
 
-SHOWN = 5
-"""Of more changes, or different moves, than this the others are only counted."""
+# of more changes, different moves or rows than this the others are only counted
+SHOWN, SHOWN_ROWS = 5, 3
+Row = tuple[float, ...]
+"""The codes of a row's cells."""
 
 
 class Change(Protocol):
@@ -34,31 +38,37 @@ class Change(Protocol):
         ...
 
     def as_json(self, *, by_value: bool = False) -> dict[str, Any]:
-        """Description that `change_from_json` reads back; with `by_value` it needs no pool."""
+        """Return what `change_from_json` reads back; with `by_value` it needs no pool."""
         ...
 
     def __str__(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Replace:
-    """Replace record `index`, counted from 0, of a labelled dataset by (x, y).
+class _OfOne:
+    """A change of record `index`, counted from 0."""
+
+    index: int
+
+    def at(self, index: int) -> Self:
+        """Return the same change at another place."""
+        return replace(self, index=index)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replace(_OfOne):
+    """Replace record `index` of a labelled dataset by (x, y).
 
     `pool` is the place of the new record in the pool it was drawn from; a witness on real data
     names it instead of the values. `line` and `new_line` are where the record, and the new one,
     begin in the file that they were read from; only words depend on these.
     """
 
-    index: int
     x: NDArray[np.float64]
     y: int
     pool: int | None = None
     line: int | None = None
     new_line: int | None = None
-
-    def at(self, index: int) -> Replace:
-        """Return the same replacement at another place."""
-        return replace(self, index=index)
 
     def apply(self, data: Labelled) -> Labelled:
         """Return the dataset with the record replaced."""
@@ -67,13 +77,10 @@ class Replace:
         return Labelled(X, y)
 
     def as_json(self, *, by_value: bool = False) -> dict[str, Any]:
-        """By place in the pool where there is one, else by value."""
-        what = (
-            {"x": self.x.tolist(), "y": self.y}
-            if by_value or self.pool is None
-            else {"pool": self.pool}
-        )
-        return {"kind": "replace", "index": self.index} | what
+        """Return the new record by its place in the pool where there is one, else by value."""
+        value = by_value or self.pool is None
+        record = {"x": self.x.tolist(), "y": self.y} if value else {"pool": self.pool}
+        return {"kind": "replace", "index": self.index} | record
 
     def __str__(self) -> str:
         if self.new_line is not None:
@@ -81,24 +88,21 @@ class Replace:
         elif self.pool is not None:
             new = f"record {self.pool} of the pool"
         else:
-            new = f"({_short(self.x)}, label {self.y})"
+            few = ", ".join(f"{value:g}" for value in self.x[:3])
+            more = f", ... ({len(self.x)} features)" if len(self.x) > 3 else ""
+            new = f"(x = {few}{more}, label {self.y})"
         old = f"record {self.index}" if self.line is None else f"record of line {self.line}"
         return f"{old} replaced by {new}"
 
 
 @dataclass(frozen=True, slots=True)
-class FlipLabel:
+class FlipLabel(_OfOne):
     """Replace the label y in {0, 1} of record `index` by 1 - y; its features stay.
 
     `line` is where the record begins in the file that it was read from; only words depend on it.
     """
 
-    index: int
     line: int | None = field(default=None, compare=False)
-
-    def at(self, index: int) -> FlipLabel:
-        """Return the same flip at another place."""
-        return replace(self, index=index)
 
     def apply(self, data: Labelled) -> Labelled:
         """Return the dataset with the label flipped."""
@@ -106,9 +110,8 @@ class FlipLabel:
         y[self.index] = 1 - y[self.index]
         return Labelled(data.X, y)
 
-    # there is one description only
     def as_json(self, *, by_value: bool = False) -> dict[str, Any]:  # noqa: ARG002
-        """Kind and place."""
+        """Return kind and place."""
         return {"kind": "flip-label", "index": self.index}
 
     def __str__(self) -> str:
@@ -116,21 +119,10 @@ class FlipLabel:
         return f"label of {whose} flipped"
 
 
-def from_pool(pool: Labelled, index: int, j: int) -> Replace:
-    """Return the replacement of record `index` by record `j` of a pool."""
-    return Replace(index, pool.X[j], int(pool.y[j]), j)
-
-
-def _short(x: Sequence[float] | NDArray[np.float64]) -> str:
-    numbers = ", ".join(f"{value:g}" for value in x[:3])
-    return f"x = {numbers}" if len(x) <= 3 else f"x = {numbers}, ... ({len(x)} features)"
-
-
 @dataclass(frozen=True, slots=True)
-class ReplaceValue:
-    """Replace number `index`, counted from 0, of a list of numbers by a finite one."""
+class ReplaceValue(_OfOne):
+    """Replace number `index` of a list of numbers by a finite one."""
 
-    index: int
     value: float
 
     def __post_init__(self) -> None:
@@ -138,19 +130,14 @@ class ReplaceValue:
         require(math.isfinite(value), "value", self.value, "a finite number")
         object.__setattr__(self, "value", value)
 
-    def at(self, index: int) -> ReplaceValue:
-        """Return the same replacement at another place."""
-        return ReplaceValue(index, self.value)
-
     def apply(self, data: Values) -> Values:
         """Return the dataset with the number replaced."""
         values = data.values.copy()
         values[self.index] = self.value
         return Values(values)
 
-    # there is one description only
     def as_json(self, *, by_value: bool = False) -> dict[str, Any]:  # noqa: ARG002
-        """Kind, place and number."""
+        """Return kind, place and number."""
         return {"kind": "replace-value", "index": self.index, "value": self.value}
 
     def __str__(self) -> str:
@@ -166,15 +153,12 @@ class Shift:
 
     by: tuple[float, ...]
 
+    index: ClassVar[int] = 0  # it is of the answers as a whole
+
     def __post_init__(self) -> None:
         by = numbers(self.by, "by")
         require(bool(by.any()), "by", self.by, "other than 0 somewhere, else nothing changes")
         object.__setattr__(self, "by", tuple(by.tolist()))
-
-    @property
-    def index(self) -> int:
-        """0: it is of the answers as a whole."""
-        return 0
 
     @property
     def largest(self) -> float:
@@ -194,35 +178,28 @@ class Shift:
         """Return the answers as moved."""
         return Values(data.values + np.array(self.by))
 
-    # there is one description only
     def as_json(self, *, by_value: bool = False) -> dict[str, Any]:  # noqa: ARG002
-        """Kind, and what is added to each."""
+        """Return kind, and what is added to each."""
         return {"kind": "shift", "by": list(self.by)}
 
     def __str__(self) -> str:
-        return _moved(self.by)
+        alike: dict[float, list[int]] = {}  # answers that move alike are named together
+        for place, step in enumerate(self.by):
+            if step:
+                alike.setdefault(step, []).append(place)
+        if len(alike) > SHOWN:
+            return f"{self.moved} answers moved by up to {self.largest:.6g}"
+        return ", ".join(
+            f"{_answers(places, len(self.by))} {'raised' if step > 0 else 'lowered'} by "
+            f"{abs(step):.6g}"
+            for step, places in sorted(alike.items(), key=lambda item: item[1])
+        )
 
 
-def _moved(by: Sequence[float]) -> str:
-    """Say which answers are moved by how much, those that move alike together."""
-    alike: dict[float, list[int]] = {}
-    for place, step in enumerate(by):
-        if step:
-            alike.setdefault(step, []).append(place)
-    if len(alike) > SHOWN:
-        return f"{sum(map(len, alike.values()))} answers moved by up to {max(map(abs, alike)):.6g}"
-    return ", ".join(
-        f"{_places(places, len(by))} {'raised' if step > 0 else 'lowered'} by {abs(step):.6g}"
-        for step, places in sorted(alike.items(), key=lambda item: item[1])
-    )
-
-
-def _places(places: Sequence[int], size: int) -> str:
+def _answers(places: Sequence[int], size: int) -> str:
     """Name some answers of so many, in stretches; the first of them is answer 1."""
-    if size == 1:
-        return "the answer"
     if len(places) == size:
-        return "all answers"
+        return "the answer" if size == 1 else "all answers"
     if len(places) == 1:
         return f"answer {places[0] + 1}"
     known = set(places)
@@ -235,14 +212,104 @@ def _places(places: Sequence[int], size: int) -> str:
     return f"answers {', '.join(stretches)}" if len(starts) <= SHOWN else f"{len(places)} answers"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """Replace some rows, take others away, and add new ones at the end.
+
+    `replaced` has places, counted from 0 and ascending, and the codes of the rows that come there;
+    the places `removed` ascend too, none of them replaced. `relation` is the narrowest under which
+    it makes a neighbour; by default what the numbers of rows say: `replace-k`, `add-remove` for one
+    row more or less, else `own`. `form` is what the codes stand for; only words depend on it. Raise
+    InvalidInput if nothing changes, or places are out of order.
+    """
+
+    replaced: tuple[tuple[int, Row], ...] = ()
+    removed: tuple[int, ...] = ()
+    added: tuple[Row, ...] = ()
+    relation: str = ""
+    form: Form | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        places, gone = [place for place, _ in self.replaced], list(self.removed)
+        changes = len(places) + len(gone) + len(self.added)
+        require(changes > 0, "edit", "no row", "at least one row replaced, removed or added")
+        known = all(is_count(place, 0) for place in (*places, *gone))
+        known = known and places == sorted(set(places)) and gone == sorted(set(gone))
+        known = known and not set(places) & set(gone)
+        require(known, "edit", (places, self.removed), "places, ascending, each once")
+        if not self.relation:
+            narrow = ADD_REMOVE if not places and changes == 1 else OWN
+            narrow = narrow if gone or self.added else replace_relation(changes)
+            object.__setattr__(self, "relation", narrow)
+
+    @property
+    def places(self) -> list[int]:
+        """Places of the rows that are replaced or removed."""
+        return [*(place for place, _ in self.replaced), *self.removed]
+
+    @property
+    def index(self) -> int:
+        """Place of the first row that is changed; 0 where rows are only added."""
+        return min(self.places, default=0)
+
+    def at(self, index: int) -> Edit:
+        """Return the same change moved along, its first row to this place."""
+        by = index - self.index
+        moved = tuple((place + by, row) for place, row in self.replaced)
+        return replace(self, replaced=moved, removed=tuple(place + by for place in self.removed))
+
+    def fits(self, base: Any) -> bool:
+        """Return whether it can be made to a dataset: of rows, with these places and columns."""
+        if not isinstance(base, Rows):
+            return False
+        rows, width = [*(row for _, row in self.replaced), *self.added], len(base.form.columns)
+        there = max(self.places, default=-1) < len(base) and {*map(len, rows)} <= {width}
+        return there and base.form.holds(np.array(rows).reshape(-1, width))
+
+    def apply(self, data: Rows) -> Rows:
+        """Return the rows as changed; the dataset itself is left as it is."""
+        values = data.values.copy()
+        for place, row in self.replaced:
+            values[place] = row
+        values = np.delete(values, list(self.removed), axis=0)
+        if self.added:
+            values = np.vstack([values, self.added])
+        return Rows(values, data.form, known=True)
+
+    def as_json(self, *, by_value: bool = False) -> dict[str, Any]:  # noqa: ARG002
+        """Return kind, relation, and the rows that are replaced, removed and added."""
+        return {
+            "kind": "edit",
+            "relation": self.relation,
+            "replaced": [[place, list(row)] for place, row in self.replaced],
+            "removed": list(self.removed),
+            "added": [list(row) for row in self.added],
+        }
+
+    def __str__(self) -> str:
+        def words(row: Row) -> str:
+            return "another" if self.form is None else self.form.words(row)
+
+        kinds: tuple[tuple[Any, Any], ...] = (
+            (self.replaced, lambda each: f"record {each[0]} replaced by {words(each[1])}"),
+            (self.removed, "record {} removed".format),
+            (self.added, lambda row: f"record {words(row)} added"),
+        )
+        parts: list[str] = []
+        for rows, say in kinds:
+            parts += map(say, rows[:SHOWN_ROWS])
+            parts += [f"and {len(rows) - SHOWN_ROWS} more"] if len(rows) > SHOWN_ROWS else []
+        return ", ".join(parts)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Together:
     """What lists of changes have in common."""
 
+    # the words between two changes, and for those that are only counted
     kind: ClassVar[str]
     between: ClassVar[str]
     beyond: ClassVar[str]
-    """Words between two changes, and for those that are only counted."""
 
     changes: tuple[Change, ...]
 
@@ -257,7 +324,7 @@ class _Together:
         return type(self)(tuple(moved))
 
     def as_json(self, *, by_value: bool = False) -> dict[str, Any]:
-        """Description of each change."""
+        """Return the description of each change."""
         changes = [change.as_json(by_value=by_value) for change in self.changes]
         return {"kind": self.kind, "changes": changes}
 
@@ -316,8 +383,3 @@ class AnyOf(_Together):
     def apply(self, data: Any) -> Compared:
         """Return the dataset beside its neighbours."""
         return Compared(base=data, changes=self.changes)
-
-
-def one_by_one(change: Change) -> tuple[Change, ...]:
-    """Return the changes of one record each that make up a change."""
-    return change.changes if isinstance(change, Several) else (change,)

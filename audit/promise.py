@@ -12,8 +12,9 @@ from dpassay.relations import REPLACE_ONE, check_relation
 
 SINGLE = "single prediction"
 """The unit of a claim that is about one answer at one query."""
-
 Status = Literal["printed", "corrected", "own", "measured"]
+Range = tuple[Callable[[float], bool], str]
+"""Which numbers a field may be, and the same in words; NaN stands for what is no number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,27 +31,27 @@ class Promise:
     `status` is 'printed' in the source; 'corrected' by a derivation in docs/findings.md; the user's
     'own'; or 'measured': no promise at all, but a notion that is measured beside what is promised,
     see `beside`. Catalogue claims that are known to be wrong are `expected` to be 'refuted': that
-    is then a finding, not an alarm.
+    is then a finding, not an alarm. A number out of its range raises InvalidInput.
     """
 
+    # kind: its name in records; named: what is bounded, in words; promises: the field that holds
+    # what a leak is held against; letter: the number in the name of a result that is measured
+    # beside a claim; ranges: what each number may be
     kind: ClassVar[str]
-    """The name that records know it by."""
     named: ClassVar[str]
-    """What claims of the kind bound, in words."""
-    profiled: ClassVar[bool] = False
-    """Whether it speaks of all events, so that there is a privacy profile; the band of one takes a
-    part of alpha."""
-    share: ClassVar[bool] = False
-    """Whether what is bounded is a probability, or a difference of two."""
-    means: ClassVar[bool] = False
-    """Whether it speaks of a real prediction or its mean, not of the probability of an answer."""
-    computed: ClassVar[bool] = False
-    """Whether it is held against computed numbers only: trials certify nothing about it."""
-    coupled: ClassVar[bool] = False
-    """Whether both datasets are run with the same coins; such a claim is about strings of them, and
-    may see none move."""
+    promises: ClassVar[str]
     letter: ClassVar[str] = ""
-    """Its number in the name of a result that is measured beside a claim."""
+    ranges: ClassVar[dict[str, Range]]
+    # profiled: it speaks of all events, so that there is a privacy profile, whose band takes a part
+    # of alpha; share: what is bounded is a probability, or a difference of two; means: it speaks of
+    # a real prediction or its mean, not of the probability of an answer; computed: trials certify
+    # nothing about it; coupled: both datasets are run with the same coins, and it is about strings
+    # of them and may see none move
+    profiled: ClassVar[bool] = False
+    share: ClassVar[bool] = False
+    means: ClassVar[bool] = False
+    computed: ClassVar[bool] = False
+    coupled: ClassVar[bool] = False
 
     relation: str = REPLACE_ONE
     unit: str = SINGLE
@@ -61,6 +62,16 @@ class Promise:
 
     def __post_init__(self) -> None:
         check_relation(self.relation)
+        for name, (holds, allowed) in self.ranges.items():
+            given = getattr(self, name)
+            value = as_real(given)
+            lost = name == "epsilon" and value == 0 and given != 0  # too small for a float
+            require(holds(value) and not lost, name, given, allowed)
+            object.__setattr__(self, name, value)
+
+    def __str__(self) -> str:
+        numbers = (f"{getattr(self, name):g}" for name in self.ranges)
+        return f"{self.kind}({', '.join(numbers)})"
 
     @property
     def quantity(self) -> str:
@@ -69,13 +80,13 @@ class Promise:
 
     @property
     def promised(self) -> float:
-        """The number that what is found is held against."""
-        raise NotImplementedError
+        """Return the number that a leak is held against."""
+        return float(getattr(self, self.promises))
 
     @property
-    def of_answers(self) -> bool:
-        """Return whether it is about the probabilities of answers."""
-        return not (self.means or self.computed or self.coupled)
+    def of_events(self) -> bool:
+        """Return whether it is about events of answers, so that a search can be held against it."""
+        return not (self.computed or self.means or self.coupled)
 
     @property
     def stops_early(self) -> bool:
@@ -89,7 +100,7 @@ class Promise:
 
     @property
     def points(self) -> tuple[Self, ...]:
-        """The claims of which an audit may choose one to hold the algorithm against: itself."""
+        """Return the claims that an audit may hold the algorithm against, itself first."""
         return (self,)
 
     @property
@@ -101,49 +112,25 @@ class Promise:
         """Return the largest leak in the claim's units; `numbers` are limits of real answers."""
         return 1.0 if self.share else math.inf
 
-    @property
-    def of_events(self) -> bool:
-        """Return whether it is about events, so that a search can be held against it."""
-        return not (self.computed or self.means or self.coupled)
-
     def misfit(self, numbers: tuple[float, float] | None, name: str) -> str:  # noqa: ARG002
-        """Return why it cannot be about what `name` answers, or the empty text.
-
-        Those are numbers in such limits, or labels (None).
-        """
+        """Return why it cannot be about what `name` answers: labels (None), or numbers."""
         return ""
 
     def beside(self) -> Promise | None:
-        """The notion for labels that it is not about, to be measured beside it.
+        """Return the notion for labels to be measured beside it, with the largest number there is.
 
-        None for claims about anything else.
-
-        Its number is the largest there is, so that nothing finite exceeds it.
+        It is None for claims that are not about labels.
         """
         return None
 
     def as_measured(self) -> dict[str, Any]:
-        """The fields that every kind has, for a notion that nobody claims."""
+        """Return the fields that every kind has, for a notion that nobody claims."""
         shared = {field.name: getattr(self, field.name) for field in fields(Promise)}
         return shared | {"source": "measured, not claimed", "status": "measured", "expected": None}
 
     def as_json(self) -> dict[str, Any]:
-        """Every field of the claim for the record; parameters of other kinds of claim are null."""
+        """Return every field for the record; parameters of other kinds of claim are null."""
         own = asdict(self)
         del own["expected"]
-        return {
-            "kind": self.kind,
-            **dict.fromkeys(("epsilon", "delta", "gamma", "beta1", "beta2")),
-        } | own
-
-
-def keep_number(claim: Promise, name: str, holds: Callable[[float], bool], allowed: str) -> None:
-    """Keep a number of a claim as a float, when the claim is made.
-
-    `holds` says whether a number is in the range that `allowed` names; NaN, which stands for what
-    is no number, never is. Raise InvalidInput if it is out of the range.
-    """
-    given = getattr(claim, name)
-    value = as_real(given)
-    require(holds(value), name, given, allowed)
-    object.__setattr__(claim, name, value)
+        others = dict.fromkeys(("epsilon", "delta", "gamma", "beta1", "beta2"))
+        return {"kind": self.kind, **others} | own
