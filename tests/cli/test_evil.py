@@ -246,8 +246,7 @@ def test_what_hangs_is_stopped_and_the_others_go_on(tmp_path: Path, warm: Path) 
 
 @pytest.mark.slow
 def test_what_a_mechanism_prints_is_told_once_with_its_number_and_is_no_part_of_the_record(
-    tmp_path: Path,
-    warm: Path,
+    tmp_path: Path, warm: Path
 ) -> None:
     code, record, stderr = run(warm, tmp_path, ["evil:says_much"])
     assert code == 4

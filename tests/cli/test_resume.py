@@ -397,8 +397,7 @@ def interrupted(
         start_new_session=True,
         # a shell in the background ignores it
         preexec_fn=lambda: signal.signal(  # noqa: PLW1509
-            signal.SIGINT,
-            signal.default_int_handler,
+            signal.SIGINT, signal.default_int_handler
         ),
     )
     workers: list[int] = []

@@ -109,7 +109,7 @@ def test_twice_the_claim_is_refuted_and_the_claim_itself_is_not(mode: str, folde
     assert main([*correct, "--out", "correct"]) == 0
     assert (
         record_of(  # type: ignore[index]
-            folder / "correct",
+            folder / "correct"
         )["results"][0]["verdict"]
         == "not refuted"
     )
@@ -297,7 +297,7 @@ def test_a_failing_mechanism_does_not_take_the_others_with_it(folder: Path) -> N
     verdicts = [
         result["verdict"]
         for result in record_of(  # type: ignore[attr-defined]
-            folder / "out",
+            folder / "out"
         )["results"]
     ]
     assert verdicts == ["error", "not refuted"]
@@ -337,5 +337,5 @@ def test_stale_witnesses_of_an_earlier_run_are_removed(folder: Path) -> None:
 def test_the_command_of_the_record_leaves_out_where_it_was_written(folder: Path) -> None:
     assert main([*WALK, "--out", "out", "-q"]) == 0
     assert record_of(folder / "out")["run"]["command"] == " ".join(  # type: ignore[index]
-        ["dpassay", *WALK],
+        ["dpassay", *WALK]
     )
