@@ -179,17 +179,8 @@ def run(
     entry = '[[mechanisms]]\nname = "{}"\ntarget = "{}"\nclaim = {{ epsilon = 1.0 }}\n'
     folder.joinpath("dpassay.toml").write_text("\n".join(entry.format(*place) for place in places))
     given = [
-        "run",
-        "--profile",
-        "quick",
-        "--train",
-        "20",
-        "--queries",
-        "2",
-        "--budget",
-        "1000",
-        "--json",
-        *words,
+        *("run", "--profile", "quick", "--train", "20", "--queries", "2", "--budget", "1000"),
+        *("--json", *words),
     ]
     found = subprocess.run(
         [programs / "python", "-m", "dpassay", *given],

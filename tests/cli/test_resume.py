@@ -43,16 +43,8 @@ def other(data, queries, size, rng):
 """
 """Slow while a file `slow` is there, so that the same source goes on at full speed."""
 WORDS = [
-    "run",
-    "mine:predict",
-    "mine:other",
-    "--claim",
-    "epsilon=3",
-    "--mode",
-    "monte-carlo",
-    "--data",
-    "mine.csv",
-    "--label",
+    *("run", "mine:predict", "mine:other", "--claim", "epsilon=3", "--mode", "monte-carlo"),
+    *("--data", "mine.csv", "--label"),
 ]
 WORDS += ["answer", "--train", "10", "--queries", "2", "--budget", "6000", "-q"]
 DATA = "size,answer\n" + "".join(f"{i},{i % 2}\n" for i in range(30))
