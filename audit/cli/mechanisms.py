@@ -27,7 +27,6 @@ from dpassay.mechanism import FunctionMechanism
 from dpassay.relations import REPLACE_ONE
 from dpassay.search.declared import output_of
 from dpassay.search.proposals.proposal import Space
-from dpassay.search.spaces import space_of
 from dpassay.targets.adapter import full
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
@@ -47,10 +46,6 @@ from dpassay.trials.isolation.target import Isolated
 
 OF_SEARCH = ("search", "together", "output")
 """What the command line, an entry, or the run may say of a search."""
-DESCRIBING = (
-    *("process", "http", "parameters", "learner", "claim", "answers", *OF_SEARCH, "configured"),
-)
-"""Options that say what is audited; the zoo has its own functions, claims and data."""
 PROGRAMS = (
     ("process", "dpassay.targets.foreign:Process", "command"),
     ("http", "dpassay.targets.foreign:Http", "url"),
@@ -188,32 +183,6 @@ def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wa
         )
     every = named or tuple(Configured(target=target) for target in ENTRIES)
     return replace(wanted, mechanisms=every, named=bool(named))
-
-
-def zoo_of(arguments: argparse.Namespace, *, mode: str) -> WantedMechanisms:
-    """Return the broken mechanisms that a command line names, or all, each before its twin."""
-    from dpassay.mechanisms.broken.zoo import specimens
-
-    if any(getattr(arguments, key) for key in DESCRIBING):
-        raise InvalidInput(f"--catalogue zoo: goes without {', '.join(DESCRIBING)}")
-    known = {each.name: each for each in specimens()}
-    for name in arguments.targets:
-        if name not in known:
-            raise InvalidInput(f"TARGET = '{name}': must be one of {', '.join(known)}")
-    members = []
-    for name in arguments.targets or known:
-        each = known[name]
-        space = space_of(each.data)
-        claim = replace(each.claim, relation=space.relation)
-        for called, function, told in (
-            (name, each.function, replace(claim, expected="refuted")),
-            (f"{name}-twin", each.twin, claim),
-        ):
-            address = f"{function.__module__}:{function.__name__}"
-            answers = AnswerKind(free=True, bits=each.bits)
-            target = resolve(address, None, (told,), answers, name=called)
-            members.append(replace(target, space=space))
-    return WantedMechanisms(mechanisms=(), named=True, mode=mode, members=tuple(members))
 
 
 @contextmanager

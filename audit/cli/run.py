@@ -45,13 +45,14 @@ import argparse
 import sys
 import time
 from contextlib import nullcontext, redirect_stdout
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dpassay.cli.exit_codes import EVERY, of_run
 from dpassay.cli.interrupts import interrupts
-from dpassay.cli.mechanisms import WantedMechanisms, opened, wanted_of, zoo_of
+from dpassay.cli.mechanisms import OF_SEARCH, WantedMechanisms, opened, wanted_of
 from dpassay.cli.parser import DATA, SIZES, SUBJECT, Parser, add, add_switch, codes, in_force
 from dpassay.cli.plan import dry_run
 from dpassay.cli.progress import Log, bars, foretell
@@ -71,12 +72,18 @@ from dpassay.record.files import exists
 from dpassay.record.kinds import RUNS
 from dpassay.record.places import add_places
 from dpassay.record.run_record import make_record
+from dpassay.search.spaces import space_of
 from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
+from dpassay.targets.resolve import AnswerKind, resolve
 from dpassay.targets.source import commit
 from dpassay.trials.isolation.limits import protections
 from dpassay.trials.ledger import Ledger
 
+DESCRIBING = (
+    *("process", "http", "parameters", "learner", "claim", "answers", *OF_SEARCH, "configured"),
+)
+"""Options that say what is audited; the zoo has its own functions, claims and data."""
 GO_ON = "; finished trials are in its ledger: go on with --resume"
 """What to do where the reports cannot be written."""
 WRITTEN = "write record.json, index.html, report.md, junit.xml, witnesses/ and cells.csv.gz there"
@@ -117,7 +124,7 @@ def action(arguments: argparse.Namespace) -> int:
     if directory is not None and not arguments.dry_run:
         clear(directory)
     wanted = (
-        zoo_of(arguments, mode=config.mode)
+        _zoo_of(arguments, mode=config.mode)
         if arguments.catalogue
         else wanted_of(arguments, config, mode=config.mode)
     )
@@ -169,6 +176,32 @@ def action(arguments: argparse.Namespace) -> int:
     page = None if directory is None else directory / "index.html"
     deliver(record, page, write, show, arguments, GO_ON)
     return of_run(record, allow_inconclusive=arguments.allow_inconclusive)
+
+
+def _zoo_of(arguments: argparse.Namespace, *, mode: str) -> WantedMechanisms:
+    """Return the broken mechanisms that a command line names, or all, each before its twin."""
+    from dpassay.mechanisms.broken.zoo import specimens
+
+    if any(getattr(arguments, key) for key in DESCRIBING):
+        raise InvalidInput(f"--catalogue zoo: goes without {', '.join(DESCRIBING)}")
+    known = {each.name: each for each in specimens()}
+    for name in arguments.targets:
+        if name not in known:
+            raise InvalidInput(f"TARGET = '{name}': must be one of {', '.join(known)}")
+    members = []
+    for name in arguments.targets or known:
+        each = known[name]
+        space = space_of(each.data)
+        claim = replace(each.claim, relation=space.relation)
+        for called, function, told in (
+            (name, each.function, replace(claim, expected="refuted")),
+            (f"{name}-twin", each.twin, claim),
+        ):
+            address = f"{function.__module__}:{function.__name__}"
+            answers = AnswerKind(free=True, bits=each.bits)
+            target = resolve(address, None, (told,), answers, name=called)
+            members.append(replace(target, space=space))
+    return WantedMechanisms(mechanisms=(), named=True, mode=mode, members=tuple(members))
 
 
 def _data(
