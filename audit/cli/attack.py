@@ -30,13 +30,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dpassay.attacks.experiment.certified import Rule
 from dpassay.attacks.experiment.mechanisms import LEARNER
 from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.planning import enough, fresh_answers
@@ -54,28 +55,17 @@ from dpassay.attacks.repeated.run import (
     enough_transcripts,
     ladder,
 )
-from dpassay.attacks.scores import ATTACKS, Attack
-from dpassay.cli.arguments.options import read_table, refuse_idle, workers_of
-from dpassay.cli.arguments.parser import (
-    Parser,
-    add_claim,
-    add_foreign,
-    add_option,
-    add_options,
-    add_output,
-    add_parameters,
-    add_targets,
-    codes,
-    in_force,
-)
+from dpassay.attacks.scores import ATTACKS
 from dpassay.cli.attack_targets import AttackTargets
+from dpassay.cli.baseline import baseline_in
 from dpassay.cli.exit_codes import EVERY, of_attack
-from dpassay.cli.gate.rules import accepted_rules
 from dpassay.cli.interrupts import interrupts
-from dpassay.cli.output.progress import announce, bars
-from dpassay.cli.output.terminal import console
+from dpassay.cli.parser import Parser, add, add_option, codes, in_force
+from dpassay.cli.progress import announce, bars
 from dpassay.cli.sealed import sealed
+from dpassay.cli.settings import read_table, refuse_idle, workers_of
 from dpassay.cli.shared import command_of, deliver_attacks
+from dpassay.cli.terminal import console
 from dpassay.config.load import Config
 from dpassay.data import Table
 from dpassay.engine.preflight import check
@@ -83,12 +73,15 @@ from dpassay.engine.run import opened_cluster
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, printable, require
 from dpassay.pairs import replace_one
-from dpassay.record import kinds
+from dpassay.record.baseline import require_same
+from dpassay.record.files import exists
+from dpassay.record.kinds import ATTACKS as KIND
 from dpassay.targets.groups import PairGroup
 from dpassay.targets.source import commit
 from dpassay.trials.isolation.limits import protections
 from dpassay.trials.ledger import Ledger
 
+POISON = ("poisoned", "poison_labels", "poison")
 IDLE: tuple[tuple[tuple[str, ...], Callable[[Config], bool], str], ...] = (
     (
         ("epsilon", "budgets", "transcripts"),
@@ -98,12 +91,16 @@ IDLE: tuple[tuple[tuple[str, ...], Callable[[Config], bool], str], ...] = (
     (("noise",), lambda config: config.copies == 0, "without --copies"),
     (("planted",), lambda config: config.canaries == 0, "without --canaries"),
     (
-        ("poisoned", "poison_labels", "poison"),
+        POISON,
         lambda config: not ADVERSARIES[config.adversary].poisons,
         "without --adversary pois-minq or pois-miaq",
     ),
 )
 """Options that would change nothing, when, and with or without what; they are refused."""
+HOW = (
+    "attacks records references models copies noise canaries planted adversary poisoned "
+    "poison_labels poison attribute slice_by seed confidence"
+)
 ON_DASK = "dask, all that an attack takes: the models are trained on a Dask cluster"
 MODELS = "models.sqlite"
 """The ledger of trained models, in its folder."""
@@ -117,27 +114,17 @@ SMALLER = (
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(__doc__, codes(EVERY))
-    add_targets(command)
-    what = command.add_argument_group("what is attacked")
-    add_options(what, "against", "epsilon", "budgets", "transcripts")
-    add_parameters(what)
-    add_claim(what)
-    add_foreign(what)
-    how = command.add_argument_group("how it is attacked")
-    add_options(
-        how, "attacks", "records", "references", "models", "copies", "noise", "canaries", "planted"
-    )
-    add_options(how, "adversary", "poisoned", "poison_labels", "poison", "attribute", "slice_by")
-    add_options(how, "seed", "confidence")
-    add_options(command.add_argument_group("data"), "data", "label", "task")
-    work = command.add_argument_group("output; no number depends on it")
-    add_option(work, "jobs")
-    add_option(work, "executor", text=ON_DASK, shown="--jobs processes of this machine train them")
-    add_options(work, "scheduler", "shard_timeout", "memory", "cache")
-    add_option(work, "baseline", text=COUNTED_AGAIN, shown=kinds.ATTACKS.baseline)
-    add_option(work, "out", text="write attack.json, its pages and the table of all records there")
-    add_output(work)
-    work.add_argument("--allow-inconclusive", action="store_true", help="exit with 0 instead of 4")
+    add(command, "targets")
+    keys = "against epsilon budgets transcripts -p --learner --claim --answers --process --http"
+    add(command, keys, "what is attacked")
+    add(command, HOW, "how it is attacked")
+    add(command, "data label task", "data")
+    work = add(command, "jobs", "output; no number depends on it")
+    add_option(work, "executor", ON_DASK, "--jobs processes of this machine train them")
+    add(work, "scheduler shard_timeout memory cache")
+    add_option(work, "baseline", COUNTED_AGAIN, KIND.baseline)
+    add_option(work, "out", "write attack.json, its pages and the table of all records there")
+    add(work, "--json --quiet --allow-inconclusive")
 
 
 def action(arguments: argparse.Namespace) -> int:
@@ -147,95 +134,12 @@ def action(arguments: argparse.Namespace) -> int:
     with sealed(config, arguments.words) as changed:
         asked = AttackTargets(arguments, config)
         table = read_table(config, config.slice_by, task=config.task or "")
-        told = {key.name: getattr(config, key.name) for key in fields(Scenario)}
-        data, laid = lay(table, Scenario(**told))
-        known = accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
+        data, laid = lay(table, Scenario(**config.some(*(key.name for key in fields(Scenario)))))
+        known = _accepted_rules(config, laid | {"data": table.source, "seed": config.seed})
         laid["commit"] = commit()  # before there is code that could change what is called
         with asked.built(table, data) as targets:
             again = [replace(each, again=known.get(each.name, {})) for each in targets]
             return _attack(arguments, config, again, table, data, laid, changed)
-
-
-def _attack(
-    arguments: argparse.Namespace,
-    config: Config,
-    targets: list[Target],
-    table: Table,
-    data: ExperimentData,
-    laid: dict[str, Any],
-    changed: Callable[[], dict[str, Any]],
-) -> int:
-    """Attack targets that are built, print and write what was found."""
-    from dpassay.reports.attack.pages import print_attacks
-
-    transcripts = config.transcripts
-    known = OWN if table.numbers is not None else tuple(ATTACKS)
-    for name in config.attacks or ():
-        require(name in known, "--attacks", name, f"one of {', '.join(known)}")
-    attacks = {name: ATTACKS[name] for name in config.attacks or known}
-    asked = [target for target in targets if transcripts != 0 and can_be_repeated(target)]
-    # of alpha: of a subject, of a ladder of repeated queries
-    share = (1 - config.confidence) / (len(targets) + len(asked))
-    design = Design(references=config.references, confidence=1 - share * len(targets))
-    design = replace(
-        design,
-        targets=config.models or enough(targets, attacks, data, design, share),
-        fresh=config.models is None,
-    )
-    settings = Settings(seed=config.seed, confidence=config.confidence, **workers_of(config))
-    _preflight(targets, data, settings)
-    directory = None if config.out is None else Path(config.out)
-    if not arguments.quiet:
-        _foretell(targets, attacks, data, design, transcripts, share)
-    found, tested, complete = [], list[dict[str, Any]](), True
-    try:
-        with (
-            opened_cluster(settings) as cluster,
-            _kept(config.cache, directory) as ledger,
-            bars(quiet=arguments.quiet, smaller=SMALLER) as progress,
-            redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
-        ):
-            for outcome in experiment(
-                targets,
-                data,
-                attacks,
-                design,
-                ledger=ledger,
-                jobs=settings.jobs,
-                cluster=cluster,
-                progress=progress,
-            ):
-                found.append(outcome)
-                if outcome.error and not arguments.quiet:
-                    told = f"dpassay: {outcome.name}: error: {outcome.error}"
-                    sys.stderr.write(f"{printable(told)}\n")
-            for target in asked:
-                tested.append(
-                    attack_repeatedly(
-                        target, data, transcripts=transcripts, alpha=share, progress=progress
-                    )
-                )
-            interrupts.wait()
-    except KeyboardInterrupt:
-        complete = False
-    facts = laid | {
-        "command": command_of(arguments, config),
-        "complete": complete,
-        "confidence": config.confidence,
-        "data": table.source,
-        "learner": arguments.learner or LEARNER,
-        "references": design.references,
-        "seed": config.seed,
-        "targets": design.targets,
-        **changed(),
-    }
-    record = make_attack_record(
-        facts, data.records, found, tested, lines=data.lines, columns=data.columns
-    )
-    shown = partial(print_attacks, record, console())
-    beside = {RECORDS: records_csv(found, data)}
-    deliver_attacks(record, directory, shown, arguments, beside, protections())
-    return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
 def _refuse_idle(arguments: argparse.Namespace, config: Config) -> None:
@@ -262,54 +166,130 @@ def _refuse_idle(arguments: argparse.Namespace, config: Config) -> None:
             )
 
 
-def _preflight(targets: Sequence[Target], data: ExperimentData, settings: Settings) -> None:
-    """Refuse, before anything is trained, mechanisms that can never take these training sets.
+def _accepted_rules(
+    config: Config, facts: Mapping[str, Any]
+) -> Mapping[str, Mapping[str, tuple[Rule, ...]]]:
+    """Return the rules of the accepted attack, by subject and view, to be counted again.
 
-    As before a run.
+    None without a sound baseline of the same experiment; why is told on stderr.
     """
+    path = baseline_in(KIND, config)
+    if not exists(path) and not config.said("baseline"):
+        return {}
+    try:
+        record = KIND.accepted(path)
+        known = {name: record["run"][name] for name in facts if name in record["run"]}
+        require_same(record | {"run": known}, record | {"run": facts}, path)
+    except InvalidInput as error:
+        sys.stderr.write(f"dpassay: {error}; none of its numbers is counted again\n")
+        return {}
+    found: dict[str, dict[str, tuple[Rule, ...]]] = {}
+    for subject in record["subjects"]:
+        views = found.setdefault(subject["name"], {})
+        for each in subject["certified"]:
+            rule = Rule(**{**each["rule"], "threshold": float(each["rule"]["threshold"])})
+            if rule.record < facts["records"]:
+                views[each["view"]] = (*views.get(each["view"], ()), rule)
+    return found
+
+
+def _attack(
+    arguments: argparse.Namespace,
+    config: Config,
+    targets: list[Target],
+    table: Table,
+    data: ExperimentData,
+    laid: dict[str, Any],
+    changed: Callable[[], dict[str, Any]],
+) -> int:
+    """Attack targets that are built, print and write what was found."""
+    from dpassay.reports.attack.pages import print_attacks
+
+    transcripts, quiet, directory = config.transcripts, arguments.quiet, config.folder
+    known = OWN if table.numbers is not None else tuple(ATTACKS)
+    for name in config.attacks or ():
+        require(name in known, "--attacks", name, f"one of {', '.join(known)}")
+    attacks = {name: ATTACKS[name] for name in config.attacks or known}
+    asked = [target for target in targets if transcripts != 0 and can_be_repeated(target)]
+    # of alpha: of a subject, of a ladder of repeated queries
+    share = (1 - config.confidence) / (len(targets) + len(asked))
+    design = Design(references=config.references, confidence=1 - share * len(targets))
+    number = config.models or enough(targets, attacks, data, design, share)
+    design = replace(design, targets=number, fresh=config.models is None)
+    settings = Settings(seed=config.seed, confidence=config.confidence, **workers_of(config))
+    _preflight(targets, data, settings)
+    for target in [] if quiet else targets:  # what takes long, if its size alone tells
+        models, points = design.references + design.targets, len(data.points.X)
+        answers = sum(max(1, view.m or 1) for view in target.subject.views) * points
+        work = f"{models:,} models asked at {points:,} points"
+        announce(target.name, work, models * answers, SMALLER)
+        fresh = fresh_answers(target, attacks, data, design, share)
+        announce(target.name, f"{fresh:,} fresh answers", fresh, SMALLER)
+        if target.claim is not None and target in asked:
+            sides = 2 * (transcripts or enough_transcripts(target.claim, share))
+            most = ladder(target.claim.epsilon)[-1]
+            work = f"{sides:,} transcripts of {most} answers"
+            announce(target.name, work, sides * most, SMALLER)
+    found, tested, complete = [], list[dict[str, Any]](), True
+    try:
+        with (
+            opened_cluster(settings) as cluster,
+            _kept(config.cache, directory) as ledger,
+            bars(quiet=quiet, smaller=SMALLER) as progress,
+            redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
+        ):
+            for outcome in experiment(
+                targets,
+                data,
+                attacks,
+                design,
+                ledger=ledger,
+                jobs=settings.jobs,
+                cluster=cluster,
+                progress=progress,
+            ):
+                found.append(outcome)
+                if outcome.error and not quiet:
+                    told = f"dpassay: {outcome.name}: error: {outcome.error}"
+                    sys.stderr.write(f"{printable(told)}\n")
+            told_of = {"transcripts": transcripts, "alpha": share, "progress": progress}
+            for target in asked:
+                tested.append(attack_repeatedly(target, data, **told_of))
+            interrupts.wait()
+    except KeyboardInterrupt:
+        complete = False
+    facts = laid | {
+        "command": command_of(arguments, config),
+        "complete": complete,
+        "confidence": config.confidence,
+        "data": table.source,
+        "learner": arguments.learner or LEARNER,
+        "references": design.references,
+        "seed": config.seed,
+        "targets": design.targets,
+        **changed(),
+    }
+    record = make_attack_record(
+        facts, data.records, found, tested, lines=data.lines, columns=data.columns
+    )
+    shown = partial(print_attacks, record, console())
+    beside = {RECORDS: records_csv(found, data)}
+    deliver_attacks(record, directory, shown, arguments, beside, protections())
+    return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
+
+
+def _preflight(targets: list[Target], data: ExperimentData, settings: Settings) -> None:
+    """Refuse, before anything is trained, mechanisms that can never take these training sets."""
     half = data.records.take(slice(0, len(data.records) // 2))
     base = data.behind(half)
     pairs = replace_one(base.X, base.y, pool=data.test, neighbours="one", seed=settings.seed)
     group = PairGroup(pairs=pairs, queries=data.points.X, kind="data", reason=pairs.how)
     protected = [
-        (each.subject.target, each.claim) for each in targets if isinstance(each.subject, Protected)
+        replace(each.subject.target, claims=(each.claim,))
+        for each in targets
+        if isinstance(each.subject, Protected) and each.claim is not None
     ]
-    check(
-        [replace(target, claims=(claim,)) for target, claim in protected if claim is not None],
-        group,
-        settings,
-    )
-
-
-def _foretell(
-    targets: Sequence[Target],
-    attacks: Mapping[str, Attack],
-    data: ExperimentData,
-    design: Design,
-    transcripts: int | None,
-    alpha: float,
-) -> None:
-    """Say before the start that it takes long, if its size alone tells."""
-    models = design.references + design.targets
-    for target in targets:
-        answers = sum(max(1, view.m or 1) for view in target.subject.views) * len(data.points.X)
-        announce(
-            target.name,
-            f"{models:,} models asked at {len(data.points.X):,} points",
-            models * answers,
-            SMALLER,
-        )
-        fresh = fresh_answers(target, attacks, data, design, alpha)
-        announce(target.name, f"{fresh:,} fresh answers", fresh, SMALLER)
-        if target.claim is not None and transcripts != 0 and can_be_repeated(target):
-            sides = 2 * (transcripts or enough_transcripts(target.claim, alpha))
-            most = ladder(target.claim.epsilon)[-1]
-            announce(
-                target.name,
-                f"{sides:,} transcripts of {most} answers",
-                sides * most,
-                SMALLER,
-            )
+    check(protected, group, settings)
 
 
 @contextmanager

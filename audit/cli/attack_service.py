@@ -17,7 +17,6 @@ import math
 import sys
 from collections.abc import Callable
 from contextlib import closing, redirect_stdout
-from pathlib import Path
 from typing import Any
 
 from dpassay.attacks.experiment.record import make_attack_record
@@ -27,18 +26,11 @@ from dpassay.attacks.services.collusion import attack_service
 from dpassay.attacks.services.defects import Probe, ProbeCost, probe
 from dpassay.attacks.services.hosted import service_of
 from dpassay.claims import DP
-from dpassay.cli.arguments.options import limits_of, read_table
-from dpassay.cli.arguments.parser import (
-    Parser,
-    add_option,
-    add_options,
-    add_output,
-    codes,
-    in_force,
-)
 from dpassay.cli.exit_codes import EVERY, of_attack
-from dpassay.cli.output.progress import bars
+from dpassay.cli.parser import Parser, add, add_option, codes, in_force
+from dpassay.cli.progress import bars
 from dpassay.cli.sealed import sealed
+from dpassay.cli.settings import limits_of, read_table
 from dpassay.cli.shared import command_of, deliver_attacks
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput, TargetError, printable, require
@@ -51,22 +43,23 @@ TRANSCRIPTS = 1000
 """Sessions a side, unless something else is said."""
 SMALLER = "fewer with --transcripts or --records"
 """What makes it shorter."""
-
-
 KINDS = ("openings", "queries")
+LEGEND = """\
+  cap: the most that could have been certified; detectable: the smallest leak that would have been \
+certified above
+  the claim with probability 0.9, if answers show all of it; advantage: an estimate"""
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(__doc__, codes(EVERY))
     command.add_argument("service", metavar="SERVICE", help="module:factory, or http://host:port")
-    add_option(command, "epsilon", text="the claimed loss of an answer, one number", shown="none")
+    add_option(command, "epsilon", "the claimed loss of an answer, one number", "none")
     add_option(command, "transcripts", shown=str(TRANSCRIPTS))
-    add_option(command, "records", text="records that are asked about")
-    add_options(command, "data", "label", "seed", "confidence", "shard_timeout", "memory")
-    add_option(command, "out", text="write attack.json and its pages there")
-    add_output(command)
-    command.add_argument("--allow-inconclusive", action="store_true", help="exit with 0, not 4")
+    add_option(command, "records", "records that are asked about")
+    add(command, "data label seed confidence shard_timeout memory")
+    add_option(command, "out", "write attack.json and its pages there")
+    add(command, "--json --quiet --allow-inconclusive")
 
 
 def action(arguments: argparse.Namespace) -> int:
@@ -96,28 +89,20 @@ def _attack(
     changed: Callable[[], dict[str, Any]],
 ) -> int:
     transcripts = TRANSCRIPTS if config.transcripts is None else config.transcripts
-    table = read_table(config)
-    order = stream(config.seed, "service", table.source["sha256"]).permutation(len(table.data))
+    table, seed = read_table(config), config.seed
+    order = stream(seed, "service", table.source["sha256"]).permutation(len(table.data))
     data = table.data.take(order[: config.records])
-    directory = None if config.out is None else Path(config.out)
     code = commit()  # before there is any that could change what is called
     tested: tuple[Repeated, ...] = ()
     lost: list[dict[str, Any]] = []
     with (
-        closing(
-            service_of(arguments.service, seed=config.seed, limits=limits_of(config))
-        ) as service,
+        closing(service_of(arguments.service, seed=seed, limits=limits_of(config))) as service,
         bars(quiet=arguments.quiet, smaller=SMALLER) as progress,
         redirect_stdout(sys.stderr),
     ):
-        seen = probe(
-            service,
-            data,
-            claim=claim,
-            seed=config.seed,
-            announce=announced if not arguments.quiet else lambda _: None,
-            progress=progress,
-        )
+        announce = (lambda _: None) if arguments.quiet else announced
+        told_of: dict[str, Any] = {"claim": claim, "seed": seed, "progress": progress}
+        seen = probe(service, data, announce=announce, **told_of)
         if claim is not None and transcripts and not service.says("live"):
             try:
                 tested = attack_service(
@@ -128,7 +113,7 @@ def _attack(
                     room=seen.room,
                     shared=service.shares_seed,
                     alpha=1 - config.confidence,
-                    seed=config.seed,
+                    seed=seed,
                     progress=progress,
                 )
             except TargetError as error:  # what the probe has seen stands in the record
@@ -141,7 +126,7 @@ def _attack(
         "confidence": config.confidence,
         "data": table.source,
         "records": len(data),
-        "seed": config.seed,
+        "seed": seed,
         "service": arguments.service,
         "probe": seen.facts,
         **changed(),
@@ -153,47 +138,35 @@ def _attack(
     def show() -> None:
         sys.stdout.write(printable(told(arguments.service, seen, tested), line=False))
 
-    deliver_attacks(record, directory, show, arguments, held=protections())
+    deliver_attacks(record, config.folder, show, arguments, held=protections())
     return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
-def costs(plan: tuple[ProbeCost, ...]) -> str:
-    """Say what a probe costs at most."""
-    lines = [f"  {'at most':<30} {'openings':>9} {'queries':>9}  false alarm"]
-    lines += [
-        f"  {each.name:<30} {each.openings:>9,} {each.queries:>9,}  "
-        f"{f'{each.alpha:.1g}' if each.alpha else '-'}"
-        for each in plan
-    ]
-    openings, queries = (sum(getattr(each, what) for each in plan) for what in KINDS)
-    return "\n".join([*lines, f"  {'all':<30} {openings:>9,} {queries:>9,}"]) + "\n"
-
-
 def announced(plan: tuple[ProbeCost, ...]) -> None:
-    """Write it down before the probe starts."""
-    sys.stderr.write(costs(plan))
+    """Write down what a probe costs at most, before it starts."""
+    row = "  {:<30} {:>9} {:>9}  {}\n".format
+    sys.stderr.write(row("at most", "openings", "queries", "false alarm"))
+    for each in plan:
+        alarm = f"{each.alpha:.1g}" if each.alpha else "-"
+        sys.stderr.write(row(each.name, f"{each.openings:,}", f"{each.queries:,}", alarm))
+    openings, queries = (sum(getattr(each, what) for each in plan) for what in KINDS)
+    sys.stderr.write(row("all", f"{openings:,}", f"{queries:,}", "").rstrip() + "\n")
     sys.stderr.flush()
 
 
 def told(name: str, seen: Probe, tested: tuple[Repeated, ...]) -> str:
-    """Say in plain text what was found."""
-    defects = f"{len(seen.defects) or 'no'} defect{'' if len(seen.defects) == 1 else 's'}"
-    unknown = (
-        f"inconclusive, {' and '.join(UNLOOKED[each] for each in seen.blind)}" if seen.blind else ""
-    )
-    lines = [
-        f"{name}: {unknown}"
-        if unknown and not seen.defects
-        else f"{name}: {defects}{'; ' if unknown else ''}{unknown}"
-    ]
+    """Return in plain text what was found."""
+    number = len(seen.defects)
+    defects = f"{number or 'no'} defect{'' if number == 1 else 's'}"
+    said = [defects] if number or not seen.blind else []
+    if seen.blind:
+        said.append(f"inconclusive, {' and '.join(UNLOOKED[each] for each in seen.blind)}")
+    lines = [f"{name}: {'; '.join(said)}"]
     for defect in seen.defects:
-        chance = (
-            f" (of a correct service with probability at most {defect.probability:.1g})"
-            if defect.probability
-            else ""
-        )
+        chance = f"of a correct service with probability at most {defect.probability:.1g}"
+        chance = f" ({chance})" if defect.probability else ""
         lines += [f"  {defect.name}: {defect.seen}{chance}", f"    again: {defect.again}"]
-    if not seen.defects:
+    if not number:
         lines.append(f"  a correct service gets a defect with probability at most {seen.alpha:g}")
     lines += [f"  not looked at: {each}" for each in seen.untold]
     lines += [f"  remark: {each}" for each in seen.remarks]
@@ -209,15 +182,7 @@ def told(name: str, seen: Probe, tested: tuple[Repeated, ...]) -> str:
             f"  {each.transcripts} transcripts a side; all certified numbers hold together with "
             f"{1 - each.alpha:.4g}"
         )
-    if tested:
-        lines += [
-            (
-                "  cap: the most that could have been certified; detectable: the smallest leak "
-                "that would have been certified above"
-            ),
-            "  the claim with probability 0.9, if answers show all of it; advantage: an estimate",
-        ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *([LEGEND] if tested else []), ""])
 
 
 def _row(test: TranscriptTest, *, blind: bool) -> str:

@@ -15,17 +15,10 @@ from pathlib import Path
 
 from dpassay.attacks.given.estimates import estimate, record_of
 from dpassay.attacks.given.signals import given_of, read_signals
-from dpassay.cli.arguments.parser import (
-    Parser,
-    add_option,
-    add_options,
-    add_output,
-    codes,
-    in_force,
-)
 from dpassay.cli.exit_codes import EVERY, of_attack
-from dpassay.cli.output.terminal import console
+from dpassay.cli.parser import Parser, add, add_option, codes, in_force
 from dpassay.cli.shared import command_of, deliver_attacks
+from dpassay.cli.terminal import console
 from dpassay.record.files import writable
 from dpassay.targets.source import commit
 
@@ -34,12 +27,11 @@ def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(__doc__, codes(EVERY))
     command.add_argument("signals", metavar="FILE", help="what models showed: .npz or .csv")
-    add_options(command, "signal", "attacks")
-    add_option(command, "models", text="models that are attacked, the last ones", shown="a quarter")
-    add_options(command, "seed", "confidence")
-    add_option(command, "out", text="write attack.json and its pages there")
-    add_output(command)
-    command.add_argument("--allow-inconclusive", action="store_true", help="exit with 0, not 4")
+    add(command, "signal attacks")
+    add_option(command, "models", "models that are attacked, the last ones", "a quarter")
+    add(command, "seed confidence")
+    add_option(command, "out", "write attack.json and its pages there")
+    add(command, "--json --quiet --allow-inconclusive")
 
 
 def action(arguments: argparse.Namespace) -> int:
@@ -51,7 +43,7 @@ def action(arguments: argparse.Namespace) -> int:
     signals, source = read_signals(path, kind=kind, targets=config.models)
     given = given_of(signals, Path(path).name)
     attacked, facts = estimate(given, config.attacks)
-    directory = None if config.out is None else Path(config.out)
+    directory = config.folder
     if directory is not None:
         writable(directory)
     run = {

@@ -7,10 +7,10 @@ functions, mechanisms of dpassay.toml, programs, services by POST; estimators, w
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
-from functools import partial
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,9 +21,15 @@ from dpassay.attacks.experiment.run import Target
 from dpassay.attacks.experiment.subjects import Learner, Protected
 from dpassay.attacks.given.own import estimator, estimator_named, mechanism, regressor_of
 from dpassay.claims import DP
-from dpassay.cli.arguments.mechanisms import WantedMechanisms, targets_of, without
-from dpassay.cli.arguments.options import limits_of
-from dpassay.cli.arguments.subject import claim_numbers, parameters_of, programs_of
+from dpassay.cli.mechanisms import (
+    WantedMechanisms,
+    claim_numbers,
+    parameters_of,
+    programs_of,
+    targets_of,
+    without,
+)
+from dpassay.cli.settings import limits_of
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured
 from dpassay.config.searches import search_of
@@ -45,7 +51,7 @@ class AttackTargets:
 
     def __init__(self, arguments: argparse.Namespace, config: Config) -> None:
         self._arguments, self._config, self._limits = arguments, config, limits_of(config)
-        self._known: dict[str, About] = {}
+        self._about: Callable[[str], About] = cache(self._looked_at)
         self._claim = None if arguments.claim is None else claim_numbers(arguments.claim)
         self._losses = list[str]()  # mechanisms that `--epsilon` sets the loss of
         self._own = list[Configured]()  # those that are attacked as they are, with own claims
@@ -63,9 +69,12 @@ class AttackTargets:
         for name in dict.fromkeys(arguments.targets):
             if name in configured:
                 self._own.append(configured[name])
-            elif self._about(name).estimator:
+                continue
+            known = self._about(name)
+            has_knob = any(each in known.parameters for each in PRIVACY)
+            if known.estimator:
                 self._estimators.append(name)
-            elif arguments.claim is not None or self._has_own(name):
+            elif arguments.claim is not None or not (has_knob or known.function):
                 self._own.append(Configured(target=name))
             else:
                 self._losses.append(name)
@@ -84,73 +93,74 @@ class AttackTargets:
     def built(self, table: Table, data: ExperimentData) -> Iterator[list[Target]]:
         """Give all that is attacked, and end the processes that have the user's own code."""
         found: list[Target] = []
+        against, only = self._config.against, not self._own and not self._losses
         try:
-            for part in (self._base_learner, self._at_losses, self._with_claims):
-                found.extend(part(table, data))
+            # unless only estimators are attacked, which are unprotected too
+            if against == "base" or (against is None and not (self._estimators and only)):
+                found.append(self._base_learner(table, data))
+            if against != "base":
+                if self._losses or not self._named:
+                    found.extend(self._at_losses(table, data))
+                found.extend(self._with_claims(table, data))
+                for name in self._estimators:
+                    build = partial(_estimator, name, table, data)
+                    found.append(build() if is_own(name) else hosted(name, build, self._limits))
             yield found
         finally:
             for target in found:
                 close_hosts(target)
 
-    def _about(self, target: str) -> About:
+    def _looked_at(self, target: str) -> About:
         """Return what a target is; of one whose process is lost nothing is known."""
-        if target not in self._known:
-            self._known[target] = about(target) if is_own(target) else self._asked(target)
-        return self._known[target]
+        if is_own(target):
+            return about(target)
 
-    def _asked(self, target: str) -> About:
         def there() -> Any:
             return SimpleNamespace(about=lambda: asdict(about(target)))
 
-        remote = Hosts(target, Server(there), self._limits, bare=True)
-        found = About()
+        remote, found = Hosts(target, Server(there), self._limits, bare=True), About()
         with closing(remote), suppress(LostProcess):
             found = remote.ask(About, f"importing {target}", "about")
         return found
 
-    def _accepts(self, target: str, parameter: str) -> bool:
-        """Whether a target is a mechanism class with this parameter."""
-        return parameter in self._about(target).parameters
-
-    def _has_own(self, target: str) -> bool:
-        """Whether a target is attacked with its own claims, as nothing sets its loss."""
-        knobs = any(self._accepts(target, each) for each in PRIVACY)
-        return not (knobs or self._about(target).function)
-
-    def _base_learner(self, table: Table, data: ExperimentData) -> Iterator[Target]:
-        """Yield the unprotected learner, unless only estimators are attacked, which are too."""
-        learner, config = self._arguments.learner or LEARNER, self._config
-        only = self._estimators and not self._own and not self._losses
-        if config.against == "mechanism" or (only and config.against is None):
-            return
+    def _base_learner(self, table: Table, data: ExperimentData) -> Target:
+        """Return the unprotected learner."""
+        learner, copies = self._arguments.learner or LEARNER, self._config.copies
 
         def build() -> Target:
             from dpassay.mechanisms.shared.learners import estimator_of
 
             if table.numbers is not None:
                 return estimator(regressor_of(learner), table, data, learner)
-            made = Learner(make=estimator_of(learner), name=learner, copies=config.copies)
+            made = Learner(make=estimator_of(learner), name=learner, copies=copies)
             return Target(name=f"{learner} (unprotected)", subject=made)
 
-        yield build() if is_own(learner) else hosted(learner, build, self._limits)
+        return build() if is_own(learner) else hosted(learner, build, self._limits)
 
     def _at_losses(self, table: Table, data: ExperimentData) -> Iterator[Target]:
         """Yield every mechanism that `--epsilon` sets the loss of, at every loss."""
-        config, K = self._config, len(table.source["labels"])
-        if config.against == "base" or (self._named and not self._losses):
-            return
-        names = self._losses or [name for name in PROTECTED if K == 2 or self._accepts(name, "K")]
+        config, K, learner = self._config, len(table.source["labels"]), self._arguments.learner
+        has = {name: self._about(name).parameters for name in self._losses or PROTECTED}
+        if not self._losses and K != 2:
+            has = {name: own for name, own in has.items() if "K" in own}
         if table.numbers is not None:
             if self._losses:
                 raise InvalidInput(
-                    f"TARGET {names[0]}: answers labels, and the label is a number; say --task "
-                    "classes"
+                    f"TARGET {self._losses[0]}: answers labels, and the label is a number; say "
+                    "--task classes"
                 )
             return
         parameters = parameters_of(self._arguments.parameters, None)
-        for name in names:
-            own = self._parameters(name, names, parameters)
-            own |= {"K": str(K)} if K > 2 and self._accepts(name, "K") and "K" not in own else {}
+        for name, takes in has.items():
+            # of several each takes what it has, but somebody must have it
+            for parameter in parameters if len(has) > 1 else ():
+                if not any(parameter in each for each in has.values()):
+                    raise InvalidInput(
+                        f"-p {parameter}: no such parameter in any of {', '.join(has)}"
+                    )
+            own = {key: value for key, value in parameters.items() if len(has) == 1 or key in takes}
+            own |= {"learner": learner} if learner is not None and "learner" in takes else {}
+            own |= {"K": str(K)} if K > 2 and "K" in takes and "K" not in own else {}
             for epsilon in config.epsilon:
                 build = partial(at_loss, name, epsilon, own, records=_size(data))
                 lost = without(name, DP(epsilon=epsilon))
@@ -168,68 +178,41 @@ class AttackTargets:
                 called = f"{target.name}, epsilon = {epsilon:g}"
                 yield Target(name=called, subject=subject, claim=claim)
 
-    def _parameters(
-        self, name: str, names: list[str], parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Return the parameters of one of the mechanisms.
-
-        Of several each takes what it has, but somebody must have it.
-        """
-        several, learner = len(names) > 1, self._arguments.learner
-        for parameter in parameters:
-            if several and not any(self._accepts(each, parameter) for each in names):
-                raise InvalidInput(
-                    f"-p {parameter}: no such parameter in any of {', '.join(names)}"
-                )
-        own = {
-            each: value
-            for each, value in parameters.items()
-            if not several or self._accepts(name, each)
-        }
-        taken = learner is not None and self._accepts(name, "learner")
-        return own | ({"learner": learner} if taken else {})
-
     def _with_claims(self, table: Table, data: ExperimentData) -> Iterator[Target]:
-        """Yield the targets that have their own claims, or none."""
+        """Yield the targets that have their own claims."""
         arguments, config = self._arguments, self._config
-        if config.against == "base":
+        if not self._own:
             return
-        if self._own:
-            bare = tuple(self._bare(each, table) for each in self._own)
-            taken = any(self._accepts(each.target, "learner") for each in bare)
-            said = parameters_of(arguments.parameters, arguments.learner if taken else None)
-            wanted = WantedMechanisms(
-                mechanisms=bare,
-                named=True,
-                said=Configured(target="", claim=self._claim, parameters=said),
-                attacked=frozenset(each.called for each in self._own if each.search is not None),
-            )
-            budgets = tuple(sorted(config.budgets))
-            for target in targets_of(wanted, _size(data), self._limits):
-                yield mechanism(target, table, data, budgets, copies=config.copies)
-        for name in self._estimators:
-
-            def build(name: str = name) -> Target:
-                return estimator(estimator_named(name), table, data, name)
-
-            yield build() if is_own(name) else hosted(name, build, self._limits)
+        bare = tuple(self._bare(each, table) for each in self._own)
+        taken = any("learner" in self._about(each.target).parameters for each in bare)
+        said = parameters_of(arguments.parameters, arguments.learner if taken else None)
+        wanted = WantedMechanisms(
+            mechanisms=bare,
+            named=True,
+            said=Configured(target="", claim=self._claim, parameters=said),
+            attacked=frozenset(each.called for each in self._own if each.search is not None),
+        )
+        budgets = tuple(sorted(config.budgets))
+        for target in targets_of(wanted, _size(data), self._limits):
+            yield mechanism(target, table, data, budgets, copies=config.copies)
 
     def _bare(self, each: Configured, table: Table) -> Configured:
         """Return a mechanism without its search, and with the answers that the data ask for."""
-        if each.search is not None:
-            search = search_of(each.search, "search")
-            if not (search.of_records or search.has_queries):
-                raise InvalidInput(
-                    f"{each.where + ': ' if each.where else ''}search = '{each.search}': an attack "
-                    "needs labelled records, and these data are none"
-                )
-        function = self._about(each.target).function
-        answers = self._arguments.answers or each.answers
-        if answers is None and function:
-            K = len(table.source["labels"])
-            answers = ".." if table.numbers is not None else ",".join(map(str, range(max(2, K))))
-        answers = answers if function else each.answers
+        if each.search is not None and not search_of(each.search, "search").has_queries:
+            raise InvalidInput(
+                f"{each.where + ': ' if each.where else ''}search = '{each.search}': an attack "
+                "needs labelled records, and these data are none"
+            )
+        answers = each.answers
+        if self._about(each.target).function:
+            labels = ",".join(map(str, range(max(2, len(table.source["labels"])))))
+            by_data = labels if table.numbers is None else ".."
+            answers = self._arguments.answers or answers or by_data
         return replace(each, answers=answers, search=None, together=None, output=None)
+
+
+def _estimator(name: str, table: Table, data: ExperimentData) -> Target:
+    return estimator(estimator_named(name), table, data, name)
 
 
 def _size(data: ExperimentData) -> int:

@@ -1,24 +1,29 @@
-"""`dpassay compare`: what has become worse from one record to another."""
+"""Compare a record with an older one, entry by entry.
+
+All bounds are computed again, with one error probability.
+
+  dpassay compare last-week/record.json report/record.json
+      what has become worse since last week
+"""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 from typing import Any
 
-from dpassay.cli.arguments.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.gate.actions import compare_records, require_estimates
-from dpassay.cli.records import kind_of
+from dpassay.cli.parser import Parser, add, add_option, codes
+from dpassay.cli.records import kind_of, record_of, sound
+from dpassay.cli.terminal import console
+from dpassay.config.options import OPTIONS
+from dpassay.errors import InvalidInput
+from dpassay.record.baseline import Judged, require_same
+from dpassay.record.compare import compare
+from dpassay.record.files import dumps, writable, write_text
+from dpassay.record.kinds import ATTACKS, RecordKind
 
-DESCRIPTION = """Compare a record with an older one, entry by entry. All bounds are computed \
-again, with one error
-probability."""
-EXAMPLES = examples(
-    (
-        "dpassay compare last-week/record.json report/record.json",
-        "what has become worse since last week",
-    ),
-)
 KINDS = """what is a regression:
   refuted    a claim is refuted, even if it was refuted before
   failed     an entry could not be audited, or a claim that is known to be wrong
@@ -49,52 +54,72 @@ of theorems, where an entry is a row of `dpassay theorem list`:
 what is only reported: elsewhere (a cell that was not certified before leaks
 more), fell, tightened, recovered, reworded, new
 """
+MISSED = "a rise could have been missed: none of the old record's cells of some sampled entry was \
+counted again"
 CODES = codes(
     (
         (Exit.NOTHING, "no regression shown"),
         (Exit.REFUTED, "a regression"),
         (Exit.USAGE, "wrong usage, or a record or baseline that is missing or cannot be compared"),
-        (
-            Exit.INCONCLUSIVE,
-            (
-                "a rise could have been missed: none of the old record's cells of some sampled "
-                "entry was counted again"
-            ),
-        ),
+        (Exit.INCONCLUSIVE, MISSED),
     )
 )
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
-    command.describe(DESCRIPTION, f"{EXAMPLES}\n{KINDS}\n{CODES}")
-    command.add_argument(
-        "old", metavar="OLD", help="record.json, attack.json or theorems.json, or a baseline"
-    )
+    command.describe(__doc__, "", KINDS, CODES)
+    text = "record.json, attack.json or theorems.json, or a baseline"
+    command.add_argument("old", metavar="OLD", help=text)
     command.add_argument("new", metavar="NEW", help="the same of a later run")
-    add_option(command, "tolerance")
-    add_estimates(command)
-    add_pages(command, "none")
+    add_comparison(command, "none")
 
 
-def add_estimates(command: Any) -> None:
-    """Add whether estimates of attacks count."""
-    command.add_argument(
-        "--estimates",
-        action="store_true",
-        help="of attacks: an AUC whose interval lies above the old one is a regression too",
-    )
-
-
-def add_pages(command: Any, shown: str) -> None:
-    """Add where a comparison is written and how it is printed."""
-    add_output(command, what="list", quiet=False)
+def add_comparison(command: Any, shown: str) -> None:
+    """Add how records are compared, where that is written and how it is printed."""
+    add(command, "tolerance --estimates")
+    command.add_argument("--json", action="store_true", help="print JSON instead of the list")
     text = "write comparison.md, comparison.json and comparison.xml (JUnit) there"
-    add_option(command, "out", text=text, shown=shown, flags=("-o", "--out"), dest="pages")
+    add_option(command, "out", text, shown, flags=("-o", "--out"), dest="pages")
 
 
 def action(arguments: argparse.Namespace) -> int:
-    """Hold one record against another."""
+    """Compare one record with another."""
     kind = kind_of(arguments.new, "NEW")
     require_estimates(kind, arguments)
-    return compare_records(kind, arguments)
+    old_path, old = record_of(kind, arguments.old, "OLD")
+    path, new = record_of(kind, arguments.new, "NEW")
+    kind.require_whole(old, old_path, "OLD")
+    kind.require_whole(new, path, "NEW")
+    with sound(f"OLD = '{old_path}' or NEW = '{path}'"):
+        require_same(old, new, old_path, "OLD")
+        tolerance = arguments.tolerance
+        tolerance = OPTIONS["tolerance"].default if tolerance is None else tolerance
+        comparison = compare(old, new, tolerance=tolerance, strict=arguments.estimates)
+        judged = Judged(comparison=comparison, open=comparison.regressions)
+        return deliver_comparison(judged, path, arguments.pages, as_json=arguments.json)
+
+
+def require_estimates(kind: RecordKind, arguments: argparse.Namespace) -> None:
+    """Raise `InvalidInput` if estimates are to count where there are none."""
+    if getattr(arguments, "estimates", False) and kind is not ATTACKS:
+        raise InvalidInput("--estimates: has an effect on records of `dpassay attack` alone")
+
+
+def deliver_comparison(judged: Judged, place: Path, pages: str | None, *, as_json: bool) -> int:
+    """Print and write what was found, and return the exit code."""
+    from dpassay.reports.run.comparisons import print_comparison, to_junit, to_markdown
+
+    facts = judged.as_json()
+    if pages is not None:
+        writable(Path(pages))
+        write_text(Path(pages) / "comparison.xml", to_junit(facts, place.parent))
+        write_text(Path(pages) / "comparison.json", dumps(facts))
+        write_text(Path(pages) / "comparison.md", to_markdown(facts, place.parent))
+    if as_json:
+        sys.stdout.write(dumps(facts))
+    else:
+        print_comparison(facts, place.parent, console())
+    if judged.open:
+        return Exit.REFUTED
+    return Exit.INCONCLUSIVE if judged.comparison.blind else Exit.NOTHING

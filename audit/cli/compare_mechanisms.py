@@ -28,14 +28,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpassay.cli.arguments.options import read_table
-from dpassay.cli.arguments.parser import Parser, add_option, add_options, add_output, in_force
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.output.progress import bars
-from dpassay.cli.output.terminal import console
+from dpassay.cli.parser import Parser, add, add_option, in_force
+from dpassay.cli.progress import bars
+from dpassay.cli.settings import read_table
 from dpassay.cli.shared import command_of, deliver
-from dpassay.config.load import Config
-from dpassay.data import Table
+from dpassay.cli.terminal import console
 from dpassay.engine.settings import Settings
 from dpassay.frontier.accuracy import PUBLIC, split_of
 from dpassay.frontier.entries import ENTRIES, USUAL
@@ -52,15 +50,14 @@ def add_arguments(command: Parser) -> None:
     known = f"of {', '.join(ENTRIES)}; all by default but control, which is not private"
     command.add_argument("names", nargs="*", metavar="NAME", help=known)
     what = command.add_argument_group("what is compared")
-    add_option(what, "epsilon", text="claimed losses", shown="1")
-    add_options(what, "splits", "membership")
-    add_option(what, "budget", text=SAMPLING, shown="none; they are not audited")
-    add_options(what, "confidence", "seed")
-    add_options(command.add_argument_group("data"), "data", "label")
-    work = command.add_argument_group("output; no number but the seconds depends on it")
-    add_option(work, "jobs")
-    add_option(work, "out", text="write frontier.json, costs.json and index.html there")
-    add_output(work)
+    add_option(what, "epsilon", "claimed losses", "1")
+    add(what, "splits membership")
+    add_option(what, "budget", SAMPLING, "none; they are not audited")
+    add(what, "confidence seed")
+    add(command, "data label", "data")
+    work = add(command, "jobs", "output; no number but the seconds depends on it")
+    add_option(work, "out", "write frontier.json, costs.json and index.html there")
+    add(work, "--json --quiet")
 
 
 def action(arguments: argparse.Namespace) -> int:
@@ -69,67 +66,29 @@ def action(arguments: argparse.Namespace) -> int:
     from dpassay.reports.frontier.view import key_of
 
     config = in_force(arguments)
-    table, wanted = read_table(config), wanted_of(arguments, config)
-    directory = None if config.out is None else Path(config.out)
-    if directory is not None:
-        writable(directory)
-    found = _found(table, wanted, quiet=arguments.quiet)
-    rows = [row for row, _ in found]
-    document = _document(rows, table, wanted, arguments)
-    costs = {key_of(row): cost for row, cost in found}
-
-    def write(folder: Path) -> None:
-        write_text(folder / "frontier.json", dumps(document))
-        write_text(folder / "costs.json", dumps(costs))
-        write_text(folder / "index.html", to_html(document, costs))
-
-    page = None if directory is None else directory / "index.html"
-    show = partial(print_comparison, document, costs, console())
-    deliver(document, page, write, show, arguments)
-    if not document["complete"]:
-        return Exit.INTERRUPTED
-    return Exit.FAILED if any("error" in row for row in rows) else Exit.NOTHING
-
-
-def _found(
-    table: Table, wanted: ComparedEntries, *, quiet: bool
-) -> list[tuple[dict[str, Any], dict[str, float]]]:
-    """Return rows and their costs; what is done stays when the rest is interrupted."""
-    found = []
-    with (
-        suppress(KeyboardInterrupt),
-        bars(quiet=quiet) as progress,
-        redirect_stdout(sys.stderr),
-    ):
-        for each in compared(table, wanted, progress):
-            found.append(each)  # noqa: PERF402  # a list of all would be lost
-    return found
-
-
-def wanted_of(arguments: argparse.Namespace, config: Config) -> ComparedEntries:
-    """Return what a command line asks for."""
-    settings = Settings(
-        seed=config.seed,
-        confidence=config.confidence,
-        budget=config.budget,
-        jobs=config.jobs,
-    )
-    return ComparedEntries(
+    table, directory = read_table(config), config.folder
+    wanted = ComparedEntries(
         names=tuple(dict.fromkeys(arguments.names)) or USUAL,
         epsilons=config.epsilon if config.said("epsilon") else EPSILONS,
         splits=config.splits,
         attack=config.membership,
         sample=config.said("budget"),
-        settings=settings,
+        settings=Settings(**config.some("seed", "confidence", "budget", "jobs")),
     )
-
-
-def _document(
-    rows: list[dict[str, Any]], table: Table, wanted: ComparedEntries, arguments: argparse.Namespace
-) -> dict[str, Any]:
-    split = split_of(str(table.source["name"]), table.data, 0, seed=wanted.settings.seed)
+    if directory is not None:
+        writable(directory)
+    rows, costs = list[dict[str, Any]](), dict[str, dict[str, float]]()
+    with (
+        suppress(KeyboardInterrupt),  # what is done stays
+        bars(quiet=arguments.quiet) as progress,
+        redirect_stdout(sys.stderr),
+    ):
+        for row, cost in compared(table, wanted, progress):
+            rows.append(row)
+            costs[key_of(row)] = cost
+    split = split_of(str(table.source["name"]), table.data, 0, seed=config.seed)
     missing = wanted.rows[len(rows) :]
-    return {
+    document = {
         "complete": not missing,
         "missing": list(missing),
         "schema": SCHEMA,
@@ -141,3 +100,15 @@ def _document(
         "test": len(split.test),
         "rows": rows,
     }
+
+    def write(folder: Path) -> None:
+        write_text(folder / "frontier.json", dumps(document))
+        write_text(folder / "costs.json", dumps(costs))
+        write_text(folder / "index.html", to_html(document, costs))
+
+    page = None if directory is None else directory / "index.html"
+    show = partial(print_comparison, document, costs, console())
+    deliver(document, page, write, show, arguments)
+    if missing:
+        return Exit.INTERRUPTED
+    return Exit.FAILED if any("error" in row for row in rows) else Exit.NOTHING

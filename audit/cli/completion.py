@@ -16,8 +16,8 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 
-from dpassay.cli.arguments.parser import Parser
 from dpassay.cli.exit_codes import Exit
+from dpassay.cli.parser import Parser
 
 SHELLS = ("bash", "zsh", "fish")
 

@@ -16,10 +16,9 @@ import argparse
 import sys
 from typing import Any
 
-from dpassay.cli.arguments.parser import Parser, add_data, add_output, add_sizes, in_force
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.output.terminal import console
-from dpassay.config.load import Config
+from dpassay.cli.parser import DATA, SIZES, Parser, add, add_switch, in_force
+from dpassay.cli.terminal import console
 from dpassay.config.mechanisms import Configured
 from dpassay.config.options import OPTIONS
 from dpassay.config.values import written
@@ -39,53 +38,40 @@ OPEN = {
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(__doc__)
-    command.add_argument("--show", action="store_true", help="print it (the default)")
-    add_output(command, quiet=False)
-    add_sizes(command)
-    add_data(command)
+    add_switch(command, "--show", "print it (the default)")
+    add(command, f"--json {SIZES}")
+    add(command, DATA, "data")
 
 
 def action(arguments: argparse.Namespace) -> int:
     """Show what is in force and where it was said."""
     config = in_force(arguments)
     if arguments.json:
-        sys.stdout.write(dumps(_as_json(config)))
-    else:
-        _print(config)
-    return Exit.NOTHING
-
-
-def _as_json(config: Config) -> dict[str, Any]:
-    values = {key: {"value": getattr(config, key), "from": config.origin(key)} for key in OPTIONS}
-    mechanisms = [each.as_json() for each in config.mechanisms]
-    lists: dict[str, Any] = {
-        "mechanisms": mechanisms,
-        "suppressions": [str(each) for each in config.suppressions],
-    }
-    return values | {
-        key: {"value": each, "from": config.origin(key)} for key, each in lists.items()
-    }
-
-
-def _print(config: Config) -> None:
+        whole: dict[str, Any] = config.some(*OPTIONS) | {
+            "mechanisms": [each.as_json() for each in config.mechanisms],
+            "suppressions": [str(each) for each in config.suppressions],
+        }
+        told = {key: {"value": value, "from": config.origin(key)} for key, value in whole.items()}
+        sys.stdout.write(dumps(told))
+        return Exit.NOTHING
     from rich.table import Table
     from rich.text import Text
 
+    rows = [
+        (key, OPEN.get(key, "none") if value is None else _shown(value), key)
+        for key, value in config.some(*OPTIONS).items()
+    ]
+    mechanisms = [_told(each) for each in config.mechanisms]
+    rows += [(f"mechanism {k}", told, "mechanisms") for k, told in enumerate(mechanisms, 1)]
+    rows += [] if mechanisms else [("mechanisms", "the catalogue", "mechanisms")]
+    rows += [("suppression", str(each), "suppressions") for each in config.suppressions]
     table = Table(box=None, pad_edge=False, show_edge=False)
     for column in ("key", "value", "from"):
         table.add_column(column, overflow="fold")
-    for key in OPTIONS:
-        value = getattr(config, key)
-        table.add_row(
-            key, Text(OPEN.get(key, "none") if value is None else _shown(value)), config.origin(key)
-        )
-    if not config.mechanisms:
-        table.add_row("mechanisms", "the catalogue", config.origin("mechanisms"))
-    for k, mechanism in enumerate(config.mechanisms, 1):
-        table.add_row(f"mechanism {k}", Text(_told(mechanism)), config.origin("mechanisms"))
-    for each in config.suppressions:
-        table.add_row("suppression", Text(str(each)), config.origin("suppressions"))
+    for name, value, key in rows:
+        table.add_row(name, Text(value), config.origin(key))
     console().print(table)
+    return Exit.NOTHING
 
 
 def _shown(value: Any) -> str:
@@ -96,17 +82,19 @@ def _shown(value: Any) -> str:
 
 def _told(mechanism: Configured) -> str:
     """Return one line per thing that was said of a mechanism."""
-    lines = [mechanism.called] + ([mechanism.target] if mechanism.name else [])
-    if mechanism.claim is not None:
-        lines.append(
-            "claim " + ", ".join(f"{name} = {value:g}" for name, value in mechanism.claim.items())
-        )
-    lines += [f"answers {mechanism.answers}"] if mechanism.answers else []
-    lines += [f"search {mechanism.search}"] if mechanism.search else []
-    lines += ["all answers of a run together"] if mechanism.together else []
-    lines += [f"output {mechanism.output}"] if mechanism.output else []
-    shown = {
-        name: value if isinstance(value, str) else written(value)
-        for name, value in mechanism.parameters.items()
-    }
-    return "\n".join([*lines, *(f"{name} = {value}" for name, value in shown.items())])
+    claim = (mechanism.claim or {}).items()
+    words = ", ".join(f"{name} = {value:g}" for name, value in claim)
+    lines: tuple[Any, ...] = (
+        mechanism.called,
+        mechanism.name and mechanism.target,
+        words and f"claim {words}",
+        mechanism.answers and f"answers {mechanism.answers}",
+        mechanism.search and f"search {mechanism.search}",
+        mechanism.together and "all answers of a run together",
+        mechanism.output and f"output {mechanism.output}",
+        *(
+            f"{name} = {value if isinstance(value, str) else written(value)}"
+            for name, value in mechanism.parameters.items()
+        ),
+    )
+    return "\n".join(filter(None, lines))

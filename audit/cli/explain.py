@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import argparse
 
-from dpassay.cli.arguments.parser import Parser
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.output.terminal import console
+from dpassay.cli.parser import Parser
 from dpassay.cli.records import record_of, sound
+from dpassay.cli.terminal import console
 from dpassay.record.kinds import RUNS
 
 

@@ -13,8 +13,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from dpassay.cli.arguments.parser import Parser
 from dpassay.cli.exit_codes import Exit
+from dpassay.cli.parser import Parser
 from dpassay.config.load import FILE, PROJECT, read_file
 from dpassay.config.template import CONFIG_TEXT, EXAMPLE_TEXT
 from dpassay.errors import InvalidInput

@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dpassay.cli.arguments.parser import Parser, add_mechanism, add_output
-from dpassay.cli.exit_codes import Exit
-from dpassay.cli.output.terminal import console, print_json
 from dpassay.promise import SINGLE
+from dpassay.cli.exit_codes import Exit
+from dpassay.cli.parser import Parser, add, add_mechanism
+from dpassay.cli.terminal import console, print_json
 from dpassay.targets.catalogue import ENTRIES
 
 if TYPE_CHECKING:
@@ -37,41 +36,39 @@ def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(__doc__)
     add_mechanism(command, "name", metavar="NAME", nargs="?", help="one mechanism")
-    add_output(command, quiet=False)
+    add(command, "--json")
 
 
 def action(arguments: argparse.Namespace) -> int:
     """Print the catalogue, or one mechanism of it."""
-    if arguments.json:
-        print_json(_entries(list(ENTRIES) if arguments.name is None else [arguments.name]))
-    elif arguments.name is None:
-        _print_names()
-    else:
-        _print_one(_entries([arguments.name])[0])
-    return Exit.NOTHING
+    if arguments.json or arguments.name is not None:
+        from dpassay.targets.resolve import resolve
 
-
-def _print_names() -> None:
-    """Print what the catalogue's table says; no mechanism is imported for it."""
+        names = list(ENTRIES) if arguments.name is None else [arguments.name]
+        entries = [_entry(resolve(name)) for name in names]
+        if arguments.json:
+            print_json(entries)
+        else:
+            _print_one(entries[0])
+        return Exit.NOTHING
+    # what the catalogue's table says: no mechanism is imported for it
     out = console()
     sources: dict[str, list[str]] = {}
     for name, entry in ENTRIES.items():
         sources.setdefault(entry.cited, []).append(f"{name}{WRONG if entry.expected else ''}")
     lines: list[str] = []
-    for source, names in sources.items():
-        text = f"{source}: {', '.join(names)}"
+    for source, listed in sources.items():
+        text = f"{source}: {', '.join(listed)}"
         if lines and len(f"{lines[-1]}; {text}") <= out.width:
             lines[-1] += f"; {text}"
         else:
             lines.append(text)
     for line in lines:
         _wrapped(out, line)
-    _wrapped(
-        out,
-        f"{len(ENTRIES)} mechanisms; {WRONG} a claim is known to be wrong. More: dpassay "
-        f"list {next(iter(ENTRIES))}",
-        indent=0,
-    )
+    more = f"More: dpassay list {next(iter(ENTRIES))}"
+    told = f"{len(ENTRIES)} mechanisms; {WRONG} a claim is known to be wrong. {more}"
+    _wrapped(out, told, indent=0)
+    return Exit.NOTHING
 
 
 def _print_one(entry: dict[str, Any]) -> None:
@@ -97,12 +94,6 @@ def _wrapped(out: Console, text: str, indent: int = 4) -> None:
         break_on_hyphens=False,
     )
     out.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
-
-
-def _entries(names: Sequence[str]) -> list[dict[str, Any]]:
-    from dpassay.targets.resolve import resolve
-
-    return [_entry(resolve(name)) for name in names]
 
 
 def _entry(target: AuditTarget) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from dpassay.cli.arguments.parser import Parser, codes
 from dpassay.cli.exit_codes import EVERY, Exit
 from dpassay.cli.interrupts import sigterm_as_ctrl_c
-from dpassay.cli.output.terminal import open_streams
+from dpassay.cli.parser import Parser, codes
+from dpassay.cli.terminal import open_streams
 from dpassay.errors import DpassayError, InvalidInput, TargetError, printable
 from dpassay.targets.importing import DECIDING
 from dpassay.workers.namespaces import lineage
@@ -54,11 +54,8 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     top = Parser(prog="dpassay")
     top.describe("Test a randomised algorithm against the privacy it claims.", codes(EVERY))
     top.add_argument("-V", "--version", action="store_true", help="print the version and exit")
-    top.add_argument(
-        DEBUG,
-        action="store_true",
-        help="show the traceback of an error, also in your own code; goes with any command",
-    )
+    text = "show the traceback of an error, also in your own code; goes with any command"
+    top.add_argument(DEBUG, action="store_true", help=text)
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for name, text in COMMANDS.items():
         command = commands.add_parser(name, help=text)

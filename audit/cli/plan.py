@@ -17,30 +17,29 @@ from __future__ import annotations
 
 import argparse
 import math
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from typing import Any
 
-from dpassay.claims import DP, spelled
-from dpassay.cli.arguments.mechanisms import opened, wanted_of
-from dpassay.cli.arguments.options import data_of, settings_of
-from dpassay.cli.arguments.parser import (
-    Parser,
-    add_data,
-    add_option,
-    add_output,
-    add_sizes,
-    add_subject,
-    add_targets,
-    in_force,
-)
-from dpassay.cli.arguments.subject import claim_numbers
-from dpassay.cli.costs import cost_json, costs_of
+from dpassay.claims import DP, Claim, spelled
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.output.terminal import console, plain_table, print_json
+from dpassay.cli.mechanisms import claim_numbers, opened, wanted_of
+from dpassay.cli.parser import DATA, SIZES, SUBJECT, Parser, add, add_option, add_switch, in_force
+from dpassay.cli.settings import data_of, settings_of
+from dpassay.cli.terminal import console, plain_table, print_json
 from dpassay.config.load import Config
+from dpassay.engine.budget import Budget
+from dpassay.engine.planning import AuditCost, cost, draws_needed, ladder, measure
 from dpassay.engine.preflight import check
-from dpassay.errors import InvalidInput
+from dpassay.engine.searching.cost import SearchCost, search_cost
+from dpassay.engine.settings import Settings
+from dpassay.engine.wording import seen_words
+from dpassay.errors import InvalidInput, TargetError
+from dpassay.numerics import upper_number
 from dpassay.record.attack_record import renyi_name
+from dpassay.reports.shared.numbers import plural
+from dpassay.targets.groups import PairGroup, groups_for
+from dpassay.targets.guard import AuditTarget
 
 LADDER = (0.5, 1.0, 2.5, 5.0)
 """Leaks above the claim that attacks are planned for where none is asked for."""
@@ -51,17 +50,14 @@ EPSILON = "ε"
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(__doc__)
-    add_targets(command)
-    command.add_argument(
-        "--attack", action="store_true", help="plan `dpassay attack`: how many --models it needs"
-    )
-    add_option(command, "epsilon", text="with --attack: the claims")
+    add(command, "targets")
+    add_switch(command, "--attack", "plan `dpassay attack`: how many --models it needs")
+    add_option(command, "epsilon", "with --attack: the claims")
     add_option(command, "detect", shown="5 to 100 % above the claim")
-    add_option(command, "stop_early")
-    add_output(command, quiet=False)
-    add_subject(command)
-    add_sizes(command)
-    add_data(command)
+    add(command, "stop_early --json")
+    add(command, SUBJECT, "what is audited")
+    add(command, SIZES)
+    add(command, DATA, "data")
 
 
 def action(arguments: argparse.Namespace) -> int:
@@ -77,7 +73,7 @@ def action(arguments: argparse.Namespace) -> int:
     sampled = replace(config, values={**config.values, "mode": "monte-carlo"})
     settings = settings_of(sampled)
     wanted = wanted_of(arguments, config, mode=settings.mode)
-    if not wanted.of_pairs:
+    if None not in wanted.searches:
         raise InvalidInput(
             "--search: what a search can see is not known before it has run; for its "
             "cost use dpassay run --search ... --dry-run"
@@ -114,34 +110,43 @@ def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
     """Say how many target models it takes to see a leak by guesses at membership."""
     from dpassay.attacks.experiment.mechanisms import PROTECTED
     from dpassay.attacks.experiment.planning import VIEWS, at_the_claim, share_of
-    from dpassay.attacks.experiment.power import renyi_claim
+    from dpassay.attacks.experiment.power import GuessClaim, guesses_to_see, reach, renyi_claim
     from dpassay.attacks.repeated.run import bounds_of
 
     names, claims = dict.fromkeys(arguments.targets or PROTECTED), _claims(arguments, config)
     all_claims, alone = len(names) * len(claims), 1 - config.confidence
     alpha = share_of(all_claims, alone)
-    rows = [
-        row | {"at_the_claim": kept}
-        for claim in claims
-        for kept in [
-            at_the_claim(
-                claim.epsilon,
-                all_claims,
-                alone,
-                bounds_of(claim.epsilon) if claim.epsilon > 0 else 1,
-                delta=claim.delta,
-                promised=renyi_claim(claim, 1),
-            )
-        ]
-        for row in _rows(claim, config.detect, alpha)
-    ]
+    rows: list[dict[str, Any]] = []
+    needed = plain_table("claim", "one record", "one run", "--transcripts", "Rényi loss")
+    table = plain_table("claim", "to see a leak of", "--models", "cap then")
+    for claim in claims:
+        promised = renyi_claim(claim, 1)
+        bounds = bounds_of(claim.epsilon) if claim.epsilon > 0 else 1
+        kept = at_the_claim(
+            claim.epsilon, all_claims, alone, bounds, delta=claim.delta, promised=promised
+        )
+        held = promised or GuessClaim(allowed=claim.epsilon, delta=claim.delta)
+        loss = EPSILON if promised is None else renyi_name({"order": promised.order})
+        claimed, delta = held.allowed, claim.delta if promised is None else 0.0
+        short = f"{'' if promised is None else f'{loss} = '}{claimed:g}"
+        short += f", δ = {delta:g}" if delta else ""
+        needed.add_row(short, *(f"{n:,}" if n else "-" for n in kept.values()))
+        steps = [claimed + each for each in LADDER]
+        for leak in (None, *(steps if config.detect is None else [config.detect])):
+            models = guesses_to_see(held, leak, alpha=alpha)
+            if models == 0:
+                option = "--claim" if delta or promised is not None else "--epsilon"
+                raise InvalidInput(f"{option} = {claimed:g}: needs more than 10 million models")
+            shown = reach(held, models, alpha=alpha)
+            whole = "all there is" if leak is None else f"{leak:g}"
+            table.add_row(short, whole, f"{models:,}", f"{shown.cap:.3f}")
+            row = {"loss": loss, "claim": claimed, "delta": delta, "detect": leak, "alpha": alpha}
+            row |= {"models": models, "cap": shown.cap, "at_the_claim": kept}
+            row["detectable"] = shown.detectable if shown.detectable < math.inf else None
+            rows.append(row)
     if arguments.json:
         print_json(rows)
         return Exit.NOTHING
-    table = plain_table("claim", "to see a leak of", "--models", "cap then")
-    for row in rows:
-        leak = "all there is" if row["detect"] is None else f"{row['detect']:g}"
-        table.add_row(_short(row), leak, f"{row['models']:,}", f"{row['cap']:.3f}")
     out = console()
     out.print(
         f"Guesses at membership; mechanisms: {len(names)}, losses: {len(claims)}, and the "
@@ -159,9 +164,6 @@ def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
         "model; without --models, fresh answers take the place of those that are lacking, up to "
         "100,000 about each of the records chosen."
     )
-    needed = plain_table("claim", "one record", "one run", "--transcripts", "Rényi loss")
-    for name, each in {_short(row): row["at_the_claim"] for row in rows}.items():
-        needed.add_row(name, *(f"{n:,}" if n else "-" for n in each.values()))
     out.print(needed)
     return Exit.NOTHING
 
@@ -172,8 +174,7 @@ def _claims(arguments: argparse.Namespace, config: Config) -> list[DP]:
         return [DP(epsilon=epsilon) for epsilon in config.epsilon]
     if config.said("epsilon"):
         raise InvalidInput("--epsilon: cannot be combined with --claim")
-    numbers = claim_numbers(arguments.claim)
-    claim = spelled(numbers, "--claim", labels=True)
+    claim = spelled(claim_numbers(arguments.claim), "--claim", labels=True)
     if not isinstance(claim, DP) or not (claim.epsilon > 0 or claim.curve is not None):
         raise InvalidInput(
             f"--claim = '{arguments.claim}': with --attack it must be 'epsilon=E', "
@@ -182,36 +183,132 @@ def _claims(arguments: argparse.Namespace, config: Config) -> list[DP]:
     return [claim]
 
 
-def _short(row: dict[str, Any]) -> str:
-    named = "" if row["loss"] == EPSILON else f"{row['loss']} = "
-    return f"{named}{row['claim']:g}" + (f", δ = {row['delta']:g}" if row["delta"] else "")
+def dry_run(
+    targets: list[AuditTarget], data: PairGroup | None, settings: Settings, *, as_json: bool
+) -> int:
+    """Say what a run would do, and about how long it would take.
+
+    Nothing is audited and nothing written.
+    """
+    if settings.domain is not None:
+        for target in targets:
+            try:
+                told = f"{settings.domain.planned(target)}; no trials"
+            except TargetError as error:
+                told = f"error: {error.cause}"
+            console().print(f"{target.name}: {told}")
+        return Exit.NOTHING
+    plans = list(_plans(targets, data, settings))
+    if as_json:
+        print_json([facts for facts, _ in plans])
+        return Exit.NOTHING
+    for _, lines in plans:
+        for line in lines:
+            console().print(line)
+    return Exit.NOTHING
 
 
-def _rows(claim: DP, detect: float | None, alpha: float) -> list[dict[str, Any]]:
-    """A total leak, then the leaks that were asked for or those of the ladder."""
-    from dpassay.attacks.experiment.power import GuessClaim, guesses_to_see, reach, renyi_claim
+def _plans(
+    targets: list[AuditTarget], data: PairGroup | None, settings: Settings
+) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """Yield what each claim would cost, as JSON and in words; first those with pairs of their own.
 
-    promised = renyi_claim(claim, 1)
-    held = promised or GuessClaim(allowed=claim.epsilon, delta=claim.delta)
-    loss = EPSILON if promised is None else renyi_name({"order": promised.order})
-    claimed, delta = held.allowed, claim.delta if promised is None else 0.0
-    found = []
-    for leak in (None, *([claimed + each for each in LADDER] if detect is None else [detect])):
-        models = guesses_to_see(held, leak, alpha=alpha)
-        if models == 0:
-            option = "--claim" if delta or promised is not None else "--epsilon"
-            raise InvalidInput(f"{option} = {claimed:g}: needs more than 10 million models")
-        shown = reach(held, models, alpha=alpha)
-        found.append(
-            {
-                "loss": loss,
-                "claim": claimed,
-                "delta": delta,
-                "detect": leak,
-                "models": models,
-                "cap": shown.cap,
-                "detectable": shown.detectable if shown.detectable < math.inf else None,
-                "alpha": alpha,
-            }
+    Those whose worst pair is searched for have a budget of their own each.
+    """
+    alpha, every = 1 - settings.confidence, sum(len(target.claims) for target in targets)
+    share = Budget(
+        draws=settings.budget, alpha=alpha / max(1, every), stop_early=settings.stop_early
+    )
+    for target in targets:
+        if target.space is not None:
+            continue
+        groups = groups_for(target, data)
+        speed = measure(target, groups)
+        law = settings.mode != "monte-carlo" and target.has_law
+        for claim in target.claims:
+            planned = cost(target, claim, groups, share, speed)
+            facts = {"mechanism": target.name, "claim": str(claim), "law": law}
+            yield facts | cost_json(planned), list(_words(target.name, claim, planned, law=law))
+    for target in targets:
+        if target.space is None:
+            continue
+        budget = Budget(draws=settings.budget, alpha=alpha)
+        search = search_cost(target, target.space, budget, settings.seed)
+        for claim in target.claims:
+            facts = {"mechanism": target.name, "claim": str(claim), "search": asdict(search)}
+            first = f"{target.name}, {claim}: a search among {target.space.words}"
+            yield facts, [first, *_search_words(search, settings.search_seconds)]
+
+
+def _search_words(each: SearchCost, seconds: float | None) -> Iterator[str]:
+    yield (
+        f"  search: {plural(each.pairs, 'pair')} in {plural(each.families, 'family')}; at most "
+        f"{each.search:,} runs in {len(each.rounds)} rounds"
+    )
+    for number, (pairs, trials) in enumerate(each.rounds, 1):
+        yield f"    round {number}: {plural(pairs, 'pair')}, {trials:,} trials per side"
+    yield (
+        f"  certification: the worst pair, {each.draws:,} trials per side; at most "
+        f"{each.certification:,} runs"
+    )
+    yield (
+        f"  if it looks broken, a smaller pair is looked for: at most {each.shrinking:,} runs more"
+    )
+    yield f"  about {each.seconds:,.0f} s on one core for the runs, besides what learns from them"
+    if seconds is not None:
+        yield f"  the search ends after {seconds:g} s at the latest, before the certification"
+
+
+def _words(name: str, claim: Claim, each: AuditCost, *, law: bool) -> Iterator[str]:
+    yield f"{name}, {claim}: {each.pairs:,} pairs, {each.queries:,} queries, {each.cells:,} cells"
+    if law:
+        only = claim.computed
+        yield (
+            "  exact, without trials"
+            f"{'' if only else ', if its law is known for these data; else sampled as follows'}"
         )
-    return found
+        if only:
+            return
+    yield f"  screening: at least {each.screening:,} trials of each of {each.pairs + 1:,} datasets"
+    yield (
+        f"  certification: {each.certified:,} cells, {each.draws:,} trials per side; at most "
+        f"{each.trials:,} runs in all"
+    )
+    spent = each.spending
+    yield (
+        f"  alpha {spent.alpha:.3g}: lower bounds {spent.lower:.3g} ({spent.each_lower:.3g} "
+        f"each), upper bounds {spent.upper:.3g}, profiles {spent.profile:.3g}"
+    )
+    if spent.looks > 1:
+        yield (
+            f"  trials may end at {spent.looks - 1} looks before the last: e-processes "
+            f"{spent.sequential:.3g}, bounds on fresh trials then {spent.fresh:.3g}"
+        )
+    seen = seen_words(claim.quantity, each.sight.detectable, each.sight.frequency)
+    yield f"  detectable: {seen}, at one of these pairs (assumed; the run reports what it observed)"
+    yield f"  about {each.seconds:,.0f} s on one core"
+
+
+def costs_of(
+    target: AuditTarget, data: PairGroup, settings: Settings
+) -> list[tuple[float, AuditCost]]:
+    """Return what it costs to see each leak: the one that is asked for, or some above the claim."""
+    groups, claim = groups_for(target, data), target.claims[0]
+    speed, alpha = measure(target, groups), (1 - settings.confidence) / len(target.claims)
+    costs = []
+    for leak in ladder(target, claim) if settings.detect is None else (settings.detect,):
+        early = settings.stop_early
+        draws = draws_needed(target, claim, groups, leak, alpha, stop_early=early)
+        budget = Budget(draws=draws, alpha=alpha, stop_early=early)
+        costs.append((leak, cost(target, claim, groups, budget, speed)))
+    return costs
+
+
+def cost_json(each: AuditCost) -> dict[str, Any]:
+    """Return a cost as JSON values."""
+    seen = {"detectable": upper_number(each.sight.detectable), "sight": each.sight.as_json()}
+    return (
+        {name: value for name, value in asdict(each).items() if name != "sight"}
+        | {"spending": each.spending.as_json()}
+        | seen
+    )

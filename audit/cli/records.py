@@ -1,4 +1,4 @@
-"""Records by the name that a user gives: a file, or the folder of a run; else what was meant.
+"""Find the record for a path: a file or a run's folder; else say what was meant.
 
 What reads records of runs computes their bounds again, and takes time to import: records of
 theorems do without it.
@@ -22,7 +22,7 @@ def kind_of(text: str, argument: str = "RECORD") -> RecordKind:
     """Return the kind of record that a name stands for; that of a run where none can be told."""
     for kind in KINDS:
         with suppress(InvalidInput):
-            if kind.holds(located(text, argument, kind.files)):
+            if kind.holds(_located(text, argument, kind.files)):
                 return kind
     return RUNS
 
@@ -30,36 +30,15 @@ def kind_of(text: str, argument: str = "RECORD") -> RecordKind:
 def any_record(text: str) -> tuple[RecordKind, Record]:
     """Return the kind of a record, and the record, or say what the file is instead."""
     names = dict.fromkeys(name for kind in KINDS for name in kind.files)
-    path = located(text, "RECORD", tuple(names))
+    path = _located(text, "RECORD", tuple(names))
     kind = next((kind for kind in KINDS if kind.holds(path)), RUNS)
     return kind, kind.read(path)
 
 
 def record_of(kind: RecordKind, text: str, argument: str = "RECORD") -> tuple[Path, Record]:
     """Return the file of a record of a kind, and the record, or say what the file is instead."""
-    path = located(text, argument, kind.files)
+    path = _located(text, argument, kind.files)
     return path, kind.read(path, argument)
-
-
-def located(text: str, argument: str, names: tuple[str, ...]) -> Path:
-    """Return the file that a name stands for: itself, or the one record in a folder."""
-    path = Path(text)
-    if not _is(path, Path.exists):
-        raise InvalidInput(f"{argument} = '{text}': no such file{_elsewhere(path, names)}")
-    if not path.is_dir():
-        return path
-    found = [path / name for name in names if (path / name).is_file()]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise InvalidInput(
-            f"{argument} = '{text}': is a folder with {' and '.join(each.name for each in found)}; "
-            "must be one of them"
-        )
-    raise InvalidInput(
-        f"{argument} = '{text}': is a folder without {names[0]}; `dpassay run --out {text}` "
-        "writes one"
-    )
 
 
 def witness(text: str) -> dict[str, Any]:
@@ -67,12 +46,18 @@ def witness(text: str) -> dict[str, Any]:
     from dpassay.record.witness import read_witness
 
     path = Path(text)
-    if _is(path, Path.is_dir):
-        raise InvalidInput(f"WITNESS = '{text}': is a folder; {_witnesses(path)}")
+    folder = _is(path, Path.is_dir)
+    if folder or RUNS.holds(path):
+        place = path if folder else path.parent
+        place = place if place.name == "witnesses" else place / "witnesses"
+        found = sorted(place.glob("*.json"))
+        told = f"must be one of the {len(found)} files in '{place}'"
+        if len(found) < 2:
+            told = "must be a file in the folder witnesses/ of `dpassay run --out`"
+            told = f"did you mean '{found[0]}'?" if found else told
+        raise InvalidInput(f"WITNESS = '{text}': is a {'folder' if folder else 'record'}; {told}")
     if not _is(path, Path.exists):
         raise InvalidInput(f"WITNESS = '{text}': no such file")
-    if RUNS.holds(path):
-        raise InvalidInput(f"WITNESS = '{text}': is a record; {_witnesses(path.parent)}")
     return read_witness(path)
 
 
@@ -93,28 +78,29 @@ def sound(said: str) -> Iterator[None]:
         raise InvalidInput(f"{said}: is damaged: {why} ({error})") from error
 
 
-def _elsewhere(path: Path, names: tuple[str, ...]) -> str:
-    """Say where a record lies below this folder, or what writes one."""
-    found = [each for name in names for each in sorted(Path().glob(f"*/{name}"))]
-    if len(found) == 1:
-        return f"; did you mean '{found[0]}'?"
-    folder = path.parent if path.name == names[0] and path.parent != Path() else "DIR"
-    return f"; `dpassay run --out {folder}` writes {folder}/{names[0]}"
-
-
-def _witnesses(folder: Path) -> str:
-    """Say which files of a folder are witnesses."""
-    held = folder if folder.name == "witnesses" else folder / "witnesses"
-    found = sorted(held.glob("*.json"))
+def _located(text: str, argument: str, names: tuple[str, ...]) -> Path:
+    """Return the file that a name stands for: itself, or the one record in a folder."""
+    path, said = Path(text), f"{argument} = '{text}'"
+    if not _is(path, Path.exists):
+        below = [each for name in names for each in sorted(Path().glob(f"*/{name}"))]
+        if len(below) == 1:
+            raise InvalidInput(f"{said}: no such file; did you mean '{below[0]}'?")
+        folder = path.parent if path.name == names[0] and path.parent != Path() else "DIR"
+        hint = f"`dpassay run --out {folder}` writes {folder}/{names[0]}"
+        raise InvalidInput(f"{said}: no such file; {hint}")
+    if not path.is_dir():
+        return path
+    found = [name for name in names if (path / name).is_file()]
     if not found:
-        return "must be a file in the folder witnesses/ of `dpassay run --out`"
-    if len(found) == 1:
-        return f"did you mean '{found[0]}'?"
-    return f"must be one of the {len(found)} files in '{held}'"
+        hint = f"`dpassay run --out {text}` writes one"
+        raise InvalidInput(f"{said}: is a folder without {names[0]}; {hint}")
+    if len(found) > 1:
+        raise InvalidInput(f"{said}: is a folder with {' and '.join(found)}; must be one of them")
+    return path / found[0]
 
 
 def _is(path: Path, what: Callable[[Path], bool]) -> bool:
-    """Whether a path is a file or a folder; one that cannot be looked at is none."""
+    """Return whether a path is a file or a folder; one that cannot be looked at is none."""
     try:
         return what(path)
     except (OSError, ValueError):

@@ -24,8 +24,8 @@ import sys
 
 from dpassay.claims import claim_from_json
 from dpassay.cli import records
-from dpassay.cli.arguments.parser import Parser
 from dpassay.cli.exit_codes import Exit
+from dpassay.cli.parser import Parser
 from dpassay.errors import printable
 from dpassay.record.replay import replay
 from dpassay.record.trust import file_of, foreign, shown

@@ -18,13 +18,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpassay.cli.arguments.parser import Parser
 from dpassay.cli.exit_codes import Exit, of_attack, of_run
+from dpassay.cli.parser import Parser, add_switch
 from dpassay.cli.records import any_record, sound
 from dpassay.config.values import listed
 from dpassay.errors import InvalidInput
 from dpassay.record.files import read_json
-from dpassay.record.kinds import ATTACKS, RUNS, THEOREMS, RecordKind
+from dpassay.record.kinds import ATTACKS, RUNS, THEOREMS
 
 if TYPE_CHECKING:
     from dpassay.reports import Format
@@ -36,34 +36,14 @@ REPORTS = "html,md,json,junit"
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(__doc__)
-    command.add_argument(
-        "record",
-        metavar="RECORD",
-        help="record.json of a run, attack.json, theorems.json, or the folder of one of them",
-    )
-    command.add_argument(
-        "--format",
-        default=REPORTS,
-        metavar="LIST",
-        help=("any of html, md, json, junit, sarif, comment (default: %(default)s)"),
-    )
-    command.add_argument(
-        "-o",
-        "--out",
-        default="report",
-        metavar="DIR",
-        help="folder to write to (default: %(default)s)",
-    )
-    command.add_argument(
-        "--exit-code",
-        action="store_true",
-        help="exit with the code that the run of this record ended with",
-    )
-    command.add_argument(
-        "--allow-inconclusive",
-        action="store_true",
-        help="with --exit-code: exit with 0 instead of 4",
-    )
+    text = "record.json of a run, attack.json, theorems.json, or the folder of one of them"
+    command.add_argument("record", metavar="RECORD", help=text)
+    text = "any of html, md, json, junit, sarif, comment (default: %(default)s)"
+    command.add_argument("--format", default=REPORTS, metavar="LIST", help=text)
+    text = "folder to write to (default: %(default)s)"
+    command.add_argument("-o", "--out", default="report", metavar="DIR", help=text)
+    add_switch(command, "--exit-code", "exit with the code that the run of this record ended with")
+    add_switch(command, "--allow-inconclusive", "with --exit-code: exit with 0 instead of 4")
 
 
 def action(arguments: argparse.Namespace) -> int:
@@ -71,7 +51,15 @@ def action(arguments: argparse.Namespace) -> int:
     from dpassay import reports
 
     kind, record = any_record(arguments.record)
-    known = _formats(kind)
+    known: Mapping[str, Format] = reports.FORMATS
+    if kind is ATTACKS:
+        from dpassay.reports.attack import pages as of_attacks
+
+        known = of_attacks.FORMATS
+    elif kind is THEOREMS:
+        from dpassay.reports.theorems import pages as of_theorems
+
+        known = of_theorems.FORMATS
     whole = arguments.format == REPORTS and kind is not RUNS
     asked = ",".join(known) if whole else arguments.format
     formats = [str(word).strip() for word in listed(asked)]
@@ -88,21 +76,6 @@ def action(arguments: argparse.Namespace) -> int:
     for word in formats:
         sys.stderr.write(f"{word}: {Path(arguments.out) / known[word].filename}\n")
     return code if arguments.exit_code else Exit.NOTHING
-
-
-def _formats(kind: RecordKind) -> Mapping[str, Format]:
-    """Return the reports of a kind of record."""
-    if kind is ATTACKS:
-        from dpassay.reports.attack import pages as of_attacks
-
-        return of_attacks.FORMATS
-    if kind is THEOREMS:
-        from dpassay.reports.theorems import pages as of_theorems
-
-        return of_theorems.FORMATS
-    from dpassay import reports
-
-    return reports.FORMATS
 
 
 def _protections(record: Path) -> list[str] | None:

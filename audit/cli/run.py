@@ -45,38 +45,23 @@ import argparse
 import sys
 import time
 from contextlib import nullcontext, redirect_stdout
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpassay.cli.arguments.mechanisms import WantedMechanisms, opened, wanted_of, zoo_of
-from dpassay.cli.arguments.options import (
-    data_of,
-    records_of,
-    refuse_idle_limits,
-    settings_of,
-)
-from dpassay.cli.arguments.parser import (
-    Parser,
-    add_data,
-    add_foreign,
-    add_options,
-    add_output,
-    add_sizes,
-    add_subject,
-    add_targets,
-    codes,
-    in_force,
-)
-from dpassay.cli.costs import dry_run
 from dpassay.cli.exit_codes import EVERY, of_run
 from dpassay.cli.interrupts import interrupts
-from dpassay.cli.output.progress import Log, bars, foretell, silently
-from dpassay.cli.output.terminal import console
+from dpassay.cli.mechanisms import OF_SEARCH, WantedMechanisms, opened, wanted_of
+from dpassay.cli.parser import DATA, SIZES, SUBJECT, Parser, add, add_switch, codes, in_force
+from dpassay.cli.plan import dry_run
+from dpassay.cli.progress import Log, bars, foretell
 from dpassay.cli.sealed import sealed
+from dpassay.cli.settings import data_of, read_table, refuse_idle_limits, settings_of
 from dpassay.cli.shared import clear, command_of, deliver, write_sidecars
+from dpassay.cli.terminal import console
 from dpassay.config.load import Config
-from dpassay.data import Labelled
+from dpassay.data import Labelled, split
 from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
 from dpassay.engine.run import Baseline, assay, opened_cluster
@@ -87,72 +72,59 @@ from dpassay.record.files import exists
 from dpassay.record.kinds import RUNS
 from dpassay.record.places import add_places
 from dpassay.record.run_record import make_record
+from dpassay.search.spaces import space_of
 from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
+from dpassay.targets.resolve import AnswerKind, resolve
 from dpassay.targets.source import commit
 from dpassay.trials.isolation.limits import protections
 from dpassay.trials.ledger import Ledger
 
+DESCRIBING = (
+    *("process", "http", "parameters", "learner", "claim", "answers", *OF_SEARCH, "configured"),
+)
+"""Options that say what is audited; the zoo has its own functions, claims and data."""
 GO_ON = "; finished trials are in its ledger: go on with --resume"
 """What to do where the reports cannot be written."""
+WRITTEN = "write record.json, index.html, report.md, junit.xml, witnesses/ and cells.csv.gz there"
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(__doc__, codes(EVERY))
-    add_targets(command)
-    command.add_argument(
-        "--configured",
-        action="store_true",
-        help="fail instead of auditing the catalogue if there is no TARGET and no configuration",
+    add(command, "targets")
+    text = "fail instead of auditing the catalogue if there is no TARGET and no configuration"
+    add_switch(command, "--configured", text)
+    text = "audit broken mechanisms and their correct twins; TARGET names some (docs/zoo.md)"
+    command.add_argument("--catalogue", choices=("zoo",), help=text)
+    add(command, "--process --http")
+    add(command, SUBJECT, "what is audited")
+    keys = f"mode {SIZES} n domain budget detect stop_early"
+    how = add(command, keys, "how it is audited")
+    add_switch(how, "--dry-run", "show what would be done and what it would cost, and stop")
+    work = add(
+        command,
+        "jobs executor scheduler shard_timeout memory",
+        "how trials are run; no number depends on it",
     )
-    command.add_argument(
-        "--catalogue",
-        choices=("zoo",),
-        help="audit broken mechanisms and their correct twins; TARGET names some (docs/zoo.md)",
-    )
-    add_foreign(command)
-    add_subject(command)
-    how = command.add_argument_group("how it is audited")
-    add_options(how, "mode")
-    add_sizes(how)
-    add_options(how, "n", "domain", "budget", "detect", "stop_early")
-    how.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="show what would be done and what it would cost, and stop",
-    )
-    work = command.add_argument_group("how trials are run; no number depends on it")
-    add_options(work, "jobs", "executor", "scheduler", "shard_timeout", "memory")
-    work.add_argument(
-        "--resume",
-        action="store_true",
-        help="continue the run in DIR/ledger.sqlite of --out DIR; code and data must be the same",
-    )
-    add_data(command)
+    text = "continue the run in DIR/ledger.sqlite of --out DIR; code and data must be the same"
+    add_switch(work, "--resume", text)
+    add(command, DATA, "data")
     out = command.add_argument_group("output")
-    out.add_argument(
-        "--out",
-        metavar="DIR",
-        help=(
-            "write record.json, index.html, report.md, junit.xml, witnesses/ and cells.csv.gz there"
-        ),
-    )
-    add_output(out)
-    out.add_argument(
-        "-v", "--verbose", action="store_true", help="a line for every result, however many"
-    )
-    out.add_argument("--allow-inconclusive", action="store_true", help="exit with 0 instead of 4")
+    out.add_argument("--out", metavar="DIR", help=WRITTEN)
+    add(out, "--json --quiet")
+    add_switch(out, "-v --verbose", "a line for every result, however many")
+    add(out, "--allow-inconclusive")
 
 
 def action(arguments: argparse.Namespace) -> int:
     """Audit, print the table or the record, write the reports."""
     config = in_force(arguments)
-    directory = None if config.out is None else Path(config.out)
+    directory = config.folder
     if directory is not None and not arguments.dry_run:
         clear(directory)
     wanted = (
-        zoo_of(arguments, mode=config.mode)
+        _zoo_of(arguments, mode=config.mode)
         if arguments.catalogue
         else wanted_of(arguments, config, mode=config.mode)
     )
@@ -164,7 +136,7 @@ def action(arguments: argparse.Namespace) -> int:
     settings = settings_of(config, resume=arguments.resume)
     data, records, source = _data(config, wanted, settings)
     accepted = _accepted(None if arguments.dry_run else Path(config.baseline))
-    facts = {key: getattr(config, key) for key in ("seed", "confidence", "budget", "profile")}
+    facts = config.some("seed", "confidence", "budget", "profile")
     facts |= {"command": command_of(arguments, config), "commit": commit()}
     facts |= {"catalogue": not wanted.named, "data": source}
     with sealed(config, arguments.words) as changed:
@@ -173,8 +145,13 @@ def action(arguments: argparse.Namespace) -> int:
             check(targets, data, settings)
             if arguments.dry_run:
                 return dry_run(targets, data, settings, as_json=arguments.json)
-            if not arguments.quiet:
-                _foretell(targets, data, settings)
+            if not arguments.quiet and settings.domain is None:
+                sampled = (
+                    each.name
+                    for each in targets
+                    if each.space is None and (settings.mode == "monte-carlo" or not each.has_law)
+                )
+                foretell(sampled, settings.budget, 0 if data is None else len(data.queries))
             started, held = time.monotonic(), protections()
             results, complete = _audited(targets, data, settings, accepted, directory, arguments)
         spoiled = changed()
@@ -201,6 +178,32 @@ def action(arguments: argparse.Namespace) -> int:
     return of_run(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
+def _zoo_of(arguments: argparse.Namespace, *, mode: str) -> WantedMechanisms:
+    """Return the broken mechanisms that a command line names, or all, each before its twin."""
+    from dpassay.mechanisms.broken.zoo import specimens
+
+    if any(getattr(arguments, key) for key in DESCRIBING):
+        raise InvalidInput(f"--catalogue zoo: goes without {', '.join(DESCRIBING)}")
+    known = {each.name: each for each in specimens()}
+    for name in arguments.targets:
+        if name not in known:
+            raise InvalidInput(f"TARGET = '{name}': must be one of {', '.join(known)}")
+    members = []
+    for name in arguments.targets or known:
+        each = known[name]
+        space = space_of(each.data)
+        claim = replace(each.claim, relation=space.relation)
+        for called, function, told in (
+            (name, each.function, replace(claim, expected="refuted")),
+            (f"{name}-twin", each.twin, claim),
+        ):
+            address = f"{function.__module__}:{function.__name__}"
+            answers = AnswerKind(free=True, bits=each.bits)
+            target = resolve(address, None, (told,), answers, name=called)
+            members.append(replace(target, space=space))
+    return WantedMechanisms(mechanisms=(), named=True, mode=mode, members=tuple(members))
+
+
 def _data(
     config: Config, wanted: WantedMechanisms, settings: Settings
 ) -> tuple[PairGroup | None, int | Labelled, dict[str, Any] | None]:
@@ -210,21 +213,14 @@ def _data(
     """
     if settings.domain is not None:
         return None, settings.domain.n, None
-    if wanted.of_pairs:
+    if None in wanted.searches:
         data = data_of(config)
         return data, data.pairs.base, data.source
-    return None, *(records_of(config) if wanted.of_records else (0, None))
-
-
-def _foretell(targets: list[AuditTarget], data: PairGroup | None, settings: Settings) -> None:
-    """Say before the start that sampling takes long, if its size alone tells."""
-    if settings.domain is None:
-        sampled = (
-            each.name
-            for each in targets
-            if each.space is None and (settings.mode == "monte-carlo" or not each.has_law)
-        )
-        foretell(sampled, settings.budget, 0 if data is None else len(data.queries))
+    if any(each is not None and each.of_records for each in wanted.searches):
+        sizes = config.some("train", "queries", "seed")
+        parts = split(read_table(config), **sizes)
+        return None, parts.train, parts.source
+    return None, 0, None
 
 
 def _accepted(path: Path | None) -> Baseline:
@@ -252,7 +248,7 @@ def _audited(
     results: list[Result] = []
     path = None if directory is None else directory / "ledger.sqlite"
     alone = len(targets) == 1 or arguments.quiet
-    log = silently if alone or sys.stderr.isatty() else Log(sys.stderr)
+    log = None if alone or sys.stderr.isatty() else Log(sys.stderr)
     try:
         with (
             opened_cluster(settings) as cluster,
@@ -262,14 +258,14 @@ def _audited(
         ):
             for result in assay(targets, data, settings, progress, ledger, accepted, cluster):
                 results.append(result)
-                log(result)
+                if log is not None:
+                    log(result)
                 if result.verdict == "error" and not arguments.quiet:
                     detail = result.outcome.detail
                     detail = detail if arguments.debug else first_line(detail)
                     cause = ": ".join(filter(None, (result.outcome.reason, detail)))
-                    sys.stderr.write(
-                        printable(f"dpassay: {result.id}: error: {cause}", line=False) + "\n"
-                    )
+                    told = printable(f"dpassay: {result.id}: error: {cause}", line=False)
+                    sys.stderr.write(f"{told}\n")
             interrupts.wait()
     except KeyboardInterrupt:
         return results, False

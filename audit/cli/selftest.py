@@ -21,16 +21,14 @@ import argparse
 import platform
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-from dpassay.cli.arguments.parser import Parser, add_option, add_output
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.output.progress import bars
-from dpassay.cli.output.terminal import console
+from dpassay.cli.parser import Parser, add, add_option, add_switch
+from dpassay.cli.progress import bars
 from dpassay.cli.shared import deliver
+from dpassay.cli.terminal import console
 from dpassay.config.options import OPTIONS
 from dpassay.record.files import dumps, writable, write_text
-from dpassay.selftest.check import Check
 from dpassay.selftest.run import DEEP, DEFAULT, selftest
 
 SCHEMA = "dpassay/selftest/1"
@@ -39,12 +37,10 @@ SCHEMA = "dpassay/selftest/1"
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(__doc__)
-    command.add_argument(
-        "--deep", action="store_true", help="more trials, audits and claims; about five minutes"
-    )
-    add_option(command, "seed")
-    add_option(command, "out", text="write selftest.html and selftest.json there")
-    add_output(command)
+    add_switch(command, "--deep", "more trials, audits and claims; about five minutes")
+    add(command, "seed")
+    add_option(command, "out", "write selftest.html and selftest.json there")
+    add(command, "--json --quiet")
 
 
 def action(arguments: argparse.Namespace) -> int:
@@ -58,7 +54,18 @@ def action(arguments: argparse.Namespace) -> int:
     with bars(quiet=arguments.quiet) as progress:
         size = DEEP if arguments.deep else DEFAULT
         checks = list(selftest(size, seed=seed, progress=progress))
-    document = _document(checks, deep=arguments.deep, seed=seed)
+    deep = " --deep" if arguments.deep else ""
+    document = {
+        "schema": SCHEMA,
+        "passed": bool(checks) and all(check.passed for check in checks),
+        "checks": [check.as_json() for check in checks],
+        "facts": {
+            "command": f"dpassay selftest{deep} --seed {seed}",
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("dpassay", "numpy", "scipy")},
+            "machine": f"{platform.system()} {platform.machine()}",
+        },
+    }
 
     def write(folder: Path) -> None:
         write_text(folder / "selftest.json", dumps(document))
@@ -67,19 +74,3 @@ def action(arguments: argparse.Namespace) -> int:
     page = None if directory is None else directory / "selftest.html"
     deliver(document, page, write, lambda: print_checks(document, console()), arguments)
     return Exit.NOTHING if document["passed"] else Exit.FAILED
-
-
-def _document(checks: list[Check], *, deep: bool, seed: int) -> dict[str, Any]:
-    return {
-        "schema": SCHEMA,
-        "passed": bool(checks) and all(check.passed for check in checks),
-        "checks": [check.as_json() for check in checks],
-        "facts": {
-            "command": " ".join(
-                ["dpassay selftest", *(["--deep"] if deep else []), f"--seed {seed}"]
-            ),
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("dpassay", "numpy", "scipy")},
-            "machine": f"{platform.system()} {platform.machine()}",
-        },
-    }

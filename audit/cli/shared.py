@@ -25,14 +25,8 @@ from dpassay.record.kinds import RUNS
 from dpassay.record.witness import clearest, is_witness, make_witness
 
 ALONE = (
-    "--json",
-    "-q",
-    "--quiet",
-    "-v",
-    "--verbose",
-    "--resume",
-    "--allow-inconclusive",
-    "--configured",
+    *("--json", "-q", "--quiet", "-v", "--verbose"),
+    *("--resume", "--allow-inconclusive", "--configured"),
 )
 WITH_A_VALUE = ("--out", "--jobs", "--executor", "--scheduler", "--shard-timeout", "--memory")
 """Options that change nothing in a record."""
@@ -58,10 +52,9 @@ def command_of(arguments: argparse.Namespace, config: Config | None = None) -> s
         elif word not in ALONE and word.partition("=")[0] not in WITH_A_VALUE:
             kept.append(word)
     command, *kept = kept
-    environment = {} if config is None else config.said_by_environment()
     said = [
         TABLE[key].said(value)
-        for key, value in environment.items()
+        for key, value in ({} if config is None else config.said_by_environment()).items()
         if hasattr(arguments, key) and TABLE[key].flag not in WITH_A_VALUE
     ]
     return shlex.join(["dpassay", *command.split(), *said, *kept])
@@ -111,41 +104,6 @@ def deliver(
         sys.stderr.write(f"report: {page}\n")
 
 
-def write_sidecars(
-    directory: Path, results: list[Result], seconds: float, held: Sequence[str] = ()
-) -> None:
-    """Write what belongs beside a record: all cells, the circumstances, the witnesses.
-
-    `held` names what held the audited code back.
-    """
-    write_cells(directory, results)
-    _write_circumstances(directory, seconds=round(seconds, 3), protections=held)
-    written = set()
-    measured = [result.measured for result in results]
-    found = [
-        (name, make_witness(result, cell))
-        for each in (*results, *(other for other in measured if other is not None))
-        for result in each.findings or (each,)
-        for name, cell in ((result.id, None), (clearest_id(result.id), clearest(result)))
-        if cell is not None or name == result.id
-    ]
-    for name, witness in found:
-        if witness is not None:
-            path = directory / witness_file(name)
-            write_text(path, dumps(witness))
-            written.add(path)
-    for path in (directory / "witnesses").glob("*.json"):
-        if path not in written and is_witness(path):
-            path.unlink()  # of an earlier run into this folder
-
-
-def _write_circumstances(directory: Path, **told: Any) -> None:
-    """Write what may differ between equal runs."""
-    here = {"host": platform.node(), "system": platform.platform()}
-    told |= {**here, "python": platform.python_version()}
-    write_text(directory / "sidecar.json", json.dumps(told, indent=2, sort_keys=True) + "\n")
-
-
 def deliver_attacks(
     record: Mapping[str, Any],
     directory: Path | None,
@@ -173,3 +131,36 @@ def deliver_attacks(
 
     page = None if directory is None else directory / "attack.html"
     deliver(record, page, write, show, arguments)
+
+
+def write_sidecars(
+    directory: Path, results: list[Result], seconds: float, held: Sequence[str] = ()
+) -> None:
+    """Write what belongs beside a record: all cells, the circumstances, the witnesses.
+
+    `held` names what held the audited code back.
+    """
+    write_cells(directory, results)
+    _write_circumstances(directory, seconds=round(seconds, 3), protections=held)
+    written = set()
+    for each in (*results, *(each.measured for each in results if each.measured is not None)):
+        for result in each.findings or (each,):
+            cell = clearest(result)
+            witnesses = {result.id: make_witness(result, None)}
+            if cell is not None:
+                witnesses[clearest_id(result.id)] = make_witness(result, cell)
+            for name, witness in witnesses.items():
+                if witness is not None:
+                    path = directory / witness_file(name)
+                    write_text(path, dumps(witness))
+                    written.add(path)
+    for path in (directory / "witnesses").glob("*.json"):
+        if path not in written and is_witness(path):
+            path.unlink()  # of an earlier run into this folder
+
+
+def _write_circumstances(directory: Path, **told: Any) -> None:
+    """Write what may differ between equal runs."""
+    here = {"host": platform.node(), "system": platform.platform()}
+    told |= {**here, "python": platform.python_version()}
+    write_text(directory / "sidecar.json", json.dumps(told, indent=2, sort_keys=True) + "\n")

@@ -25,12 +25,11 @@ import argparse
 import sys
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
-from dpassay.cli.arguments.parser import Parser, add_option, add_output
 from dpassay.cli.exit_codes import Exit, of_run
-from dpassay.cli.output.terminal import console
+from dpassay.cli.parser import Parser, add, add_option, add_switch
 from dpassay.cli.shared import command_of, deliver
+from dpassay.cli.terminal import console
 from dpassay.config.options import OPTIONS
 from dpassay.record.files import dumps, witness_file, writable, write_text
 from dpassay.targets.source import commit
@@ -51,15 +50,15 @@ def add_arguments(command: Parser) -> None:
     run = actions.add_parser("run", help="check statements")
     run.describe("Check statements; all of them where none is named.")
     run.add_argument("names", nargs="*", metavar="NAME", help="a row, a statement or a paper")
-    run.add_argument("--deep", action="store_true", help="larger domains and more trials")
-    add_option(run, "seed")
-    add_option(run, "out", text="write theorems.html, .json, .xml (JUnit) and witnesses there")
+    add_switch(run, "--deep", "larger domains and more trials")
+    add(run, "seed")
+    add_option(run, "out", "write theorems.html, .json, .xml (JUnit) and witnesses there")
     for each in (listed, run):
         each.add_argument(
             "--paper", action="append", default=[], choices=list(PAPERS), help="of this paper"
         )
-    add_output(listed, quiet=False)
-    add_output(run)
+    add(listed, "--json")
+    add(run, "--json --quiet")
     replay = actions.add_parser("replay", help="measure the case of a witness again")
     replay.describe("Measure the case of a witness again.")
     replay.add_argument("witness", metavar="WITNESS", help="a file below witnesses/ of a run")
@@ -67,18 +66,24 @@ def add_arguments(command: Parser) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """List statements, check them, or measure a witness again."""
-    return int({"list": _list, "run": _run, "replay": _replay}[arguments.action](arguments))
+    if arguments.action == "run":
+        return _run(arguments)
+    if arguments.action == "list":
+        papers = arguments.paper or list(PAPERS)
+        told = dumps(as_json(papers)) if arguments.json else "\n".join((*lines(papers), ""))
+        sys.stdout.write(told)
+        return Exit.NOTHING
+    from dpassay.theorems.run import read_witness, replayed
 
-
-def _list(arguments: argparse.Namespace) -> int:
-    papers = arguments.paper or list(PAPERS)
-    sys.stdout.write(dumps(as_json(papers)) if arguments.json else "\n".join((*lines(papers), "")))
-    return Exit.NOTHING
+    row, case, witness = read_witness(Path(arguments.witness))
+    again = replayed(row, case)
+    sys.stdout.write(dumps({"id": row.key, "again": again, "same": again == witness}))
+    return Exit.NOTHING if again == witness else Exit.FAILED
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from dpassay import reports
-    from dpassay.cli.output.progress import bars
+    from dpassay import __version__, reports
+    from dpassay.cli.progress import bars
     from dpassay.reports.theorems.pages import FORMATS, print_rows
     from dpassay.theorems.run import check_rows, make_record, make_witness
 
@@ -95,7 +100,15 @@ def _run(arguments: argparse.Namespace) -> int:
         complete = True
     except KeyboardInterrupt:
         sys.stderr.write("dpassay: interrupted\n")
-    record = make_record(found, _facts(arguments, seed), complete=complete)
+    facts = {
+        "version": __version__,
+        "packages": {name: metadata.version(name) for name in ("numpy", "scipy")},
+        "commit": commit(),
+        "seed": seed,
+        "deep": arguments.deep,
+        "command": command_of(arguments),
+    }
+    record = make_record(found, facts, complete=complete)
 
     def write(folder: Path) -> None:
         reports.write(record, FORMATS, folder, FORMATS)
@@ -107,25 +120,3 @@ def _run(arguments: argparse.Namespace) -> int:
     page = None if directory is None else directory / "theorems.html"
     deliver(record, page, write, lambda: print_rows(record, console()), arguments)
     return of_run(record, allow_inconclusive=False)
-
-
-def _facts(arguments: argparse.Namespace, seed: int) -> dict[str, Any]:
-    from dpassay import __version__
-
-    return {
-        "version": __version__,
-        "packages": {name: metadata.version(name) for name in ("numpy", "scipy")},
-        "commit": commit(),
-        "seed": seed,
-        "deep": arguments.deep,
-        "command": command_of(arguments),
-    }
-
-
-def _replay(arguments: argparse.Namespace) -> int:
-    from dpassay.theorems.run import read_witness, replayed
-
-    row, case, witness = read_witness(Path(arguments.witness))
-    again = replayed(row, case)
-    sys.stdout.write(dumps({"id": row.key, "again": again, "same": again == witness}))
-    return Exit.NOTHING if again == witness else Exit.FAILED

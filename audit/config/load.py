@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dpassay.config.mechanisms import Configured, configured, known
+from dpassay.config.mechanisms import Configured, Suppression, configured, known, suppressions
 from dpassay.config.options import OPTIONS, TABLE
 from dpassay.config.profiles import PROFILES
-from dpassay.config.suppressions import Suppression, suppressions
 from dpassay.errors import InvalidInput, require
 
 FILE, PROJECT = "dpassay.toml", "pyproject.toml"
 PREFIX = "DPASSAY_"
+LISTS = ("mechanisms", "suppressions")
+"""Keys of a file that hold tables."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,15 @@ class Config:
             return self.values[key]
         raise AttributeError(key)
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the record and the reports."""
+        return None if self.out is None else Path(self.out)
+
+    def some(self, *keys: str) -> dict[str, Any]:
+        """Return the values of some options."""
+        return {key: self.values[key] for key in keys}
+
     def origin(self, key: str) -> str:
         """Where a value was said: a file, `environment`, `command line`, a profile or `default`."""
         return self.origins.get(key, "default")
@@ -48,13 +58,8 @@ class Config:
         return self.origin(key) == "command line"
 
     def said_by_environment(self) -> dict[str, Any]:
-        """Keys and values that no file and no command line holds."""
-        origins = self.origins.items()
-        return {key: self.values[key] for key, origin in origins if origin == "environment"}
-
-
-LISTS = ("mechanisms", "suppressions")
-"""Keys of a file that hold tables."""
+        """Return keys and values that no file and no command line holds."""
+        return self.some(*(key for key, at in self.origins.items() if at == "environment"))
 
 
 def load_config(
@@ -62,7 +67,7 @@ def load_config(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Config:
-    """Put together what is in force.
+    """Return what is in force.
 
     `given` is what the command line says, by key, checked already; None where it says nothing.
     The file is looked for in `folder`, by default the working directory; `environment` is by
@@ -71,17 +76,33 @@ def load_config(
     file, table = read_file(Path.cwd() if folder is None else folder) or (FILE, {})
     mechanisms = configured(table.get("mechanisms", []), file)
     passed = suppressions(table.get("suppressions", []), file)
+    known(table, (*OPTIONS, *LISTS), file)
+    of_file = {
+        key: OPTIONS[key].value(value, f"{file}: {key}")
+        for key, value in table.items()
+        if key not in LISTS
+    }
+    variables = sorted((os.environ if environment is None else environment).items())
+    # DPASSAY_SEED and so on; an empty variable says nothing
+    texts = {name: text for name, text in variables if name.startswith(PREFIX) and text}
+    keys = {PREFIX + key.upper(): key for key in OPTIONS}
+    known(texts, tuple(keys), "environment")
     layers = {
-        file: _from_file(table, file),
-        "environment": _from_environment(os.environ if environment is None else environment),
+        file: of_file,
+        "environment": {
+            keys[name]: OPTIONS[keys[name]].from_text(text, name) for name, text in texts.items()
+        },
         "command line": {key: value for key, value in (given or {}).items() if value is not None},
     }
     values: dict[str, Any] = {}
     origins = {key: file for key in LISTS if table.get(key)}
     for origin, layer in layers.items():
-        if "data" in layer and "label" not in layer and _is_built_in(layer["data"]):
-            values.pop("label", None)  # a column of the file that this layer leaves
-            origins.pop("label", None)
+        if "data" in layer and "label" not in layer:
+            from dpassay.data import BUILT_IN
+
+            if layer["data"] == BUILT_IN:  # it leaves the file, and its column
+                values.pop("label", None)
+                origins.pop("label", None)
         values |= layer
         origins |= dict.fromkeys(layer, origin)
     profile = values.get("profile", "default")
@@ -93,13 +114,6 @@ def load_config(
         suppressions=passed,
         origins=origins,
     )
-
-
-def _is_built_in(source: object) -> bool:
-    """Whether a run is to use the data that need no file; without data nothing is imported."""
-    from dpassay.data import BUILT_IN
-
-    return source == BUILT_IN
 
 
 def read_file(folder: Path) -> tuple[str, dict[str, Any]] | None:
@@ -136,22 +150,3 @@ def _toml(path: Path) -> dict[str, Any] | None:
     except (ValueError, RecursionError) as error:
         hint = "; texts stand in quotes" if str(error).startswith("Invalid value") else ""
         raise InvalidInput(f"{path.name}: is not valid TOML ({error}){hint}") from None
-
-
-def _from_file(table: dict[str, Any], file: str) -> dict[str, Any]:
-    known(table, (*OPTIONS, *LISTS), file)
-    return {
-        key: OPTIONS[key].value(value, f"{file}: {key}")
-        for key, value in table.items()
-        if key not in LISTS
-    }
-
-
-def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    """Read DPASSAY_SEED and so on; an empty variable says nothing."""
-    said = {
-        name: text for name, text in sorted(environment.items()) if name.startswith(PREFIX) and text
-    }
-    known(said, tuple(PREFIX + key.upper() for key in OPTIONS), "environment")
-    keys = {name: name.removeprefix(PREFIX).lower() for name in said}
-    return {keys[name]: OPTIONS[keys[name]].from_text(text, name) for name, text in said.items()}

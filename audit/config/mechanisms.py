@@ -1,23 +1,36 @@
-"""One mechanism of a configuration file.
+"""The lists of a configuration file: mechanisms to audit, and suppressions.
 
-What it is, what it claims and answers, its parameters, its name.
+A suppression is a regression that somebody has looked at, with a reason, until a day.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, TypeVar
 
 from dpassay.claims import SPELLINGS
 from dpassay.claims import spelled as claimed
+from dpassay.config.option import one_of, text
 from dpassay.config.options import OPTIONS
 from dpassay.config.values import is_value, spelled
 from dpassay.errors import InvalidInput, is_real, near, require
 
+T = TypeVar("T")
 LONGEST_NAME = 60
 MOST_LISTED = 12
 """So many keys are listed in a message."""
+KEYS = ("target", "claim", "answers", "search", "together", "output", "parameters", "name")
+CLAIMS = "{ epsilon = E }, { epsilon = E, delta = D }, { mu = M } or { gamma = G }, with numbers"
+VALUES = "a number, a text, true, false, or a list or table of these, finite ones"
+KINDS = ("refuted", "failed", "vanished", "repointed", "weakened", "rose", "blinder")
+"""Kinds of regressions; see `dpassay.record.compare.REGRESSIONS`."""
+SIZED = ("refuted", "rose", "blinder")
+"""Those that are larger or smaller."""
+LONGEST = timedelta(days=366)
+"""No suppression is for longer: somebody has to look again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,21 +55,32 @@ class Configured:
         return self.name or self.target
 
     def as_json(self) -> dict[str, Any]:
-        """What was written down, without what was left open."""
+        """Return what was written down, without what was left open."""
         written = {name: getattr(self, name) for name in ("target", "name", *KEYS[1:-1])}
         return {name: value for name, value in written.items() if value}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppression:
+    """One regression that is let pass.
+
+    `up_to` is the largest size of a `dpassay.record.compare.Difference` that passes.
+    """
+
+    result: str  # id of the result, as the comparison shows it
+    kind: str  # one of `KINDS`
+    reason: str
+    expires: date  # the last day on which it is let pass
+    up_to: float | None = None  # any size by default
+
+    def __str__(self) -> str:
+        up_to = "" if self.up_to is None else f", up to {self.up_to:g}"
+        return f"{self.kind} of {self.result} (until {self.expires}{up_to}: {self.reason})"
+
+
 def configured(entries: Any, file: str) -> tuple[Configured, ...]:
     """Read the mechanisms of a configuration file; no two may have one name."""
-    tables = isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)
-    require(
-        tables,
-        f"{file}: mechanisms",
-        entries,
-        "tables [[mechanisms]] ([[tool.dpassay.mechanisms]] in pyproject.toml)",
-    )
-    read = tuple(_entry(entry, f"{file}, mechanism {k}") for k, entry in enumerate(entries, 1))
+    read = _tables(entries, file, "mechanism", _mechanism)
     taken: dict[str, str] = {}
     for each in read:
         if each.called in taken:
@@ -68,53 +92,53 @@ def configured(entries: Any, file: str) -> tuple[Configured, ...]:
     return read
 
 
+def suppressions(entries: Any, file: str) -> tuple[Suppression, ...]:
+    """Read the suppressions of a configuration file."""
+    return _tables(entries, file, "suppression", _suppression)
+
+
 def known(keys: Mapping[str, Any], names: Any, where: str) -> None:
     """Raise `InvalidInput`, with a suggestion, if a key is none of the names."""
     for key in keys:
         if key not in names:
-            close = near(key, names)
-            hint = f"did you mean '{close}'?" if close else f"known keys: {_first(names)}"
+            more = "" if len(names) <= MOST_LISTED else ", ... (`dpassay config --show` lists them)"
+            close, first = near(key, names), ", ".join(list(names)[:MOST_LISTED])
+            hint = f"did you mean '{close}'?" if close else f"known keys: {first}{more}"
             raise InvalidInput(f"{where}: {key}: no such key; {hint}")
 
 
-def _first(names: Any) -> str:
-    """List names; of many, the first."""
-    listed = list(names)
-    more = ", ... (`dpassay config --show` lists them)" if len(listed) > MOST_LISTED else ""
-    return f"{', '.join(listed[:MOST_LISTED])}{more}"
+def _tables(
+    entries: Any, file: str, noun: str, read: Callable[[dict[str, Any], str], T]
+) -> tuple[T, ...]:
+    tables = isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)
+    allowed = f"tables [[{noun}s]] ([[tool.dpassay.{noun}s]] in pyproject.toml)"
+    require(tables, f"{file}: {noun}s", entries, allowed)
+    return tuple(read(entry, f"{file}, {noun} {k}") for k, entry in enumerate(entries, 1))
 
 
-KEYS = ("target", "claim", "answers", "search", "together", "output", "parameters", "name")
-
-
-def _entry(entry: dict[str, Any], where: str) -> Configured:
+def _mechanism(entry: dict[str, Any], where: str) -> Configured:
     known(entry, KEYS, where)
     if "target" not in entry:
         raise InvalidInput(
             f"{where}: target is missing: must be a name of `dpassay list`, or module:object of "
             "your own"
         )
-    entry = entry | {"answers": _answers(entry["answers"])} if "answers" in entry else entry
+    answers = entry.get("answers")
+    if isinstance(answers, list) and answers:
+        entry = entry | {"answers": ",".join(map(str, answers))}
     for key in ("target", "answers", "name"):
-        text = entry.get(key, "text")
-        require(isinstance(text, str) and text != "", f"{where}: {key}", text, "a text")
+        said = entry.get(key, "text")
+        require(isinstance(said, str) and said != "", f"{where}: {key}", said, "a text")
     name, parameters = entry.get("name"), entry.get("parameters", {})
     plain = name is None or (
         name.isprintable() and name.strip() == name and len(name) <= LONGEST_NAME
     )
     require(plain, f"{where}: name", name, f"one line of at most {LONGEST_NAME} characters")
-    require(
-        isinstance(parameters, dict), f"{where}: parameters", parameters, "a table like { r = 5 }"
-    )
+    table = isinstance(parameters, dict)
+    require(table, f"{where}: parameters", parameters, "a table like { r = 5 }")
     for parameter, value in parameters.items():
-        allowed = "a number, a text, true, false, or a list or table of these, finite ones"
         plain = isinstance(value, float) or is_value(value)  # alone it is kept as a text
-        require(plain, f"{where}: parameters.{parameter}", value, allowed)
-    said = {
-        key: OPTIONS[key].value(entry[key], f"{where}: {key}")
-        for key in ("search", "together", "output")
-        if entry.get(key) is not None
-    }
+        require(plain, f"{where}: parameters.{parameter}", value, VALUES)
     return Configured(
         target=entry["target"],
         claim=_claim(entry.get("claim"), where),
@@ -122,30 +146,44 @@ def _entry(entry: dict[str, Any], where: str) -> Configured:
         parameters={parameter: spelled(value) for parameter, value in parameters.items()},
         name=name,
         where=where,
-        **said,
+        **{
+            key: OPTIONS[key].value(entry[key], f"{where}: {key}")
+            for key in ("search", "together", "output")
+            if entry.get(key) is not None
+        },
     )
-
-
-def _answers(answers: Any) -> Any:
-    """Return a list of labels as the text it would be after `--answers`."""
-    return ",".join(map(str, answers)) if isinstance(answers, list) and answers else answers
 
 
 def _claim(claim: Any, where: str) -> dict[str, float] | None:
     if claim is None:
         return None
-    allowed = (
-        "{ epsilon = E }, { epsilon = E, delta = D }, { mu = M } or { gamma = G }, with numbers"
-    )
-    numbers = (
-        isinstance(claim, dict)
-        and set(claim) in SPELLINGS
-        and all(is_real(value) for value in claim.values())
-    )
-    require(numbers, f"{where}: claim", claim, allowed)
+    numbers = isinstance(claim, dict) and set(claim) in SPELLINGS
+    require(numbers and all(map(is_real, claim.values())), f"{where}: claim", claim, CLAIMS)
     found = {name: float(value) for name, value in claim.items()}
     try:
         claimed(found, where, labels="gamma" not in found or found["gamma"] <= 1)
     except InvalidInput as error:
         raise InvalidInput(f"{where}: {error}") from None
     return found
+
+
+def _suppression(entry: dict[str, Any], where: str) -> Suppression:
+    names = ("result", "kind", "reason", "expires")
+    known(entry, (*names, "up_to"), where)
+    for key in names:
+        if key not in entry:
+            raise InvalidInput(f"{where}: {key} is missing: a suppression needs {', '.join(names)}")
+    for row in (text("result"), one_of("kind", KINDS), text("reason")):
+        row.value(entry[row.key], f"{where}: {row.key}")
+    day, most = entry["expires"], entry.get("up_to")
+    whole = isinstance(day, date) and not isinstance(day, datetime)
+    require(whole, f"{where}: expires", day, "a date like 2027-01-31, without quotes")
+    last = datetime.now(tz=UTC).date() + LONGEST
+    allowed = f"at most a year ahead, {last} at the latest"
+    require(day <= last, f"{where}: expires", day.isoformat(), allowed)
+    if most is not None:
+        allowed = f"left out, unless kind is one of {', '.join(SIZED)}"
+        require(entry["kind"] in SIZED, f"{where}: up_to", most, allowed)
+        finite = is_real(most) and 0 <= most < math.inf
+        require(finite, f"{where}: up_to", most, "a finite number >= 0")
+    return Suppression(**entry)

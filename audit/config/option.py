@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from dpassay.config.values import listed
 from dpassay.errors import is_count, is_real, near, require
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Option:
     """One option: `--key` with hyphens on the command line, `DPASSAY_KEY` in the environment.
 
@@ -22,7 +23,7 @@ class Option:
     kind: Callable[[Any], Any]  # makes a value of a text
     holds: Callable[[Any], bool]  # whether a value is allowed
     allowed: str  # in words
-    help: str  # for `--help` and the page
+    help: str = ""  # for `--help` and the page
     default: Any = None  # None where there is none, or where the profile says it
     shown: str = ""  # the default in words
     metavar: str | None = None  # what stands for a value in `--help`
@@ -48,7 +49,7 @@ class Option:
 
     def value(self, value: Any, argument: str) -> Any:
         """Check a value and return it in its type."""
-        self._require(value, argument)
+        self._require(value, argument, value)
         return self.kind(value)
 
     def from_text(self, text: str, argument: str) -> Any:
@@ -60,64 +61,66 @@ class Option:
         self._require(value, argument, text if isinstance(value, tuple) else value)
         return value
 
-    def _require(self, value: Any, argument: str, shown: Any = None) -> None:
-        """Raise `InvalidInput`, with what was perhaps meant, if a value is not allowed."""
-        shown = value if shown is None else shown
+    def _require(self, value: Any, argument: str, shown: Any) -> None:
         if not self.holds(value):
             meant = self.meant(shown)
             require(False, argument, shown, f"{self.allowed}; {meant}" if meant else self.allowed)
 
 
-def count(key: str, least: int, most: int | None = None, why: str = "", **row: Any) -> Option:
+def count(key: str, least: int, most: float = math.inf, *, why: str = "", **row: Any) -> Option:
     """Return the row of a whole number from `least` to `most`; `why` says why not more."""
-    allowed = f"an integer >= {least}" if most is None else f"an integer from {least} to {most:,}"
-    holds = lambda value: is_count(value, least) and (most is None or value <= most)  # noqa: E731
-
-    meant = lambda value: why if most is not None and is_count(value, most) else ""  # noqa: E731
+    allowed = (
+        f"an integer >= {least}" if most == math.inf else f"an integer from {least} to {most:,}"
+    )
+    meant = lambda value: why if is_count(value, least) and value > most else ""  # noqa: E731
     usual: dict[str, Any] = {"metavar": "N", "meant": meant}
-    return Option(key=key, kind=int, holds=holds, allowed=allowed, **usual | row)
+    return Option(
+        key, int, lambda value: is_count(value, least) and value <= most, allowed, **usual | row
+    )
 
 
-def number(key: str, holds: Callable[[float], bool], allowed: str, **row: Any) -> Option:
-    """Return the row of a number that fulfils a condition."""
-    known = lambda value: is_real(value) and holds(value)  # noqa: E731
-    return Option(key=key, kind=float, holds=known, allowed=allowed, **row)
+def number(key: str, interval: str, **row: Any) -> Option:
+    """Return the row of a number in an interval like '[0.5, 1)'; `inf` stands for no limit."""
+    low, high = map(float, interval[1:-1].split(","))
+
+    def holds(value: Any) -> bool:
+        inside = is_real(value) and low <= value <= high
+        return (
+            inside and (value > low or interval[0] == "[") and (value < high or interval[-1] == "]")
+        )
+
+    least = f"a finite number {'>=' if interval[0] == '[' else '>'} {low:g}"
+    allowed = least if high == math.inf else f"a number in {interval}"
+    return Option(key, float, holds, **{"allowed": allowed} | row)
 
 
-def one_of(key: str, words: tuple[str, ...], **row: Any) -> Option:
+def one_of(key: str, words: Iterable[str], **row: Any) -> Option:
     """Return the row of one of a few words."""
-    holds = lambda value: isinstance(value, str) and value in words  # noqa: E731
-    meant = lambda value: f"did you mean '{close}'?" if (close := near(str(value), words)) else ""  # noqa: E731
-    allowed = f"one of {', '.join(words)}"
-    return Option(key=key, kind=str, holds=holds, allowed=allowed, meant=meant, **row)
+    known = tuple(words)
+    meant = lambda value: f"did you mean '{close}'?" if (close := near(str(value), known)) else ""  # noqa: E731
+    holds = lambda value: isinstance(value, str) and value in known  # noqa: E731
+    return Option(key, str, holds, f"one of {', '.join(known)}", meant=meant, **row)
 
 
 def several(key: str, one: Option, allowed: str, **row: Any) -> Option:
     """Return the row of a list; its items are values of another row, each of them once."""
     each: Callable[[Any], Any] = str.strip if one.kind is str else one.kind
     kind = lambda given: tuple(dict.fromkeys(map(each, listed(given))))  # noqa: E731
-    holds = lambda value: (  # noqa: E731
-        isinstance(value, tuple) and bool(value) and all(map(one.holds, value))
-    )
-    return Option(
-        key=key,
-        kind=kind,
-        holds=holds,
-        allowed=f"{allowed}, separated by commas",
-        **{"metavar": "LIST"} | row,
-    )
+    holds = lambda value: isinstance(value, tuple) and value != () and all(map(one.holds, value))  # noqa: E731
+    return Option(key, kind, holds, f"{allowed}, separated by commas", **{"metavar": "LIST"} | row)
 
 
 def text(key: str, **row: Any) -> Option:
     """Return the row of a text that is not empty."""
-    holds = lambda value: isinstance(value, str) and value.strip() != ""  # noqa: E731
-    return Option(key=key, kind=str, holds=holds, allowed="a text", **row)
+    return Option(
+        key, str, lambda value: isinstance(value, str) and value.strip() != "", "a text", **row
+    )
 
 
-def switch(key: str, **row: Any) -> Option:
+def switch(key: str, *, default: bool = False, **row: Any) -> Option:
     """Return the row of what is on or off."""
     words = {"true": True, "false": False}
     kind = lambda given: given if isinstance(given, bool) else words[str(given).lower()]  # noqa: E731
+    usual: dict[str, Any] = {"default": default, "shown": str(default).lower(), "switch": True}
     holds = lambda value: isinstance(value, bool)  # noqa: E731
-    usual: dict[str, Any] = {"default": False, "shown": "false", "switch": True}
-    return Option(key=key, kind=kind, holds=holds, allowed="true or false", **usual | row)
+    return Option(key, kind, holds, "true or false", **usual | row)

@@ -1,75 +1,57 @@
-"""What a search draws from, in the one small language for parameters.
+"""What a search draws from, and what one run returns, as texts or tables.
 
-`answers,size=5`, `scalars,low=0,high=1`, `records`, `table,file=people.csv` or
-`{name="answers", size=5}`. See `dpassay.search.spaces` and `dpassay.search.tables`, which say what
-the parameters mean.
+A search is `answers,size=5`, `scalars,low=0,high=1`, `records`, `table,file=people.csv` or
+`{name="answers", size=5}`; see `dpassay.search.spaces` and `dpassay.search.tables`. An output is
+`label`, or the values that occur: `yes,no`, `[0, 1, 2]`; see `dpassay.search.declared`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpassay.config.values import listed, named_table, named_text
+from dpassay.config.option import Option, switch, text
+from dpassay.config.values import BEGINS, listed, named_table, named_text, value_of, written
 from dpassay.errors import InvalidInput, is_real, near
 
 if TYPE_CHECKING:
     from dpassay.data import Labelled
     from dpassay.search.proposals.proposal import Space
 
-ALLOWED = "answers,size=N or scalars,low=A,high=B or records or table,file=F"
-
-
-@dataclass(frozen=True, slots=True)
-class ParameterKind:
-    """How a parameter is read from a text, and what it must be."""
-
-    read: Callable[[str], Any]
-    holds: Callable[[Any], bool]
-    allowed: str
-
-
-WHOLE = ParameterKind(
-    lambda text: int(text.replace("_", "")), lambda value: type(value) is int, "an integer"
-)
-NUMBER = ParameterKind(float, is_real, "a number")
-TRUTH = ParameterKind(
-    lambda text: {"true": True, "false": False}[text.lower()],
-    lambda value: type(value) is bool,
-    "true or false",
-)
-TEXT = ParameterKind(str, lambda value: isinstance(value, str) and value != "", "a text")
-LIST = ParameterKind(
-    lambda text: [float(each) for each in listed(text)],
-    lambda value: isinstance(value, list) and all(map(is_real, value)),
-    "a list of numbers like [0, 0.5, 1]",
-)
-KINDS = {
-    **dict.fromkeys(("size", "asked"), WHOLE),
-    **dict.fromkeys(("sensitivity", "low", "high"), NUMBER),
-    **dict.fromkeys(("fixed", "bits"), TRUTH),
-    **dict.fromkeys(("file", "label", "relation", "group"), TEXT),
-    "values": LIST,
-}
-"""What each parameter is; `bits` is about the answers, see `FunctionMechanism`."""
+SEARCHES = "answers,size=N or scalars,low=A,high=B or records or table,file=F"
+OUTPUTS = "label, number, vector, sequence or text, or two or more values like yes,no"
 PARAMETERS = {
     "answers": ("size", "sensitivity", "low", "high", "bits"),
     "scalars": ("low", "high", "size", "values", "fixed", "bits"),
     "records": ("fixed", "asked", "bits"),
     "table": ("file", "label", "relation", "group", "fixed", "asked", "bits"),
 }
-"""What each kind of data is told."""
+"""What each kind of data is told; `bits` is about the answers, see `FunctionMechanism`."""
 NEEDED = {"answers": ("size",), "scalars": ("low", "high"), "records": (), "table": ("file",)}
+ROWS = {
+    row.key: row
+    for row in (
+        *(Option(key, int, lambda n: type(n) is int, "an integer") for key in ("size", "asked")),
+        *(Option(key, float, is_real, "a number") for key in ("sensitivity", "low", "high")),
+        *(switch(key) for key in ("fixed", "bits")),
+        *(text(key) for key in ("file", "label", "relation", "group")),
+        Option(
+            "values",
+            lambda given: [float(each) for each in listed(given)],
+            lambda given: isinstance(given, list) and all(map(is_real, given)),
+            "a list of numbers like [0, 0.5, 1]",
+        ),
+    )
+}
+"""What each parameter is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchConfig:
-    """What a search draws from, as it was said.
-
-    Its name is 'answers', 'scalars', 'records' or 'table'.
-    """
+    """What a search draws from: 'answers', 'scalars', 'records' or 'table', and its parameters."""
 
     name: str
     parameters: dict[str, Any]  # in their types
@@ -85,16 +67,6 @@ class SearchConfig:
     def has_queries(self) -> bool:
         """Whether there are points at which a function may be asked."""
         return self.name in ("records", "table")
-
-    @property
-    def fixed(self) -> bool:
-        """Whether every dataset that it proposes has as many records."""
-        return bool(self.parameters.get("fixed", False))
-
-    @property
-    def bits(self) -> bool:
-        """Whether the low bits of floats are looked at too."""
-        return bool(self.parameters.get("bits", False))
 
     def space(self, records: Labelled | None) -> Space:
         """Return what it draws from; `records` are those of the run's data."""
@@ -122,7 +94,7 @@ def search_of(given: str | Mapping[str, Any], argument: str) -> SearchConfig:
         said = said if isinstance(given, str) else named_text(given, argument)
         return _read(given, argument, said)
     except InvalidInput as error:
-        raise InvalidInput(f"{argument} = '{said}': must be {ALLOWED}; {error}") from None
+        raise InvalidInput(f"{argument} = '{said}': must be {SEARCHES}; {error}") from None
 
 
 def search_text(given: str | Mapping[str, Any]) -> str:
@@ -132,7 +104,7 @@ def search_text(given: str | Mapping[str, Any]) -> str:
 
 
 def search_meant(given: Any) -> str:
-    """Say what is wrong with a search; empty where nothing is."""
+    """Return what is wrong with a search; empty where nothing is."""
     if not isinstance(given, (str, Mapping)):
         return 'write it in quotes, or as a table like {name="answers", size=5}'
     try:
@@ -160,7 +132,12 @@ def _read(given: str | Mapping[str, Any], argument: str, said: str) -> SearchCon
     for key in NEEDED[name]:
         if key not in parameters:
             raise InvalidInput(f"{key} is missing")
-    values = {key: _value(key, value, KINDS[key]) for key, value in parameters.items()}
+    values = {
+        key: ROWS[key].from_text(value, key)
+        if isinstance(value, str)
+        else ROWS[key].value(value, key)
+        for key, value in parameters.items()
+    }
     found = SearchConfig(name=name, parameters=values, argument=argument, said=said)
     if not found.of_records:
         found.space(None)  # says what is out of range
@@ -169,13 +146,45 @@ def _read(given: str | Mapping[str, Any], argument: str, said: str) -> SearchCon
     return found
 
 
-def _value(key: str, value: Any, kind: ParameterKind) -> Any:
-    found = value
-    if isinstance(value, str):
+def output_text(given: Any) -> str:
+    """Return the text that stands for a declared output: a kind, or a list of TOML."""
+    from dpassay.search.declared import VALUES, output_of
+
+    found = output_of(output_said(given))
+    assert found is not None  # a text or a list says something
+    return written(output_said(given)) if found.kind == VALUES else found.kind
+
+
+def output_meant(given: Any) -> str:
+    """Return what is wrong with a declared output; another tool's `--output` is a folder."""
+    if not isinstance(given, (str, list)):
+        return "write it in quotes, or as a list like [0, 1]"
+    try:
+        output_text(given)
+    except InvalidInput as error:
+        if "TOML" in str(error):
+            return 'write ["a", "b"]'
+        folder = isinstance(given, str) and (given.isidentifier() or "/" in given)
+        hint = f"a folder is --out {given}" if folder else "this is neither"
+        return str(error).partition("; ")[2] or hint
+    return ""
+
+
+def output_said(given: Any) -> Any:
+    """Return what `dpassay.audit` takes: a word, or the list of values that a text spells."""
+    if not isinstance(given, str):
+        return given
+    said = given.strip()
+    if said.startswith(BEGINS):
+        return value_of(said, "output")
+    if "," not in said:
+        return said
+    items: list[Any] = [item.strip() for item in said.split(",")]
+    for place, item in enumerate(items):
         try:
-            found = kind.read(value)
-        except (ValueError, KeyError, TypeError):
-            found = None
-    if found is None or not kind.holds(found):
-        raise InvalidInput(f"{key} = {value!r}: must be {kind.allowed}")
-    return found
+            value = tomllib.loads(f"value = {item}").get("value")
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, (bool, int, float)):
+            items[place] = value
+    return items

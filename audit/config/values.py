@@ -19,13 +19,13 @@ from dpassay.errors import InvalidInput
 
 BEGINS = ("[", "{", '"', "'")
 """What a list, a table and a quoted text begin with; any other text is taken as it stands."""
+EXAMPLE = 'write [0.1, 1] or {name="soft-majority", r=5}'
+AWKWARD = frozenset(",={[\"'\n")
+"""What the short spelling of a table cannot hold in a value."""
 
 
 def value_of(text: str, argument: str) -> Any:
-    """Read one value; a text that begins like no list, table or quoted text stays a text.
-
-    Messages say that it stood at `argument`.
-    """
+    """Return the value of a text; one that begins like no list, table or quoted text stays."""
     text = text.strip()
     if not text.startswith(BEGINS):
         return text
@@ -40,16 +40,10 @@ def value_of(text: str, argument: str) -> Any:
     return found["value"]
 
 
-EXAMPLE = 'write [0.1, 1] or {name="soft-majority", r=5}'
-
-
 def spelled(value: Any) -> Any:
-    """Write a number or a truth value as the text it would be after `-p`.
+    """Return a number or a truth value as the text after `-p`; texts, lists and tables stay.
 
-    Texts, lists and tables stay.
-
-    A parameter takes its type from the mechanism, so 1, 1.0 and the text 1 are the same to a
-    parameter that is a number.
+    A parameter takes its type from the mechanism, so 1, 1.0 and the text 1 are the same to it.
     """
     if isinstance(value, bool):
         return str(value).lower()
@@ -57,26 +51,18 @@ def spelled(value: Any) -> Any:
 
 
 def is_value(value: Any) -> bool:
-    """Whether a value is one that a parameter may have.
-
-    A finite number, a text, true, false, or a list or table of these.
-    """
+    """Return whether a parameter may have a value: JSON without null, infinities and NaN."""
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, dict):
         return all(isinstance(key, str) and is_value(each) for key, each in value.items())
-    return (
-        all(map(is_value, value))
-        if isinstance(value, list)
-        else isinstance(value, (bool, int, str))
-    )
+    if isinstance(value, list):
+        return all(map(is_value, value))
+    return isinstance(value, (bool, int, str))
 
 
 def listed(given: Any) -> list[Any]:
-    """Return the items of a list.
-
-    Of a TOML list, of texts separated by commas, or of a list that is one already.
-    """
+    """Return the items of a TOML list, of texts separated by commas, or of a list."""
     found = value_of(given, "list") if isinstance(given, str) else given
     if isinstance(found, str):
         return found.split(",")
@@ -102,20 +88,17 @@ def assignment(text: str, argument: str) -> tuple[str, str]:
 
 
 def named_table(given: str | Mapping[str, Any], argument: str) -> tuple[str, dict[str, Any]]:
-    """Read a name and its parameters: `{name="soft-majority", r=5}`, or `soft-majority,r=5`.
-
-    A table may have been read already. Parameters are returned as they were written.
-    """
+    """Read a name and its parameters: `{name="soft-majority", r=5}`, or `soft-majority,r=5`."""
     found = value_of(given, argument) if isinstance(given, str) else dict(given)
     if isinstance(found, str):
         name, *settings = (part.strip() for part in found.split(","))
-        try:
-            return name, dict(assignment(setting, "") for setting in settings)
-        except InvalidInput:
-            wrong = next(each for each in settings if not all(map(str.strip, each.partition("="))))
-            raise InvalidInput(
-                f"{argument} = '{given}': '{wrong}' must have the form name=value"
-            ) from None
+        parts = [tuple(map(str.strip, each.partition("="))) for each in settings]
+        for setting, part in zip(settings, parts, strict=True):
+            if not all(part):
+                raise InvalidInput(
+                    f"{argument} = '{given}': '{setting}' must have the form name=value"
+                )
+        return name, {key: value for key, _, value in parts}
     if not isinstance(found, dict) or not isinstance(found.get("name"), str) or not is_value(found):
         shown = given if isinstance(given, str) else written(dict(given))
         raise InvalidInput(
@@ -143,15 +126,8 @@ def named_text(given: str | Mapping[str, Any], argument: str) -> str:
     return written({"name": name} | parameters)
 
 
-AWKWARD = frozenset(",={[\"'\n")
-"""What the short spelling of a table cannot hold in a value."""
-
-
 def written(value: Any) -> str:
-    """Write a value of TOML down, as dpassay does in commands and records.
-
-    `{name="soft-majority", r="5"}`.
-    """
+    """Return a value as TOML, as commands and records have it: `{name="soft-majority", r="5"}`."""
     if isinstance(value, dict):
         plain = re.compile(r"[A-Za-z0-9_-]*[A-Za-z0-9][A-Za-z0-9_-]*")
         names = (key if plain.fullmatch(key) else written(key) for key in value)

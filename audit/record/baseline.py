@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.claims import Claim
-from dpassay.config.suppressions import Suppression
+from dpassay.config.mechanisms import Suppression
 from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput
 from dpassay.record.attack_record import BROKEN, UNEXAMINED, UNSEEN, told_of_claims

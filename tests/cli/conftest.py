@@ -53,3 +53,11 @@ def undrawn() -> Iterator[None]:
     """No pictures as long as a test lasts."""
     with without_pictures():
         yield
+
+
+def line(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the one line that is said of wrong usage."""
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    return said.strip().removeprefix("dpassay: error: ")

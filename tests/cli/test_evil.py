@@ -179,17 +179,8 @@ def run(
     entry = '[[mechanisms]]\nname = "{}"\ntarget = "{}"\nclaim = {{ epsilon = 1.0 }}\n'
     folder.joinpath("dpassay.toml").write_text("\n".join(entry.format(*place) for place in places))
     given = [
-        "run",
-        "--profile",
-        "quick",
-        "--train",
-        "20",
-        "--queries",
-        "2",
-        "--budget",
-        "1000",
-        "--json",
-        *words,
+        *("run", "--profile", "quick", "--train", "20", "--queries", "2", "--budget", "1000"),
+        *("--json", *words),
     ]
     found = subprocess.run(
         [programs / "python", "-m", "dpassay", *given],
@@ -246,8 +237,7 @@ def test_what_hangs_is_stopped_and_the_others_go_on(tmp_path: Path, warm: Path) 
 
 @pytest.mark.slow
 def test_what_a_mechanism_prints_is_told_once_with_its_number_and_is_no_part_of_the_record(
-    tmp_path: Path,
-    warm: Path,
+    tmp_path: Path, warm: Path
 ) -> None:
     code, record, stderr = run(warm, tmp_path, ["evil:says_much"])
     assert code == 4

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.cli.output.progress import StagePace, duration, foretell
+from dpassay.cli.progress import StagePace, duration, foretell
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.targets.groups import silent
@@ -62,9 +62,7 @@ def test_what_comes_before_the_first_report_tells_no_pace(
     assert capsys.readouterr().err == ""
 
 
-def test_a_stage_that_begins_anew_has_a_pace_of_its_own(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_stage_that_begins_anew_has_a_pace_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     """The next group of pairs: 10 seconds for the 500 of the one before are no pace of this one."""
     clock = Clock()
     pace = StagePace(silent, clock)

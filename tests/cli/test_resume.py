@@ -43,16 +43,8 @@ def other(data, queries, size, rng):
 """
 """Slow while a file `slow` is there, so that the same source goes on at full speed."""
 WORDS = [
-    "run",
-    "mine:predict",
-    "mine:other",
-    "--claim",
-    "epsilon=3",
-    "--mode",
-    "monte-carlo",
-    "--data",
-    "mine.csv",
-    "--label",
+    *("run", "mine:predict", "mine:other", "--claim", "epsilon=3", "--mode", "monte-carlo"),
+    *("--data", "mine.csv", "--label"),
 ]
 WORDS += ["answer", "--train", "10", "--queries", "2", "--budget", "6000", "-q"]
 DATA = "size,answer\n" + "".join(f"{i},{i % 2}\n" for i in range(30))
@@ -397,8 +389,7 @@ def interrupted(
         start_new_session=True,
         # a shell in the background ignores it
         preexec_fn=lambda: signal.signal(  # noqa: PLW1509
-            signal.SIGINT,
-            signal.default_int_handler,
+            signal.SIGINT, signal.default_int_handler
         ),
     )
     workers: list[int] = []

@@ -17,32 +17,12 @@ from dpassay.targets.catalogue import ENTRIES
 from tests.cli.conftest import without_pictures
 
 MAJORITY = [
-    "run",
-    "soft-majority",
-    "--mode",
-    "exhaustive",
-    "-p",
-    "epsilon=1",
-    "-p",
-    "r=3",
-    "--n",
-    "3",
-    "--domain",
-    "1",
+    *("run", "soft-majority", "--mode", "exhaustive", "-p", "epsilon=1", "-p", "r=3", "--n", "3"),
+    *("--domain", "1"),
 ]
 WALK = [
-    "run",
-    "projected-walk",
-    "--mode",
-    "exhaustive",
-    "-p",
-    "epsilon=1",
-    "-p",
-    "T=3",
-    "--n",
-    "5",
-    "--domain",
-    "3",
+    *("run", "projected-walk", "--mode", "exhaustive", "-p", "epsilon=1", "-p", "T=3"),
+    *("--n", "5", "--domain", "3"),
 ]
 QUICK = ["run", "--profile", "quick", "-q"]
 SMALL = ["--train", "40", "--queries", "3", "-p", "r=5"]
@@ -91,16 +71,8 @@ def test_a_changed_witness_is_not_reproduced(folder: Path) -> None:
 @pytest.mark.parametrize("mode", ["exact", "monte-carlo"])
 def test_twice_the_claim_is_refuted_and_the_claim_itself_is_not(mode: str, folder: Path) -> None:
     twice = [
-        "run",
-        "soft-majority",
-        *SMALL,
-        "-p",
-        "epsilon=1",
-        "--claim",
-        "epsilon=0.5",
-        "--mode",
-        mode,
-        "-q",
+        *("run", "soft-majority", *SMALL, "-p", "epsilon=1", "--claim", "epsilon=0.5"),
+        *("--mode", mode, "-q"),
     ]
     assert main([*twice, "--out", "twice"]) == 1
     assert record_of(folder / "twice")["results"][0]["verdict"] == "refuted"  # type: ignore[index]
@@ -109,7 +81,7 @@ def test_twice_the_claim_is_refuted_and_the_claim_itself_is_not(mode: str, folde
     assert main([*correct, "--out", "correct"]) == 0
     assert (
         record_of(  # type: ignore[index]
-            folder / "correct",
+            folder / "correct"
         )["results"][0]["verdict"]
         == "not refuted"
     )
@@ -203,17 +175,8 @@ def test_inconclusive_unless_allowed(folder: Path) -> None:
 
 def test_known_refutation_that_is_not_found_means_the_harness_is_blind(folder: Path) -> None:
     blind = [
-        "run",
-        "soft-majority-overview",
-        "--mode",
-        "monte-carlo",
-        "--budget",
-        "100",
-        "--train",
-        "40",
-        "--queries",
-        "2",
-        "-q",
+        *("run", "soft-majority-overview", "--mode", "monte-carlo", "--budget", "100"),
+        *("--train", "40", "--queries", "2", "-q"),
     ]
     assert main([*blind, "--allow-inconclusive"]) == 3
 
@@ -255,17 +218,8 @@ def test_own_function_on_own_data(folder: Path) -> None:
         + "".join(f"{'ab'[i % 2]},{i},{'no' if i % 2 else 'yes'}\n" for i in range(30))
     )
     words = [
-        "run",
-        "mine:predict",
-        "--data",
-        "mine.csv",
-        "--label",
-        "answer",
-        "--queries",
-        "1",
-        "--train",
-        "10",
-        "-q",
+        *("run", "mine:predict", "--data", "mine.csv", "--label", "answer", "--queries", "1"),
+        *("--train", "10", "-q"),
     ]
     assert main([*words, "--claim", "epsilon=1", "--out", "out"]) == 1
     record = record_of(folder / "out")
@@ -280,16 +234,8 @@ def test_a_failing_mechanism_does_not_take_the_others_with_it(folder: Path) -> N
     assert (
         main(
             [
-                "run",
-                "broken:predict",
-                "projected-walk",
-                "--claim",
-                "epsilon=1",
-                "--profile",
-                "quick",
-                "--out",
-                "out",
-                "-q",
+                *("run", "broken:predict", "projected-walk", "--claim", "epsilon=1"),
+                *("--profile", "quick", "--out", "out", "-q"),
             ]
         )
         == 3
@@ -297,7 +243,7 @@ def test_a_failing_mechanism_does_not_take_the_others_with_it(folder: Path) -> N
     verdicts = [
         result["verdict"]
         for result in record_of(  # type: ignore[attr-defined]
-            folder / "out",
+            folder / "out"
         )["results"]
     ]
     assert verdicts == ["error", "not refuted"]
@@ -337,5 +283,5 @@ def test_stale_witnesses_of_an_earlier_run_are_removed(folder: Path) -> None:
 def test_the_command_of_the_record_leaves_out_where_it_was_written(folder: Path) -> None:
     assert main([*WALK, "--out", "out", "-q"]) == 0
     assert record_of(folder / "out")["run"]["command"] == " ".join(  # type: ignore[index]
-        ["dpassay", *WALK],
+        ["dpassay", *WALK]
     )

@@ -10,6 +10,7 @@ import pytest
 
 from dpassay.cli.main import main
 from dpassay.record.schemas import fault
+from tests.cli.conftest import line
 
 pytestmark = pytest.mark.usefixtures("few_pairs", "undrawn")
 
@@ -49,14 +50,6 @@ def record(path: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(Path(path, "record.json").read_text(encoding="utf-8"))
     assert fault(found, "record") == ""
     return found
-
-
-def line(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Return the one line that is said of wrong usage."""
-    assert main(words) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    return said.strip().removeprefix("dpassay: error: ")
 
 
 ALLOWED = "must be answers,size=N or scalars,low=A,high=B or records or table,file=F"

@@ -23,15 +23,8 @@ def none(data, queries, size, rng): return np.full((size, len(queries)), None)
 def honest(data, queries, size, rng): return rng.integers(0, 2, (size, len(queries)))
 """
 ON_PEOPLE = [
-    "--claim",
-    "epsilon=1",
-    "--data",
-    "people.csv",
-    "--label",
-    "income",
-    "--profile",
-    "quick",
-    "-q",
+    *("--claim", "epsilon=1", "--data", "people.csv", "--label", "income", "--profile", "quick"),
+    *("-q"),
 ]
 
 EXHAUSTIVE = ["run", "projected-walk", "--mode", "exhaustive", "--n", "2", "--domain", "1", "-q"]
@@ -112,14 +105,8 @@ def test_an_empty_file_name_is_not_the_built_in_data(traps: Path) -> None:
     assert (
         main(
             [
-                "run",
-                "traps:honest",
-                "--claim",
-                "epsilon=1",
-                "--data",
-                "breast-cancer",
-                "--label",
-                "income",
+                *("run", "traps:honest", "--claim", "epsilon=1", "--data", "breast-cancer"),
+                *("--label", "income"),
             ]
         )
         == 2
@@ -202,17 +189,8 @@ def test_the_exit_code_of_a_record(folder: Path) -> None:
 
 def test_a_tiny_refutation_replays_as_one(folder: Path) -> None:
     words = [
-        "run",
-        "projected-walk",
-        "-p",
-        "epsilon=1e-9",
-        "--claim",
-        "epsilon=1e-10",
-        "--profile",
-        "quick",
-        "-q",
-        "--out",
-        "out",
+        *("run", "projected-walk", "-p", "epsilon=1e-9", "--claim", "epsilon=1e-10"),
+        *("--profile", "quick", "-q", "--out", "out"),
     ]
     assert main(words) == 1
     (claimed,) = (

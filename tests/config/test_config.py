@@ -245,10 +245,7 @@ def test_parameters_and_answers_may_be_lists_and_tables(tmp_path: Path) -> None:
             MECHANISM + "claim = { epsilon = '1' }",
             "claim = {'epsilon': '1'}: must be { epsilon = E }, ",
         ),
-        (
-            MECHANISM + f"claim = {{ epsilon = 1{'0' * 400} }}",
-            "000...: must be { epsilon = E }, ",
-        ),
+        (MECHANISM + f"claim = {{ epsilon = 1{'0' * 400} }}", "000...: must be { epsilon = E }, "),
         (MECHANISM + "answers = []", "dpassay.toml, mechanism 1: answers = []: must be a text"),
         (
             MECHANISM + "parameters = 5",

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dpassay.config.suppressions import KINDS
+from dpassay.config.mechanisms import KINDS
 from tests.fuzz.corpus import RUNS
 from tests.fuzz.mutations import damaged
 from tests.fuzz.reading import nonsense

@@ -6,16 +6,22 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from tests.conftest import once
+from tests.gate.composite import ShardResult, run_action
 from tests.plugin.demo import CONFIG, make_project
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+Staged = Callable[..., ShardResult]
 IDENTITY = {
     f"GIT_{who}_{what}": f"a@{what}"
     for who in ("AUTHOR", "COMMITTER")
@@ -114,6 +120,27 @@ def tools(tmp_path: Path, warm: Path) -> Tools:
 def stub(tmp_path: Path) -> Tools:
     """A dpassay that does what a test wants, and a pip that installs nothing."""
     return _tools(tmp_path, STUB)
+
+
+@pytest.fixture
+def staged(demo: Path, stub: Tools, tmp_path: Path) -> Staged:
+    """The action with a dpassay whose exit codes and pages are given."""
+
+    def run(
+        inputs: Mapping[str, str] | None = None,
+        *,
+        report: str = "the report\n",
+        comparison: str = "the comparison\n",
+        **codes: str,
+    ) -> ShardResult:
+        (tmp_path / "pages").mkdir(exist_ok=True)
+        (tmp_path / "pages/report.md").write_text(report)
+        (tmp_path / "comparison.md").write_text(comparison)
+        pages = {"PAGES": str(tmp_path / "pages"), "COMPARISON": str(tmp_path / "comparison.md")}
+        given = {"RUN_EXIT": "0", "BASELINE_EXIT": "0"} | pages | codes
+        return run_action(ACTION, ROOT, demo, stub.environment(**given), inputs)
+
+    return run
 
 
 def _tools(tmp_path: Path, dpassay: str) -> Tools:

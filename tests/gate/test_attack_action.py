@@ -3,47 +3,28 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.gate.composite import ShardResult, run_action
-from tests.gate.conftest import ROOT, Tools
+from tests.gate.composite import run_action
+from tests.gate.conftest import ACTION, ROOT, Staged, Tools
 
-ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 WORDS = "soft-majority --epsilon 1"
-
-
-@pytest.fixture
-def staged(demo: Path, stub: Tools, tmp_path: Path) -> Callable[..., ShardResult]:
-    """The action with a dpassay whose exit codes are given; the audit finds nothing."""
-
-    def run(inputs: Mapping[str, str], **codes: str) -> ShardResult:
-        (tmp_path / "pages").mkdir(exist_ok=True)
-        (tmp_path / "pages/report.md").write_text("the report\n")
-        (tmp_path / "comparison.md").write_text("the comparison\n")
-        held = {"PAGES": str(tmp_path / "pages"), "COMPARISON": str(tmp_path / "comparison.md")}
-        given = {"RUN_EXIT": "0", "BASELINE_EXIT": "0"} | held | codes
-        return run_action(ACTION, ROOT, demo, stub.environment(**given), inputs)
-
-    return run
 
 
 def calls(stub: Tools) -> list[str]:
     return [call for call in stub.called("dpassay") if "attack" in call]
 
 
-def test_without_the_input_nothing_is_attacked(
-    staged: Callable[..., ShardResult], stub: Tools
-) -> None:
+def test_without_the_input_nothing_is_attacked(staged: Staged, stub: Tools) -> None:
     assert ACTION["inputs"]["attack"]["default"] == ""
     assert staged({}).code == 0
     assert calls(stub) == []
 
 
-def test_what_is_called(staged: Callable[..., ShardResult], stub: Tools) -> None:
+def test_what_is_called(staged: Staged, stub: Tools) -> None:
     done = staged({"attack": WORDS, "baseline": "check"})
     assert done.code == 0
     report = "<report> <report/attack/attack.json> <-o> <report/attack> <--exit-code>"
@@ -57,7 +38,7 @@ def test_what_is_called(staged: Callable[..., ShardResult], stub: Tools) -> None
     assert calls(stub)[-1] == f"{report} <--allow-inconclusive>"
 
 
-def test_inputs_are_words_and_no_script(staged: Callable[..., ShardResult], stub: Tools) -> None:
+def test_inputs_are_words_and_no_script(staged: Staged, stub: Tools) -> None:
     staged({"attack": "$(touch hacked) ; rm *"})
     assert calls(stub)[0] == "<attack> <$(touch> <hacked)> <;> <rm> <*> <--out> <report/attack>"
 
@@ -77,7 +58,7 @@ def test_inputs_are_words_and_no_script(staged: Callable[..., ShardResult], stub
     ],
 )
 def test_the_worst_code_is_left_with(
-    staged: Callable[..., ShardResult], run: int, attack: int, said: int, check: int, code: int
+    staged: Staged, run: int, attack: int, said: int, check: int, code: int
 ) -> None:
     codes = {"ATTACK_EXIT": str(attack), "ATTACK_SAID": str(said), "ATTACK_CHECK": str(check)}
     codes |= {"RUN_EXIT": str(run), "REPORT_EXIT": str(run)}
@@ -88,9 +69,7 @@ def test_the_worst_code_is_left_with(
     assert done.code == (code if (run, attack, said) != (0, 0, 0) else 0)
 
 
-def test_an_old_record_of_attacks_is_no_pass(
-    staged: Callable[..., ShardResult], demo: Path
-) -> None:
+def test_an_old_record_of_attacks_is_no_pass(staged: Staged, demo: Path) -> None:
     (demo / "report/attack").mkdir(parents=True)
     (demo / "report/attack/attack.json").write_text("{}")
     done = staged({"attack": WORDS}, ATTACK_RECORD="no")

@@ -12,8 +12,8 @@ import yaml
 from pre_commit.clientlib import load_config
 
 from dpassay.reports import DEFAULT, FORMATS
-from tests.gate.conftest import BIN, ROOT, Tools
-from tests.gate.test_action import ACTION, action
+from tests.gate.conftest import ACTION, BIN, ROOT, Tools
+from tests.gate.test_action import action
 from tests.gate.test_gitlab import JOB, job
 from tests.plugin.demo import GOOD, HALF
 

@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.gate.composite import ShardResult, run_action
-from tests.gate.conftest import ROOT, Tools
+from tests.gate.composite import run_action
+from tests.gate.conftest import ACTION, ROOT, Staged, Tools
 
-ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 COIN = "dwork-feldman-2018/theorem-4.3/coin"
-
-
-@pytest.fixture
-def staged(demo: Path, stub: Tools, tmp_path: Path) -> Callable[..., ShardResult]:
-    """The action with a dpassay whose exit codes are given; the audit finds nothing."""
-
-    def run(inputs: Mapping[str, str], **codes: str) -> ShardResult:
-        (tmp_path / "pages").mkdir(exist_ok=True)
-        (tmp_path / "pages/report.md").write_text("the report\n")
-        (tmp_path / "comparison.md").write_text("the comparison\n")
-        held = {"PAGES": str(tmp_path / "pages"), "COMPARISON": str(tmp_path / "comparison.md")}
-        given = {"RUN_EXIT": "0", "BASELINE_EXIT": "0"} | held | codes
-        return run_action(ACTION, ROOT, demo, stub.environment(**given), inputs)
-
-    return run
 
 
 def calls(stub: Tools) -> list[str]:
     return [call for call in stub.called("dpassay") if "theorem" in call]
 
 
-def test_what_is_called(staged: Callable[..., ShardResult], stub: Tools) -> None:
+def test_what_is_called(staged: Staged, stub: Tools) -> None:
     assert staged({}).code == 0
     assert calls(stub) == []
     assert staged({"theorems": f"{COIN} --deep", "baseline": "check"}).code == 0
@@ -49,7 +32,7 @@ def test_what_is_called(staged: Callable[..., ShardResult], stub: Tools) -> None
     ("run", "theorems", "check", "code"), [(0, 1, 0, 1), (0, 0, 2, 2), (0, 3, 4, 3), (4, 0, 0, 4)]
 )
 def test_the_worst_code_is_left_with(
-    staged: Callable[..., ShardResult], run: int, theorems: int, check: int, code: int
+    staged: Staged, run: int, theorems: int, check: int, code: int
 ) -> None:
     codes = {"RUN_EXIT": str(run), "REPORT_EXIT": str(run), "THEOREM_EXIT": str(theorems)}
     codes |= {"THEOREM_CHECK": str(check)}

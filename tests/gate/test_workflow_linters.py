@@ -21,6 +21,7 @@ SCRIPTS = ("ci/gate.sh", "ci/chromium.sh", "ci/publish/comment.sh", "ci/release.
 WORKFLOW = ".github/workflows/2.yml"
 """That of docs/ci.md with two jobs."""
 BLOCK = re.compile(r"^```yaml\n# (\.github/\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PINNED = r"(actions|github)/[a-z/-]+@[0-9a-f]{40}"
 PAGES = (ROOT / "README.md", ROOT / "docs" / "ci.md")
 
 
@@ -158,6 +159,17 @@ def test_shellcheck_sees_a_fault(
 def test_a_wrong_name_is_seen(copied: Path, file: str, part: str, instead: str, said: str) -> None:
     plant(copied, file, part, instead)
     assert any(said in line for line in name_faults(copied))
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_scripts_hold_no_expression_uses_are_pinned_and_inputs_are_used(name: str) -> None:
+    text = (ROOT / name).read_text("utf-8")
+    action = read(ROOT / name)
+    for step in action["runs"]["steps"]:
+        assert "${{" not in step.get("run", "")
+        assert "uses" not in step or re.fullmatch(PINNED, step["uses"])
+    assert set(re.findall(r"inputs\.([\w-]+)", text)) == set(action["inputs"])
+    assert all(facts["description"] for facts in action["inputs"].values())
 
 
 def test_no_workflow_may_more_than_it_says(copied: Path) -> None:

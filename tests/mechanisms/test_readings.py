@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from dpassay.cli.arguments.mechanisms import WantedMechanisms, targets_of
 from dpassay.cli.main import main
+from dpassay.cli.mechanisms import WantedMechanisms, targets_of
 from dpassay.config.mechanisms import Configured
 from dpassay.targets.catalogue import ENTRIES, READINGS
 from dpassay.targets.resolve import resolve

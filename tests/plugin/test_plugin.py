@@ -248,7 +248,7 @@ def test_nothing_but_the_options_is_imported_before_it_is_used(
         "    loaded = {name for name in sys.modules if name.partition('.')[0] in ('dpassay', "
         "'numpy', 'scipy')}\n"
         "    options = {'dpassay.config', 'dpassay.config.option', 'dpassay.config.options', "
-        "'dpassay.config.values', 'dpassay.config.searches', 'dpassay.config.outputs', "
+        "'dpassay.config.values', 'dpassay.config.searches', "
         "'dpassay.config.profiles'}\n"
         "    options.add('dpassay.errors')\n"
         "    assert loaded <= {'dpassay', 'dpassay.pytest_plugin'} | options\n"

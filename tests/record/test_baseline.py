@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dpassay.config.suppressions import Suppression
+from dpassay.config.mechanisms import Suppression
 from dpassay.errors import InvalidInput
 from dpassay.record.baseline import judge, require_same, without_curves
 from dpassay.record.compare import compare

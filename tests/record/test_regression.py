@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dpassay.claims import DP
-from dpassay.config.suppressions import KINDS
+from dpassay.config.mechanisms import KINDS
 from dpassay.errors import InvalidInput
 from dpassay.record.compare import compare
 from dpassay.record.comparer import ALPHA, NEWS, REGRESSIONS

@@ -10,6 +10,7 @@ import pytest
 
 from dpassay.cli.main import main
 from dpassay.record.schemas import fault
+from tests.cli.conftest import line
 
 CODE = """
 def loud(data, rng):
@@ -33,14 +34,6 @@ def result(path: str) -> dict[str, Any]:
     assert fault(found, "record") == ""
     (only,) = found["results"]
     return only  # type: ignore[no-any-return]
-
-
-def line(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Return the one line that is said of wrong usage."""
-    assert main(words) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    return said.strip().removeprefix("dpassay: error: ")
 
 
 SAID = {

@@ -11,6 +11,7 @@ import pytest
 from dpassay.cli.main import main
 from dpassay.engine.searching import search as searched
 from dpassay.record.schemas import fault
+from tests.cli.conftest import line
 
 CODE = """
 def loud(data, rng):
@@ -42,14 +43,6 @@ def searched_by(path: str) -> Any:
     found = json.loads(Path(path, "record.json").read_text(encoding="utf-8"))
     assert fault(found, "record") == ""
     return found["results"][0]["searched"]
-
-
-def line(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Return the one line that is said of wrong usage."""
-    assert main(words) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    return said.strip().removeprefix("dpassay: error: ")
 
 
 def test_the_report_says_that_time_ended_it_and_its_witness_replays(

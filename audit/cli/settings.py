@@ -8,7 +8,7 @@ from typing import Any
 from dpassay.config.load import Config
 from dpassay.config.options import TABLE
 from dpassay.csv_files import shown
-from dpassay.data import BUILT_IN, Labelled, Table, load, split
+from dpassay.data import BUILT_IN, Table, load, split
 from dpassay.engine.domains.domain import Domain
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
@@ -18,26 +18,15 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
 
-TRIALS_ONLY = ("budget", "detect", "stop_early", "jobs")
-SEARCHED = ("search", "together", "output", "search_seconds")
+SIZES = ("train", "queries", "train_queries")
+IDLE = ("budget", "detect", "stop_early", "jobs", "search", "together", "output", "search_seconds")
 IDLE_OPTIONS = {
     "auto": ("n", "domain"),
     "monte-carlo": ("n", "domain"),
-    "exact": ("n", "domain", *TRIALS_ONLY, *SEARCHED),
-    "exhaustive": (
-        "data",
-        "label",
-        "train",
-        "queries",
-        "train_queries",
-        "neighbours",
-        *TRIALS_ONLY,
-        *SEARCHED,
-    ),
+    "exact": ("n", "domain", *IDLE),
+    "exhaustive": ("data", "label", *SIZES, "neighbours", *IDLE),
 }
 """Options that would change nothing in a mode; they are refused, not ignored."""
-RESUMABLE = ("auto", "monte-carlo")
-"""Modes with trials that can be taken up again."""
 
 
 def refuse_idle(config: Config, keys: Iterable[str], why: str) -> None:
@@ -53,35 +42,30 @@ def settings_of(config: Config, *, resume: bool = False) -> Settings:
     Options must go together, and each that was said must change something. What is configured
     for every run may change nothing.
     """
-    on_workers = ("jobs",) if config.mode == "exhaustive" and config.executor == "dask" else ()
-    idle = [key for key in IDLE_OPTIONS[config.mode] if key not in on_workers]
-    refuse_idle(config, idle, f"with --mode {config.mode}")
-    if resume and config.mode not in RESUMABLE:
-        raise InvalidInput(f"--resume: has no effect with --mode {config.mode}")
+    mode = config.mode
+    on_workers = ("jobs",) if mode == "exhaustive" and config.executor == "dask" else ()
+    idle = [key for key in IDLE_OPTIONS[mode] if key not in on_workers]
+    refuse_idle(config, idle, f"with --mode {mode}")
+    if resume and mode in ("exact", "exhaustive"):
+        raise InvalidInput(f"--resume: has no effect with --mode {mode}")
     if resume and config.out is None:
         raise InvalidInput("--resume: requires --out DIR, the folder of the interrupted run")
     domain = None
-    if config.mode == "exhaustive":
+    if mode == "exhaustive":
         if config.n is None or config.domain is None:
             raise InvalidInput(
                 "--mode exhaustive: needs --n (records in a dataset) and --domain (points of the "
                 "line, or of a grid)"
             )
         domain = Domain(n=config.n, points=config.domain)
-    if config.said("executor") and config.executor == "dask" and config.mode == "exact":
+    if config.said("executor") and config.executor == "dask" and mode == "exact":
         raise InvalidInput(
             "--executor dask: has no effect with --mode exact, which computes the laws "
             "of the pairs here; --mode exhaustive and trials use a cluster"
         )
-    limits = {key: getattr(config, key) for key in ("shard_timeout", "memory")}
-    shared: dict[str, Any] = {
-        key: getattr(config, key)
-        for key in (
-            *("mode", "seed", "confidence", "budget", "detect", "stop_early"),
-            "search_seconds",
-        )
-    }
-    return Settings(**shared, **workers_of(config), **limits, domain=domain)
+    told = ("mode", "seed", "confidence", "budget", "detect", "stop_early", "search_seconds")
+    limits = config.some("shard_timeout", "memory")
+    return Settings(**config.some(*told), **limits, **workers_of(config), domain=domain)
 
 
 def limits_of(config: Config) -> Limits:
@@ -104,11 +88,8 @@ def workers_of(config: Config) -> dict[str, Any]:
             "whose workers do the work"
         )
     idle = scheduler is not None or (config.executor == "inline" and not config.said("jobs"))
-    return {
-        "executor": config.executor,
-        "scheduler": scheduler,
-        "jobs": 1 if idle else config.jobs,
-    }
+    jobs = 1 if idle else config.jobs
+    return {"executor": config.executor, "scheduler": scheduler, "jobs": jobs}
 
 
 def refuse_idle_limits(config: Config, targets: Sequence[AuditTarget], settings: Settings) -> None:
@@ -143,48 +124,27 @@ def read_table(config: Config, slice_by: str | None = None, *, task: str | None 
 
 
 def data_of(config: Config) -> PairGroup:
-    """Return the pairs and queries made from the data that are asked for.
-
-    There must be two labels.
-    """
+    """Return the pairs and queries made from the data that are asked for, with two labels."""
     table = read_table(config)
-    if len(table.source["labels"]) != 2:
-        raise InvalidInput(f"--label = '{config.label}': {_not_two(table)}")
-    sizes = {
-        "train": config.train,
-        "queries": config.queries,
-        "train_queries": config.train_queries,
-    }
-    parts = split(table, **sizes, seed=config.seed)
-    drawn: dict[str, Any] = {"neighbours": config.neighbours, "seed": config.seed}
+    labels = table.source["labels"]
+    if len(labels) != 2:
+        told = f"has {len(labels)} label{'' if len(labels) == 1 else 's'} ({', '.join(labels[:5])}"
+        told += f"{', ...' if len(labels) > 5 else ''}); must have two"
+        X = table.data.X
+        two = [
+            name
+            for name, at in table.columns.items()
+            if len(at) == 2 or (len(at) == 1 and len(set(X[:, at[0]])) == 2)
+        ]
+        if len({label.strip().lower() for label in labels}) == 2:
+            told += "; some differ in upper case or blanks only"
+        elif len(labels) > 1 and two:
+            told += f"; columns with two values: {shown(two)}"
+        raise InvalidInput(f"--label = '{config.label}': {told}")
+    parts = split(table, **config.some(*SIZES), seed=config.seed)
+    drawn = config.some("neighbours", "seed")
     pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, **drawn)
     pairs = pairs.in_file(parts.lines)
     return PairGroup(
         pairs=pairs, queries=parts.queries, kind="data", reason=pairs.how, source=parts.source
     )
-
-
-def records_of(config: Config) -> tuple[Labelled, dict[str, Any]]:
-    """Return the training records of the data that are asked for, and where they came from."""
-    sizes = {"train": config.train, "queries": config.queries}
-    parts = split(read_table(config), **sizes, seed=config.seed)
-    return parts.train, parts.source
-
-
-def _not_two(table: Table) -> str:
-    """Say how many labels there are, and what was perhaps meant."""
-    labels = table.source["labels"]
-    more = ", ..." if len(labels) > 5 else ""
-    has = f"has {len(labels)} label{'' if len(labels) == 1 else 's'}"
-    told = f"{has} ({', '.join(labels[:5])}{more}); must have two"
-    if len(labels) == 1:
-        return told
-    if len({label.strip().lower() for label in labels}) == 2:
-        return f"{told}; some differ in upper case or blanks only"
-    X = table.data.X
-    two = [
-        name
-        for name, at in table.columns.items()
-        if len(at) == 2 or (len(at) == 1 and len(set(X[:, at[0]])) == 2)
-    ]
-    return f"{told}; columns with two values: {shown(two)}" if two else told

@@ -25,17 +25,14 @@ SMALLER = (
 
 
 class StagePace:
-    """Tells on stderr, from its first pairs or datasets, that a stage of a run will take long.
-
-    It runs nothing.
-    """
+    """Tells on stderr, from its first pairs or datasets, that a stage of a run will take long."""
 
     def __init__(
         self, shown: Progress, clock: Callable[[], float] = time.monotonic, smaller: str = SMALLER
     ) -> None:
         self._shown, self._clock, self._smaller = shown, clock, smaller
-        self._last, self._what, self._done = clock(), "", 0
-        self._began, self._told = self._last, False
+        self._last = self._began = clock()
+        self._what, self._done, self._told = "", 0, False
         self._first: tuple[float, int] | None = None
 
     def __call__(self, what: str, done: int, total: int) -> None:
@@ -44,8 +41,7 @@ class StagePace:
         self._shown(what, done, total)
         now = self._clock()
         if what != self._what or done < self._done:  # or it begins anew: the next group of pairs
-            self._what, self._began, self._told = what, self._last, False
-            self._first = None
+            self._what, self._began, self._told, self._first = what, self._last, False, None
         self._last, self._done = now, done
         if self._first is None:  # what came before it was set-up too, so it tells no pace
             self._first = now, done
@@ -77,10 +73,6 @@ class Log:
         seconds = self._clock() - self._began
         self._stream.write(f"{seconds:8.1f} s  {printable(result.target.name)}: {said}\n")
         self._stream.flush()
-
-
-def silently(result: Result) -> None:
-    """Say nothing."""
 
 
 def duration(seconds: float) -> str:

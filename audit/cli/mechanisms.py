@@ -6,21 +6,20 @@ Those of the command line, of the configuration, or the catalogue.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
-from dpassay.claims import DP, Claim
+from dpassay.claims import DP, SPELLED, SPELLINGS, Claim
 from dpassay.claims import spelled as claim_of
-from dpassay.cli.arguments.subject import answers_said, claim_numbers, parameters_of, programs_of
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured
-from dpassay.config.outputs import output_said
-from dpassay.config.searches import SearchConfig, search_of
-from dpassay.config.values import written
+from dpassay.config.searches import SearchConfig, output_said, search_of
+from dpassay.config.values import assignment, listed, spelled, table_of, value_of, written
 from dpassay.data import Labelled
 from dpassay.engine.apart import CAN_FORK
 from dpassay.errors import InvalidInput
@@ -28,7 +27,6 @@ from dpassay.mechanism import FunctionMechanism
 from dpassay.relations import REPLACE_ONE
 from dpassay.search.declared import output_of
 from dpassay.search.proposals.proposal import Space
-from dpassay.search.spaces import space_of
 from dpassay.targets.adapter import full
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
@@ -46,13 +44,12 @@ from dpassay.trials.isolation.introduce import introduced
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.isolation.target import Isolated
 
-DESCRIBING = (
-    *("process", "http", "parameters", "learner", "claim", "answers"),
-    *("search", "together", "output", "configured"),
-)
-"""Options that say what is audited; the zoo has its own functions, claims and data."""
 OF_SEARCH = ("search", "together", "output")
 """What the command line, an entry, or the run may say of a search."""
+PROGRAMS = (
+    ("process", "dpassay.targets.foreign:Process", "command"),
+    ("http", "dpassay.targets.foreign:Http", "url"),
+)
 NOTHING = Configured(target="")
 
 
@@ -85,25 +82,23 @@ class WantedMechanisms:
         numbers, name = self.of(each, "claim")
         return numbers, name if name.startswith("--") else each.where.partition(",")[0]
 
+    def answers(self, each: Configured) -> AnswerKind | None:
+        """Return what the user says that a function answers, if anything."""
+        text, option = self.of(each, "answers")
+        return None if text is None else answers_said(text, option)
+
     def search(self, each: Configured) -> SearchConfig | None:
         """Return what one mechanism's pair is searched for among; None where it is not."""
         text, name = self.of(each, "search")
         return None if text is None else search_of(text, name or "search")
 
     @property
-    def of_pairs(self) -> bool:
-        """Whether some of them are looked at on pairs that are given, not searched for."""
-        return any(self.search(each) is None for each in self.mechanisms)
-
-    @property
-    def of_records(self) -> bool:
-        """Whether some of them are looked at on labelled records."""
-        searches = map(self.search, self.mechanisms)
-        return any(each is None or each.of_records for each in searches)
+    def searches(self) -> tuple[SearchConfig | None, ...]:
+        """What the pairs of each are searched for among; None where pairs are given."""
+        return tuple(map(self.search, self.mechanisms))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sought:
+class Sought(NamedTuple):
     """What one mechanism's worst pair is searched for among, and what it may answer."""
 
     search: SearchConfig
@@ -111,9 +106,55 @@ class Sought:
     answers: AnswerKind
 
 
+def programs_of(arguments: argparse.Namespace) -> list[tuple[str, Configured]]:
+    """Return the programs and services that a command line names, each with its option."""
+    return [
+        (f"--{key}", Configured(target=target, name=key, parameters={parameter: text}))
+        for key, target, parameter in PROGRAMS
+        for text in getattr(arguments, key, [])
+    ]
+
+
+def parameters_of(assignments: list[str], learner: str | None) -> dict[str, Any]:
+    """Return the parameters that `-p` and `--learner` say; each mechanism reads their numbers."""
+    pairs = (assignment(text, "-p") for text in assignments)
+    found = {name: spelled(value_of(text, f"-p {name}")) for name, text in pairs}
+    return found if learner is None else found | {"learner": learner}
+
+
+def claim_numbers(text: str) -> dict[str, float]:
+    """Read a claim as it stands after `--claim`."""
+    wrong = InvalidInput(f"--claim = '{text}': must be {SPELLED}")
+    try:
+        given = table_of(text, "--claim", SPELLED)
+        numbers = {name: float(value) for name, value in given.items()}
+    except (ValueError, TypeError):
+        raise wrong from None
+    if set(numbers) not in SPELLINGS or text.count("=") > len(numbers):
+        raise wrong
+    return numbers
+
+
+def answers_said(text: str, option: str) -> AnswerKind:
+    """Read a list of labels, or the limits of real numbers with two dots between them."""
+    low, separator, high = text.partition("..")
+    try:
+        if separator:
+            limits = (float(low) if low else -math.inf, float(high) if high else math.inf)
+            if limits[0] < limits[1]:
+                return AnswerKind(labels=(), numbers=limits)
+        else:
+            labels = tuple(map(int, listed(text)))
+            if len(labels) >= 2 and len(set(labels)) == len(labels):
+                return AnswerKind(labels=labels)
+    except (ValueError, TypeError):
+        pass
+    allowed = "labels like 0,1,2 or limits of numbers like 0..1 (.. for any)"
+    raise InvalidInput(f"{option} = '{text}': must be {allowed}")
+
+
 def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> WantedMechanisms:
     """Return which mechanisms a command line asks for."""
-    found = tuple(Configured(target=target) for target in arguments.targets)
     # nothing is searched for where laws are computed: a search samples
     keys = () if mode in ("exact", "exhaustive") else OF_SEARCH
     said = Configured(
@@ -121,9 +162,9 @@ def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wa
         claim=None if arguments.claim is None else claim_numbers(arguments.claim),
         answers=arguments.answers,
         parameters=parameters_of(arguments.parameters, arguments.learner),
-        **{key: getattr(config, key) for key in keys if config.said(key)},
+        **config.some(*filter(config.said, keys)),
     )
-    of_run = {key: getattr(config, key) for key in keys if not config.said(key)}
+    of_run = config.some(*(key for key in keys if not config.said(key)))
     if said.answers is not None:
         answers_said(said.answers, "--answers")
     wanted = WantedMechanisms(
@@ -133,6 +174,7 @@ def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wa
     for option, each in programs:
         if wanted.search(each) is None:
             raise InvalidInput(f"{option}: requires --search, which says what its data look like")
+    found = tuple(Configured(target=target) for target in arguments.targets)
     named = (*found, *(each for _, each in programs)) or config.mechanisms
     if not named and wanted.search(NOTHING) is not None:
         raise InvalidInput(
@@ -141,32 +183,6 @@ def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wa
         )
     every = named or tuple(Configured(target=target) for target in ENTRIES)
     return replace(wanted, mechanisms=every, named=bool(named))
-
-
-def zoo_of(arguments: argparse.Namespace, *, mode: str) -> WantedMechanisms:
-    """Return the broken mechanisms that a command line names, or all, each before its twin."""
-    from dpassay.mechanisms.broken.zoo import specimens
-
-    if any(getattr(arguments, key) for key in DESCRIBING):
-        raise InvalidInput(f"--catalogue zoo: goes without {', '.join(DESCRIBING)}")
-    known = {each.name: each for each in specimens()}
-    for name in arguments.targets:
-        if name not in known:
-            raise InvalidInput(f"TARGET = '{name}': must be one of {', '.join(known)}")
-    members = []
-    for name in arguments.targets or known:
-        each = known[name]
-        space = space_of(each.data)
-        claim = replace(each.claim, relation=space.relation)
-        for called, function, told in (
-            (name, each.function, replace(claim, expected="refuted")),
-            (f"{name}-twin", each.twin, claim),
-        ):
-            address = f"{function.__module__}:{function.__name__}"
-            answers = AnswerKind(free=True, bits=each.bits)
-            target = resolve(address, None, (told,), answers, name=called)
-            members.append(replace(target, space=space))
-    return WantedMechanisms(mechanisms=(), named=True, mode=mode, members=tuple(members))
 
 
 @contextmanager
@@ -199,25 +215,24 @@ def targets_of(
     every, parameters = wanted.mechanisms, wanted.said.parameters
     taken: set[str] = set()
     size = records if isinstance(records, int) else len(records)
-    for each in every:
-        with _placed(each):
-            sought = _sought(each, wanted, records if isinstance(records, Labelled) else None)
-            answers = _said_answers(each, wanted) if sought is None else sought.answers
-        known = replace(
-            each,
-            parameters=sized(each.target, each.parameters, size, fixed=wanted.mode != "exhaustive"),
-        )
-        build = partial(_built, known, wanted, sought)
-        if limits is None or not _is_foreign(each, parameters):
+    for entry in every:
+        with _placed(entry):
+            sought = _sought(entry, wanted, records if isinstance(records, Labelled) else None)
+            answers = wanted.answers(entry) if sought is None else sought.answers
+        fixed = wanted.mode != "exhaustive"
+        each = replace(entry, parameters=sized(entry.target, entry.parameters, size, fixed=fixed))
+        build = partial(_built, each, wanted, sought)
+        names = (entry.target, *map(written, (*entry.parameters.values(), *parameters.values())))
+        if limits is None or not any(":" in name for name in names):
             target = build()
-        else:
+        else:  # it imports a module of the user's
             target = introduced(
                 each.called,
                 build,
                 limits,
-                _fallback(known, wanted, sought),
+                _fallback(each, wanted, sought),
                 address=each.target,
-                parameters=known.parameters | parameters,
+                parameters=each.parameters | parameters,
                 answers=answers,
                 # a claim that is known to be wrong is held against no attack
                 lost=None
@@ -227,8 +242,7 @@ def targets_of(
         if sought is not None:
             target = replace(target, space=sought.space)
         lost = isinstance(target, Isolated) and target.hosts.lost
-        has = parameters if lost else target.parameters
-        taken |= parameters.keys() & has.keys()
+        taken |= parameters.keys() & (parameters if lost else target.parameters).keys()
         if wanted.mode != "monte-carlo":
             yield target
         elif wanted.named or not target.only_computed:
@@ -247,27 +261,28 @@ def _sought(each: Configured, wanted: WantedMechanisms, records: Labelled | None
     if it is asked at points. What is said of the whole run may change nothing.
     """
     search = wanted.search(each)
+    asked = search is not None and search.has_queries
     together, option = wanted.of(each, "together")
-    if together and option and (search is None or not search.has_queries):
+    if together and option and not asked:
         raise InvalidInput(
             f"{option}: requires --search records or table, whose queries have several answers"
         )
     output, option = wanted.of(each, "output")
-    if search is None and option:
-        raise InvalidInput(
-            f"{option} = '{output}': requires --search; without one, --answers says what a "
-            "function answers"
-        )
     if search is None:
+        if option:
+            raise InvalidInput(
+                f"{option} = '{output}': requires --search; without one, --answers says what a "
+                "function answers"
+            )
         return None
     space = search.space(records)
     answers = AnswerKind(
         free=True,
-        together=space.columns if together and search.has_queries else 0,
-        bits=search.bits,
+        together=space.columns if together and asked else 0,
+        bits=search.parameters.get("bits", False),
         output=None if output is None else output_of(output_said(output)),
     )
-    return Sought(search=search, space=space, answers=answers)
+    return Sought(search, space, answers)
 
 
 def _built(each: Configured, wanted: WantedMechanisms, sought: Sought | None) -> AuditTarget:
@@ -281,7 +296,7 @@ def _built(each: Configured, wanted: WantedMechanisms, sought: Sought | None) ->
     with _placed(each):
         if sought is not None:
             return _searched(each, parameters, wanted, sought)
-        answers, (numbers, source) = _said_answers(each, wanted), wanted.claim(each)
+        answers, (numbers, source) = wanted.answers(each), wanted.claim(each)
         if answers is not None and not is_function(each.target):
             raise InvalidInput(
                 f"{wanted.of(each, 'answers')[1]}: only for a plain function; '{each.target}' "
@@ -306,44 +321,31 @@ def _searched(
     By default its claims are its own that a search can be held against.
     """
     name, search, (text, option) = each.target, sought.search, wanted.of(each, "answers")
+    said = f"{search.argument} = '{search.said}'"
     if text is not None:
         raise InvalidInput(f"{option}: has no effect with --search; its answers may be anything")
     if name in ENTRIES and not search.has_queries:
         raise InvalidInput(
-            f"{search.argument} = '{search.said}': must be records or table,file=F,label=L; "
-            f"'{name}' takes labelled records"
+            f"{said}: must be records or table,file=F,label=L; '{name}' takes labelled records"
         )
     if wanted.of(each, "together")[0] and search.has_queries and not is_function(name):
         raise InvalidInput(
             f"--together: only for a plain function; '{name}' answers each query by itself"
         )
-    if search.bits and name in ENTRIES:
+    if sought.answers.bits and name in ENTRIES:
         raise InvalidInput(f"bits: only for functions and programs; '{name}' is none")
     among = partial(replace, relation=sought.space.relation)
     numbers, source = wanted.claim(each)
     claims = None if numbers is None else (among(claim_of(numbers, source, labels=True)),)
     target = resolve(name, parameters, claims, sought.answers, name=each.called)
     n = getattr(target.given, "fixed_n", None), target.parameters.get("n")
-    if n != (None, None) and not search.fixed:
+    if n != (None, None) and not search.parameters.get("fixed", False):
         raise InvalidInput(
-            f"{search.argument} = '{search.said}': must be records,fixed=true; '{name}' speaks of "
-            "datasets of one size"
+            f"{said}: must be records,fixed=true; '{name}' speaks of datasets of one size"
         )
     # claims that name no neighbours of their own speak of the space's
     made = (among(each) if each.relation == REPLACE_ONE else each for each in target.claims)
     return replace(target, claims=tuple(made))
-
-
-def _is_foreign(each: Configured, parameters: Mapping[str, Any]) -> bool:
-    """Whether building a mechanism imports a module of the user's."""
-    return any(
-        ":" in text
-        for text in (
-            each.target,
-            *map(written, each.parameters.values()),
-            *map(written, parameters.values()),
-        )
-    )
 
 
 def _fallback(
@@ -361,31 +363,19 @@ def _fallback(
         twin = resolve(each.target, taken, name=each.called)
         return replace(twin, claims=tuple(twin.mechanism.claims))
     with _placed(each):
-        answers = _said_answers(each, wanted) or AnswerKind()
+        answers = wanted.answers(each) or AnswerKind()
         claim = claim_of(numbers, source, labels=answers.numbers is None)
     if sought is not None:
         claim = replace(claim, relation=sought.space.relation)
     has = {"labels": answers.labels} if answers.numbers is None else {"numbers": answers.numbers}
-    return AuditTarget(
-        name=each.called,
-        address=each.target,
-        parameters={},
-        mechanism=full(SimpleNamespace(**has)),
-        claims=(claim,),
-        space=None if sought is None else sought.space,
-    )
+    found = replace(without(each.called, claim, **has), address=each.target)
+    return found if sought is None else replace(found, space=sought.space)
 
 
-def without(name: str, *claims: Claim) -> AuditTarget:
+def without(name: str, *claims: Claim, **has: Any) -> AuditTarget:
     """Return what stands for a mechanism that could not be built, with what it claims."""
-    known = full(SimpleNamespace(labels=(0, 1)))
+    known = full(SimpleNamespace(**(has or {"labels": (0, 1)})))
     return AuditTarget(name=name, address=name, parameters={}, mechanism=known, claims=claims)
-
-
-def _said_answers(each: Configured, wanted: WantedMechanisms) -> AnswerKind | None:
-    """Return what the user says that a function answers, if anything."""
-    text, option = wanted.of(each, "answers")
-    return None if text is None else answers_said(text, option)
 
 
 @contextmanager

@@ -1,1 +1,0 @@
-"""What a command line says: its parsers, options, mechanisms and searches."""

@@ -1,1 +1,0 @@
-"""The gate: records of every kind, held against each other and against an accepted one."""

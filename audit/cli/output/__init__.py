@@ -1,1 +1,0 @@
-"""What the commands write to the terminal: results on stdout, progress on stderr."""
