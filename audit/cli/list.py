@@ -17,10 +17,10 @@ import argparse
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from dpassay.promise import SINGLE
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.parser import Parser, add, add_mechanism
 from dpassay.cli.terminal import console, print_json
+from dpassay.promise import SINGLE
 from dpassay.targets.catalogue import ENTRIES
 
 if TYPE_CHECKING:
