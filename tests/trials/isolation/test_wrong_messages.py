@@ -1,7 +1,7 @@
 """Messages of processes, of Dask workers and of programs with something wrong in them.
 
 Each is read as what it says, or ends its own target: `TargetError`, or `InvalidInput` before
-anything was run.
+anything was run. By hand, of this module: `python -m MODULE 1000000 11 [fuzz|lines]`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 import resource
+import sys
 import time
 import traceback
 from collections import Counter
@@ -495,22 +496,22 @@ def messages() -> list[tuple[Use, bytes]]:
     return found
 
 
-def fuzz(number: int, seed: int) -> Counter[str]:
-    """Return what went wrong in so many messages, and how often."""
+def fuzz(number: int, seed: int, refused: list[str] | None = None) -> Counter[str]:
+    """Return what went wrong in so many messages, and how often; note those that are refused."""
     rng, good, found = random.Random(seed), messages(), Counter[str]()  # noqa: S311
     for _ in range(number):
         use, message = rng.choice(good)
         message = wrong(message, rng)
         began = time.process_time()
-        told = ""
+        told, no = "", ""
         try:
             with limited(12 * SECONDS):
                 use(message, rng)
         except InvalidInput as error:
-            told = "" if use is describe else f"{use.__name__}: InvalidInput {error}"
+            told, no = "" if use is describe else f"{use.__name__}: InvalidInput {error}", "invalid"
         except (TargetError, ClusterError) as error:
             written_out(error)
-            told = "\n" if "\n" in str(error) else ""
+            told, no = "\n" if "\n" in str(error) else "", "error"
         except BaseException as error:  # noqa: BLE001  (whatever it is, it is what is looked for)
             last = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
@@ -519,6 +520,18 @@ def fuzz(number: int, seed: int) -> Counter[str]:
             told = f"{use.__name__}: slow"
         if told:
             found[told] += 1
+        if no and refused is not None:
+            refused.append(no)
+    return found
+
+
+def lines(number: int, seed: int, refused: list[str] | None = None) -> Counter[str]:
+    """Return the same of conversations with so many programs and services."""
+    rng, found = random.Random(seed), Counter[str]()  # noqa: S311
+    for _ in range(number):
+        with limited(12 * SECONDS):
+            if told := judged(script(rng), refused):
+                found[told[:200]] += 1
     return found
 
 
@@ -545,7 +558,18 @@ def test_wrong_messages_end_their_own_target() -> None:
 
 @pytest.mark.slow
 def test_wrong_lines_of_programs_end_their_own_target() -> None:
-    rng = random.Random(1)  # noqa: S311
-    with limited(100 * SECONDS):
-        told = (judged(script(rng)) for _ in range(100_000))
-        assert Counter(each[:200] for each in told if each) == {}
+    assert lines(100_000, 1) == {}
+
+
+if __name__ == "__main__":
+    number, seed, *names = sys.argv[1:]
+    for each in (fuzz, lines):
+        if names and each.__name__ not in names:
+            continue
+        began, noted = time.process_time(), list[str]()
+        outcome = each(int(number), int(seed), noted)
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+        told = f"{len(noted)} of {number} refused, {outcome.total()} wrong"
+        print(f"{each.__name__}: {told}, {time.process_time() - began:.0f} s, {most} MiB")  # noqa: T201
+        for text, times in outcome.most_common(40):
+            print(times, text)  # noqa: T201
