@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dpassay.search.spaces import Answers as Answers
     from dpassay.search.spaces import Scalars as Scalars
     from dpassay.search.tables import Tables as Tables
-    from dpassay.targets.messages import with_messages as with_messages
+    from dpassay.targets.calls import with_messages as with_messages
 
 _WHERE = {
     "DP": "claims",
@@ -67,7 +67,7 @@ _WHERE = {
     "audit": "api",
     "bernoulli_law": "laws",
     "replace_one": "pairs",
-    "with_messages": "targets.messages",
+    "with_messages": "targets.calls",
 }
 
 __all__ = sorted(_WHERE)  # noqa: PLE0605  (it is a list of names)

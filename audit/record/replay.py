@@ -32,9 +32,8 @@ from dpassay.stats.scales import scale_of
 from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import draw
-from dpassay.trials.encoders import Rounded
+from dpassay.trials.encoders import Matches, Rounded
 from dpassay.trials.executors import ExecutorOptions, executor
-from dpassay.trials.kept import Matches
 from dpassay.trials.tasks import Task, TrialRunner
 from dpassay.trials.threads import one_thread
 

@@ -26,10 +26,9 @@ from dpassay.targets.coupled import as_audited
 from dpassay.targets.groups import DIRECTIONS, PairGroup, as_asked
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import AnswerKind, resolve
-from dpassay.trials.encoders import Bins, Coding, Labels, Rounded
-from dpassay.trials.isolation.introduce import introduced
+from dpassay.trials.encoders import Bins, Coding, Labels, Matches, Rounded
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.kept import Matches
+from dpassay.trials.isolation.target import introduced
 
 DAMAGES = (
     AttributeError,

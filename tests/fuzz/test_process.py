@@ -16,8 +16,7 @@ from dpassay.errors import TargetError
 from dpassay.search.values import key_of
 from dpassay.targets.foreign import process
 from dpassay.targets.foreign.child import Child, ProcessLimits
-from dpassay.targets.foreign.mechanism import _shaped
-from dpassay.targets.foreign.session import Dataset, ForeignSession
+from dpassay.targets.foreign.mechanism import Dataset, ForeignSession, _shaped
 from tests.fuzz import replies
 from tests.fuzz.running import fuzz
 

@@ -42,9 +42,8 @@ from dpassay.targets.resolve import (
     resolve,
     sized,
 )
-from dpassay.trials.isolation.introduce import introduced
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.isolation.target import Isolated
+from dpassay.trials.isolation.target import Isolated, introduced
 
 DESCRIBING = (
     *("process", "http", "parameters", "learner", "claim", "answers"),

@@ -42,16 +42,14 @@ from dpassay.search.outputs import fit_encoder
 from dpassay.targets.adapter import full
 from dpassay.targets.groups import groups_for, searched
 from dpassay.trials import wire, written
-from dpassay.trials.backends import Delegated, Job, Local, forget
+from dpassay.trials.backends import Delegated, Job, Local, Question, forget
 from dpassay.trials.blocks import BlockCounts, rows_of_calls
 from dpassay.trials.cluster import Cluster, Remote
 from dpassay.trials.encoders import Labels, Pilot
-from dpassay.trials.isolation import introduce
-from dpassay.trials.isolation.hosts import Hosts
+from dpassay.trials.isolation import target as introduce
+from dpassay.trials.isolation.host import Hosts
 from dpassay.trials.isolation.limits import Limits, Lost
-from dpassay.trials.isolation.server import MechanismServer
-from dpassay.trials.isolation.target import Isolated
-from dpassay.trials.pool import Question
+from dpassay.trials.isolation.target import Isolated, MechanismServer
 from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
 from tests.core.toys import TableMechanism, flip_group, target_of
 from tests.fuzz.running import limited
@@ -340,12 +338,11 @@ def run(message: bytes, rng: random.Random) -> None:
     """A shard, read where it comes from a process of this machine."""
     del rng
     backend = Local(RUNNER.brief, forget, Processes(b""), None)
-    job = Job(shard=SHARD, keep=forget)
-    job.question = backend._question(job)
-    job.question.arrived = partial(backend._take, job)
+    job = backend._job(SHARD, forget, False)
+    job.arrived = partial(backend._take, job)
     with suppress(wire.Garbled, Lost):
-        job.question.take(wire.read(written.Outcome, Host(message).call()))
-    assert job.done is None or not job.question.cause
+        job.take(wire.read(written.Outcome, Host(message).call()))
+    assert job.done is None or not job.cause
     if job.done is not None:
         counted(job.done)
 
@@ -357,24 +354,23 @@ def counted(done: ShardResult) -> None:
     written_out(*(done.failure or ()))
 
 
-def cluster_asked() -> tuple[Cluster, Question]:
+def cluster_asked(asked: Question) -> Cluster:
     cluster = Cluster.__new__(Cluster)
     cluster._scheduler, cluster._client = "tcp://here", SimpleNamespace(status="running")
-    asked = Question(operation=None, arguments=())
     asked.held = SimpleNamespace(key="k", status="finished")
     cluster._under_way = {"k": asked}
-    return cluster, asked
+    return cluster
 
 
 def dask(message: bytes, rng: random.Random) -> None:
     """The same where it comes from a worker: an answer to a shard, or to anything."""
-    (cluster, asked), remote = cluster_asked(), Remote.__new__(Remote)
+    job, remote = Job(operation=None, shard=SHARD, keep=forget), Remote.__new__(Remote)
+    cluster = cluster_asked(job)
     Delegated.__init__(remote, cluster, RUNNER.brief, forget)
-    job = Job(shard=SHARD, keep=forget, question=asked)
-    asked.arrived = partial(remote._take, job)
+    job.arrived = partial(remote._take, job)
     answer: Any = rng.choice((message, message, message, message, None, 7, b"", message[:30]))
-    cluster._end(asked, answer)
-    assert asked.ended
+    cluster._end(job, answer)
+    assert job.ended
     assert remote._wait(job)
     assert job.done is not None
     if job.done.failure is None:
@@ -383,8 +379,8 @@ def dask(message: bytes, rng: random.Random) -> None:
 
 def laws(message: bytes, rng: random.Random) -> None:
     del rng
-    cluster, asked = cluster_asked()
-    cluster._end(asked, message)
+    asked = Question(operation=None)
+    cluster_asked(asked)._end(asked, message)
     assert len(_laws(asked.result(), 2)) == 2
 
 
