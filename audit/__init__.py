@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dpassay.pairs import Pairs, replace_one
     from dpassay.search.spaces import Answers, Scalars
     from dpassay.search.tables import Tables
-    from dpassay.targets.messages import with_messages
+    from dpassay.targets.calls import with_messages
 
 _WHERE = {
     "api": "audit",
@@ -47,7 +47,7 @@ _WHERE = {
     "pairs": "Pairs replace_one",
     "search.spaces": "Answers Scalars",
     "search.tables": "Tables",
-    "targets.messages": "with_messages",
+    "targets.calls": "with_messages",
 }
 _MODULES = {name: module for module, names in _WHERE.items() for name in names.split()}
 

@@ -12,10 +12,9 @@ from dpassay.attacks.experiment.run import Target
 from dpassay.attacks.experiment.subjects import AskedPoints, ModelView, Subject, asked, shares
 from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
-from dpassay.trials.isolation.hosts import Hosts, LostProcess
+from dpassay.trials.isolation.host import Hosts, LostProcess
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.isolation.server import Server
-from dpassay.trials.isolation.target import Isolated
+from dpassay.trials.isolation.target import Isolated, Server
 from dpassay.trials.portable import read
 from dpassay.trials.wire import Line, Message, Text
 from dpassay.trials.written import Array as Shares

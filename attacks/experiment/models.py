@@ -25,9 +25,9 @@ from dpassay.data import Labelled, digest
 from dpassay.errors import DpassayError, TargetError, is_count, require, told
 from dpassay.seeds import stream
 from dpassay.targets.groups import Progress, silent
+from dpassay.trials.backends import in_order
 from dpassay.trials.cluster import Cluster
 from dpassay.trials.ledger import Key, Ledger
-from dpassay.trials.pool import in_order
 from dpassay.trials.threads import one_thread
 
 

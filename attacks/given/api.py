@@ -30,15 +30,14 @@ from dpassay.errors import InvalidInput, TargetError, is_count, require
 from dpassay.mechanism import FunctionMechanism
 from dpassay.rows.reading import rows_of
 from dpassay.rows.rows import Rows
-from dpassay.targets.adapter import is_mechanism
+from dpassay.targets.adapter import Encoding, is_mechanism
 from dpassay.targets.calls import named, taken
-from dpassay.targets.encoding import Encoding
 from dpassay.targets.estimators import is_estimator
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.importing import is_own
 from dpassay.targets.resolve import parameters_of, resolve
-from dpassay.trials.isolation.introduce import introduced, is_foreign, isolated
 from dpassay.trials.isolation.limits import Limits
+from dpassay.trials.isolation.target import introduced, is_foreign, isolated
 
 LABEL = "label of dpassay"
 """A column that no user has."""
@@ -80,7 +79,7 @@ def attack(
     data : DataFrame, or pair (X, y), optional
         Labelled records; scikit-learn's breast cancer data by default. A function gets them in this
         form. A mechanism, and an estimator without a coder of its own, get numbers: every text a
-        column of its own, see `dpassay.targets.encoding.Encoding`; a missing number becomes 0, with
+        column of its own, see `dpassay.targets.adapter.Encoding`; a missing number becomes 0, with
         a column that says so.
     label : str, optional
         The column of a DataFrame that is predicted.

@@ -10,10 +10,9 @@ from dpassay.attacks.services.interface import THREADED, WAYS, Refusal, Service,
 from dpassay.data import Labelled
 from dpassay.errors import TargetError, printable
 from dpassay.targets.importing import load_object
-from dpassay.trials.isolation.host import Handle
-from dpassay.trials.isolation.hosts import Hosts
+from dpassay.trials.isolation.host import Handle, Hosts
 from dpassay.trials.isolation.limits import UNLIMITED, Limits
-from dpassay.trials.isolation.server import KeptObject, Server
+from dpassay.trials.isolation.target import KeptObject, Server
 from dpassay.trials.wire import Line, Message
 
 WORDS = ("shared_seed", "one_model", "memoised", "live")

@@ -15,7 +15,7 @@ import numpy as np
 from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError, is_count, require
-from dpassay.targets.foreign.connection import Broken, Dropped
+from dpassay.targets.foreign.protocol import Broken, Dropped
 from dpassay.targets.foreign.service import ForeignService, address_of
 
 SECONDS = 30.0

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from dpassay.adapters.optional import library
+from dpassay.adapters import library
 from dpassay.claims import DP, LARGEST, Profile
 from dpassay.errors import InvalidInput, as_real, require
 from dpassay.privacy_curves import DELTAS

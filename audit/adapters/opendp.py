@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.adapters.optional import library
+from dpassay.adapters import library
 from dpassay.claims import DP, RDP, Profile, zCDP
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.mechanism import OwnCoins

@@ -38,9 +38,8 @@ from dpassay.data import Table
 from dpassay.errors import InvalidInput, require
 from dpassay.targets.importing import is_own
 from dpassay.targets.resolve import About, about
-from dpassay.trials.isolation.hosts import Hosts, LostProcess
-from dpassay.trials.isolation.introduce import introduced
-from dpassay.trials.isolation.server import Server
+from dpassay.trials.isolation.host import Hosts, LostProcess
+from dpassay.trials.isolation.target import Server, introduced
 
 
 class AttackTargets:

@@ -40,9 +40,8 @@ from dpassay.targets.resolve import (
     resolve,
     sized,
 )
-from dpassay.trials.isolation.introduce import introduced
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.isolation.target import Isolated
+from dpassay.trials.isolation.target import Isolated, introduced
 
 OF_SEARCH = ("search", "together", "output")
 """What the command line, an entry, or the run may say of a search."""

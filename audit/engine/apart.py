@@ -21,8 +21,7 @@ from dpassay.engine.settings import Settings
 from dpassay.errors import TargetError
 from dpassay.targets.groups import PairGroup
 from dpassay.targets.guard import AuditTarget
-from dpassay.trials.isolation.introduce import is_foreign, isolated
-from dpassay.trials.isolation.target import Isolated
+from dpassay.trials.isolation.target import Isolated, is_foreign, isolated
 
 CAN_FORK = "fork" in multiprocessing.get_all_start_methods()
 LONG = 86_400.0

@@ -19,8 +19,7 @@ from dpassay.engine.exact import check_alike
 from dpassay.errors import TargetError
 from dpassay.laws import Law
 from dpassay.targets.guard import AuditTarget
-from dpassay.trials import cluster_worker
-from dpassay.trials.cluster import Cluster
+from dpassay.trials.cluster import Cluster, run_laws
 from dpassay.trials.isolation.limits import Limits
 from dpassay.trials.wire import Garbled, read
 from dpassay.trials.written import ANSWERS, law_from
@@ -121,7 +120,7 @@ def laws_on(cluster: Cluster, limits: Limits) -> LawsOf:
         portions, names = tee(iter(lambda: list(islice(left, TOGETHER)), []))
         case = cluster.case_of(target, limits)
         asked = ((portion, queries) for portion in portions)
-        found = cluster.mapped(cluster_worker.run_laws, case, asked)
+        found = cluster.mapped(run_laws, case, asked)
         for portion, told in zip(names, found, strict=True):
             for (_, where), law in zip(portion, _laws(told, len(portion)), strict=True):
                 target.answers.check_law(law, len(queries), where)

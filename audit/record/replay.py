@@ -39,11 +39,10 @@ from dpassay.targets.groups import DIRECTIONS, PairGroup, as_asked
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import AnswerKind, resolve
 from dpassay.trials.blocks import draw
-from dpassay.trials.encoders import Bins, Coding, Labels, Rounded
+from dpassay.trials.encoders import Bins, Coding, Labels, Matches, Rounded
 from dpassay.trials.executors import ExecutorOptions, executor
-from dpassay.trials.isolation.introduce import introduced
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.kept import Matches
+from dpassay.trials.isolation.target import introduced
 from dpassay.trials.tasks import Task, TrialRunner
 from dpassay.trials.threads import one_thread
 

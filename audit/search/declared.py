@@ -80,7 +80,7 @@ class Output:
     def check(self, draws: NDArray[Any], where: str, *, by_query: bool) -> None:
         """Raise `TargetError` at the first run that returned something else.
 
-        `draws` (n,) or (n, d) are as in `dpassay.targets.draws.as_draws`; with `by_query` each
+        `draws` (n,) or (n, d) are as in `dpassay.targets.answer_set.as_draws`; with `by_query` each
         column holds the outputs at one query. `where` is the dataset, in words.
         """
         columns = list(draws.T) if by_query else [draws]

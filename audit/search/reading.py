@@ -17,7 +17,7 @@ def view_of(draws: Any, *, parts: bool) -> View:
     """Return outputs as what features ask for; for `parts` see `ObjectView`.
 
     The first axis of `draws` is trials. An array of objects holds plain ones: see
-    `dpassay.targets.draws`.
+    `dpassay.targets.answer_set`.
     """
     if isinstance(draws, np.ndarray):
         array: NDArray[Any] = draws.reshape(1) if draws.ndim == 0 else draws

@@ -17,26 +17,37 @@ from numpy.typing import NDArray
 from dpassay.claims import KINDS, Claim
 from dpassay.data import points
 from dpassay.errors import (
+    Failed,
     InvalidInput,
     TargetError,
     as_real,
+    first_line,
     is_count,
     is_real,
+    printable,
     require,
+    told,
 )
 from dpassay.laws import Law
 from dpassay.mechanism import FunctionMechanism, Mechanism, Reachable, WorstCase, offers
 from dpassay.pairs import Change, one_by_one
-from dpassay.search.declared import Output
-from dpassay.search.outputs import Encoder
+from dpassay.search.declared import Output, fails
+from dpassay.search.outputs import Encoder, fit_encoder
 from dpassay.search.proposals.proposal import Space
+from dpassay.seeds import stream
 from dpassay.targets.adapter import full, given, is_trainer
-from dpassay.targets.answer_set import AnswerSet
-from dpassay.targets.draws import as_draws
-from dpassay.targets.faults import guarded
-from dpassay.targets.pilot import Pilot, fitted
+from dpassay.targets.answer_set import AnswerSet, as_draws
 
 T = TypeVar("T")
+TABLE = "data.X are its features, data.y its labels"
+COPIED = (
+    "writes into what it is given, which is read-only; copy it first: data = data.copy(), of "
+    "records X = data.X.copy()"
+)
+"""What is said of calls that new users often make."""
+WHERE = "a pilot dataset"
+Pilot = tuple[Any, NDArray[np.float64], tuple[str | float, ...]]
+"""A dataset, what is asked there, and the key of the random stream."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -102,8 +113,8 @@ class AuditTarget:
     @property
     def exchangeable(self) -> bool:
         """Return whether records' order is declared not to matter to the mechanism's law."""
-        told = lambda: bool(self.mechanism.exchangeable)  # noqa: E731
-        return self._guard("exchangeable", "any dataset", told)
+        said = lambda: bool(self.mechanism.exchangeable)  # noqa: E731
+        return self._guard("exchangeable", "any dataset", said)
 
     @property
     def declared_in(self) -> str:
@@ -141,12 +152,12 @@ class AuditTarget:
         It is empty where the mechanism fails over it.
         """
         try:
-            told = dict(self.mechanism.derived_parameters)
+            said = dict(self.mechanism.derived_parameters)
         except Exception:  # noqa: BLE001  (words about a result: none is better than no result)
             return {}
         left_out = [name for name, value in self.parameters.items() if value is None or value == ""]
         return {
-            name: told[name] for name in left_out if isinstance(told.get(name), (int, float, str))
+            name: said[name] for name in left_out if isinstance(said.get(name), (int, float, str))
         }
 
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
@@ -271,7 +282,7 @@ class AuditTarget:
         """Return `size` trials, shape (size, q).
 
         Each of them one of `labels`, or a finite number in the range `numbers`. Where it may answer
-        anything, see `dpassay.targets.draws.as_draws`.
+        anything, see `dpassay.targets.answer_set.as_draws`.
         """
         if self.mechanism.free:
             asked = 0 if self.mechanism.without_query or self.joint else len(queries)
@@ -300,9 +311,9 @@ class AuditTarget:
 
     def coded(self, space: Any) -> str:
         """Say how records of any kind are coded for the mechanism; empty where they are not."""
-        told = getattr(self.mechanism, "coded", None)
+        coded = getattr(self.mechanism, "coded", None)
         rows = getattr(space, "rows", None)
-        return "" if told is None or rows is None else str(told(rows))
+        return "" if coded is None or rows is None else str(coded(rows))
 
     @property
     def joint(self) -> bool:
@@ -328,8 +339,20 @@ class AuditTarget:
         *,
         failures: bool = False,
     ) -> Encoder:
-        """Fit the encoder of its answers on a pilot; see `dpassay.targets.pilot.fitted`."""
-        return fitted(self, pilots, size, own, failures=failures)
+        """Fit the encoder of its answers on a pilot of `size` trials each.
+
+        If it fails every time on the dataset with the digest `own`, or on all of them, this raises
+        `TargetError`. With `failures` a run may raise an exception, also if the pilot shows none.
+        """
+        drawn = _drawn(self, pilots, size, own)
+        _check_failures(self.name, drawn, "every pilot dataset")
+        bits = bool(getattr(self.mechanism, "bits", False))
+        failures = failures or any(map(fails, drawn))
+        return self._guard(
+            "sample",
+            WHERE,
+            lambda: fit_encoder(drawn, bits=bits, output=self.output, failures=failures),
+        )
 
     def worst_cases(self) -> tuple[WorstCase, ...]:
         """Return the pairs that the mechanism itself names."""
@@ -353,3 +376,55 @@ class AuditTarget:
 
     def _guard(self, method: str, where: str, call: Callable[[], T]) -> T:
         return guarded(self.name, method, where, call)
+
+
+def _drawn(target: AuditTarget, pilots: Sequence[Pilot], size: int, own: str) -> list[NDArray[Any]]:
+    """Return the answers, those at each query by themselves where they come query by query."""
+    drawn, failed = list[NDArray[Any]](), list[TargetError]()
+    for data, queries, key in pilots:
+        try:
+            found = target.sample(target.prepare(data), queries, size, stream(*key), WHERE)
+        except TargetError as error:  # a dataset that it does not take; the search passes it
+            if error.fatal:
+                raise
+            failed.append(error)
+        else:
+            if data.digest == own:
+                _check_failures(target.name, [found], "the data given")
+            drawn += list(found.T) if target.by_query else [found]
+    if not drawn:
+        raise failed[0]
+    return drawn
+
+
+def _check_failures(name: str, drawn: Sequence[NDArray[Any]], where: str) -> None:
+    """Raise `TargetError` if every run raised an exception."""
+    if any(each.dtype.kind != "O" for each in drawn):
+        return
+    answers = [answer for each in drawn for answer in each.ravel().tolist()]
+    if answers and all(isinstance(answer, Failed) for answer in answers):
+        first = answers[0]
+        said = hint(name, first.kind, first_line(first.detail))
+        kind = printable(" ".join(first.kind.split())[:300])
+        raise TargetError(f"sample on {where} raised {kind}{said} in every run", first.detail)
+
+
+def guarded(name: str, method: str, where: str, call: Callable[[], T]) -> T:
+    """Call a method of a mechanism; a `TargetError` names both and what the call is about."""
+    try:
+        with np.errstate():  # what it does to NumPy's handling of errors is undone
+            return call()
+    except TargetError:
+        raise
+    except (Exception, SystemExit, GeneratorExit) as error:
+        detail, kind = told(error), type(error).__name__
+        raise TargetError(
+            f"{method} on {where} raised {kind}{hint(name, kind, first_line(detail))}", detail
+        ) from error
+
+
+def hint(name: str, kind: str, line: str) -> str:
+    """Return the usual mistake behind an exception, from its class and its first line."""
+    if kind == "ValueError" and "read-only" in line:
+        return f" ({name} {COPIED})"
+    return f" ({TABLE})" if "'Labelled' object" in line else ""

@@ -1,35 +1,45 @@
-"""A Dask cluster: somebody's, or one of this machine's processes that is started and ended here.
+"""A Dask cluster: somebody's, or threads of this process that each ask a process for its answers.
 
-It is given bytes and answers bytes: no answer is unpickled here.
+It is given bytes and answers bytes: no answer is unpickled here. A worker imports nothing of the
+user's: our processes there run the user's code, and it passes on their answers.
 """
 
 from __future__ import annotations
 
+import asyncio
+import importlib
+import logging
 import pickle
 import queue
 import sys
+import tempfile
+import threading
 import time
 import uuid
+import warnings
+import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from dpassay.errors import ClusterError, TargetError
+from dpassay.claims import Claim
+from dpassay.errors import ClusterError, InvalidInput, TargetError
 from dpassay.targets.foreign import Http
-from dpassay.trials import cluster_worker
-from dpassay.trials.backends import Delegated, Job, Keep
-from dpassay.trials.cluster_client import client_of, required
-from dpassay.trials.isolation.limits import UNLIMITED, Limits
-from dpassay.trials.isolation.target import Isolated
-from dpassay.trials.ledger import installed
-from dpassay.trials.pool import Question, answers
+from dpassay.trials.backends import Delegated, Job, Keep, Local, Question, answers, forget
+from dpassay.trials.isolation.host import Host, Hosts, LostProcess, asked
+from dpassay.trials.isolation.limits import UNLIMITED, Limits, Lost
+from dpassay.trials.isolation.target import Isolated, MechanismServer, Server
+from dpassay.trials.ledger import PACKAGES, installed
 from dpassay.trials.portable import loaded, portable
-from dpassay.trials.tasks import TrialRunner
-from dpassay.trials.wire import Garbled, read, unpack
-from dpassay.trials.written import INLINE, Outcome
+from dpassay.trials.portable import read as unpickled
+from dpassay.trials.tasks import Shard, ShardBrief, TrialRunner
+from dpassay.trials.wire import Garbled, pack, read, unpack
+from dpassay.trials.written import ANSWERS, INLINE, Outcome, outcome_of
 
 AHEAD = 4
 """Portions of work that are under way for each thread of the cluster."""
@@ -37,8 +47,6 @@ LEAST = 16
 """Or so many: an adaptive cluster starts workers when there is work."""
 LOOK = 1.0
 """Seconds between two looks whether the cluster is still there, and how large it is."""
-PATIENCE = 60.0
-"""Seconds that our own workers are given to start."""
 HINT = 10.0
 """Seconds after which is said that a cluster has no workers."""
 RESUME = (
@@ -46,14 +54,19 @@ RESUME = (
     "(dpassay run with --resume)"
 )
 DIED = "every worker of the cluster that tried it died"
+EXTRA = "pip install 'dpassay[dask]'"
+CONNECT = 10.0
+"""Seconds for a scheduler to answer."""
 INSTALL = "install the same dpassay with its extra 'dask' on every worker"
+BUILD = 60.0
+"""Seconds that building a mechanism may take at least: what it needs is imported then."""
 
 
 class Cluster:
     """A cluster and what it is working on.
 
-    Without the address of a scheduler it is `jobs` processes of this machine, started when they
-    are needed.
+    Without the address of a scheduler it is `jobs` threads of this process, started when they are
+    needed; user code runs in processes that they fork, as on any worker.
     """
 
     def __init__(self, scheduler: str | None, jobs: int = 1) -> None:
@@ -135,17 +148,17 @@ class Cluster:
         """End the processes of a case on every worker, whatever they are doing."""
         if not self._lost:
             with suppress(Exception):
-                self._client.run(cluster_worker.stop, case.key, on_error="ignore")
+                self._client.run(stop, case.key, on_error="ignore")
 
     def in_order(
         self, name: str, work: Callable[[Any], Any], items: Iterable[Any]
     ) -> Iterator[Any]:
         """Run a function on each item; yield the results in order.
 
-        As `dpassay.trials.pool.in_order`, but the function is sent to the workers.
+        As `dpassay.trials.backends.in_order`, but the function is sent to the workers.
         """
         case = self._new_case("function", portable(work), name, replace(UNLIMITED, network=False))
-        yield from self.mapped(cluster_worker.run_item, case, items)
+        yield from self.mapped(run_item, case, items)
 
     def mapped(
         self, function: Callable[..., bytes], case: Any, items: Iterable[Any]
@@ -161,22 +174,17 @@ class Cluster:
             raise
 
     def _new_case(
-        self, kind: cluster_worker.Kind, written: bytes, name: str, limits: Limits
+        self, kind: Literal["target", "function"], written: bytes, name: str, limits: Limits
     ) -> Any:
         key = f"dpassay-{uuid.uuid4().hex}"
-        return self.hold(
-            cluster_worker.Case, key, kind, written, name, limits, installed(), loaded()
-        )
+        return self.hold(Case, key, kind, written, name, limits, installed(), loaded())
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         if self._client is None:
-            from dpassay.trials.cluster_local import own_workers
-
-            self._began = time.monotonic()
-            self._client = self._connected(self._stack.enter_context(own_workers(self._jobs)))
+            self._client = self._connected(self._stack.enter_context(_own_workers(self._jobs)))
         if self._lost:
             raise self._gone()
-        key = arguments[0] if function is cluster_worker.Case else f"dpassay-{uuid.uuid4().hex}"
+        key = arguments[0] if function is Case else f"dpassay-{uuid.uuid4().hex}"
         return self._client.submit(function, *arguments, key=key, pure=False)
 
     def _connected(self, scheduler: Any) -> Any:
@@ -292,8 +300,6 @@ class Cluster:
         waited = self._looked - self._began
         if self._threads:
             self._began = self._looked
-        elif self._scheduler is None and waited > PATIENCE:
-            raise ClusterError(f"{self}: no worker has started within {PATIENCE:g} s")
         elif self._scheduler is not None and waited > HINT and not self._hinted:
             self._hinted = True
             sys.stderr.write(f"dpassay: {self}: has no workers; waiting for one\n")
@@ -334,17 +340,22 @@ class Remote(Delegated):
             raise TargetError(
                 f"its data cannot be sent to a worker ({' '.join(str(error).split())}); {INLINE}"
             ) from None
-        self._sent: Any = cluster.hold(cluster_worker.brief_from, written)
+        self._sent: Any = cluster.hold(brief_from, written)
 
-    def _question(self, job: Job) -> Question:
-        message = pickle.dumps((job.shard, self._part, job.fresh), protocol=5)
-        return Question(
-            operation=cluster_worker.run_shard, arguments=(self._case, self._sent, message)
+    def _job(self, shard: Shard, keep: Keep, fresh: bool) -> Job:
+        message = pickle.dumps((shard, self._part, fresh), protocol=5)
+        arguments = self._case, self._sent, message
+        return Job(
+            operation=run_shard,
+            arguments=arguments,
+            fresh=fresh,
+            shard=shard,
+            keep=keep,
         )
 
     def abandon(self, job: Job) -> None:
         """Stop working on a shard."""
-        self._abandoned |= not self.ended(job)
+        self._abandoned |= not job.ended
         super().abandon(job)
 
     def close(self) -> None:
@@ -353,3 +364,289 @@ class Remote(Delegated):
         if self._abandoned:
             self._asks.stop(self._case)
         self._case = self._sent = None
+
+
+def required() -> Any:
+    """Return the library, or say that it is not installed."""
+    try:
+        import distributed
+    except ImportError as error:
+        raise InvalidInput(
+            f"executor = 'dask': requires the extra 'dask' ({error}); {EXTRA}"
+        ) from None
+    return distributed
+
+
+@contextmanager
+def _own_workers(number: int) -> Iterator[Any]:
+    """Start a scheduler and so many workers in threads of this process, which listen nowhere."""
+    with tempfile.TemporaryDirectory(prefix="dpassay-dask-", ignore_cleanup_errors=True) as folder:
+        options: dict[str, Any] = {"n_workers": number, "processes": False, "threads_per_worker": 1}
+        options |= {"memory_limit": 0, "dashboard_address": None, "local_directory": folder}
+        try:
+            cluster = required().LocalCluster(silence_logs=logging.CRITICAL, **options)
+            with cluster:
+                yield cluster
+        finally:
+            close_all()
+
+
+@contextmanager
+def client_of(scheduler: Any) -> Iterator[Any]:
+    """Open a client, to an address or our own cluster, that unpickles only Dask's own objects."""
+    distributed = required()
+    logged = [(each, each.level) for each in logging.getLogger("distributed").handlers]
+    for handler, _ in logged:  # what matters is told in one line
+        handler.setLevel(logging.CRITICAL + 1)
+    try:
+        try:
+            if isinstance(scheduler, str):
+                _check(scheduler)
+            with warnings.catch_warnings():
+                # of other versions; those that matter are told of in one line
+                warnings.simplefilter("ignore", distributed.versions.VersionMismatchWarning)
+                client = distributed.Client(
+                    scheduler,
+                    timeout=CONNECT,
+                    set_as_default=False,
+                    deserializers=["dask", "msgpack"],
+                )
+        except (OSError, ValueError, TypeError, ImportError) as error:
+            said = " ".join(str(error).split()) or type(error).__name__
+            raise InvalidInput(
+                f"scheduler = '{scheduler}': no Dask scheduler answers there ({said})"
+            ) from None
+        with client:
+            yield client
+    finally:
+        for handler, level in logged:
+            handler.setLevel(level)
+
+
+def _check(address: str) -> None:
+    """Ask whoever is at an address what it is, and raise if it is no scheduler.
+
+    A client would wait for ever for one that takes a connection and says nothing, and leave a
+    traceback where there can be no connection.
+    """
+    found: Future[dict[str, Any]] = Future()
+
+    async def identity() -> dict[str, Any]:
+        distributed = required()
+        secure = distributed.Security().get_connection_args("client")
+        async with distributed.rpc(address, timeout=CONNECT, connection_args=secure) as asked:
+            told: dict[str, Any] = await asked.identity()
+            return told
+
+    def ask() -> None:
+        try:
+            found.set_result(asyncio.run(asyncio.wait_for(identity(), CONNECT)))
+        except BaseException as error:  # noqa: BLE001  (told in the thread that waits)
+            found.set_exception(error)
+
+    # of its own: in a notebook this thread has a loop already, and Ctrl-C shall not wait
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        kind = found.result().get("type")
+    except TimeoutError as error:
+        raise OSError(str(error) or f"nothing was said within {CONNECT:g} s") from None
+    if kind != "Scheduler":
+        raise ValueError(f"it is a {kind}")
+
+
+class Case:
+    """Code that a cluster runs.
+
+    Each thread of a worker has a process of ours for it.
+
+    Dask holds one in every worker that runs it, makes it anew where it is lost, and drops it
+    when the client lets go of it or is gone: the processes end then.
+
+    `written` is an `AuditTarget` or a function of one item, by `dpassay.trials.portable`;
+    `known` is what is installed on the client, `modules` what it has loaded.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        kind: Literal["target", "function"],
+        written: bytes,
+        name: str,
+        limits: Limits,
+        known: tuple[str, ...],
+        modules: tuple[str, ...],
+    ) -> None:
+        self._given = (key, kind, written, name, limits, known, modules)
+        self._hosts: dict[int, Hosts] = {}
+        self.stopped = key in _ended
+        self.differs = difference(known, installed())
+        _cases[key] = self
+
+    def hosts(self) -> Hosts:
+        """Return the one process of this thread; raise `TargetError` once the client has let go."""
+        thread = threading.get_ident()
+        if thread not in self._hosts:
+            self._hosts[thread] = self._made()
+        if self.stopped:  # perhaps in the meantime; they have no process yet
+            raise TargetError("the client has gone")
+        return self._hosts[thread]
+
+    def _made(self) -> Hosts:
+        _, kind, written, name, limits, _, modules = self._given
+        with _importing:
+            for module in modules:
+                with suppress(ImportError, KeyError):  # the latter where another thread imports it
+                    importlib.import_module(module)  # noqa: TID251  (see `portable.loaded`)
+        build = partial(unpickled, written, address())
+        server = Server(build) if kind == "function" else MechanismServer(build, limits.memory)
+        return Built(name, server, limits, bare=True)
+
+    def stop(self) -> None:
+        """End its processes, whatever they are doing."""
+        self.stopped = True
+        for hosts in list(self._hosts.values()):
+            hosts.kill()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Case, self._given
+
+    def __sizeof__(self) -> int:
+        return len(self._given[2])
+
+    def close(self) -> None:
+        """End its processes once nobody waits for them."""
+        for hosts in self._hosts.values():
+            hosts.close()
+
+    __del__ = close
+
+
+_importing = threading.Lock()
+"""No process is forked while another thread imports: it would wait for ever for that import."""
+_cases: weakref.WeakValueDictionary[str, Case] = weakref.WeakValueDictionary()
+"""Those of this worker."""
+_ended: set[str] = set()
+"""Keys of those that the client has stopped; Dask may bring one here only then."""
+
+
+class Built(Hosts):
+    """Processes that have built what they serve before they are asked for anything else."""
+
+    def several(self, number: int) -> list[Host]:
+        """Return so many of them; see `Hosts.several`."""
+        try:
+            return self._several(number)
+        except LostProcess:  # perhaps Dask itself was importing when it was forked
+            return self._several(number)
+
+    def _several(self, number: int) -> list[Host]:
+        known = list(self._open)
+        with _importing:
+            found = super().several(number)
+        for host in found:
+            if host not in known:
+                self._build(host)
+        return found
+
+    def _build(self, host: Host) -> None:
+        host.limits = replace(self.limits, seconds=max(self.limits.seconds, BUILD))
+        try:
+            asked(host, None, f"importing {self.name}", "ready", None)
+        except TargetError:
+            host.close()
+            raise
+        host.limits = self.limits
+
+
+def brief_from(written: bytes) -> ShardBrief:
+    """Read what trials are about: data and codings, nothing of the user's code."""
+    brief: ShardBrief = pickle.loads(written)  # noqa: S301  (by the client of this run)
+    return brief
+
+
+def run_shard(case: Case, brief: ShardBrief, message: bytes) -> bytes:
+    """Run a shard; `message` says which, for which claim, and whether in a process of its own."""
+    shard: Shard
+    part: Claim | None
+    shard, part, fresh = pickle.loads(message)  # noqa: S301
+
+    def work() -> Any:
+        here = Local(brief, forget, case.hosts(), part)
+        try:
+            done = next(here.afresh([shard])) if fresh else here.finish(here.start(shard))
+        finally:
+            here.close()
+        return done
+
+    return _answered(case, work)
+
+
+def run_laws(case: Case, message: bytes) -> bytes:
+    """Compute the exact laws of some datasets at some queries."""
+    arguments = pickle.loads(message)  # noqa: S301
+
+    def work() -> Any:
+        where = arguments[0][0][1]
+        what = f"distribution on {where}"
+        host = case.hosts().first()
+        return asked(host, ANSWERS["laws"], what, "laws", None, *arguments)
+
+    return _answered(case, work)
+
+
+def run_item(case: Case, message: bytes) -> bytes:
+    """Call a function on an item."""
+
+    def work() -> Any:
+        answer = case.hosts().first().call("__call__", pickle.loads(message))  # noqa: S301
+        return read(Outcome, answer).result()
+
+    return _answered(case, work)
+
+
+def stop(key: str) -> None:
+    """End the processes of a case in this worker, and let none begin."""
+    _ended.add(key)
+    if key in _cases:
+        _cases[key].stop()
+
+
+def close_all() -> None:
+    """End the processes of all cases in this worker."""
+    for key, case in list(_cases.items()):
+        stop(key)
+        case.close()
+
+
+def _answered(case: Case, work: Callable[[], Any]) -> bytes:
+    def safe() -> Any:
+        try:
+            return work()
+        except (InvalidInput, Lost, Garbled) as error:
+            raise TargetError(str(error)) from None
+
+    if case.differs:
+        return pack(0, {"differs": f"worker {address()} has {case.differs}"})
+    return pack(0, outcome_of(safe))
+
+
+def difference(known: tuple[str, ...], here: tuple[str, ...]) -> str:
+    """Describe what is installed here and not at the client, both as `ledger.installed` says it."""
+    names = ("Python", "dpassay's source", *PACKAGES)
+    for name, theirs, ours in zip(names, known, here, strict=True):
+        if theirs != ours:
+            short = [
+                text[:12] if name.startswith("dpassay") else text.split(" ")[0]
+                for text in (ours, theirs)
+            ]
+            if short[0] == short[1]:
+                short = [" ".join(text.split()) for text in (ours, theirs)]
+            return f"{name} {short[0]}, not {short[1]}"
+    return ""
+
+
+def address() -> str:
+    """Return where this worker is."""
+    from distributed import get_worker
+
+    return str(get_worker().address)

@@ -163,7 +163,7 @@ class Executor:
     def _may_finish(self, under_way: Sequence[tuple[Shard, Any, Job | None]]) -> bool:
         """Return whether the first shard has come back, or too many others wait for it."""
         job = under_way[0][2]
-        came = job is None or self._backend.ended(job)
+        came = job is None or job.ended
         return came or len(under_way) >= BEHIND * self._backend.ahead
 
     def _finished(

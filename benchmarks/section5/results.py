@@ -21,7 +21,7 @@ from benchmarks.section5.settings import SEED, Size
 from benchmarks.section5.tables import Table
 from dpassay.data import Labelled, digest
 from dpassay.errors import require
-from dpassay.trials.pool import in_order
+from dpassay.trials.backends import in_order
 
 FILE: Final = "rounds.jsonl"
 

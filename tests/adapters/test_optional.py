@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from dpassay.adapters import accounting, opendp
-from dpassay.adapters.optional import library
+from dpassay.adapters import accounting, library, opendp
 from dpassay.errors import InvalidInput
 
 ROOT = Path(__file__).parents[2]

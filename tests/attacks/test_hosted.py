@@ -23,8 +23,8 @@ from dpassay.data import Labelled
 from dpassay.errors import TargetError
 from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.guard import AuditTarget
-from dpassay.trials.isolation.introduce import isolated
 from dpassay.trials.isolation.limits import Limits
+from dpassay.trials.isolation.target import isolated
 
 RNG = np.random.default_rng(0)
 DATA = Labelled(RNG.normal(size=(30, 2)), np.arange(30) % 2)

@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from dpassay.errors import TargetError
+from dpassay.targets.foreign.mechanism import ForeignSession
 from dpassay.targets.foreign.service import ForeignService, address_of
-from dpassay.targets.foreign.session import ForeignSession
 from tests.fuzz import replies
 from tests.fuzz.running import fuzz
 from tests.fuzz.test_process import DATA, SIZE, otherwise, script

@@ -16,8 +16,7 @@ from dpassay.errors import TargetError
 from dpassay.search.values import key_of
 from dpassay.targets.foreign import process
 from dpassay.targets.foreign.child import Child, ProcessLimits
-from dpassay.targets.foreign.mechanism import _shaped
-from dpassay.targets.foreign.session import Dataset, ForeignSession
+from dpassay.targets.foreign.mechanism import Dataset, ForeignSession, _shaped
 from tests.fuzz import replies
 from tests.fuzz.running import fuzz
 
@@ -59,7 +58,7 @@ def case(rng: random.Random) -> str:
     return f"{[line[:200] for line in lines]}: {told}" if told else ""
 
 
-def judged(lines: list[bytes]) -> str:
+def judged(lines: list[bytes], refused: list[str] | None = None) -> str:
     session = ForeignSession(lambda: Scripted(lines), "its process")
     try:
         found = session.sample(DATA, [0.0], SIZE, 7)
@@ -67,6 +66,8 @@ def judged(lines: list[bytes]) -> str:
             key_of(each)
         _shaped(found, 1)
     except TargetError as error:
+        if refused is not None:
+            refused.append("error")
         return f"says {error}" if "\n" in str(error) else ""
     except Exception as error:  # noqa: BLE001  (whatever it is, it is what is looked for)
         return f"raises {type(error).__name__}: {error!s:.200}"

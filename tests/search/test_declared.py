@@ -12,7 +12,7 @@ from dpassay.errors import InvalidInput, TargetError
 from dpassay.search.declared import KINDS, Output, output_from_json, output_of
 from dpassay.search.outputs import encoder_from_json, fit_encoder
 from dpassay.search.values import NUMBER
-from dpassay.targets.draws import as_draws
+from dpassay.targets.answer_set import as_draws
 
 NUMBERS = np.array([1.5, 2.0, 2.0])
 ROWS = np.array([[1.0, 2.0], [3.0, 4.0]])

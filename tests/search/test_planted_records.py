@@ -17,7 +17,7 @@ import pytest
 from dpassay import DP, Scalars, audit
 from dpassay.errors import TargetError
 from dpassay.search.outputs import fit_encoder
-from dpassay.targets.draws import as_draws
+from dpassay.targets.answer_set import as_draws
 
 pytestmark = pytest.mark.usefixtures("few_pairs")
 

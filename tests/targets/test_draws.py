@@ -10,7 +10,7 @@ import pytest
 from dpassay.errors import TargetError
 from dpassay.search.features import Feature
 from dpassay.search.outputs import Encoder
-from dpassay.targets.draws import as_draws
+from dpassay.targets.answer_set import as_draws
 
 
 @pytest.mark.parametrize(

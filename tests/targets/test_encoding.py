@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from dpassay import DP, InvalidInput, Mechanism, Tables, audit
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.rows.rows import Rows
-from dpassay.targets.adapter import Freed
-from dpassay.targets.encoding import Encoding
+from dpassay.targets.adapter import Encoding, Freed
 
 pytestmark = pytest.mark.usefixtures("few_pairs")
 

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import dask
 import pytest
 
-from dpassay.trials.cluster import Cluster
-from dpassay.trials.cluster_local import own_workers
+from dpassay.trials.cluster import Cluster, required
+
+
+@contextmanager
+def own_workers(number: int) -> Iterator[Any]:
+    """Start a scheduler here and workers of one thread in processes of their own."""
+    with (
+        dask.config.set({"distributed.worker.profile.enabled": False}),
+        required().LocalCluster(
+            n_workers=number,
+            threads_per_worker=1,
+            memory_limit=0,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        ) as started,
+    ):
+        yield started
 
 
 @pytest.fixture(scope="session")

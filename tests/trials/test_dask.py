@@ -26,11 +26,10 @@ from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import ClusterError, InvalidInput, TargetError
 from dpassay.trials import cluster as module
-from dpassay.trials import cluster_client, portable
-from dpassay.trials.cluster import Cluster
-from dpassay.trials.cluster_worker import difference
+from dpassay.trials import portable
+from dpassay.trials.backends import Question
+from dpassay.trials.cluster import Cluster, difference
 from dpassay.trials.ledger import Ledger, installed
-from dpassay.trials.pool import Question
 from dpassay.trials.wire import pack
 from tests.core.toys import Sampled, TableMechanism, response, target_of
 from tests.trials.test_executors import GROUP, WHO, entries, raises, rows, run, shaky, target
@@ -268,7 +267,7 @@ def test_without_the_extra_its_name_is_told(monkeypatch: Any) -> None:
 
 
 def test_no_scheduler_at_the_address(monkeypatch: Any) -> None:
-    monkeypatch.setattr(cluster_client, "CONNECT", 0.2)
+    monkeypatch.setattr(module, "CONNECT", 0.2)
     with pytest.raises(InvalidInput, match="no Dask scheduler answers there") as caught:
         run(target(response(1.0)), scheduler="tcp://127.0.0.1:1", **ON)
     assert "\n" not in str(caught.value)

@@ -18,10 +18,10 @@ import pytest
 
 from dpassay.cli.main import main
 from dpassay.errors import InvalidInput
-from dpassay.trials import cluster_client
+from dpassay.trials import cluster as module
 from dpassay.trials.cluster import Cluster
-from dpassay.trials.cluster_local import own_workers
 from tests.cli.test_resume import alive, has_begun
+from tests.trials.conftest import own_workers
 
 MINE = """
 import time
@@ -147,7 +147,7 @@ def test_what_would_change_nothing_is_refused(
 def test_a_wrong_address_leaves_an_earlier_run_as_it_was(
     project: None, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_client, "CONNECT", 0.2)
+    monkeypatch.setattr(module, "CONNECT", 0.2)
     Path("out").mkdir()
     Path("out/ledger.sqlite").write_bytes(b"")
     words = ["--out", "out", "--executor", "dask", "--scheduler", "tcp://127.0.0.1:1"]
@@ -166,7 +166,7 @@ def test_who_says_nothing_is_no_scheduler(
     scheme: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It takes the connection and leaves it at that, as a firewall or another service may."""
-    monkeypatch.setattr(cluster_client, "CONNECT", 0.2)
+    monkeypatch.setattr(module, "CONNECT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"{scheme}://127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(InvalidInput, match="no Dask scheduler answers there") as caught:

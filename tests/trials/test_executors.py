@@ -35,8 +35,8 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK, blocks, draw
 from dpassay.trials.encoders import Labels
 from dpassay.trials.executors import LONGEST, MOMENT, ExecutorOptions, Pace, executor
-from dpassay.trials.isolation.introduce import introduced
 from dpassay.trials.isolation.limits import Limits
+from dpassay.trials.isolation.target import introduced
 from dpassay.trials.ledger import Ledger
 from dpassay.trials.tasks import (
     ANSWERS,

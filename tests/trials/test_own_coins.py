@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from dpassay import DP, Scalars, audit
+from dpassay.trials.backends import in_order
 from dpassay.trials.own_coins import seed_anew
-from dpassay.trials.pool import in_order
 
 
 class Keeper:

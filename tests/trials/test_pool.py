@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from dpassay.errors import InvalidInput, TargetError
+from dpassay.trials.backends import in_order
 from dpassay.trials.isolation.host import OPEN
-from dpassay.trials.pool import in_order
 
 
 @pytest.fixture(autouse=True)

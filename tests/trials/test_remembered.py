@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from dpassay.search.outputs import fit_encoder
-from dpassay.trials.kept import MOST_ROWS, Remembered
+from dpassay.trials.encoders import MOST_ROWS, Remembered
 
 
 class Told:

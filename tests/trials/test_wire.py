@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.resolve import expected, resolve
-from dpassay.trials.isolation.server import MechanismServer
+from dpassay.trials.isolation.target import MechanismServer
 from dpassay.trials.wire import HEAD, MARK, Garbled, Line, Text, pack, read, unpack
 from dpassay.trials.written import ANSWERS, reachable_from, worst_case_from
 
@@ -131,7 +131,7 @@ def test_large_integers_and_texts_that_are_none() -> None:
 
 SCHEMAS = """
 import dpassay.attacks.experiment.hosted, dpassay.attacks.services.hosted
-import dpassay.trials.cluster_worker, dpassay.trials.pool, dpassay.trials.written
+import dpassay.trials.cluster, dpassay.trials.backends, dpassay.trials.written
 from dpassay.trials.wire import Garbled, Message, read
 kinds = Message.__subclasses__()
 for kind in (*kinds, *dpassay.trials.written.ANSWERS.values()):

@@ -19,7 +19,7 @@ from dpassay.search.proposals.proposal import Proposal, Space
 from dpassay.targets.groups import PairGroup, Progress
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import block_of
-from dpassay.trials.kept import FeatureCoding
+from dpassay.trials.encoders import FeatureCoding
 from dpassay.trials.tasks import Task
 
 PILOTS, PILOT = 12, 200

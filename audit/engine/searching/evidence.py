@@ -31,8 +31,8 @@ from dpassay.stats.alpha import Spending
 from dpassay.stats.scales import scale_of
 from dpassay.targets.groups import PairGroup, Progress
 from dpassay.targets.guard import AuditTarget
+from dpassay.trials.encoders import Matches
 from dpassay.trials.isolation.target import Isolated
-from dpassay.trials.kept import Matches
 from dpassay.trials.own_coins import alike
 
 FINDINGS = 3

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from dpassay.errors import as_real, is_count, require
-from dpassay.targets.foreign.connection import Broken, Late
+from dpassay.targets.foreign.protocol import Broken, Late
 from dpassay.workers import supervisor
 from dpassay.workers.control import ProcessControl
 from dpassay.workers.namespaces import lineage

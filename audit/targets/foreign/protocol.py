@@ -29,6 +29,18 @@ SHOWN = 80
 """Characters of a wrong line that a message shows."""
 
 
+class Broken(Exception):
+    """Nothing more can be had over a connection; the text says why."""
+
+
+class Late(Broken):
+    """No whole reply came in time."""
+
+
+class Dropped(Broken):
+    """A connection that failed before a whole reply came: what was sent may have been read."""
+
+
 class Malformed(Exception):
     """A line that is no reply; the text says what is wrong with it."""
 

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from dpassay.errors import InvalidInput
-from dpassay.targets.foreign.connection import Broken, Dropped, Late
+from dpassay.targets.foreign.protocol import Broken, Dropped, Late
 
 MIB = 1 << 20
 PIECE = 1 << 14

@@ -1,4 +1,4 @@
-"""A host: a process of its own for a user's code. Whatever happens in it is a `Lost` here.
+"""Hosts: processes for a user's code. Whatever happens in one is a `Lost` here.
 
 A host is forked, so that objects reach it as they are, whether or not they could be pickled. What
 it is asked is pickled, what it answers is data (`dpassay.trials.wire`). A supervisor stands between
@@ -7,24 +7,35 @@ it and this process (`dpassay.workers.supervisor`).
 
 from __future__ import annotations
 
+import faulthandler
+import gc
 import io
+import math
 import os
 import pickle
+import random
+import resource
 import select
 import signal
 import socket
+import sys
 import time
 import warnings
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import Any, NoReturn, Self
 
-from dpassay.errors import printable
-from dpassay.trials.isolation.child import BROKEN, GIB, INTERRUPTS, Answering, live
+import numpy as np
+
+from dpassay.errors import InvalidInput, TargetError, printable, told
 from dpassay.trials.isolation.limits import Limits, Lost, Overtime, Unsent, protected
-from dpassay.trials.wire import HEAD, MARK, Garbled, length, unpack
+from dpassay.trials.ledger import installed
+from dpassay.trials.wire import HEAD, MARK, Garbled, length, pack, read, unpack
+from dpassay.trials.written import INLINE, Array, Outcome, outcome_of
 from dpassay.workers.control import ProcessControl
 from dpassay.workers.namespaces import NETWORK, enter, lineage, namespaces
 from dpassay.workers.supervisor import supervise
@@ -47,6 +58,18 @@ CHUNKS = 4
 """So many chunks are read at a time, lest a flood of them stop the clock."""
 FLOOD = 64 << 20
 """Bytes after which nobody looks at lines any more."""
+BROKEN = 70
+"""Exit code of a host that could not go on, whatever its user's code has done to it."""
+GIB = 1 << 30
+INTERRUPTS = frozenset({signal.SIGINT, signal.SIGTERM})
+"""What interrupts a command."""
+Answering = Callable[[str, tuple[Any, ...], dict[int, Any]], Any]
+"""Answers what a host is asked: the operation, its arguments, the objects that are kept."""
+REMEDY = "a mechanism must return, or raise an exception"
+MORE_TIME = "make it faster, or allow more with --shard-timeout (shard_timeout)"
+GARBLED = "its process sent something that is no answer"
+MAY_REFUSE = ("about", "check", "describe", "facts")
+"""What may end as `InvalidInput`, before anything was run; nothing else that a process says may."""
 
 
 class Host:
@@ -150,9 +173,9 @@ class Host:
         dead = not self._control.facts(0).keys().isdisjoint(ENDED)
         self.said.read(self._pipe)
         closed = self._read()
-        for message in self._message():
+        if (message := self._message()) is not None:
             self.deadline = None
-            return True, message
+            return True, message[0]
         if dead or closed:
             self._lose()
         if self.deadline is not None and time.monotonic() > self.deadline:
@@ -190,20 +213,19 @@ class Host:
         """Return what has something to be read when it has said something, or has ended."""
         return [] if self.closed else [self._socket.fileno(), self._pipe, self._control.file]
 
-    def _message(self) -> Iterator[Any]:
-        """Yield the answer if it has come whole."""
+    def _message(self) -> tuple[Any] | None:
+        """Return the answer if it has come whole."""
         if len(self._received) < HEAD.size:
-            return
+            return None
         try:
-            head = bytes(self._received[: HEAD.size])
-            size = HEAD.size + length(head, self._number)
+            size = HEAD.size + length(bytes(self._received[: HEAD.size]), self._number)
             if size > self.limits.reply * GIB:
                 self._lose(f"its answer is longer than {self.limits.reply:g} GiB")
             if len(self._received) < size:
-                return
+                return None
             message = bytes(self._received[:size])
             del self._received[:size]
-            yield unpack(message)[1]
+            return (unpack(message)[1],)
         except Garbled:
             self._lose("the worker wrote over its connection")
 
@@ -273,14 +295,6 @@ class Handle:
         self.key = key
 
 
-class _Pickler(pickle.Pickler):
-    """Names what a host has already."""
-
-    def __init__(self, file: io.BytesIO, name: Callable[[Any], int | None]) -> None:
-        super().__init__(file, protocol=5)
-        self.persistent_id = name  # type: ignore[method-assign]
-
-
 class HostObjects:
     """The objects that a host has, by the keys under which it has them."""
 
@@ -319,27 +333,27 @@ class HostObjects:
             return self._key(thing) if id(thing) in self._known else keys.get(id(thing))
 
         content = io.BytesIO()
+        told = (self._key, new), (name, (operation, arguments, list(self._forgotten)))
         try:
-            _Pickler(content, self._key).dump(new)
-            _Pickler(content, name).dump((operation, arguments, list(self._forgotten)))
+            for named, value in told:  # what a host has already is named
+                pickler = pickle.Pickler(content, protocol=5)
+                pickler.persistent_id = named  # type: ignore[method-assign]
+                pickler.dump(value)
         except (pickle.PicklingError, AttributeError, TypeError, RecursionError) as error:
             raise Unsent(" ".join(str(error).split())) from None
         self._keys += len(new)
         self._forgotten.clear()
         for key, each in new.items():
-            self._remember(each, key)
+            try:
+                weakref.finalize(each, self._forget, id(each)).atexit = False
+            except TypeError:  # kept as long as the host is
+                self._known[id(each)] = (key, each)
+            else:
+                self._known[id(each)] = (key, None)
         return content.getbuffer()
 
     def _key(self, thing: Any) -> int | None:
         return self._known.get(id(thing), (None,))[0]
-
-    def _remember(self, thing: Any, key: int) -> None:
-        try:
-            weakref.finalize(thing, self._forget, id(thing)).atexit = False
-        except TypeError:  # kept as long as the host is
-            self._known[id(thing)] = (key, thing)
-        else:
-            self._known[id(thing)] = (key, None)
 
     def _forget(self, place: int) -> None:
         self._forgotten.append(self._known.pop(place)[0])
@@ -398,3 +412,223 @@ class Said:
             line = printable(raw.decode(errors="replace"))
             told.append(line if number == 1 else f"{line} ({number:,} times)")
         return [*told, f"... and {self._more:,} more lines"] if self._more else told
+
+
+def live(
+    desk: Answering,
+    connection: socket.socket,
+    pipe: int,
+    objects: dict[int, Any],
+    drop: list[int],
+    limits: Limits,
+    *,
+    bare: bool,
+) -> None:
+    """Be the new process of a host, until the connection ends; `drop` are files of its parent.
+
+    Where it is `bare`, all other open files are closed too.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_DFL)
+    gc.enable()
+    gc.callbacks.clear()  # of libraries that watch the process it was forked from
+    for file in drop:
+        os.close(file)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((nothing, 0), (pipe, 1), (pipe, 2)):
+        os.dup2(source, target)
+    os.close(pipe)
+    sys.stdin = os.fdopen(0, closefd=False)
+    sys.stdout = sys.stderr = os.fdopen(1, "w", buffering=1, errors="replace", closefd=False)
+    if bare:
+        os.closerange(3, connection.fileno())
+        os.closerange(connection.fileno() + 1, 4096)
+    faulthandler.disable()
+    if sys.platform == "linux" and limits.memory < math.inf:  # only Linux keeps to it
+        taken = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        most = taken + round(limits.memory * GIB)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    # forks must not share the coins of a mechanism that wrongly takes them from there
+    np.random.seed()  # noqa: NPY002
+    random.seed()
+    _serve(desk, connection, objects)
+
+
+def _serve(desk: Answering, connection: socket.socket, objects: dict[int, Any]) -> None:
+    """Answer until the parent is gone."""
+    stream, own = connection.makefile("rb"), os.getpid()
+    while head := stream.read(HEAD.size):
+        content = io.BytesIO(stream.read(length(head)))
+        objects |= _unpickled(content, objects)
+        operation, arguments, forget = _unpickled(content, objects)
+        for key in forget:
+            objects.pop(key, None)
+        number, work = HEAD.unpack(head)[1], partial(desk, operation, arguments, objects)
+        try:
+            answer = pack(number, outcome_of(work))
+        except BaseException as error:  # noqa: BLE001  (nobody presses Ctrl-C here)
+            answer = pack(number, {"raised": type(error).__name__, "detail": _told(error)})
+        if os.getpid() != own:
+            os._exit(0)  # a mechanism has forked and come back twice
+        connection.sendall(answer)
+
+
+def _told(error: BaseException) -> str:
+    try:
+        return told(error)
+    except BaseException:  # noqa: BLE001  (what it is asked may be to say what it is)
+        return type(error).__name__
+
+
+def _unpickled(content: io.BytesIO, objects: dict[int, Any]) -> Any:
+    """Read what the parent has sent, and nobody else can have."""
+    unpickler = pickle.Unpickler(content)  # noqa: S301
+    unpickler.persistent_load = objects.__getitem__  # type: ignore[method-assign]
+    return unpickler.load()
+
+
+class LostProcess(TargetError):
+    """The process of a mechanism is gone, through the mechanism's own fault."""
+
+
+def asked(
+    host: Host, kind: Any, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()
+) -> Any:
+    """Have something done in another process; errors that are raised there are raised here.
+
+    The answer is of a kind, see `dpassay.trials.wire.read`; messages call it `what`.
+    """
+    try:
+        outcome: Outcome = read(Outcome, host.call(operation, *arguments, known=known))
+        return read(kind, outcome.result(f"{what}: "))
+    except Overtime as error:
+        raise LostProcess(f"{what} {error}; {MORE_TIME}") from None
+    except Lost as error:
+        raise LostProcess(f"{what}: {error}; {REMEDY}") from None
+    except Garbled as error:
+        raise LostProcess(f"{what}: {GARBLED} ({error})") from None
+    except Unsent as error:
+        raise TargetError(
+            f"{what}: what it is given cannot be sent to its process ({error}); {INLINE}"
+        ) from None
+    except InvalidInput as error:
+        if operation in MAY_REFUSE:
+            raise
+        raise TargetError(f"{what}: {error}") from None
+
+
+class Hosts:
+    """Hosts of one user's code, opened when they are needed; see `Host` for the arguments.
+
+    When the one that is asked for everything but trials is lost, nothing more is asked: another one
+    might make something else. What they print is told when they are closed.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        desk: Answering,
+        limits: Limits,
+        shared: Sequence[Any] = (),
+        *,
+        bare: bool = False,
+    ) -> None:
+        if bare:
+            installed()  # once here, and not in every process
+        self.name = name
+        self.limits = limits
+        self.lost = ""
+        self._desk = desk
+        self._shared = shared
+        self._bare = bare
+        self._open: list[Host] = []
+        self._killed = False
+        self._said = Said()
+        self._owner = lineage()
+
+    def ask(
+        self, kind: Any, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()
+    ) -> Any:
+        """Have something done in the first process; see `asked`."""
+        host = self.first(what)
+        try:
+            return asked(host, kind, what, operation, *arguments, known=known)
+        except LostProcess as error:
+            self.lost = error.cause
+            raise
+
+    def handle(self) -> Handle:
+        """Return what will stand here for something that is left in the first process."""
+        return self.first().keep()
+
+    def portable(self) -> bytes:
+        """Return the code for other machines; see `dpassay.trials.portable`."""
+        what = "sending it to a cluster"
+        written: bytes = self.ask(Array, what, "portable", None).tobytes()
+        return written
+
+    def check_not_lost(self) -> None:
+        """Raise `LostProcess` if the first process was lost."""
+        if self.lost:
+            raise LostProcess(self.lost)
+
+    def first(self, what: str = "") -> Host:
+        """Return the one that is asked for everything but trials."""
+        self.check_not_lost()
+        try:
+            return self.several(1)[0]
+        except Lost as error:
+            raise TargetError(f"{what}: {error}" if what else str(error)) from None
+
+    def several(self, number: int) -> list[Host]:
+        """Return so many of them, new ones in the place of those that are lost.
+
+        `Lost` says that the system lets none be opened, or that they were killed.
+        """
+        if self._owner != lineage():  # two processes never share a host
+            for host in self._open:
+                host.close()
+            self._open, self._said, self._owner = [], Said(), lineage()
+        for host in self._open:
+            if host.closed:
+                self._said.take(host.said)
+        self._open = [host for host in self._open if not host.closed]
+        if self._killed:
+            raise Lost("nobody waits for it any more")
+        try:
+            while len(self._open) < number:
+                self._open.append(Host(self._desk, self.limits, self._shared, bare=self._bare))
+        except OSError as error:
+            raise Lost(f"no process could be started ({error.strerror})") from None
+        return self._open[:number]
+
+    def kill(self) -> None:
+        """End them, and open no more, while another thread waits for their answers."""
+        self._killed = True
+        for host in self._open:
+            host.kill()
+
+    def afresh(self) -> Self:
+        """Return others of the same code, which share only what was there before."""
+        return type(self)(self.name, self._desk, self.limits, self._shared, bare=self._bare)
+
+    def absorb(self, others: Hosts) -> None:
+        """End others of the same code; what they have printed is told with what these have."""
+        for host in others._open:
+            host.close()
+            self._said.take(host.said)
+        others._open = []
+        self._said.take(others._said)
+
+    def close(self) -> None:
+        """End all of them, and tell on stderr what they have printed."""
+        for host in self._open:
+            host.close()
+            self._said.take(host.said)
+        self._open, lines, self._said = [], self._said.lines(), Said()
+        for line in lines:
+            with suppress(OSError):
+                sys.stderr.write(f"dpassay: {self.name} printed: {line}\n")

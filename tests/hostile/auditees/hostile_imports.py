@@ -10,12 +10,12 @@ from hostile_table import CASES, Case
 
 ANSWERS = """
 import gc
-import dpassay.trials.isolation.server as answers
+import dpassay.trials.isolation.target as answers
 def patch(name, change):
-    old = answers.ANSWERS[name]
+    old = answers.ANSWERED[name]
     def new(subject, *given):
         return change(old(subject, *given))
-    answers.ANSWERS[name] = new
+    answers.ANSWERED[name] = new
     for each in gc.get_objects():
         if isinstance(each, dict) and each.get(name) is old:
             each[name] = new

@@ -14,7 +14,7 @@ import pytest
 
 from dpassay import DP, Scalars, audit
 from dpassay.targets.foreign import Process, process
-from dpassay.targets.foreign.session import KEPT
+from dpassay.targets.foreign.mechanism import KEPT
 from tests.needed import lacks
 
 ROOT = Path(__file__).parents[3]

@@ -18,9 +18,9 @@ from dpassay import DP, Labelled, Scalars, audit
 from dpassay.errors import Failed, InvalidInput, TargetError
 from dpassay.record.run_record import make_record
 from dpassay.record.schemas import fault
-from dpassay.targets.draws import as_draws
+from dpassay.targets.answer_set import as_draws
 from dpassay.targets.foreign import Process, process
-from dpassay.targets.foreign.session import KEPT
+from dpassay.targets.foreign.mechanism import KEPT
 from tests.targets.foreign.servers import LAPLACE, alive, server
 
 ASKED = np.zeros((1, 1))

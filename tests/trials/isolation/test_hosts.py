@@ -21,9 +21,7 @@ import pytest
 
 from dpassay.data import Labelled
 from dpassay.errors import TargetError
-from dpassay.trials.isolation.child import GIB
-from dpassay.trials.isolation.host import CHUNK, SHOWN, Host, Said, wait
-from dpassay.trials.isolation.hosts import Hosts
+from dpassay.trials.isolation.host import CHUNK, GIB, SHOWN, Host, Hosts, Said, wait
 from dpassay.trials.isolation.limits import Limits, Lost, Overtime, Unsent
 from dpassay.trials.wire import HEAD, MARK, Garbled, length, pack, unpack
 from dpassay.workers import namespaces as of_linux

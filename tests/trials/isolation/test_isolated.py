@@ -32,9 +32,8 @@ from dpassay.targets.resolve import resolve
 from dpassay.trials.backends import local
 from dpassay.trials.blocks import BlockCounts, rows_of_calls
 from dpassay.trials.encoders import Labels
-from dpassay.trials.isolation.introduce import introduced, is_foreign, isolated
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.isolation.target import Isolated
+from dpassay.trials.isolation.target import Isolated, introduced, is_foreign, isolated
 from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
 from dpassay.trials.wire import Garbled, pack, read, unpack
 from dpassay.trials.written import (

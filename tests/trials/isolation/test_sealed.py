@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import SimpleNamespace
@@ -19,10 +18,9 @@ from dpassay.errors import InvalidInput, TargetError
 from dpassay.targets.adapter import full
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import AnswerKind, declared, resolve
-from dpassay.trials.isolation import server
-from dpassay.trials.isolation.introduce import introduced
+from dpassay.trials.isolation import target as server
 from dpassay.trials.isolation.limits import Limits
-from dpassay.trials.isolation.target import Isolated
+from dpassay.trials.isolation.target import Isolated, introduced
 from tests.core.toys import TableMechanism, flip_group, target_of
 
 GROUP = flip_group(records=4, queries=3)
@@ -43,16 +41,14 @@ def forging() -> Iterator[Introduced]:
 
     def introduce(forge: Forge, claim: Claim | None = None, **more: Any) -> Isolated:
         def build() -> AuditTarget:
-            true = server.ANSWERS["describe"]
+            true = server.ANSWERED["describe"]
 
             def describe(subject: Any) -> Any:
                 told = true(subject)
                 forge(told)
                 return told
 
-            for each in gc.get_objects():
-                if type(each) is dict and each.get("describe") is true:
-                    each["describe"] = describe
+            server.ANSWERED["describe"] = describe
             return LEAKY
 
         said = None

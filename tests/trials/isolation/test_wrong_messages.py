@@ -1,7 +1,7 @@
 """Messages of processes, of Dask workers and of programs with something wrong in them.
 
 Each is read as what it says, or ends its own target: `TargetError`, or `InvalidInput` before
-anything was run.
+anything was run. By hand, of this module: `python -m MODULE 1000000 11 [fuzz|lines]`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 import resource
+import sys
 import time
 import traceback
 from collections import Counter
@@ -50,16 +51,14 @@ from dpassay.search.outputs import fit_encoder
 from dpassay.targets.adapter import full
 from dpassay.targets.groups import groups_for, searched
 from dpassay.trials import wire, written
-from dpassay.trials.backends import Delegated, Job, Local, forget
+from dpassay.trials.backends import Delegated, Job, Local, Question, forget
 from dpassay.trials.blocks import BlockCounts, rows_of_calls
 from dpassay.trials.cluster import Cluster, Remote
 from dpassay.trials.encoders import Labels, Pilot
-from dpassay.trials.isolation import introduce
-from dpassay.trials.isolation.hosts import Hosts
+from dpassay.trials.isolation import target as introduce
+from dpassay.trials.isolation.host import Hosts
 from dpassay.trials.isolation.limits import Limits, Lost
-from dpassay.trials.isolation.server import MechanismServer
-from dpassay.trials.isolation.target import Isolated
-from dpassay.trials.pool import Question
+from dpassay.trials.isolation.target import Isolated, MechanismServer
 from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
 from tests.core.toys import TableMechanism, flip_group, target_of
 from tests.fuzz.running import limited
@@ -348,12 +347,11 @@ def run(message: bytes, rng: random.Random) -> None:
     """A shard, read where it comes from a process of this machine."""
     del rng
     backend = Local(RUNNER.brief, forget, Processes(b""), None)
-    job = Job(shard=SHARD, keep=forget)
-    job.question = backend._question(job)
-    job.question.arrived = partial(backend._take, job)
+    job = backend._job(SHARD, forget, False)
+    job.arrived = partial(backend._take, job)
     with suppress(wire.Garbled, Lost):
-        job.question.take(wire.read(written.Outcome, Host(message).call()))
-    assert job.done is None or not job.question.cause
+        job.take(wire.read(written.Outcome, Host(message).call()))
+    assert job.done is None or not job.cause
     if job.done is not None:
         counted(job.done)
 
@@ -365,24 +363,23 @@ def counted(done: ShardResult) -> None:
     written_out(*(done.failure or ()))
 
 
-def cluster_asked() -> tuple[Cluster, Question]:
+def cluster_asked(asked: Question) -> Cluster:
     cluster = Cluster.__new__(Cluster)
     cluster._scheduler, cluster._client = "tcp://here", SimpleNamespace(status="running")
-    asked = Question(operation=None, arguments=())
     asked.held = SimpleNamespace(key="k", status="finished")
     cluster._under_way = {"k": asked}
-    return cluster, asked
+    return cluster
 
 
 def dask(message: bytes, rng: random.Random) -> None:
     """The same where it comes from a worker: an answer to a shard, or to anything."""
-    (cluster, asked), remote = cluster_asked(), Remote.__new__(Remote)
+    job, remote = Job(operation=None, shard=SHARD, keep=forget), Remote.__new__(Remote)
+    cluster = cluster_asked(job)
     Delegated.__init__(remote, cluster, RUNNER.brief, forget)
-    job = Job(shard=SHARD, keep=forget, question=asked)
-    asked.arrived = partial(remote._take, job)
+    job.arrived = partial(remote._take, job)
     answer: Any = rng.choice((message, message, message, message, None, 7, b"", message[:30]))
-    cluster._end(asked, answer)
-    assert asked.ended
+    cluster._end(job, answer)
+    assert job.ended
     assert remote._wait(job)
     assert job.done is not None
     if job.done.failure is None:
@@ -391,8 +388,8 @@ def dask(message: bytes, rng: random.Random) -> None:
 
 def laws(message: bytes, rng: random.Random) -> None:
     del rng
-    cluster, asked = cluster_asked()
-    cluster._end(asked, message)
+    asked = Question(operation=None)
+    cluster_asked(asked)._end(asked, message)
     assert len(_laws(asked.result(), 2)) == 2
 
 
@@ -504,22 +501,22 @@ def messages() -> list[tuple[Use, bytes]]:
     return found
 
 
-def fuzz(number: int, seed: int) -> Counter[str]:
-    """Return what went wrong in so many messages, and how often."""
+def fuzz(number: int, seed: int, refused: list[str] | None = None) -> Counter[str]:
+    """Return what went wrong in so many messages, and how often; note those that are refused."""
     rng, good, found = random.Random(seed), messages(), Counter[str]()  # noqa: S311
     for _ in range(number):
         use, message = rng.choice(good)
         message = wrong(message, rng)
         began = time.process_time()
-        told = ""
+        told, no = "", ""
         try:
             with limited(12 * SECONDS):
                 use(message, rng)
         except InvalidInput as error:
-            told = "" if use is describe else f"{use.__name__}: InvalidInput {error}"
+            told, no = "" if use is describe else f"{use.__name__}: InvalidInput {error}", "invalid"
         except (TargetError, ClusterError) as error:
             written_out(error)
-            told = "\n" if "\n" in str(error) else ""
+            told, no = "\n" if "\n" in str(error) else "", "error"
         except BaseException as error:  # noqa: BLE001  (whatever it is, it is what is looked for)
             last = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
@@ -528,6 +525,18 @@ def fuzz(number: int, seed: int) -> Counter[str]:
             told = f"{use.__name__}: slow"
         if told:
             found[told] += 1
+        if no and refused is not None:
+            refused.append(no)
+    return found
+
+
+def lines(number: int, seed: int, refused: list[str] | None = None) -> Counter[str]:
+    """Return the same of conversations with so many programs and services."""
+    rng, found = random.Random(seed), Counter[str]()  # noqa: S311
+    for _ in range(number):
+        with limited(12 * SECONDS):
+            if told := judged(script(rng), refused):
+                found[told[:200]] += 1
     return found
 
 
@@ -554,7 +563,18 @@ def test_wrong_messages_end_their_own_target() -> None:
 
 @pytest.mark.slow
 def test_wrong_lines_of_programs_end_their_own_target() -> None:
-    rng = random.Random(1)  # noqa: S311
-    with limited(100 * SECONDS):
-        told = (judged(script(rng)) for _ in range(100_000))
-        assert Counter(each[:200] for each in told if each) == {}
+    assert lines(100_000, 1) == {}
+
+
+if __name__ == "__main__":
+    number, seed, *names = sys.argv[1:]
+    for each in (fuzz, lines):
+        if names and each.__name__ not in names:
+            continue
+        began, noted = time.process_time(), list[str]()
+        outcome = each(int(number), int(seed), noted)
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+        told = f"{len(noted)} of {number} refused, {outcome.total()} wrong"
+        print(f"{each.__name__}: {told}, {time.process_time() - began:.0f} s, {most} MiB")  # noqa: T201
+        for text, times in outcome.most_common(40):
+            print(times, text)  # noqa: T201
