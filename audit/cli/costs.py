@@ -10,8 +10,15 @@ from dpassay.claims import Claim
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.output.terminal import console, print_json
 from dpassay.engine.budget import Budget
-from dpassay.engine.planning import AuditCost, cost, draws_needed, ladder, measure
-from dpassay.engine.searching.cost import SearchCost, search_cost
+from dpassay.engine.planning import (
+    AuditCost,
+    SearchCost,
+    cost,
+    draws_needed,
+    ladder,
+    measure,
+    search_cost,
+)
 from dpassay.engine.settings import Settings
 from dpassay.engine.wording import seen_words
 from dpassay.errors import TargetError

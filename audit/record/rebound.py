@@ -12,7 +12,7 @@ from typing import Any
 
 from dpassay.claims import Claim
 from dpassay.engine.kinds import kind_of
-from dpassay.engine.testers.interface import CellEffort, Recorded
+from dpassay.engine.testers.tester import CellEffort, Recorded
 from dpassay.errors import InvalidInput, as_real, require
 from dpassay.stats.bounds import Counts, Histograms
 from dpassay.stats.lower_bounds import MOST_ALPHA
@@ -129,7 +129,7 @@ def detectable_at_alpha(
         n=draws, alpha=_each(result, alpha, cells), screening=Screening(draws=draws, pairs=1)
     )
     cell = _recorded((cells or result["per_query"])[0])
-    return kind_of(claim).detectable(cell, limit, effort, through=cells is not None)
+    return kind_of(claim).detectable_again(cell, limit, effort, through=cells is not None)
 
 
 def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
@@ -140,7 +140,7 @@ def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
     """
     require_alpha(alpha)
     with _named(cell):
-        return kind_of(claim).lower(_recorded(cell), alpha)
+        return kind_of(claim).lower_again(_recorded(cell), alpha)
 
 
 def upper_at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
@@ -150,7 +150,7 @@ def upper_at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
     """
     require_alpha(alpha)
     with _named(cell):
-        return kind_of(claim).upper(_recorded(cell), alpha, 0.0)
+        return kind_of(claim).upper_again(_recorded(cell), alpha)
 
 
 def _recorded(cell: Raw) -> Recorded:

@@ -16,7 +16,7 @@ from dpassay.changes import Change, changed_lines
 from dpassay.config.profiles import CONFIDENCE
 from dpassay.engine.exact import check_alike, readable
 from dpassay.engine.kinds import kind_of
-from dpassay.engine.testers.interface import Recorded
+from dpassay.engine.testers.tester import Recorded
 from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw, Law
@@ -177,7 +177,7 @@ def _certified(case: ReplayCase, own: Raw, draws: int, tally: Tallied) -> Replay
     claim, recorded = case.claim, case.recorded
     one, other = tally([{"phase": FRESH, "draws": draws}])
     cell, seen = _cell(case, own, one, other)
-    value = kind_of(claim).lower(cell, float(own["alpha"]))
+    value = kind_of(claim).lower_again(cell, float(own["alpha"]))
     refuted, before = (
         value > claim.promised,
         recorded > claim.promised or "stopped_early" in case.witness,

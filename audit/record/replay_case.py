@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpassay.changes import Change, change_from_json
 from dpassay.claims import Claim, claim_from_json
 from dpassay.data import Dataset, Labelled, Values, load, points, split
-from dpassay.engine.apart import CAN_FORK
+from dpassay.engine.preflight import CAN_FORK
 from dpassay.errors import InvalidInput, require
 from dpassay.pairs import Pairs
 from dpassay.record.trust import foreign

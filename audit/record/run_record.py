@@ -11,8 +11,7 @@ import numpy as np
 
 from dpassay.changes import Change, change_key, changed_lines, in_file
 from dpassay.claims import Claim
-from dpassay.engine.early import Stopped
-from dpassay.engine.evidence import Cell, Evidence
+from dpassay.engine.evidence import Cell, Evidence, Stopped
 from dpassay.engine.result import Result
 from dpassay.numerics import (
     DOWN,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpassay.changes import ReplaceValue
 from dpassay.claims import DP, GDP, Claim
 from dpassay.data import Values
-from dpassay.engine.detection.alternatives import event_at, move_of
+from dpassay.engine.detection.families import event_at, move_of
 from dpassay.search.proposals.proposal import Proposal, Space, proposal
 from dpassay.stats.scales import Ratio, Scale, scale_of
 

@@ -22,7 +22,7 @@ from dpassay.config.outputs import output_said
 from dpassay.config.searches import SearchConfig, search_of
 from dpassay.config.values import written
 from dpassay.data import Labelled
-from dpassay.engine.apart import CAN_FORK
+from dpassay.engine.preflight import CAN_FORK
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism
 from dpassay.relations import REPLACE_ONE
