@@ -35,13 +35,13 @@ ROOT = Path(__file__).parents[1]
 LOOK = 0.25
 """Seconds between two looks at the memory."""
 PHASES = (
-    ("screening trials", "dpassay.engine.sampling", "screen"),
+    ("screening trials", "dpassay.engine.monte_carlo", "screen"),
     ("choice of the finalists", "dpassay.engine.monte_carlo", "_finalists"),
     ("certification trials", "dpassay.engine.monte_carlo", "Certifier.certify"),
     ("guards over the calls", "dpassay.engine.guards", "Guards.varied"),
     ("guards in new processes", "dpassay.engine.guards", "Guards.asked_again"),
     ("what would be seen", "dpassay.engine.testers.events", "Events.sight"),
-    ("bounds of the finalists", "dpassay.engine.testers.interface", "Tester.certified"),
+    ("bounds of the finalists", "dpassay.engine.testers.tester", "Tester.certified"),
     ("largest upper bound", "dpassay.engine.monte_carlo", "_largest"),
     ("profiles", "dpassay.engine.monte_carlo", "_with_profile"),
     ("laws", "dpassay.engine.run", "Measurement._all_laws"),

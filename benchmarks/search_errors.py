@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from dpassay import DP, Answers, audit
-from dpassay.engine.detection.curve import DetectionCurve
+from dpassay.engine.detection.searches import SearchDesign
+from dpassay.engine.evidence import DetectionCurve
 from dpassay.engine.guards import Guards
-from dpassay.engine.testers import patterns
 from dpassay.mechanisms.broken.zoo import specimens
 
 Function = Callable[..., Any]
@@ -183,7 +183,7 @@ def unguarded() -> None:
     """Leave out what refutes nothing."""
     for guard in ("varied", "asked_again", "confirmed"):
         setattr(Guards, guard, lambda *_: None)
-    setattr(patterns, "search_sight", lambda *_: DetectionCurve(detectable=0.0))  # noqa: B010
+    setattr(SearchDesign, "sight", lambda *_: DetectionCurve(detectable=0.0))  # noqa: B010
 
 
 def main() -> None:

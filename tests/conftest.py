@@ -14,11 +14,11 @@ import pytest
 from _pytest.terminal import TerminalReporter
 from hypothesis import HealthCheck, settings
 
-from dpassay.engine.detection.curve import DetectionCurve
+from dpassay.engine.detection.audits import AuditDesign
+from dpassay.engine.evidence import DetectionCurve
 from dpassay.engine.guards import Guards
 from dpassay.engine.searching import drawing
 from dpassay.engine.searching import search as searched
-from dpassay.engine.testers import events
 from tests.warm import programs
 
 # Hypothesis with fixed examples and no clock: a test says the same thing every time, whichever
@@ -89,7 +89,7 @@ def bounds_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     for guard in ("varied", "asked_again", "confirmed"):
         monkeypatch.setattr(Guards, guard, lambda *_: None)
-    monkeypatch.setattr(events, "sight", lambda *_: DetectionCurve(detectable=0.0))
+    monkeypatch.setattr(AuditDesign, "sight", lambda *_: DetectionCurve(detectable=0.0))
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from dpassay.config.mechanisms import Configured
 from dpassay.config.searches import SearchConfig, output_said, search_of
 from dpassay.config.values import assignment, listed, spelled, table_of, value_of, written
 from dpassay.data import Labelled
-from dpassay.engine.apart import CAN_FORK
+from dpassay.engine.preflight import CAN_FORK
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism
 from dpassay.relations import REPLACE_ONE

@@ -29,9 +29,16 @@ from dpassay.cli.settings import data_of, settings_of
 from dpassay.cli.terminal import console, plain_table, print_json
 from dpassay.config.load import Config
 from dpassay.engine.budget import Budget
-from dpassay.engine.planning import AuditCost, cost, draws_needed, ladder, measure
+from dpassay.engine.planning import (
+    AuditCost,
+    SearchCost,
+    cost,
+    draws_needed,
+    ladder,
+    measure,
+    search_cost,
+)
 from dpassay.engine.preflight import check
-from dpassay.engine.searching.cost import SearchCost, search_cost
 from dpassay.engine.settings import Settings
 from dpassay.engine.wording import seen_words
 from dpassay.errors import InvalidInput, TargetError

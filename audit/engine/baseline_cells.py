@@ -10,32 +10,24 @@ its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.engine.directions import OpenExecutor
 from dpassay.pairs import change_key
 from dpassay.stats.bounds import Counts, Histograms
 from dpassay.targets.groups import DIRECTIONS, PairGroup
 from dpassay.trials.encoders import Bins, Coding, Rounded
-from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
 
 Raw = Mapping[str, Any]
 IDENTITY = (
-    "group",
-    "data",
-    "query",
-    "point",
-    "pair",
-    "change",
-    "pair_key",
-    "direction",
-    "event",
-    "method",
+    *("group", "data", "query", "point", "pair"),
+    *("change", "pair_key", "direction", "event", "method"),
 )
 """Fields of a recorded cell that say which one it is, and by which test its bounds are made."""
 
@@ -49,7 +41,7 @@ def certified_again(
     groups: tuple[PairGroup, ...],
     codings: tuple[Coding, ...],
     labels: tuple[int, ...],
-    open_executor: Callable[[tuple[PairGroup, ...], tuple[Coding, ...]], Executor],
+    open_executor: OpenExecutor,
     draws: int,
 ) -> tuple[dict[str, Any], ...]:
     """Count the events of recorded cells on fresh trials, `draws` per side.
@@ -64,17 +56,13 @@ def certified_again(
     if not found:
         return ()
     codings = tuple(_at_thresholds(found, g, group, codings[g]) for g, group in enumerate(groups))
-    runner, sides = (
-        open_executor(groups, codings),
-        sorted({(group, pair) for _, (group, pair, _) in found}),
-    )
+    runner = open_executor(groups, codings)
+    sides = sorted({(group, pair) for _, (group, pair, _) in found})
     drawn: dict[tuple[int, int | None], NDArray[np.int64]] = {}
     for g in sorted({g for g, _ in sides}):
-        wanted = [None, *(pair for group, pair in sides if group == g)]
-        tasks = [Task(group=g, pair=pair, phase="certify", size=draws) for pair in wanted]
-        drawn |= {
-            (g, pair): counts for pair, counts in zip(wanted, runner.counts(tasks), strict=True)
-        }
+        wanted = [(g, None), *(side for side in sides if side[0] == g)]
+        tasks = [Task(group=g, pair=pair, phase="certify", size=draws) for _, pair in wanted]
+        drawn |= dict(zip(wanted, runner.counts(tasks), strict=True))
     again = []
     for cell, (group, pair, query) in found:
         both = drawn[group, None][query], drawn[group, pair][query]
@@ -92,32 +80,24 @@ def _place(cell: Raw, groups: tuple[PairGroup, ...], codings: tuple[Coding, ...]
     A direction that was learned is another one each time, so such a cell is not found.
     """
     for g, group in enumerate(groups):
-        known = (group.kind, group.digest) == (cell["group"], cell["data"]) and group.kind in (
-            "data",
-            "own",
-        )
-        inside = cell["query"] < len(group.queries) and cell["pair"] < len(group.pairs)
-        if known and inside and _same_pair(cell, group) and _alike(cell, codings[g]):
-            return g, cell["pair"], cell["query"]
+        query, pair, pairs = cell["query"], cell["pair"], group.pairs
+        known = (group.kind, group.digest) == (cell["group"], cell["data"])
+        inside = query < len(group.queries) and pair < len(pairs)
+        if not (known and inside and group.kind in ("data", "own")):
+            continue
+        same = change_key(pairs.changes[pair], pairs.pool) == cell["pair_key"]
+        if same and _alike(cell, codings[g]):
+            return g, pair, query
     return None
-
-
-def _same_pair(cell: Raw, group: PairGroup) -> bool:
-    """Return whether the pair at a recorded cell's place is the cell's."""
-    change = group.pairs.changes[cell["pair"]]
-    return bool(change_key(change, group.pairs.pool) == cell["pair_key"])
 
 
 def _alike(cell: Raw, coding: Coding) -> bool:
     """Return whether a recorded cell is about answers of the kind that this run counts."""
     if isinstance(coding, Rounded):
-        return cell["histograms"] is not None and tuple(cell["histograms"]["limits"]) == (
-            coding.low,
-            coding.high,
-        )
-    return cell["counts"] is not None and isinstance(cell["event"], Mapping) == isinstance(
-        coding, Bins
-    )
+        seen = cell["histograms"]
+        return seen is not None and tuple(seen["limits"]) == (coding.low, coding.high)
+    half_line = isinstance(cell["event"], Mapping)
+    return cell["counts"] is not None and half_line == isinstance(coding, Bins)
 
 
 def _threshold(cell: Raw) -> float:
@@ -165,7 +145,5 @@ def _counted(
     else:
         inside = np.isin(labels, cell["event"])
     x, y = (int(side[inside].sum()) for side in (one, other))
-    return {
-        "counts": asdict(Counts(x=x, n1=int(one.sum()), y=y, n0=int(other.sum()))),
-        "histograms": None,
-    }
+    counts = Counts(x=x, n1=int(one.sum()), y=y, n0=int(other.sum()))
+    return {"counts": asdict(counts), "histograms": None}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 from scipy.special import ndtri
 
 from dpassay.claims import Claim
-from dpassay.engine.early import lots
 from dpassay.stats.alpha import Spending
 from dpassay.stats.health import ALARM
 from dpassay.targets.groups import PairGroup
@@ -23,6 +23,24 @@ FIRST = 16
 FINALISTS = 4
 """So many cells are certified at least, if there are so many pairs; one per query where there are
 more queries."""
+FEWEST, FACTOR = 50, 4
+"""Trials per side before the first look at an e-process, at least; and so many times the trials of
+a look are drawn before the next one."""
+
+
+def lots(draws: int, *, early: bool = True) -> tuple[int, ...]:
+    """Return the lots that so many trials per side are cut into; a look follows each but the last.
+
+    At a look the e-process of `dpassay.stats.eprocess` may refute a finalist, at a share of alpha
+    of its own; then the trials end. Where it refutes none, all lots together are the trials that
+    would have been drawn anyway, and tests with a fixed number of trials judge them. When it stops
+    depends on what it saw, so the bounds come from fresh trials instead, as many as the next lot
+    would have had. There is one lot where there is nothing to look at in between, or not `early`.
+    """
+    looks = [draws]
+    while early and -(-looks[0] // FACTOR) >= FEWEST:
+        looks.insert(0, -(-looks[0] // FACTOR))
+    return tuple(int(size) for size in np.diff([0, *looks]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +73,11 @@ class Budget:
         return replace(self, events=len(target.labels) if target.numbers is None else HALF_LINES)
 
     def finalists(self, groups: tuple[PairGroup, ...]) -> int:
-        """Pairs that are certified per query."""
+        """Return how many pairs are certified per query."""
         return max(1, -(-FINALISTS // sum(len(group.queries) for group in groups)))
 
     def screening(self, groups: tuple[PairGroup, ...]) -> int:
-        """Screening trials per dataset.
+        """Return the screening trials per dataset.
 
         As many as choosing takes, but no more than make all of them about as many as the
         certification trials. A leak that n trials at error probability a refute with a probability
@@ -72,11 +90,8 @@ class Budget:
         a tenth where there are two events of few pairs. It is about where the trials of the whole
         audit are fewest for the same `detectable` (docs/statistics.md has them).
         """
-        queries, pairs = (
-            sum(len(group.queries) for group in groups),
-            sum(len(group.pairs) for group in groups),
-        )
-        finalists = self.finalists(groups)
+        queries = sum(len(group.queries) for group in groups)
+        pairs, finalists = sum(len(group.pairs) for group in groups), self.finalists(groups)
         rivals = max(2.0, self.events * pairs / min(finalists, pairs))
         cells = queries * min(finalists, pairs)
         lead, needed = (-float(ndtri(share)) for share in (1 / rivals, self.alpha / cells))
@@ -89,15 +104,13 @@ class Budget:
 
         There are more where a direction was learned, since all it has is one pair.
         """
-        least = self.screening(groups)
-        return tuple(
-            max(least, self.draws // 4) if group.kind == "learned" else least for group in groups
-        )
+        least, learned = self.screening(groups), self.draws // 4
+        return tuple(max(least, learned) if each.kind == "learned" else least for each in groups)
 
     def screening_lots(
         self, groups: tuple[PairGroup, ...]
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Screening trials per dataset of each group: of the first part, and of the rest.
+        """Return the screening trials per dataset of each group: of the first part, of the rest.
 
         There are two parts where trials may end early and every pair is certified anyway. Then the
         screening chooses events and directions alone, and its first part finds gross leaks; a first
@@ -105,18 +118,16 @@ class Budget:
         """
         whole, each = self.screening_of(groups), self.finalists(groups)
         first = tuple(max(LEAST_SCREENING, n // FIRST) for n in whole)
+        rest = tuple(most - n for n, most in zip(first, whole, strict=True))
         split = len(self.lots) > 1 and all(len(group.pairs) <= each for group in groups)
-        if not (split and all(n < most for n, most in zip(first, whole, strict=True))):
-            return whole, ()
-        return first, tuple(most - n for n, most in zip(first, whole, strict=True))
+        return (first, rest) if split and min(rest) > 0 else (whole, ())
 
     def spending(self, groups: tuple[PairGroup, ...], *, profiled: bool) -> Spending:
         """Return where alpha goes."""
         each = self.finalists(groups)
-        cells = sum(min(each, len(group.pairs)) * len(group.queries) for group in groups)
         return Spending(
             alpha=self.alpha,
-            cells=cells,
+            cells=sum(min(each, len(group.pairs)) * len(group.queries) for group in groups),
             queries=sum(len(group.queries) for group in groups),
             profiled=profiled,
             looks=len(self.lots),

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.engine.budget import Budget
-from dpassay.engine.early import Lot, Stopped, parts
+from dpassay.engine.evidence import Lot, Stopped, parts
 from dpassay.engine.guards import Fresh, Guards, Place
-from dpassay.engine.testers.interface import Finalist
+from dpassay.engine.testers.tester import Finalist
 from dpassay.seeds import stream
 from dpassay.stats.alpha import Spending
 from dpassay.stats.eprocess import deal, log_e_of, threshold
@@ -19,6 +19,8 @@ from dpassay.targets.groups import PairGroup, Progress
 from dpassay.trials.blocks import BlockCounts, joined
 from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
+
+Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,7 +35,7 @@ class Screened:
     """
 
     sizes: tuple[int, ...]
-    counts: tuple[NDArray[np.int64], ...]
+    counts: tuple[Counts, ...]
     left: tuple[int, ...] = ()
     lots: dict[Lot, dict[Place, BlockCounts]] = field(default_factory=dict)
     fresh: Fresh = field(default_factory=dict)
@@ -44,10 +46,10 @@ class Screened:
         """Trials per dataset, at least."""
         return min(self.sizes)
 
-    def of(self, place: Place) -> NDArray[np.int64]:
+    def of(self, place: Place) -> Counts:
         """Counts (q, K) of the screening trials of a dataset."""
         g, pair = place
-        found: NDArray[np.int64] = self.counts[g][0, 0] if pair is None else self.counts[g][1, pair]
+        found: Counts = self.counts[g][0, 0] if pair is None else self.counts[g][1, pair]
         return found
 
     @property
@@ -64,12 +66,12 @@ class Certification:
     e-process refuted the claim, is in it.
     """
 
-    counts: dict[Place, NDArray[np.int64]]
+    counts: dict[Place, Counts]
     lots: tuple[Lot, ...]
     before: tuple[Lot, ...] = ()
     stopped: Stopped | None = None
 
-    def of(self, finalist: Finalist) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def of(self, finalist: Finalist) -> tuple[Counts, Counts]:
         """Counts (K,) of a finalist on the two sides, in its direction."""
         one, other = (self.counts[finalist.group, pair] for pair in finalist.sides)
         return one[finalist.query], other[finalist.query]
@@ -94,15 +96,10 @@ def screen_whole(
 ) -> Screened:
     """Run the screening trials that are left, once for all claims."""
     if not screened.whole:
+        sizes = tuple(map(sum, zip(screened.sizes, screened.left, strict=True)))
         more = _screening(executor, groups, screened.left, 1, progress)
-        screened.whole.append(
-            replace(
-                screened,
-                sizes=tuple(map(sum, zip(screened.sizes, screened.left, strict=True))),
-                counts=tuple(map(np.add, screened.counts, more)),
-                left=(),
-            )
-        )
+        counts = tuple(map(np.add, screened.counts, more))
+        screened.whole.append(replace(screened, sizes=sizes, counts=counts, left=()))
     return screened.whole[0]
 
 
@@ -112,16 +109,15 @@ def _screening(
     sizes: tuple[int, ...],
     lot: int,
     progress: Progress,
-) -> tuple[NDArray[np.int64], ...]:
+) -> tuple[Counts, ...]:
     """Return the counts of a lot of screening trials; see `Screened`."""
     done, total = 0, sum(len(group.pairs) for group in groups)
-    sides = [
-        (g, pair) for g, group in enumerate(groups) for pair in (None, *range(len(group.pairs)))
+    tasks = [
+        Task(group=g, pair=pair, phase="screen", size=sizes[g], lot=lot)
+        for g, group in enumerate(groups)
+        for pair in (None, *range(len(group.pairs)))
     ]
-    drawn = executor.counts(
-        [Task(group=g, pair=pair, phase="screen", size=sizes[g], lot=lot) for g, pair in sides]
-    )
-    counts = []
+    drawn, counts = executor.counts(tasks), []
     for group in groups:
         base = next(drawn)
         neighbours = np.empty((len(group.pairs), *base.shape), dtype=np.int64)
@@ -184,19 +180,17 @@ class Certifier:
         phase, size, number = lot
         found = self.screened.lots.setdefault(lot, {})
         wanted = [place for place in self._pairs if place not in found]
-        by_group = [
-            (g, [pair for _, pair in places])
-            for g, places in itertools.groupby(wanted, key=lambda place: place[0])
+        by_group = itertools.groupby(wanted, key=lambda place: place[0])
+        sides: list[Place] = [
+            (g, pair) for g, some in by_group for pair in (None, *(pair for _, pair in some))
         ]
-        sides = [(g, pair) for g, pairs in by_group for pair in (None, *pairs)]
         drawn = self.executor.drawn(
             [Task(group=g, pair=pair, phase=phase, size=size, lot=number) for g, pair in sides]
         )
         done = 0
-        for g, pairs in by_group:
-            found[g, None] = next(drawn)
-            for pair in pairs:
-                found[g, pair] = next(drawn)
+        for place in sides:
+            found[place] = next(drawn)
+            if place[1] is not None:
                 done += 1
                 self.progress("certifying", done, len(wanted))
 
@@ -205,40 +199,33 @@ class Certifier:
     ) -> Certification:
         """Add up the lots that the bounds are made of."""
         datasets: set[Place] = {(g, pair) for g, other in self._pairs for pair in (None, other)}
-        counts = {
-            place: sum(
-                (self.screened.lots[lot][place].calls.sum(axis=0) for lot in lots[1:]),
-                self.screened.lots[lots[0]][place].calls.sum(axis=0),
-            )
-            for place in datasets
-        }
+        counts: dict[Place, Counts] = {}
+        for place in datasets:
+            first, *more = (self.screened.lots[lot][place].calls.sum(axis=0) for lot in lots)
+            counts[place] = sum(more, first)
         return Certification(counts=counts, lots=lots, before=before, stopped=stopped)
 
-    def _dealt(self, lot: Lot) -> NDArray[np.int64]:
+    def _dealt(self, lot: Lot) -> Counts:
         """Deal the trials of a lot into pairs of both sides, call by call, shape (finalists, 4)."""
         phase, size, number = lot
         found = np.zeros((len(self.finalists), 4), dtype=np.int64)
-        for place, finalist in enumerate(self.finalists):
-            if finalist.gamble is None:
+        for place, each in enumerate(self.finalists):
+            if each.gamble is None:
                 raise TypeError("there is no e-process of this claim")
-            one, other = (
-                self.screened.lots[lot][finalist.group, pair].calls[:, finalist.query]
-                for pair in finalist.sides
-            )
-            task = Task(
-                group=finalist.group, pair=finalist.pair, phase=phase, size=size, lot=number
-            )
-            rng = stream(*self.executor.stream(task), "dealt", finalist.query)
-            x, y = one @ finalist.gamble.event, other @ finalist.gamble.event
+            calls = [self.screened.lots[lot][each.group, pair].calls for pair in each.sides]
+            one, other = (side[:, each.query] for side in calls)
+            task = Task(group=each.group, pair=each.pair, phase=phase, size=size, lot=number)
+            rng = stream(*self.executor.stream(task), "dealt", each.query)
+            x, y = one @ each.gamble.event, other @ each.gamble.event
             found[place] = deal(x, y, one.sum(axis=1), rng).sum(axis=0)
         return found
 
-    def _refuted(self, pairs: NDArray[np.int64], drawn: tuple[Lot, ...]) -> Stopped | None:
+    def _refuted(self, pairs: Counts, drawn: tuple[Lot, ...]) -> Stopped | None:
         """Look at the e-process of every finalist."""
         values = [
-            float(log_e_of(counts, finalist.gamble.allowed))
-            for counts, finalist in zip(pairs, self.finalists, strict=True)
-            if finalist.gamble is not None
+            float(log_e_of(counts, each.gamble.allowed))
+            for counts, each in zip(pairs, self.finalists, strict=True)
+            if each.gamble is not None
         ]
         needed = threshold(self.spending.each_sequential)
         place = int(np.argmax(values))

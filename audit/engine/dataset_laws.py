@@ -130,6 +130,7 @@ def laws_on(cluster: Cluster, limits: Limits) -> LawsOf:
 
 
 def _laws(told: Any, size: int) -> list[Law | None]:
+    """Return so many laws that a worker has sent."""
     wrong = "distribution returned something that cannot be read"
     try:
         found = [None if each is None else law_from(each) for each in read(ANSWERS["laws"], told)]

@@ -16,7 +16,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.pairs import Pairs
 from dpassay.targets.groups import PairGroup, Progress
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK
@@ -25,6 +24,8 @@ from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
 
 Array = NDArray[np.float64]
+OpenExecutor = Callable[[tuple[PairGroup, ...], tuple[Coding, ...]], Executor]
+"""Opens an executor for groups and their codings."""
 
 MOST = 4
 """Directions that are learned per group at most."""
@@ -66,7 +67,7 @@ def learned(
     target: AuditTarget,
     groups: tuple[PairGroup, ...],
     draws: tuple[int, int],
-    open_executor: Callable[[tuple[PairGroup, ...], tuple[Coding, ...]], Executor],
+    open_executor: OpenExecutor,
     progress: Progress,
 ) -> tuple[PairGroup, ...]:
     """Return groups of one pair and one query each: a direction in which its sides are far apart.
@@ -79,15 +80,15 @@ def learned(
     d, first, rounds = target.dimension, min(BLOCK, draws[0]), max(1, draws[1] // BLOCK)
     if d < 2:
         return ()
-    asked = tuple(replace(group, queries=_towards(target, np.eye(d), group)) for group in groups)
+    asked = tuple(
+        replace(group, queries=target.towards(np.eye(d), group.queries.shape[1]))
+        for group in groups
+    )
     runner = open_executor(asked, (Moments(d),) * len(groups))
     chosen = [list(range(len(group.pairs))) for group in groups]
     many = [g for g, pairs in enumerate(chosen) if len(pairs) > SHORTLIST]
-    for g, places in zip(
-        many,
-        _learn(runner, [(g, chosen[g]) for g in many], [("learn", first)], progress),
-        strict=True,
-    ):
+    short = _learn(runner, [(g, chosen[g]) for g in many], [("learn", first)], progress)
+    for g, places in zip(many, short, strict=True):
         chosen[g] = _order(places)[:SHORTLIST]
     phases = [(f"learn {k}", BLOCK) for k in range(rounds)]
     found = _learn(runner, list(enumerate(chosen)), phases, progress)
@@ -108,20 +109,15 @@ def _learn(
     """Return direction and distance of pairs of groups, from trials of several phases together."""
     sides = [(g, pair) for g, pairs in wanted for pair in (None, *pairs)]
     drawn = runner.counts(
-        [
-            Task(group=g, pair=pair, phase=phase, size=size)
-            for g, pair in sides
-            for phase, size in phases
-        ]
+        [Task(group=g, pair=pair, phase=name, size=n) for g, pair in sides for name, n in phases]
     )
-    found, done, total = [], 0, len(sides)
+    found, done = [], 0
     for _, pairs in wanted:
         moments = []
         for _ in range(1 + len(pairs)):
-            blocks = [next(drawn) for _ in phases]
-            moments.append(np.mean(blocks, axis=0))
+            moments.append(np.mean([next(drawn) for _ in phases], axis=0))
             done += 1
-            progress("learning directions", done, total)
+            progress("learning directions", done, len(sides))
         found.append([discriminant(moments[0], other) for other in moments[1:]])
     return found
 
@@ -154,9 +150,8 @@ def discriminant(one: Array, other: Array) -> tuple[Array, float]:
 
 def _order(places: list[tuple[Array, float]]) -> list[int]:
     """Return places, the farthest apart first."""
-    return [
-        int(place) for place in np.argsort([-distance for _, distance in places], kind="stable")
-    ]
+    found: list[int] = np.argsort([-distance for _, distance in places], kind="stable").tolist()
+    return found
 
 
 def _group(
@@ -168,17 +163,6 @@ def _group(
         f"standard deviations apart, learned from {draws} trials a side that are used for nothing "
         "else"
     )
-    alone = Pairs(
-        base=pairs.base, changes=(change,), how=reason, pool=pairs.pool, relation=pairs.relation
-    )
-    return replace(
-        group,
-        pairs=alone,
-        queries=_towards(target, way[None], group),
-        kind="learned",
-        reason=reason,
-    )
-
-
-def _towards(target: AuditTarget, directions: Array, group: PairGroup) -> Array:
-    return target.towards(directions, group.queries.shape[1])
+    alone = replace(pairs, changes=(change,), how=reason, key="")
+    asked = target.towards(way[None], group.queries.shape[1])
+    return replace(group, pairs=alone, queries=asked, kind="learned", reason=reason)

@@ -2,23 +2,83 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim
-from dpassay.engine.detection.curve import DetectionCurve
-from dpassay.engine.early import Stopped
-from dpassay.numerics import half_line_words
+from dpassay.numerics import half_line_words, upper_number
+from dpassay.rows.rows import Rows
+from dpassay.search.outputs import OUTCOME, Encoder
 from dpassay.search.patterns import Pattern
+from dpassay.search.rules import OneOf
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound, Computed, Estimate
 from dpassay.stats.profile import Profile
-from dpassay.targets.groups import PairGroup
+from dpassay.targets.groups import DIRECTIONS, PairGroup
 
 Mode = Literal["exact", "exhaustive", "monte-carlo"]
+FREQUENCIES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001)
+"""Where the curve of a result is written down."""
+LEAST = 1e-6
+"""No frequency is nearer to 0 or 1."""
+MOST_E = 1e300
+"""Larger values of an e-process are written down as this one; they are at least as large."""
+
+
+class Plan(Protocol):
+    """What an audit would see, as a function of how frequent the leaking event is."""
+
+    def smallest(self, frequency: float) -> float:
+        """Return the smallest leak that is refuted with probability 0.9; inf where none is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetectionCurve:
+    """What an audit would have seen.
+
+    `detectable` is the smallest true leak, in the units of the claim, that would have been refuted
+    with probability 0.9, screening included, were it one pair's and through an event of the stated
+    `frequency`; inf if none would. `frequency` is the least probability of that event on the
+    likelier side, None where the number holds for every event; it is `assumed` where the screening
+    saw nothing move. `design` is what the curve is computed from, once somebody asks for it.
+    """
+
+    detectable: float
+    frequency: float | None = None
+    assumed: bool = False
+    design: Plan | None = None
+
+    @property
+    def curve(self) -> tuple[tuple[float, float], ...]:
+        """Frequencies, falling, with the smallest leak seen at each."""
+        if self.design is None or self.frequency is None:
+            return ()
+        found, worst = [], 0.0
+        for point in (self.frequency, *(point for point in FREQUENCIES if point < self.frequency)):
+            # rarer is harder
+            worst = max(worst, self.design.smallest(point) if math.isfinite(worst) else worst)
+            found.append((point, worst))
+        return tuple(found)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what a record says besides `detectable`."""
+        curve = [[point, upper_number(leak)] for point, leak in self.curve]
+        return {"frequency": self.frequency, "assumed": self.assumed, "curve": curve}
+
+
+def two_digits(share: float) -> float:
+    """Round down to two digits, beyond a half of what is left to 1, so that few differ."""
+    part = max(1 - share if share > 0.5 else share, LEAST)
+    unit = 10.0 ** (math.floor(math.log10(part)) - 1)
+    if share > 0.5:
+        return float(f"{1 - math.ceil(part / unit - 1e-9) * unit:.9g}")
+    return float(f"{math.floor(part / unit + 1e-9) * unit:.2g}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +138,56 @@ class GoodnessOfFit:
     p_value: float  # the smallest of theirs times `tests`, at most 1
 
 
+Lot = tuple[str, int, int]
+"""Trials of one phase: its name, how many, and which lot of that phase."""
+
+
+def parts(drawn: Sequence[Lot]) -> tuple[tuple[str, int], ...]:
+    """Return the names of the random streams of some lots, and how many trials are of each."""
+    return tuple((f"{phase} {lot}" if lot else phase, size) for phase, size, lot in drawn)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """How an e-process refuted a claim, after `trials` of `of` per side.
+
+    `log_e` is the natural logarithm of E at the worst cell, `log_threshold` that of what refutes:
+    the number of cells over the e-process's share of alpha. `pairs` count each pair of
+    `dpassay.stats.eprocess.PAIRS` at that cell; `parts` are phase and number of the trials of each
+    lot.
+    """
+
+    trials: int
+    of: int
+    log_e: float
+    log_threshold: float
+    pairs: tuple[int, int, int, int]
+    group: int
+    pair: int
+    query: int
+    parts: tuple[tuple[str, int], ...]
+
+    @property
+    def test(self) -> str:
+        """Key of the test."""
+        return "e-process"
+
+    @property
+    def numbers(self) -> tuple[int, int, float, float]:
+        """Return what a sentence about it tells: see `dpassay.engine.wording.stopped_words`."""
+        return self.trials, self.of, self.e_value, self.threshold
+
+    @property
+    def e_value(self) -> float:
+        """E, at most `MOST_E`."""
+        return math.exp(min(self.log_e, math.log(MOST_E)))
+
+    @property
+    def threshold(self) -> float:
+        """What refutes."""
+        return math.exp(self.log_threshold)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evidence:
     """Everything a verdict and a report need about one claim."""
@@ -99,12 +209,8 @@ class Evidence:
     fit: GoodnessOfFit | None = None
     table: dict[str, NDArray[Any]] = field(default_factory=dict)  # all cells, for the sidecar
     again: tuple[dict[str, Any], ...] = ()  # see `dpassay.engine.baseline_cells`
-    stopped: Stopped | None = (
-        None  # then all bounds are of fresh trials, and may be below the claim
-    )
-    parts: tuple[
-        tuple[str, int], ...
-    ] = ()  # phases of those trials; empty if it is 'certify' alone
+    stopped: Stopped | None = None  # then the bounds, of fresh trials, may be below the claim
+    parts: tuple[tuple[str, int], ...] = ()  # phases of those trials; empty if 'certify' alone
     point: Claim | None = None  # of a privacy curve, the point that it was held against
     others: tuple[Evidence, ...] = ()  # what else a search found; the bounds hold all together
 
@@ -147,6 +253,45 @@ class Evidence:
         )
 
 
-def event_labels(event: NDArray[np.bool_], labels: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the labels of an event given as a mask."""
-    return tuple(label for label, inside in zip(labels, event, strict=True) if inside)
+_CELL = r"""-?\d+(?:\.\d+)?(?:e[+-]\d+)?|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\""""
+_ROW = rf"(?:{_CELL}|\((?:{_CELL}|[^()'\"])*\))"
+VALUES = re.compile(rf" by \(x = [^()]*\)|(?<= replaced) by {_ROW}|(?<=record) {_ROW}(?= added)")
+"""How a change names the record that it puts in, where that is in no pool and so has no number."""
+
+
+def an_exception(encoder: Encoder) -> Pattern:
+    """Return the event that a run raises an exception, of whichever kind."""
+    return Pattern(encoder.only([OUTCOME]), (OneOf(0, (0,)),))
+
+
+def told_apart(evidence: Evidence) -> str:
+    """Describe how the worst pair is told apart for certain: in every run, or by an exception.
+
+    It is empty where the event came on both sides, or not in every run of the one.
+    """
+    cell = evidence.worst
+    counts, event = cell.lower.counts, cell.event
+    if counts is None or counts.y or event == ():
+        return ""
+    raised = isinstance(event, Pattern) and event == an_exception(event.encoder)
+    if counts.x < counts.n1 and not raised:
+        return ""
+    answer = event.words if isinstance(event, Pattern) else f"the answer is {event}"
+    answer = "an exception is raised" if raised else answer
+    if isinstance(event, tuple):
+        answer = f"the answer is {' or '.join(map(str, event))}"
+    every = "every run" if counts.x == counts.n1 else f"{counts.x:,} of {counts.n1:,} runs"
+    group, turned = evidence.groups[cell.group], DIRECTIONS.index(cell.direction)
+    base, change = group.pairs.base, group.pairs.changes[cell.pair]
+    sizes = [len(base), len(change.apply(base))]
+    if min(sizes):
+        where, named = ["before the change", "after it"], f"{re.sub(VALUES, '', str(change))}: "
+    else:
+        table = isinstance(base, Rows) and base.form.shape == "frame"
+        empty = "an empty table" if table else "an empty dataset"
+        more = "one record more" if max(sizes) == 1 else f"{max(sizes)} records more"
+        where, named = [more if size else empty for size in sizes], ""
+        if raised and counts.x == counts.n1:
+            return f"{where[turned]} is answered by an exception, {where[1 - turned]} is not"
+        where = [f"with {each}" for each in where]
+    return f"{named}{answer} in {every} {where[turned]}, in none {where[1 - turned]}"

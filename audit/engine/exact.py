@@ -9,8 +9,7 @@ import scipy
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim
-from dpassay.engine.detection.curve import DetectionCurve
-from dpassay.engine.evidence import AnySize, Cell, Evidence, GoodnessOfFit
+from dpassay.engine.evidence import AnySize, Cell, DetectionCurve, Evidence, GoodnessOfFit
 from dpassay.engine.kinds import leaks_of
 from dpassay.engine.readings import Leaks
 from dpassay.errors import TargetError
@@ -85,28 +84,27 @@ def check_alike(law: Law, other: Law, where: str) -> None:
         raise TargetError(
             f"distribution on {where} is a {type(other).__name__}, elsewhere a {type(law).__name__}"
         )
-    if isinstance(law, NoiseLaw) and isinstance(other, NoiseLaw):
-        same = (law.noise, law.low, law.high) == (other.noise, other.low, other.high)
-        if not same:
-            raise TargetError(
-                f"distribution on {where} has another noise or other limits; they may not depend "
-                "on the data"
-            )
+    if not (isinstance(law, NoiseLaw) and isinstance(other, NoiseLaw)):
+        return
+    if (law.noise, law.low, law.high) != (other.noise, other.low, other.high):
+        raise TargetError(
+            f"distribution on {where} has another noise or other limits; they may not depend on "
+            "the data"
+        )
 
 
 def _same_from_scratch(target: AuditTarget, group: PairGroup, updated: Law) -> None:
     """Raise `TargetError` if `update` and `prepare` give the first neighbour different laws."""
     change = group.pairs.changes[0]
     where = f"the neighbour with {change}"
+
+    def numbers(law: Law) -> NDArray[np.float64]:
+        return law.p if isinstance(law, FiniteLaw) else law.values
+
     law = target.law(target.scratch(group.pairs.base, change), group.queries, where)
-    if law is None or np.abs(_numbers(law) - _numbers(updated)).max() > 2 * max(
-        law.error, updated.error
-    ):
+    most = 2 * max(updated.error, 0.0 if law is None else law.error)
+    if law is None or np.abs(numbers(law) - numbers(updated)).max() > most:
         raise TargetError(f"update and prepare disagree on {where}: their laws differ")
-
-
-def _numbers(law: Law) -> NDArray[np.float64]:
-    return law.p if isinstance(law, FiniteLaw) else law.values
 
 
 def exact_evidence(
@@ -133,28 +131,19 @@ def exact_evidence(
         for query in range(queries):
             place = np.unravel_index(np.argmax(certain[:, :, query]), (2, pairs))
             direction, pair = map(int, place)
-            value, error = (
-                float(each[direction, pair, query]) for each in (loss.value, loss.error)
-            )
+            at = direction, pair, query
+            value, error = float(loss.value[at]), float(loss.error[at])
             exact = Computed(value=value, error=error, least=leaks.least)
             sides = law.base[query], law.neighbours[pair, query]
-            cells.append(
-                exact_cell(leaks, sides, exact, law.error, (g, direction, pair, query), most)
-            )
-        for name, column in zip(
-            ("direction", "pair", "query"), np.indices(loss.value.shape, np.int32), strict=True
-        ):
-            columns[name].append(column.ravel())
-        columns["group"].append(np.full(loss.value.size, g, np.int32))
+            cells.append(exact_cell(leaks, sides, exact, law.error, (g, *at), most))
         # none above the largest possible leak, but for the rounding of the leak itself
         upper = np.minimum(loss.value + loss.error, np.maximum(loss.value, most))
-        bounds = {
-            "loss": loss.value,
-            "lower": np.maximum(certain, leaks.least),
-            "upper": upper,
-        }
-        for name, values in bounds.items():
-            columns[name].append(values.ravel())
+        lower = np.maximum(certain, leaks.least)
+        found = (*np.indices(loss.value.shape, np.int32), loss.value, lower, upper)
+        columns["group"].append(np.full(loss.value.size, g, np.int32))
+        names = ("direction", "pair", "query", "loss", "lower", "upper")
+        for name, column in zip(names, found, strict=True):
+            columns[name].append(column.ravel())
         highest = max(highest, float(np.max(upper)))
     worst = max(cells, key=lambda cell: cell.lower.value)
     return Evidence(
@@ -208,13 +197,10 @@ def any_size(target: AuditTarget, claim: Claim) -> AnySize | None:
         return None
     one, other = moves_of(reachable, k).T
     table, leaks = reachable.law.table, readable(target, claim, reachable.law)
-    both, back = (
-        np.concatenate([table[one], table[other]]),
-        np.concatenate([table[other], table[one]]),
-    )
-    loss = leaks.loss(both, back, reachable.law.error)
+    ways, back = np.concatenate([one, other]), np.concatenate([other, one])
+    loss = leaks.loss(table[ways], table[back], reachable.law.error)
     worst = int(np.argmax(loss.certain))
-    first, second = np.concatenate([one, other])[worst], np.concatenate([other, one])[worst]
+    first, second = ways[worst], back[worst]
     return AnySize(
         loss=float(loss.value[worst]),
         error=float(loss.error[worst]),
@@ -249,41 +235,32 @@ def goodness_of_fit(target: AuditTarget, group: PairGroup, seed: int) -> Goodnes
         if law is None:
             return None
         if isinstance(law, PointLaw):
-            answers = target.sample(
-                side_state, group.queries, POINT_DRAWS, stream(seed, "fit"), where
-            )
-            p_values.append(
-                (
-                    np.abs(answers - law.values) <= law.error + POINT_ROUNDING * np.abs(law.values)
-                ).astype(float)
-            )
+            rng = stream(seed, "fit")
+            answers = target.sample(side_state, group.queries, POINT_DRAWS, rng, where)
+            near = law.error + POINT_ROUNDING * np.abs(law.values)
+            p_values.append((np.abs(answers - law.values) <= near).astype(float))
             continue
         coding, expected = coded(target, law)
         counts = draw(target, side_state, group, side, FIT_DRAWS, coding, phase="fit", seed=seed)
         p_values.append(two_sided(counts, FIT_DRAWS, expected))
     every = np.concatenate([each.ravel() for each in p_values])
     draws = POINT_DRAWS if isinstance(law, PointLaw) else FIT_DRAWS
-    return GoodnessOfFit(
-        draws=draws, tests=every.size, p_value=min(1.0, float(every.min()) * every.size)
-    )
+    p_value = min(1.0, float(every.min()) * every.size)
+    return GoodnessOfFit(draws=draws, tests=every.size, p_value=p_value)
 
 
 def coded(target: AuditTarget, law: FiniteLaw | NoiseLaw) -> tuple[Coding, FiniteLaw]:
     """Return how answers are counted to be compared with a law, and the law of the symbols."""
     if isinstance(law, FiniteLaw):
         return Labels(target.labels), law
-    edges = np.clip(
-        law.values[:, None] + law.noise.quantile(FIT_LEVELS),
-        np.nextafter(law.low, np.inf),
-        law.high,
-    )
+    quantiles = law.values[:, None] + law.noise.quantile(FIT_LEVELS)
+    edges = np.clip(quantiles, np.nextafter(law.low, np.inf), law.high)
     return Bins(edges), law.binned(edges)
 
 
 def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.float64]:
     """Return p-values (q, K) of label counts: twice the smaller exact binomial tail, at most 1."""
-    p = law.p
-    tails = np.minimum(at_most(counts, n, p), more_than(counts - 1, n, p))
+    tails = np.minimum(at_most(counts, n, law.p), more_than(counts - 1, n, law.p))
     p_values: NDArray[np.float64] = np.minimum(1.0, 2 * tails)
     return p_values
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.engine.early import Lot
+from dpassay.engine.evidence import Lot
 from dpassay.errors import TargetError
 from dpassay.pairs import Change
 from dpassay.stats.health import Array, Calls, log_average, log_copied, log_uneven, log_varied
@@ -119,18 +119,11 @@ class Guards:
         for places in _portions(self.certified, most):
             at = [_looked_at(len(self.screened[place]), bounded.get(place, ())) for place in places]
             ends = np.cumsum([len(queries) for queries in at])[:-1]
-            calls, before = (
-                np.concatenate(
-                    [counts[..., queries, :] for counts, queries in zip(found, at, strict=True)],
-                    axis=-2,
-                )
-                for found in (
-                    [self.certified[place].calls for place in places],
-                    [self.screened[place] for place in places],
-                )
-            )
-            phases = np.stack([before, calls.sum(axis=0)])
-            uneven = _mean(log_varied(calls), log_uneven(phases))
+            both = list(zip(places, at, strict=True))
+            calls = np.concatenate([self.certified[p].calls[..., q, :] for p, q in both], axis=-2)
+            before = np.concatenate([self.screened[p][..., q, :] for p, q in both], axis=-2)
+            uneven = log_uneven(np.stack([before, calls.sum(axis=0)]))
+            uneven = _mean(log_varied(calls), uneven)
             varied |= dict(zip(places, np.split(uneven, ends), strict=True))
             copied |= dict(zip(places, np.split(log_copied(calls), ends), strict=True))
         self._judge(varied, VARIED)
@@ -147,14 +140,11 @@ class Guards:
             for side in sides
         }
         rows = min(SINGLES, max(1, self.draws // (2 * LOTS)))
-        found = self._fresh("single", sides, rows, range(LOTS), again)
-        self._judge(
-            {
-                side: _unlike(self.certified[side].calls.sum(axis=0), lots.sum(axis=1))
-                for side, lots in found.items()
-            },
-            SINGLE,
-        )
+        unlike = {
+            side: _unlike(self.certified[side].calls.sum(axis=0), lots.sum(axis=1))
+            for side, lots in self._fresh("single", sides, rows, range(LOTS), again).items()
+        }
+        self._judge(unlike, SINGLE)
 
     def confirmed(self, group: int, pair: int, query: int, refutes: Refutes) -> None:
         """Raise `TargetError` unless trials in new processes refute the claim too.
@@ -179,15 +169,10 @@ class Guards:
                 alike[side][query] = at[0] - math.log(len(LOOKS))
             self._judge(alike, CONFIRM)
             # a dependence that no guard detects still makes luck likelier, so fewer trials count
-            worth = 1 / max(
-                1.0, _dispersion([lot[:, query] for lot in each] for each in drawn.values())
-            )
-            if refutes(
-                {
-                    side: np.rint(worth * np.concatenate(each).sum(axis=0)).astype(np.int64)
-                    for side, each in drawn.items()
-                }
-            ):
+            spread = _dispersion([lot[:, query] for lot in each] for each in drawn.values())
+            counts = {side: np.concatenate(each).sum(axis=0) for side, each in drawn.items()}
+            worth = 1 / max(1.0, spread)
+            if refutes({k: np.rint(worth * n).astype(np.int64) for k, n in counts.items()}):
                 return
         raise TargetError(KEPT.format(trials, lots))
 
@@ -210,25 +195,22 @@ class Guards:
             return self.fresh[key]
         shards: list[list[Piece]] = []
         for lot in lots:
-            tasks = [
-                self._task(phase, side, size, lot) for side in (sides[::-1] if lot % 2 else sides)
-            ]
+            turned = sides[::-1] if lot % 2 else sides
+            tasks = [self._task(phase, side, size, lot) for side in turned]
             shards.append([Piece(task=task, first=0, stop=blocks(size).stop) for task in tasks])
         shards[0] = [*again, *shards[0]]
         found: dict[Place, list[Calls]] = {side: [] for side in sides}
-        for shard, counts in zip(
-            shards, self.executor.afresh([tuple(shard) for shard in shards]), strict=True
-        ):
+        drawn = self.executor.afresh([tuple(shard) for shard in shards])
+        for shard, counts in zip(shards, drawn, strict=True):
             for piece, one in zip(shard, counts, strict=True):
                 place = piece.task.group, piece.task.pair
                 if piece.task.phase == phase:
                     found[place].append(one.calls)
-                elif (
-                    self.executor.seeded
-                    and one.marks[0] != self.certified[place].marks[again[piece]]
-                ):
+                    continue
+                before = self.certified[place].marks
+                if self.executor.seeded and one.marks[0] != before[again[piece]]:
                     raise TargetError(unrepeatable(self._change(place)))
-        self.fresh[key] = {side: np.stack(drawn) for side, drawn in found.items()}
+        self.fresh[key] = {side: np.stack(each) for side, each in found.items()}
         return self.fresh[key]
 
     def _task(self, phase: str, place: Place, size: int, lot: int = 0) -> Task:

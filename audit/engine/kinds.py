@@ -5,60 +5,61 @@ A new one is a class of claims and one line here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from dpassay.claims import DP, GDP, Accuracy, Claim, PredictionStability, ScoreStability, Stability
-from dpassay.engine.detection.curve import DetectionCurve
+from dpassay.engine.evidence import DetectionCurve
 from dpassay.engine.readings import ErrorLeaks, Leaks
-from dpassay.engine.testers.events import AboutEvents
-from dpassay.engine.testers.interface import CellEffort, ClaimKind
-from dpassay.engine.testers.means import AboutMeans
-from dpassay.engine.testers.proportions import AboutStrings
+from dpassay.engine.testers.events import Events
+from dpassay.engine.testers.means import Predictions
+from dpassay.engine.testers.proportions import Shares
+from dpassay.engine.testers.tester import CellEffort, Finalist, Tester
 from dpassay.laws import Law, PointLaw
 from dpassay.targets.guard import AuditTarget
+from dpassay.trials.encoders import Bins
 
 
-@dataclass(frozen=True, slots=True)
-class AboutErrors(ClaimKind):
+@dataclass(frozen=True, kw_only=True)
+class Errors(Tester):
     """Claims about an error without coins, computed from one dataset; no trials certify it."""
 
-    claim: Accuracy
-
-    def leaks(self, law: Law, labels: tuple[int, ...]) -> Leaks | None:  # noqa: ARG002
-        """The error itself."""
-        return ErrorLeaks() if isinstance(law, PointLaw) else None
-
-    def curve(self, target: AuditTarget, effort: CellEffort) -> DetectionCurve:  # noqa: ARG002
-        """Any error above the claim is seen."""
-        return DetectionCurve(detectable=self.claim.promised)
-
-    def bounded(self, target: AuditTarget) -> bool:  # noqa: ARG002
-        """It is not sampled."""
+    @property
+    def bounded(self) -> bool:
+        """Return False: it is not sampled."""
         return False
 
-    def spread(self, target: AuditTarget, leak: float) -> float:  # noqa: ARG002
-        """There are no coins."""
+    def leaks(self, law: Law) -> Leaks | None:
+        """Return the error itself."""
+        return ErrorLeaks() if isinstance(law, PointLaw) else None
+
+    def sight(self, effort: CellEffort, finalists: Sequence[Finalist] = ()) -> DetectionCurve:  # noqa: ARG002
+        """Return that any error above the claim is seen."""
+        return DetectionCurve(detectable=self.promised)
+
+    def spread(self, leak: float) -> float:  # noqa: ARG002
+        """Return 0: there are no coins."""
         return 0.0
 
 
-TESTERS: dict[str, Callable[[Any], ClaimKind]] = {
-    DP.kind: AboutEvents,
-    GDP.kind: AboutEvents,
-    Stability.kind: AboutEvents,
-    PredictionStability.kind: AboutMeans,
-    ScoreStability.kind: AboutStrings,
-    Accuracy.kind: AboutErrors,
+TESTERS: dict[str, type[Tester]] = {
+    DP.kind: Events,
+    GDP.kind: Events,
+    Stability.kind: Events,
+    PredictionStability.kind: Predictions,
+    ScoreStability.kind: Shares,
+    Accuracy.kind: Errors,
 }
 """How each kind of claim is read, tested, planned and bounded anew."""
 
 
-def kind_of(claim: Claim) -> ClaimKind:
-    """Return all that is done with a claim."""
-    return TESTERS[claim.kind](claim)
+def kind_of(claim: Claim, target: AuditTarget | None = None, bins: tuple[Bins, ...] = ()) -> Tester:
+    """Return all that is done with a claim, about the answers of a mechanism."""
+    if target is None:
+        return TESTERS[claim.kind](claim=claim)
+    return TESTERS[claim.kind](claim=claim, labels=target.labels, numbers=target.numbers, bins=bins)
 
 
 def leaks_of(claim: Claim, law: Law, labels: tuple[int, ...]) -> Leaks | None:
     """Return how a claim reads laws of this kind; None where it cannot."""
-    return kind_of(claim).leaks(law, labels)
+    return TESTERS[claim.kind](claim=claim, labels=labels).leaks(law)

@@ -9,10 +9,17 @@ from scipy.special import ndtri
 
 from dpassay.claims import Claim
 from dpassay.engine.budget import Budget
-from dpassay.engine.detection.curve import DetectionCurve
+from dpassay.engine.evidence import DetectionCurve
 from dpassay.engine.kinds import kind_of
-from dpassay.engine.testers.interface import CellEffort
+from dpassay.engine.searching import search as searching
+from dpassay.engine.searching import walking
+from dpassay.engine.searching.drawing import PILOT, PILOTS
+from dpassay.engine.searching.evidence import CHECKED
+from dpassay.engine.testers.tester import CellEffort
 from dpassay.errors import InvalidInput
+from dpassay.pairs import NOTHING_ASKED
+from dpassay.search.proposals.paths import paths_of
+from dpassay.search.proposals.proposal import Space
 from dpassay.seeds import stream
 from dpassay.stats.alpha import Spending
 from dpassay.stats.power import POWER, Screening
@@ -23,6 +30,8 @@ MOST_DRAWS = 10**8
 BLOCK_TIMED = 1000
 LADDER = (2.0, 1.5, 1.2, 1.1, 1.05)
 """Multiples of the claim that are planned for where no leak is asked for."""
+TIMED = (20, 200, 1200)
+"""Trials of a search that are timed; the first call, which may load things, does not count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,34 +80,30 @@ def measure(target: AuditTarget, groups: tuple[PairGroup, ...]) -> Speed:
 def cost(
     target: AuditTarget, claim: Claim, groups: tuple[PairGroup, ...], budget: Budget, speed: Speed
 ) -> AuditCost:
-    """Say what a sampled audit would do and take."""
-    pairs, queries = (
-        sum(len(group.pairs) for group in groups),
-        sum(len(group.queries) for group in groups),
-    )
+    """Return what a sampled audit would do and take."""
+    pairs = sum(len(group.pairs) for group in groups)
     budget = budget.about(claim).of(target)
-    spending, screening = _spending(target, claim, groups, budget), budget.screening(groups)
-    trials = screening * (pairs + len(groups)) + budget.draws * (
-        min(pairs, spending.cells) + len(groups)
-    )
+    spending, effort = _planned(target, claim, groups, budget)
+    datasets, screening = pairs + len(groups), budget.screening(groups)
+    trials = screening * datasets + budget.draws * (min(pairs, spending.cells) + len(groups))
     return AuditCost(
         pairs=pairs,
-        queries=queries,
+        queries=sum(len(group.queries) for group in groups),
         cells=sum(2 * len(group.pairs) * len(group.queries) for group in groups),
         screening=screening,
         certified=spending.cells,
         draws=budget.draws,
         trials=trials,
-        sight=kind_of(claim).curve(target, _effort(target, claim, groups, budget)),
+        sight=kind_of(claim, target).sight(effort),
         spending=spending,
-        seconds=speed.change * (len(groups) + pairs) + speed.trial * trials,
+        seconds=speed.change * datasets + speed.trial * trials,
     )
 
 
 def ladder(target: AuditTarget, claim: Claim) -> tuple[float, ...]:
-    """Return the leaks to plan for where none is asked for.
+    """Return the leaks to plan for where none is asked for: some above the claim that can be.
 
-    They are those of the ladder that can be, or else one half-way there.
+    If none of them can be, it is the one half-way to the largest.
     """
     most = target.most(claim)
     leaks = tuple(leak for factor in LADDER if (leak := factor * claim.promised) < most)
@@ -120,12 +125,16 @@ def draws_needed(
     large as any can be, or takes more than 100 million trials.
     """
     target.check_detect(claim, detect)
+    tester = kind_of(claim, target)
 
     def enough(n: int) -> bool:
         budget = Budget(draws=n, alpha=alpha, stop_early=stop_early).about(claim).of(target)
-        return kind_of(claim).sees(target, _effort(target, claim, groups, budget), detect)
+        return tester.sees(_planned(target, claim, groups, budget)[1], detect)
 
-    low, high = 99, max(100, min(_guess(target, claim, detect, alpha), MOST_DRAWS))
+    # begin with the asymptotic number for a single cell
+    errors = float(ndtri(POWER) - ndtri(alpha)) * tester.spread(detect)
+    guess = round(min(MOST_DRAWS, (errors / (detect - claim.promised)) ** 2))
+    low, high = 99, max(100, min(guess, MOST_DRAWS))
     if enough(high):
         while high > 100 and enough(max(100, high // 2)):
             high = max(100, high // 2)
@@ -144,34 +153,70 @@ def draws_needed(
     return high
 
 
-def _guess(target: AuditTarget, claim: Claim, detect: float, alpha: float) -> int:
-    """Asymptotic number of trials, for a single cell."""
-    spread = kind_of(claim).spread(target, detect)
-    return round(
-        min(
-            MOST_DRAWS,
-            (float(ndtri(POWER) - ndtri(alpha)) * spread / (detect - claim.promised)) ** 2,
-        )
-    )
-
-
-def _spending(
+def _planned(
     target: AuditTarget, claim: Claim, groups: tuple[PairGroup, ...], budget: Budget
-) -> Spending:
-    """Return where alpha would go."""
+) -> tuple[Spending, CellEffort]:
+    """Return where alpha would go, and what is spent on each cell."""
     spending = budget.spending(groups, profiled=claim.profiled)
-    return replace(spending, bounded=kind_of(claim).bounded(target))
+    spending = replace(spending, bounded=kind_of(claim, target).bounded)
+    screening = Screening(
+        draws=budget.screening(groups),
+        pairs=max(len(group.pairs) for group in groups),
+        finalists=budget.finalists(groups),
+    )
+    effort = CellEffort(n=budget.draws, alpha=spending.each_lower, screening=screening)
+    return spending, effort
 
 
-def _effort(
-    target: AuditTarget, claim: Claim, groups: tuple[PairGroup, ...], budget: Budget
-) -> CellEffort:
-    """Return what is spent on each cell."""
-    pairs = max(len(group.pairs) for group in groups)
-    return CellEffort(
-        n=budget.draws,
-        alpha=_spending(target, claim, groups, budget).each_lower,
-        screening=Screening(
-            draws=budget.screening(groups), pairs=pairs, finalists=budget.finalists(groups)
-        ),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchCost:
+    """What a search of one mechanism against one claim would do."""
+
+    pairs: int
+    families: int
+    rounds: tuple[tuple[int, int], ...]
+    search: int
+    shrinking: int
+    draws: int
+    certification: int
+    seconds: float
+
+
+def search_cost(target: AuditTarget, space: Space, budget: Budget, seed: int) -> SearchCost:
+    """Return what a search would do and take.
+
+    Raise TargetError if the mechanism fails on the pair that is timed.
+    """
+    proposals = space.first(stream(seed, target.name, "search"), searching.FIRST)
+    draws, least = budget.draws, searching.LEAST
+    rounds: list[tuple[int, int]] = []
+    alive = len(proposals)
+    for share, kept, more in searching.plan(draws):
+        rounds.append((alive, searching.trials(share, alive, draws, len(rounds))))
+        alive = min(kept, alive) + more
+    search = 2 * sum(pairs * trials for pairs, trials in rounds) + 2 * PILOTS * PILOT
+    search += 2 * searching.closer(draws, min(searching.SURVIVORS[-1], alive))
+    halved = sum(2 + walking.EVENTS * (path.length - 1).bit_length() for path in paths_of(space))
+    search += 2 * walking.RUNS * (halved + len(space.outside))
+    certification = 2 * (draws + max(least, draws // CHECKED))
+    smaller = max(least, min(draws // 4, searching.MOST_SMALLER))
+
+    # one trial takes the difference between many and few, since each call begins with more
+    first, taken = proposals[0], []
+    asked = first.queries.reshape(1, -1) if target.joint else first.queries
+    asked = NOTHING_ASKED if target.mechanism.without_query else asked
+    for size in TIMED:
+        started = time.perf_counter()
+        target.encoder([(first.base, asked, (0, "plan", size))], size)
+        taken.append(time.perf_counter() - started)
+    each = max(0.0, (taken[2] - taken[1]) / (TIMED[2] - TIMED[1]))
+    return SearchCost(
+        pairs=len(proposals),
+        families=len({each.family for each in proposals}),
+        rounds=tuple(rounds),
+        search=search,
+        shrinking=2 * searching.STEPS * searching.SMALLER * smaller,
+        draws=draws,
+        certification=certification,
+        seconds=each * (search + certification),
     )

@@ -9,10 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dpassay.claims import Claim
-from dpassay.engine.detection.curve import DetectionCurve
-from dpassay.engine.early import Stopped
-from dpassay.engine.evidence import Evidence, Mode
-from dpassay.engine.told_apart import VALUES, told_apart
+from dpassay.engine.evidence import VALUES, DetectionCurve, Evidence, Mode, Stopped, told_apart
 from dpassay.engine.verdicts import Verdict, apart
 from dpassay.engine.wording import seen_words, through_words
 from dpassay.numerics import DOWN, UP, written
@@ -68,33 +65,20 @@ class Result:
         if self.evidence is None:
             head = f"{self.claim} of {self.target.name}: {self.verdict}{how}"
             return head, f"cause: {reason}", "what the mechanism said, and where: .outcome.detail"
-        claimed, quantity, exact = (
-            self.claim.promised,
-            self.claim.quantity,
-            self.evidence.worst.exact,
-        )
+        head = f"{self.claim} of {self.target.name}: {self.verdict}{how}"
+        claimed, exact = self.claim.promised, self.evidence.worst.exact
+        numbers = f"{self.claim.quantity} "
         if exact is not None:
-            numbers = (
-                f"{quantity} {written(exact.value)}, computed from the exact law (claimed: at "
-                f"most {claimed:g})"
-            )
-        else:
-            least, allowed = apart(self.lower, claimed, DOWN)
-            most = written(self.upper, way=UP)
-            where = (
-                " at the pair that a search found"
-                if "search" in self.evidence.searched
-                else f", at most {most} at the certified cells"
-            )
-            numbers = f"{quantity} at least {least}{where} (claimed: at most {allowed})"
+            numbers += f"{written(exact.value)}, computed from the exact law (claimed: at most "
+            return head, f"{numbers}{claimed:g})", f"because {reason}"
+        least, allowed = apart(self.lower, claimed, DOWN)
+        where = f", at most {written(self.upper, way=UP)} at the certified cells"
+        if "search" in self.evidence.searched:
+            where = " at the pair that a search found"
+        numbers += f"at least {least}{where} (claimed: at most {allowed})"
         through = through_words(self.sight.frequency)
         seen = f"; detectable: {written(self.detectable, way=UP)} {through}".rstrip()
-        seen = "" if exact is not None else seen
-        return (
-            f"{self.claim} of {self.target.name}: {self.verdict}{how}",
-            f"{numbers}{seen}",
-            f"because {reason}",
-        )
+        return head, f"{numbers}{seen}", f"because {reason}"
 
     @property
     def verdict(self) -> str:
@@ -150,11 +134,9 @@ class Result:
     @property
     def sight(self) -> DetectionCurve:
         """Return what would be refuted with probability 0.9, by how frequent the answer is."""
-        return (
-            DetectionCurve(detectable=float("inf"))
-            if self.evidence is None
-            else self.evidence.sight
-        )
+        if self.evidence is None:
+            return DetectionCurve(detectable=float("inf"))
+        return self.evidence.sight
 
     @property
     def stopped_early(self) -> Stopped | None:
@@ -186,13 +168,11 @@ class Result:
         """
         if self.evidence is None or self.verdict != "refuted":
             return ()
-        others = [
-            replace(
-                self, id=f"{self.id}.finding-{n}", claim=each.point or self.claim, evidence=each
-            )
-            for n, each in enumerate(self.evidence.others, 2)
-        ]
-        return self, *others
+        found = [self]
+        for n, each in enumerate(self.evidence.others, 2):
+            claim = each.point or self.claim
+            found.append(replace(self, id=f"{self.id}.finding-{n}", claim=claim, evidence=each))
+        return tuple(found)
 
     def to_frame(self) -> pd.DataFrame:
         """All cells as a table: group, pair, query, direction, and the leak or its bounds.

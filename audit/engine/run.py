@@ -12,19 +12,18 @@ from functools import cache, partial
 from typing import Any
 
 from dpassay.claims import DP, Claim, Stability
-from dpassay.engine.apart import apart
 from dpassay.engine.baseline_cells import Raw
 from dpassay.engine.budget import Budget
 from dpassay.engine.dataset_laws import laws_on
+from dpassay.engine.directions import OpenExecutor
 from dpassay.engine.domains.domain import Domain
 from dpassay.engine.evidence import Evidence, Mode
 from dpassay.engine.exact import Laws, exact_evidence, goodness_of_fit, group_laws
 from dpassay.engine.exhaustive import all_laws, exhaustive_evidence
-from dpassay.engine.preflight import check
+from dpassay.engine.monte_carlo import Accepted, Sampling
+from dpassay.engine.preflight import apart, check
 from dpassay.engine.result import Result
-from dpassay.engine.sampling import Accepted, OpenExecutor, Sampling
-from dpassay.engine.searching.computed import computed_evidence
-from dpassay.engine.searching.evidence import searched_evidence
+from dpassay.engine.searching.evidence import computed_evidence, searched_evidence
 from dpassay.engine.settings import Settings
 from dpassay.engine.verdicts import Verdict, decide
 from dpassay.errors import TargetError
@@ -84,49 +83,44 @@ def assay(
         ledger=ledger,
         cluster=cluster,
     )
+
+    def opening(subject: AuditTarget, stack: ExitStack) -> OpenExecutor:
+        """Return what opens executors of a mechanism; they are open until it is judged."""
+
+        def opened(groups: tuple[PairGroup, ...], codings: tuple[Coding, ...]) -> Executor:
+            runner = TrialRunner(subject, groups, codings, settings.seed)
+            return stack.enter_context(executor(runner, options))
+
+        return opened
+
     for target in targets:
-        looked = target.space or data
-        for known in _ways(target, looked, settings):
+        where = target.space or data
+        pairs = where if isinstance(where, PairGroup) else None
+        ways, free = [target], target.mechanism
+        # a search reads a free mechanism's laws if it can, else draws trials
+        if isinstance(where, Space) and isinstance(free, Freed) and settings.mode == "auto":
+            known = free.known
+            ways = ways if known is None else [replace(target, mechanism=known), target]
+        for way in ways:
             measured: tuple[Mode, Holder] | TargetError | None
-            with (
-                one_thread(),
-                apart(
-                    known, looked if isinstance(looked, PairGroup) else None, settings
-                ) as subject,
-                ExitStack() as open_until_judged,
-            ):
+            with one_thread(), apart(way, pairs, settings) as subject, ExitStack() as stack:
                 try:
-                    open_executor = partial(
-                        _open_executor, subject, settings, options, open_until_judged
-                    )
                     measured = Measurement(
                         target=subject,
                         settings=settings,
                         share=share,
-                        open_executor=open_executor,
+                        open_executor=opening(subject, stack),
                         progress=_named(target.name, progress),
                         accepted=partial(baseline, target),
                         cluster=cluster,
-                    ).measure(looked)
+                    ).measure(where)
                 except TargetError as error:
                     measured = error
                 if measured is None:
                     continue
                 for claim in target.claims:
-                    yield _result(known, claim, measured, settings, taken)
+                    yield _result(way, claim, measured, settings, taken)
                 break
-
-
-def _ways(
-    target: AuditTarget, looked: PairGroup | Space | None, settings: Settings
-) -> Iterator[AuditTarget]:
-    """Yield how a target may be audited: a search reads its laws if it can, else draws trials."""
-    free = target.mechanism
-    if isinstance(looked, Space) and isinstance(free, Freed) and settings.mode == "auto":
-        known = free.known
-        if known is not None:
-            yield replace(target, mechanism=known)
-    yield target
 
 
 def opened_cluster(settings: Settings) -> AbstractContextManager[Cluster | None]:
@@ -134,19 +128,6 @@ def opened_cluster(settings: Settings) -> AbstractContextManager[Cluster | None]
     if settings.kind != "dask":
         return nullcontext()
     return Cluster(settings.scheduler, settings.jobs)
-
-
-def _open_executor(
-    target: AuditTarget,
-    settings: Settings,
-    options: ExecutorOptions,
-    stack: ExitStack,
-    groups: tuple[PairGroup, ...],
-    codings: tuple[Coding, ...],
-) -> Executor:
-    return stack.enter_context(
-        executor(TrialRunner(target, groups, codings, settings.seed), options)
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +166,13 @@ class Measurement:
             exact = self._all_laws(groups)
             if exact:
                 fit = goodness_of_fit(target, groups[0], settings.seed)
-                _unchanged(target, groups)
+                if isinstance(target, Isolated):
+                    target.check_unchanged(groups)
+                if any(group.pairs.base.digest != group.digest for group in groups):
+                    raise TargetError(
+                        "it changed the dataset that it was given; a mechanism must leave its "
+                        "inputs as they are"
+                    )
                 hold = at_worst(lambda claim: exact_evidence(target, claim, groups, exact, fit))
                 return "exact", _both_notions(target, hold)
             if settings.mode == "exact":
@@ -254,21 +241,18 @@ class Measurement:
 def at_worst(hold: Holder) -> Holder:
     """Hold computed laws against every point of a curve, and keep the one that looks worst."""
 
+    def excess(found: Evidence) -> tuple[bool, float]:
+        """Return whether a point is refuted, and how many times what is claimed leaks."""
+        assert found.point is not None
+        lower, promised = found.lower.value, found.point.promised
+        return lower > promised, lower / (promised or 1.0)
+
     def held(claim: Claim) -> Evidence:
-        """Hold the laws against a claim; against a curve at its worst point."""
         if len(claim.points) == 1:
             return hold(claim)
-        found = [replace(hold(point), point=point) for point in claim.points]
-        return max(found, key=_excess)
+        return max((replace(hold(point), point=point) for point in claim.points), key=excess)
 
     return held
-
-
-def _excess(found: Evidence) -> tuple[bool, float]:
-    """Say whether evidence refutes a point of a curve, and how many times what is claimed leaks."""
-    assert found.point is not None
-    lower, promised = found.lower.value, found.point.promised
-    return lower > promised, lower / (promised or 1.0)
 
 
 def _both_notions(target: AuditTarget, hold: Holder) -> Holder:
@@ -289,18 +273,6 @@ def _both_notions(target: AuditTarget, hold: Holder) -> Holder:
     return both
 
 
-def _unchanged(target: AuditTarget, groups: tuple[PairGroup, ...]) -> None:
-    """Raise `TargetError` if the mechanism has written into a dataset that it was lent."""
-    if isinstance(target, Isolated):
-        target.check_unchanged(groups)
-    for group in groups:
-        if group.pairs.base.digest != group.digest:
-            raise TargetError(
-                "it changed the dataset that it was given; a mechanism must leave its inputs as "
-                "they are"
-            )
-
-
 def _result(
     target: AuditTarget,
     claim: Claim,
@@ -316,21 +288,16 @@ def _result(
         mode, held = measured
         evidence = held(claim)
         claim = evidence.point or claim
-        outcome = decide(
-            claim,
-            evidence,
-            settings.wanted(claim, most := target.most(claim)),
-            most,
-            target.looked_at(claim),
-        )
+        most = target.most(claim)
+        wanted = settings.wanted(claim, most)
+        outcome = decide(claim, evidence, wanted, most, target.looked_at(claim))
     except TargetError as error:
         outcome = Verdict(word="error", reason=error.cause, detail=error.detail)
-    stem = ".".join([target.name, claim.status, *([mode] if mode else [])])
-    unique = next(
-        name
-        for k in range(1, len(taken) + 2)
-        if (name := stem if k == 1 else f"{stem}.{k}") not in taken
-    )
+    stem = unique = ".".join([target.name, claim.status, *([mode] if mode else [])])
+    number = 1
+    while unique in taken:
+        number += 1
+        unique = f"{stem}.{number}"
     taken.add(unique)
     draws = settings.budget if mode == "monte-carlo" else 0
     return Result(

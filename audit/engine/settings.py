@@ -80,9 +80,8 @@ class Settings:
     def __post_init__(self) -> None:
         names = ("confidence", "detect", "search_seconds", "shard_timeout", "memory")
         numbers = {name: as_real(getattr(self, name)) for name in names}
-        left_open = {
-            name: None for name in ("detect", "search_seconds") if getattr(self, name) is None
-        }
+        optional = ("detect", "search_seconds")
+        left_open = {name: None for name in optional if getattr(self, name) is None}
 
         def within(name: str, most: float = math.inf) -> bool:
             """Return whether a number is above 0 and below another, or is left open."""
@@ -104,10 +103,7 @@ class Settings:
                 is_count(self.jobs, 1) and self.jobs <= MOST_JOBS,
                 f"an integer from 1 to {MOST_JOBS:,}",
             ),
-            "executor": (
-                self.executor in (None, *EXECUTORS),
-                f"one of {', '.join(EXECUTORS)}",
-            ),
+            "executor": (self.executor in (None, *EXECUTORS), f"one of {', '.join(EXECUTORS)}"),
             "scheduler": (address, "an address like tcp://HOST:PORT"),
             "shard_timeout": (within("shard_timeout"), "a finite number > 0"),
             "memory": (within("memory", MOST_MEMORY), f"a number > 0 and below {MOST_MEMORY:g}"),
@@ -117,13 +113,11 @@ class Settings:
         if self.scheduler is not None and self.executor != "dask":
             raise InvalidInput(f"scheduler = '{self.scheduler}': requires executor 'dask'")
         if self.scheduler is not None and self.jobs > 1:
-            raise InvalidInput(
-                f"jobs = {self.jobs}: has no effect with a scheduler, whose workers do the work"
-            )
+            told = "has no effect with a scheduler, whose workers do the work"
+            raise InvalidInput(f"jobs = {self.jobs}: {told}")
         if self.executor == "inline" and self.jobs > 1:
-            raise InvalidInput(
-                f"jobs = {self.jobs}: must be 1 with executor 'inline'; 'local' takes more"
-            )
+            told = "must be 1 with executor 'inline'; 'local' takes more"
+            raise InvalidInput(f"jobs = {self.jobs}: {told}")
         if self.kind != "inline" and "fork" not in multiprocessing.get_all_start_methods():
             raise InvalidInput(
                 f"executor = '{self.kind}': must be 'inline' on this system, which cannot fork "

@@ -9,7 +9,7 @@ from typing import Any
 
 from dpassay.claims import Claim
 from dpassay.engine.kinds import kind_of
-from dpassay.engine.testers.interface import CellEffort, Recorded
+from dpassay.engine.testers.tester import CellEffort, Recorded
 from dpassay.errors import InvalidInput, as_real, require
 from dpassay.stats.bounds import Counts, Histograms
 from dpassay.stats.lower_bounds import MOST_ALPHA
@@ -53,7 +53,7 @@ def worst(bounds: Iterable[Span]) -> Span:
 def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
     """Bound a certified cell of a sampled result from below anew, by the same test and trials."""
     with _named(cell, alpha):
-        return kind_of(claim).lower(_recorded(cell), alpha)
+        return kind_of(claim).lower_again(_recorded(cell), alpha)
 
 
 def upper_at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
@@ -62,7 +62,7 @@ def upper_at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
     It is inf where nothing bounds the leak.
     """
     with _named(cell, alpha):
-        return kind_of(claim).upper(_recorded(cell), alpha, 0.0)
+        return kind_of(claim).upper_again(_recorded(cell), alpha)
 
 
 def detectable_at_alpha(
@@ -85,7 +85,7 @@ def detectable_at_alpha(
     each = _share(result, alpha, cells)
     effort = CellEffort(n=draws, alpha=each, screening=Screening(draws=draws, pairs=1))
     cell = _recorded((cells or result["per_query"])[0])
-    return kind_of(claim).detectable(cell, limit, effort, through=cells is not None)
+    return kind_of(claim).detectable_again(cell, limit, effort, through=cells is not None)
 
 
 def in_common(old: Raw, new: Raw) -> tuple[tuple[Raw, ...], tuple[Raw, ...]]:

@@ -16,10 +16,10 @@ from scipy.special import logsumexp
 from dpassay.claims import Claim, claim_from_json
 from dpassay.config.profiles import CONFIDENCE
 from dpassay.data import Dataset, Labelled, Values, load, points, split
-from dpassay.engine.apart import CAN_FORK
 from dpassay.engine.exact import check_alike, readable
 from dpassay.engine.kinds import kind_of
-from dpassay.engine.testers.interface import Recorded
+from dpassay.engine.preflight import CAN_FORK
+from dpassay.engine.testers.tester import Recorded
 from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw
@@ -352,7 +352,7 @@ def _certified(case: ReplayCase, own: Raw, draws: int, tally: Tallied) -> Replay
         seen = f" ({x:,} of {n:,} against {y:,} of {n:,})"
         counts = Counts(x=x, n1=n, y=y, n0=n)
         cell = Recorded(method=method, counts=counts, histograms=None)
-    value = kind_of(claim).lower(cell, float(own["alpha"]))
+    value = kind_of(claim).lower_again(cell, float(own["alpha"]))
     refuted = value > claim.promised
     same = refuted == (recorded > claim.promised or "stopped_early" in case.witness)
     measured = claim.status == "measured"

@@ -97,7 +97,7 @@ def detectable(
     Only the certification of the cell counts, nothing is screened. The alternative is the `tight`
     pair, the claim's own worst face, or an event that is rarer: `frequency` is its probability on
     the likelier side, where that is less than the worst face's. What a whole audit would see, and
-    through what events, is `dpassay.engine.detection.design.smallest_seen`.
+    through what events, is `dpassay.engine.detection.audits.smallest_seen`.
 
     The result is within 1e-6 for the two closed forms, within 1e-3 of its distance to the claim for
     the others; inf where not even the largest leak (a loss of 50, a difference of 1) would be seen.

@@ -248,7 +248,7 @@ CAPPED = (
     "other answers together would leak more, for numbers at one half"
 )
 """Whence the frequency is that the smallest leak seen belongs to; see
-`dpassay.engine.detection.design.sight`."""
+`dpassay.engine.detection.audits.sight`."""
 
 
 def _rarer(curve: Sequence[tuple[float, float | str | None]]) -> str:

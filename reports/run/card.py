@@ -121,6 +121,6 @@ def _bars(found: Brief, colour: str) -> str:
 
 def _without_values(text: str) -> str:
     """Leave out a record that a change names by its values."""
-    from dpassay.engine.told_apart import VALUES
+    from dpassay.engine.evidence import VALUES
 
     return re.sub(VALUES, "", text)

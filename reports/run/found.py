@@ -43,7 +43,7 @@ def found(result: Result) -> dict[str, str]:
     the claim is not refuted, or nothing was searched for.
     """
     from dpassay.data import Values  # these import NumPy
-    from dpassay.engine.told_apart import VALUES
+    from dpassay.engine.evidence import VALUES
     from dpassay.record.witness_words import event_words
     from dpassay.rows.rows import Rows
     from dpassay.targets.groups import DIRECTIONS

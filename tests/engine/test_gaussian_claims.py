@@ -30,7 +30,7 @@ from dpassay import (
 )
 from dpassay.claims import claim_from_json
 from dpassay.cli.main import main
-from dpassay.engine.detection.alternatives import answers_of
+from dpassay.engine.detection.families import answers_of
 from dpassay.engine.kinds import TESTERS
 from dpassay.engine.result import Result
 from dpassay.record.rebound import at_alpha, detectable_at_alpha, upper_at_alpha

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpassay import DP, audit, replace_one
-from dpassay.engine.detection.alternatives import Singles
+from dpassay.engine.detection.families import Singles
 from dpassay.trials.encoders import ONE_BY_ONE, Labels
 
 

@@ -19,7 +19,7 @@ from dpassay.engine.planning import Speed, cost
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
-from dpassay.engine.testers.events import label_events
+from dpassay.engine.testers.events import Events
 from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.stats.binomial import leak_lower, leak_upper
@@ -261,7 +261,8 @@ def test_a_union_of_labels_is_looked_at_where_delta_makes_it_worse(delta: float)
 @pytest.mark.parametrize("labels", [2, 3, 4])
 def test_events(labels: int) -> None:
     single, several = (
-        label_events(Ratio(delta), 1.0, tuple(range(labels))).masks for delta in (0.0, 0.1)
+        Events(claim=DP(epsilon=1.0, delta=delta), labels=tuple(range(labels))).masks
+        for delta in (0.0, 0.1)
     )
     assert [single[k].tolist() for k in range(labels)] == np.eye(labels).tolist()
     found = {tuple(several[k].tolist()) for k in range(len(several))}

@@ -13,8 +13,8 @@ import pytest
 from dpassay.claims import DP, Claim, PredictionStability, Stability
 from dpassay.cli.main import main
 from dpassay.engine.budget import Budget
-from dpassay.engine.detection.alternatives import answers_of
-from dpassay.engine.detection.design import AuditDesign, is_seen, smallest_seen, usual_frequency
+from dpassay.engine.detection.audits import AuditDesign
+from dpassay.engine.detection.families import answers_of
 from dpassay.engine.planning import draws_needed, ladder
 from dpassay.engine.preflight import check
 from dpassay.engine.run import assay
@@ -59,8 +59,8 @@ def test_enough_and_hardly_more(claim: Claim, detect: float) -> None:
             alpha=0.025,
             screening=screening,
         )
-        found = smallest_seen(design, usual_frequency(design))  # up to 1e-3 of the distance too far
-        seen = is_seen(design, usual_frequency(design), detect)
+        found = design.smallest(design.usual_frequency)  # up to 1e-3 of the distance too far
+        seen = design.sees(detect)
         near = found - 1e-3 * (found - claim.promised)
         assert near <= detect if seen else found > detect
         return seen

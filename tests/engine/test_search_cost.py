@@ -8,7 +8,7 @@ import numpy as np
 
 from dpassay import DP, Answers, audit
 from dpassay.engine.budget import Budget
-from dpassay.engine.searching.cost import search_cost
+from dpassay.engine.planning import search_cost
 from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.guard import AuditTarget
 

@@ -18,9 +18,8 @@ from scipy.stats import binom
 from dpassay.api import audit
 from dpassay.claims import DP, GDP, PredictionStability, Stability
 from dpassay.data import Labelled
-from dpassay.engine.budget import Budget
-from dpassay.engine.early import Stopped, lots
-from dpassay.engine.evidence import Evidence
+from dpassay.engine.budget import Budget, lots
+from dpassay.engine.evidence import Evidence, Stopped
 from dpassay.engine.guards import Guards
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay

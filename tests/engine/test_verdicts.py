@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from dpassay.claims import DP, Claim, PredictionStability, Stability
-from dpassay.engine.detection.curve import DetectionCurve
-from dpassay.engine.evidence import Cell, Evidence, GoodnessOfFit, Mode
+from dpassay.engine.evidence import Cell, DetectionCurve, Evidence, GoodnessOfFit, Mode
 from dpassay.engine.settings import Settings
 from dpassay.engine.verdicts import FIT_ALARM, decide
 from dpassay.mechanism import FunctionMechanism

@@ -13,7 +13,7 @@ import pytest
 
 from dpassay.claims import Stability
 from dpassay.engine.domains.domain import Domain
-from dpassay.engine.domains.every_dataset import domain_laws
+from dpassay.engine.exhaustive import domain_laws
 from dpassay.engine.result import Result
 from dpassay.targets.groups import silent
 from dpassay.targets.resolve import resolve

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from dpassay.engine.domains.domain import Domain
-from dpassay.engine.domains.every_dataset import domain_laws
+from dpassay.engine.exhaustive import domain_laws
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings

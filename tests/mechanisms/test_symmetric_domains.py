@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from dpassay.engine.domains.domain import Domain
-from dpassay.engine.domains.every_dataset import domain_laws
 from dpassay.engine.domains.symmetries import Symmetries
+from dpassay.engine.exhaustive import domain_laws
 from dpassay.targets.catalogue import CATALOGUE
 from dpassay.targets.groups import silent
 from dpassay.targets.resolve import resolve

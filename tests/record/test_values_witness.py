@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from dpassay.api import audit
 from dpassay.claims import DP, GDP
 from dpassay.data import Values
+from dpassay.engine.evidence import VALUES
 from dpassay.engine.result import Result
-from dpassay.engine.told_apart import VALUES
 from dpassay.errors import InvalidInput
 from dpassay.pairs import Pairs, ReplaceValue, Several, Shift
 from dpassay.record.files import dumps

@@ -13,8 +13,8 @@ import pytest
 from scipy.stats import binom
 
 from dpassay.claims import DP, Stability
-from dpassay.engine.detection.curve import DetectionCurve
-from dpassay.engine.testers import events
+from dpassay.engine.detection.audits import AuditDesign
+from dpassay.engine.evidence import DetectionCurve
 from dpassay.seeds import stream
 from dpassay.selftest import golden
 from dpassay.selftest import known as rehearsal
@@ -192,7 +192,7 @@ def test_a_power_that_lies_is_noticed(
 
 def test_a_detectable_loss_that_lies_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        events, "sight", lambda design, _: DetectionCurve(detectable=1.1 * design.promised)
+        AuditDesign, "sight", lambda design, _: DetectionCurve(detectable=1.1 * design.promised)
     )
     assert failed(sight_checks(10, 8, 0)) == {"refutations at the detectable loss"}
 

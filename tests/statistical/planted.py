@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import DP, GDP, Claim
 from dpassay.data import Values
-from dpassay.engine.detection.alternatives import event_at, move_of
+from dpassay.engine.detection.families import event_at, move_of
 from dpassay.pairs import ReplaceValue
 from dpassay.search.proposals.proposal import Proposal, Space, proposal
 from dpassay.stats.scales import Ratio, Scale, scale_of

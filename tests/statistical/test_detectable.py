@@ -21,14 +21,13 @@ from scipy.stats import binom
 
 from dpassay.claims import DP, GDP, Claim, PredictionStability, Stability
 from dpassay.data import Labelled, points
-from dpassay.engine.detection.alternatives import answers_of, move_of
-from dpassay.engine.detection.curve import DetectionCurve
-from dpassay.engine.detection.design import AuditDesign, smallest_seen
+from dpassay.engine.detection.audits import AuditDesign, smallest_seen
+from dpassay.engine.detection.families import answers_of, move_of
+from dpassay.engine.evidence import DetectionCurve
 from dpassay.engine.guards import Guards
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
-from dpassay.engine.testers import events
 from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.stats.power import LARGEST, Screening, tight_pair
@@ -263,7 +262,7 @@ def refuted(
     shape, and tests/statistical/ test_guards.py at many seeds.
     """
     monkeypatch.setattr(Guards, "asked_again", lambda *_: None)
-    monkeypatch.setattr(events, "sight", lambda *_: DetectionCurve(detectable=0.0))
+    monkeypatch.setattr(AuditDesign, "sight", lambda *_: DetectionCurve(detectable=0.0))
     return [result.verdict for result in audits(shape, laws, setting, RUNS)]
 
 

@@ -8,10 +8,10 @@ import pytest
 from scipy.stats import binom
 
 from dpassay import audit
-from dpassay.engine.detection.curve import DetectionCurve
+from dpassay.engine.detection.searches import SearchDesign
+from dpassay.engine.evidence import DetectionCurve
 from dpassay.engine.guards import Guards
 from dpassay.engine.result import Result
-from dpassay.engine.testers import patterns
 from tests.statistical.planted import SHAPES, Row, Shape, planted
 
 RUNS = 20
@@ -47,7 +47,7 @@ def test_a_leak_of_the_detectable_size_is_refuted(
     assert math.isfinite(leak)
     for guard in ("varied", "asked_again", "confirmed"):
         monkeypatch.setattr(Guards, guard, lambda *_: None)
-    monkeypatch.setattr(patterns, "search_sight", lambda *_: DetectionCurve(detectable=leak))
+    monkeypatch.setattr(SearchDesign, "sight", lambda *_: DetectionCurve(detectable=leak))
     found = [searched(shape, leak, seed).verdict == "refuted" for seed in range(RUNS)]
     assert sum(found) >= LEAST
 
@@ -58,7 +58,7 @@ def test_what_leaks_the_claim_at_every_pair_is_seldom_refuted(
 ) -> None:
     """Of 40 at 95 %, no more than chance alone exceeds once in a hundred times."""
     shape = SHAPES["a frequent label"]
-    monkeypatch.setattr(patterns, "search_sight", lambda *_: DetectionCurve(detectable=0.0))
+    monkeypatch.setattr(SearchDesign, "sight", lambda *_: DetectionCurve(detectable=0.0))
     for guard in ("varied", "asked_again", "confirmed"):
         monkeypatch.setattr(Guards, guard, lambda *_: None)
     words = [searched(shape, 1.0, seed).verdict for seed in range(40)]

@@ -57,29 +57,16 @@ class Domain:
 
     def __post_init__(self) -> None:
         sides = self.points if isinstance(self.points, tuple) else (self.points,)
-        require(
-            is_count(self.n) and self.n <= MOST_RECORDS,
-            "--n",
-            self.n,
-            f"an integer >= 1 and at most {MOST_RECORDS:,}",
-        )
-        require(
-            len(sides) > 0 and all(map(is_count, sides)),
-            "--domain",
-            self.points,
-            "an integer >= 1, or one for each side",
-        )
+        few = is_count(self.n) and self.n <= MOST_RECORDS
+        require(few, "--n", self.n, f"an integer >= 1 and at most {MOST_RECORDS:,}")
+        counts = len(sides) > 0 and all(map(is_count, sides))
+        require(counts, "--domain", self.points, "an integer >= 1, or one for each side")
+        sides = tuple(map(int, sides))
         object.__setattr__(self, "n", int(self.n))
-        object.__setattr__(self, "sides", tuple(map(int, sides)))
-        object.__setattr__(
-            self, "points", self.sides if isinstance(self.points, tuple) else self.sides[0]
-        )
-        require(
-            2 * math.prod(self.sides) <= MAX_DATASETS,
-            "--domain",
-            self.points,
-            f"at most {MAX_DATASETS // 2:,} points",
-        )
+        object.__setattr__(self, "sides", sides)
+        object.__setattr__(self, "points", sides if isinstance(self.points, tuple) else sides[0])
+        few = 2 * math.prod(sides) <= MAX_DATASETS
+        require(few, "--domain", self.points, f"at most {MAX_DATASETS // 2:,} points")
 
     def __str__(self) -> str:
         return f"all {self.words}"
@@ -127,30 +114,22 @@ class Domain:
         given, group = ("--n, --domain", (self.n, self.points)), self.group(target)
         if group is None:
             compared, few = math.comb(self.n, k) * records ** (self.n + k), self.datasets
-            what = f"datasets, (2 points)^n of them{self._more(target)}"
-        else:
-            compared, few = (
-                group.orbits(self.n - k) * multisets(records, k) ** 2,
-                group.orbits(self.n),
+            more = (
+                ", or for fewer than 2^62 of them up to the order of records, and at most "
+                f"{2 * MOST_RECORDS:,} different records"
+                if target.exchangeable
+                else "; more are allowed if it declares exchangeable records, with at most "
+                f"{MAX_DATASETS:,} representatives"
             )
+            what = f"datasets, (2 points)^n of them{more}"
+        else:
+            few = group.orbits(self.n)
+            compared = group.orbits(self.n - k) * multisets(records, k) ** 2
             what = f"representatives of datasets up to {group.words}"
         allowed = f"small enough for at most {MAX_DATASETS:,} {what} ({target.name})"
         require(few <= MAX_DATASETS, *given, allowed)
         allowed = f"small enough for at most {MAX_COMPARED:,} pairs under '{claim.relation}'"
         require(compared <= MAX_COMPARED, *given, allowed)
-
-    @staticmethod
-    def _more(target: AuditTarget) -> str:
-        """Say which more datasets would be allowed, and when."""
-        if target.exchangeable:
-            return (
-                ", or for fewer than 2^62 of them up to the order of records, and at most "
-                f"{2 * MOST_RECORDS:,} different records"
-            )
-        return (
-            "; more are allowed if it declares exchangeable records, with at most "
-            f"{MAX_DATASETS:,} representatives"
-        )
 
     def planned(self, target: AuditTarget) -> str:
         """Say whose laws a run would compute.

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,8 +35,6 @@ FEW_POINTS = 24
 """If more points and more records than these are there, there are millions of orbits."""
 AT_ONCE = 2**20
 """Numbers that are held at a time."""
-
-
 MOST_NUMBERED = 2**62
 """More multisets than this have no number."""
 
@@ -243,12 +242,16 @@ class Symmetries:
         points, total = min(self.points, size, FEW_POINTS), 0
         size = size if points < FEW_POINTS else FEW_POINTS
         for lengths in _partitions(points):
-            alike = math.prod(
-                length**times * math.factorial(times)
-                for length, times in ((each, lengths.count(each)) for each in set(lengths))
-            )
+            times = Counter(lengths)
+            alike = math.prod(each**k * math.factorial(k) for each, k in times.items())
             for element in self.elements:
-                cycles = _doubled(lengths, exchanged=element.exchanged)
+                cycles = [
+                    each  # of the records, from those of the points
+                    for length in lengths
+                    for each in (
+                        (2 * length,) if element.exchanged and length % 2 else (length, length)
+                    )
+                ]
                 total += math.factorial(points) // alike * _fixed(cycles, size)
         return total // (math.factorial(points) * len(self.elements))
 
@@ -304,15 +307,6 @@ def _fixed(cycles: Sequence[int], size: int) -> int:
         for m in range(length, size + 1):
             ways[m] += ways[m - length]
     return ways[size]
-
-
-def _doubled(lengths: Sequence[int], *, exchanged: bool) -> list[int]:
-    """Return the cycles of the records, from those of the points."""
-    return [
-        each
-        for length in lengths
-        for each in ((2 * length,) if exchanged and length % 2 else (length, length))
-    ]
 
 
 def _partitions(total: int, largest: int | None = None) -> Iterator[tuple[int, ...]]:

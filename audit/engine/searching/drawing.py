@@ -9,7 +9,7 @@ from itertools import count
 import numpy as np
 
 from dpassay.data import digest
-from dpassay.engine.sampling import OpenExecutor
+from dpassay.engine.directions import OpenExecutor
 from dpassay.engine.searching.candidates import Candidate, Features, Told
 from dpassay.errors import TargetError
 from dpassay.pairs import NOTHING_ASKED
@@ -141,7 +141,7 @@ class Drawing:
         sides = [
             (g, pair)
             for g, group in enumerate(groups)
-            for pair in (*([None] if known[g] is None else []), *_places(group))
+            for pair in (*([None] if known[g] is None else []), *range(len(group.pairs)))
         ]
         self.spent.append(size * len(sides))
         executor = self.open_executor(groups, (kept,) * len(groups))
@@ -212,10 +212,6 @@ def mine(space: Space, found: Proposal) -> dict[bytes, int] | None:
 def _base(each: Candidate) -> tuple[str, str]:
     """Return what candidates have in common that share a base and its queries."""
     return each.proposal.pairs.base.digest, digest(each.proposal.queries)
-
-
-def _places(group: PairGroup) -> range:
-    return range(len(group.pairs))
 
 
 def _features(calls: Features, size: int, width: int) -> Features:

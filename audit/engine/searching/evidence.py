@@ -1,25 +1,42 @@
-"""Searched evidence: what a search has found is certified on fresh trials."""
+"""Searched evidence: what a search finds is certified on fresh trials, or computed from laws."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
+from typing import Any
+
+import numpy as np
 
 from dpassay.claims import Claim
 from dpassay.data import Dataset
 from dpassay.engine.budget import Budget
 from dpassay.engine.certification import screen
+from dpassay.engine.directions import OpenExecutor
 from dpassay.engine.evidence import Evidence
+from dpassay.engine.exact import (
+    Laws,
+    both_directions,
+    exact_evidence,
+    goodness_of_fit,
+    group_laws,
+    readable,
+)
 from dpassay.engine.monte_carlo import monte_carlo_evidence
-from dpassay.engine.sampling import OpenExecutor
-from dpassay.engine.searching.candidates import Candidate, is_sure
-from dpassay.engine.searching.certain import with_plain_event
-from dpassay.engine.searching.deadline import Deadline
-from dpassay.engine.searching.drawing import Drawing
-from dpassay.engine.searching.search import FIRST, LEAST, MOST_SMALLER, Search
+from dpassay.engine.searching.candidates import Candidate, is_sure, with_plain_event
+from dpassay.engine.searching.drawing import Drawing, mine
+from dpassay.engine.searching.search import (
+    FIRST,
+    LEAST,
+    MOST_SMALLER,
+    SURVIVORS,
+    Deadline,
+    Search,
+)
 from dpassay.engine.searching.walking import outside
-from dpassay.engine.testers.patterns import PatternEvents
+from dpassay.engine.testers.events import PatternEvents
 from dpassay.errors import TargetError
 from dpassay.pairs import Pairs
 from dpassay.search.outputs import MOST_VALUES, Encoder
@@ -29,7 +46,7 @@ from dpassay.search.worth import Goal
 from dpassay.seeds import stream
 from dpassay.stats.alpha import Spending
 from dpassay.stats.scales import scale_of
-from dpassay.targets.groups import PairGroup, Progress
+from dpassay.targets.groups import PairGroup, Progress, as_asked, groups_for, silent
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Matches
 from dpassay.trials.isolation.target import Isolated
@@ -106,10 +123,11 @@ def searched_evidence(
         stop_early=budget.stop_early,
         findings=len(looked),
     )
-    found = [
-        (goal, replace(each, point=points[goal] if len(points) > 1 else None))
-        for goal, each in (_certified(*each, certified, open_executor, progress) for each in looked)
-    ]
+    found = []
+    for each in looked:
+        goal, evidence = _certified(*each, points, certified, open_executor, progress)
+        point = points[goal] if len(points) > 1 else None
+        found.append((goal, replace(evidence, point=point)))
     found.sort(key=lambda each: not _refutes(each[1], each[0]))
     first = found[0][1]
     ended = search.deadline.ended
@@ -248,6 +266,7 @@ def _certified(
     search: Search,
     found: Candidate,
     encoder: Encoder,
+    points: dict[Goal, Claim],
     budget: SearchBudget,
     open_executor: OpenExecutor,
     progress: Progress,
@@ -259,12 +278,78 @@ def _certified(
     groups, pattern = (drawing.alone(found),), found.choice.pattern
     executor = open_executor(groups, (Matches(pattern=pattern, by_query=drawing.target.by_query),))
     tester = PatternEvents(
-        scale=goal.scale,
-        promised=goal.promised,
+        claim=points[goal],
         pattern=pattern,
         direction=found.choice.direction,
         rounds=tuple(search.rounds),
-        numbers=any(not each.coded for each in encoder.looks),
+        noisy=any(not each.coded for each in encoder.looks),
     )
     screened = screen(executor, groups, budget, progress)
     return goal, monte_carlo_evidence(tester, groups, screened, budget, executor, progress)
+
+
+def computed_evidence(
+    target: AuditTarget,
+    space: Space,
+    progress: Progress,
+    seed: int,
+    seconds: float | None,
+    among: dict[str, Any],
+) -> Callable[[Claim], Evidence] | None:
+    """Return what holds the worst pairs of a search, and the mechanism's own, against a claim.
+
+    None where one of the datasets has no exact law. A dataset that the mechanism refuses is passed
+    over, unless it is the user's own. `among` says in a record what was searched among.
+    """
+    deadline = Deadline(seconds=seconds)
+    proposals = space.first(stream(seed, target.name, "search"), FIRST)
+    found: list[tuple[PairGroup, Laws]] = []
+    failed = 0
+    for number, each in enumerate(proposals):
+        if number and deadline.stops():
+            break
+        made = PairGroup(
+            pairs=replace(each.pairs, how=f"family '{each.family}'"),
+            queries=each.queries,
+            kind="searched",
+            reason=each.family,
+            mine=mine(space, each),
+        )
+        group = as_asked(target, made)
+        try:
+            laws = group_laws(target, group, silent)
+        except TargetError as error:
+            own = space.own is not None and each.base.digest == space.own.digest
+            if error.fatal or own:
+                raise
+            failed += 1
+            continue
+        if laws is None:
+            return None
+        found.append((group, laws))
+        progress("pairs", number + 1, len(proposals))
+    cases = [(group, group_laws(target, group, silent)) for group in groups_for(target, None)]
+    own_laws = [(group, laws) for group, laws in cases if laws is not None]
+    if not found or len(own_laws) < len(cases):
+        return None
+    fit = goodness_of_fit(target, found[0][0], seed)
+
+    def worst(claim: Claim, laws: Laws) -> float:
+        return float(np.max(both_directions(laws, readable(target, claim, laws.law)).certain))
+
+    def hold(claim: Claim) -> Evidence:
+        ranked = sorted(found, key=lambda each: -worst(claim, each[1]))
+        groups, laws = zip(*ranked[: SURVIVORS[-1]], *own_laws, strict=True)
+        evidence = exact_evidence(target, claim, groups, laws, fit)
+        looked = {
+            "round": 0,
+            "pairs": len(found),
+            "draws": 0,
+            "families": dict(Counter(group.reason for group, _ in found)),
+            "best": ranked[0][0].reason,
+            "failed": failed,
+        }
+        said = {"search": [looked]} | deadline.as_json() | among
+        return replace(evidence, searched=evidence.searched | said)
+
+    return hold

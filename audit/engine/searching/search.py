@@ -8,6 +8,7 @@ likes, and its own error probability is nothing.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from dpassay.engine.budget import Budget
-from dpassay.engine.detection.search_design import Round
+from dpassay.engine.detection.searches import Round
 from dpassay.engine.searching.candidates import (
     Candidate,
+    Certainties,
     Features,
     Told,
     is_sure,
@@ -27,8 +29,6 @@ from dpassay.engine.searching.candidates import (
     rank_of,
     round_of,
 )
-from dpassay.engine.searching.certain import Certainties
-from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Bases, Drawing
 from dpassay.engine.searching.walking import walked
 from dpassay.errors import TargetError
@@ -77,6 +77,49 @@ SHORTER = 4
 """A search that goes on beyond what is certain has so many times fewer trials."""
 PORTIONS = 16
 """Where time is limited, the clock is looked at so many times in a round."""
+clock = time.monotonic
+"""Tells seconds; a test puts another one here."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Deadline:
+    """Ends a search when its time is used up."""
+
+    seconds: float | None
+    ended: bool = False
+    round: tuple[int, int] | None = None  # the one of so many that it cut short
+    _started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._started = clock()
+
+    def stops(self, part: float = 1.0) -> bool:
+        """Return whether a part of the time is used up; who asks leaves out what comes next."""
+        over = self.seconds is not None and clock() - self._started >= part * self.seconds
+        self.ended |= over
+        return over
+
+    def left(self) -> Deadline:
+        """Return one that begins now and ends when this one does."""
+        passed = clock() - self._started
+        return Deadline(seconds=None if self.seconds is None else max(0.0, self.seconds - passed))
+
+    @property
+    def note(self) -> str:
+        """The sentence that says where the time ended the search; empty where it did not."""
+        if not self.ended:
+            return ""
+        where = "in round {} of {}".format(*self.round) if self.round else "after its last round"
+        return (
+            f"search_seconds = {self.seconds:g} ended the search {where}: another run with this "
+            "seed may find another pair."
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what a record says of it; nothing where there is no limit."""
+        limit = {"seconds": self.seconds, "ended": self.ended}
+        limit |= {"round": self.round[0]} if self.round else {}
+        return {} if self.seconds is None else {"limit": limit}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,5 +1,7 @@
 """Predictions: claims about the mean of a real answer, judged by counts on a grid."""
 
+# ruff: noqa: ARG002  (means are about no event)
+
 from __future__ import annotations
 
 import math
@@ -8,17 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from dpassay.claims import PredictionStability
-from dpassay.engine.detection.curve import DetectionCurve
-from dpassay.engine.readings import Leaks, ValueLeaks
-from dpassay.engine.testers.interface import (
+from dpassay.engine.evidence import DetectionCurve
+from dpassay.engine.readings import Leaks
+from dpassay.engine.testers.tester import (
     NOT_SAMPLED,
+    Array,
     CellEffort,
-    ClaimKind,
     Finalist,
+    Floats,
     Recorded,
     Tester,
 )
@@ -35,10 +36,7 @@ from dpassay.stats.betting import (
 from dpassay.stats.bounds import Bound, Histograms
 from dpassay.stats.power import POWER, Screening
 from dpassay.stats.ranking import CAUTION, ranked
-from dpassay.targets.guard import AuditTarget
-from dpassay.trials.encoders import Bins
 
-METHOD = "betting"
 NORMAL = np.linspace(-6, 6, 61)
 """Where a normal error is looked at."""
 HALF = 0.5
@@ -46,53 +44,99 @@ HALF = 0.5
 yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class AboutMeans(ClaimKind):
-    """Claims about the change of a prediction, or of its mean."""
+@dataclass(frozen=True, kw_only=True)
+class Predictions(Tester):
+    """Tester for claims about the difference of predictions, or of their means.
 
-    claim: PredictionStability
+    Answers are rounded to a grid at random; bets on them are sized by the spreads that were seen.
+    """
 
-    def leaks(self, law: Law, labels: tuple[int, ...]) -> Leaks | None:  # noqa: ARG002
-        """The values; the mean of a projected number is not its value."""
-        return None if isinstance(law, NoiseLaw) and law.limited else ValueLeaks()
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The range of the answers."""
+        return self.numbers or (0.0, 1.0)
 
-    def tester(self, target: AuditTarget, bins: tuple[Bins, ...]) -> Predictions:  # noqa: ARG002
-        """Answers are rounded to a grid at random."""
-        low, high = target.numbers or (0.0, 1.0)
-        return Predictions(promised=self.claim.promised, low=low, high=high)
+    @property
+    def width(self) -> float:
+        """The width of the range."""
+        return self.limits[1] - self.limits[0]
 
-    def curve(self, target: AuditTarget, effort: CellEffort) -> DetectionCurve:
-        """By bets on answers that vary as much as they can."""
-        width = self.claim.most(target.numbers)
-        return DetectionCurve(
-            detectable=_detectable(self.claim.promised, width, (HALF, HALF), effort)
+    def leaks(self, law: Law) -> Leaks | None:
+        """Return the values; the mean of a projected number is not its value."""
+        return None if isinstance(law, NoiseLaw) and law.limited else Leaks()
+
+    def rank(self, sides: Array) -> tuple[Floats, Array]:
+        """Rank cells by the observed difference; see `ranked`."""
+        n = int(sides[0, 0].sum())
+        means = sides @ POINTS / n
+        variances = sides @ POINTS**2 / n - means**2 + 1 / n
+        difference, error = means - means[::-1], np.sqrt((variances + variances[::-1]) / n)
+        above = (difference - self.promised / self.width) / error
+        ranking = ranked(above, difference - CAUTION * error, difference.size)
+        return ranking, np.zeros(ranking.shape, dtype=np.int64)
+
+    def choose(self, event: int, one: Array, other: Array, n: int, alpha: float) -> Spreads:
+        """Return what the bets are sized by."""
+        return _spread(one), _spread(other)
+
+    def seen(self, finalist: Finalist, one: Array, other: Array) -> tuple[float, float]:
+        """Return the mean answers."""
+        low, width = self.limits[0], self.width
+        p1, p0 = (low + width * float(side @ POINTS) / int(side.sum()) for side in (one, other))
+        return p1, p0
+
+    def lower(self, finalist: Finalist, one: Array, other: Array, alpha: float) -> Bound:
+        """Bound the difference of the means from below."""
+        seen = Histograms(
+            one=tuple(one.tolist()),
+            other=tuple(other.tolist()),
+            spreads=finalist.method,
+            limits=self.limits,
         )
+        value = max(0.0, difference_lower(one, other, alpha=alpha, spreads=finalist.method))
+        return Bound(value=self.width * value, alpha=alpha, method="betting", histograms=seen)
 
-    def spread(self, target: AuditTarget, leak: float) -> float:  # noqa: ARG002
-        """At such answers."""
-        return math.sqrt(2) * HALF * self.claim.most(target.numbers)
+    def upper(
+        self, finalist: Finalist, one: Array, other: Array, alpha: float, floor: float = 0.0
+    ) -> float:
+        """Bound the difference of the means from above."""
+        most = difference_upper(one, other, alpha=alpha, spreads=finalist.method)
+        return max(floor, self.width * most)
 
-    def lower(self, cell: Recorded, alpha: float) -> float:
-        """By the same bets."""
+    def sight(self, effort: CellEffort, finalists: Sequence[Finalist] = ()) -> DetectionCurve:
+        """Return the smallest difference at the spreads seen, or the largest that can be."""
+        spreads = {each.method for each in finalists} or {(HALF, HALF)}
+        found = (_detectable(self.promised, self.width, each, effort) for each in spreads)
+        return DetectionCurve(detectable=max(found))
+
+    def spread(self, leak: float) -> float:
+        """Return it for answers that vary as much as they can."""
+        return math.sqrt(2) * HALF * self.width
+
+    def lower_again(self, cell: Recorded, alpha: float) -> float:
+        """Bound the difference by the same bets."""
         width, one, other, spreads = _answers(cell)
         return width * max(0.0, difference_lower(one, other, alpha=alpha, spreads=spreads))
 
-    def upper(self, cell: Recorded, alpha: float, floor: float) -> float:
-        """By the same bets."""
+    def upper_again(self, cell: Recorded, alpha: float) -> float:
+        """Bound the difference by the same bets."""
         width, one, other, spreads = _answers(cell)
-        return max(floor, width * difference_upper(one, other, alpha=alpha, spreads=spreads))
+        return max(0.0, width * difference_upper(one, other, alpha=alpha, spreads=spreads))
 
-    def detectable(
-        self,
-        cell: Recorded,
-        limit: float,
-        effort: CellEffort,
-        *,
-        through: bool,  # noqa: ARG002
+    def detectable_again(
+        self, cell: Recorded, limit: float, effort: CellEffort, *, through: bool
     ) -> float:
-        """At the spreads of the record."""
+        """Return it at the spreads of the record."""
         width, _, _, spreads = _answers(cell)
         return _detectable(limit, width, spreads, effort)
+
+
+def _answers(cell: Recorded) -> tuple[float, Array, Array, Spreads]:
+    found = cell.histograms
+    if found is None:
+        raise InvalidInput(NOT_SAMPLED)
+    one, other = (np.asarray(side, dtype=np.int64) for side in (found.one, found.other))
+    return float(found.limits[1] - found.limits[0]), one, other, found.spreads
 
 
 def _detectable(limit: float, width: float, spreads: Spreads, effort: CellEffort) -> float:
@@ -103,93 +147,6 @@ def _detectable(limit: float, width: float, spreads: Spreads, effort: CellEffort
         spreads=spreads,
         screening=effort.screening,
     )
-
-
-def _answers(cell: Recorded) -> tuple[float, NDArray[np.int64], NDArray[np.int64], Spreads]:
-    found = cell.histograms
-    if found is None:
-        raise InvalidInput(NOT_SAMPLED)
-    one, other = (np.asarray(side, dtype=np.int64) for side in (found.one, found.other))
-    return float(found.limits[1] - found.limits[0]), one, other, found.spreads
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Predictions(Tester):
-    """Tester for claims about the difference of mean predictions, which lie in [low, high]."""
-
-    promised: float
-    low: float
-    high: float
-
-    @property
-    def width(self) -> float:
-        """Return the width of the range."""
-        return self.high - self.low
-
-    def rank(self, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Rank cells of counts (2, P, K) by the observed difference; see `ranked`."""
-        n = int(sides[0, 0].sum())
-        means = sides @ POINTS / n
-        variances = sides @ POINTS**2 / n - means**2 + 1 / n
-        difference, error = means - means[::-1], np.sqrt((variances + variances[::-1]) / n)
-        above = (difference - self.promised / self.width) / error
-        ranking = ranked(above, difference - CAUTION * error, difference.size)
-        return ranking, np.zeros(ranking.shape, dtype=np.int64)
-
-    def choose(
-        self,
-        event: int,  # noqa: ARG002
-        one: NDArray[np.int64],
-        other: NDArray[np.int64],
-        n: int,  # noqa: ARG002
-        alpha: float,  # noqa: ARG002
-    ) -> Spreads:
-        """Return what the bets are sized by."""
-        return _spread(one), _spread(other)
-
-    def seen(
-        self,
-        finalist: Finalist,  # noqa: ARG002
-        one: NDArray[np.int64],
-        other: NDArray[np.int64],
-    ) -> tuple[float, float]:
-        """Return the mean answers."""
-        p1, p0 = (
-            self.low + self.width * float(side @ POINTS) / int(side.sum()) for side in (one, other)
-        )
-        return p1, p0
-
-    def lower(
-        self, finalist: Finalist, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float
-    ) -> Bound:
-        """Bound the difference of the means from below."""
-        spreads = finalist.method
-        value = max(0.0, difference_lower(one, other, alpha=alpha, spreads=spreads))
-        histograms = Histograms(
-            one=tuple(one.tolist()),
-            other=tuple(other.tolist()),
-            spreads=spreads,
-            limits=(self.low, self.high),
-        )
-        return Bound(value=self.width * value, alpha=alpha, method=METHOD, histograms=histograms)
-
-    def upper(
-        self,
-        finalist: Finalist,
-        one: NDArray[np.int64],
-        other: NDArray[np.int64],
-        alpha: float,
-        floor: float = 0.0,
-    ) -> float:
-        """Bound the difference of the means from above."""
-        most = difference_upper(one, other, alpha=alpha, spreads=finalist.method)
-        return max(floor, self.width * most)
-
-    def sight(self, finalists: Sequence[Finalist], effort: CellEffort) -> DetectionCurve:
-        """Return the smallest difference refutable with probability 0.9 at the spreads seen."""
-        spreads = {each.method for each in finalists}
-        found = (_detectable(self.promised, self.width, each, effort) for each in spreads)
-        return DetectionCurve(detectable=max(found))
 
 
 def detectable_difference(
@@ -207,22 +164,19 @@ def detectable_difference(
     density = np.exp(-(base**2 + own**2) / 2)
     density /= density.sum()
 
-    def seen(excess: float) -> float:
+    def above(excess: float) -> float:
         lead = excess / noise + own
         reached = np.minimum(1.0, ndtr(-lead) + ndtr(-lead - 2 * base))
         beaten = scipy.stats.binom.cdf(screening.finalists - 1, screening.pairs - 1, reached)
-        return float(np.sum(density * beaten)) * difference_power(
-            excess, n=n, alpha=alpha, spreads=spreads
-        )
+        power = difference_power(excess, n=n, alpha=alpha, spreads=spreads)
+        return float(np.sum(density * beaten)) * power - POWER
 
-    if gamma >= 1 or seen(1 - gamma) < POWER:
-        return float("inf")
-    return gamma + float(
-        scipy.optimize.brentq(lambda excess: seen(excess) - POWER, 0.0, 1 - gamma, xtol=1e-9)
-    )
+    if gamma >= 1 or above(1 - gamma) < 0:
+        return math.inf
+    return gamma + float(scipy.optimize.brentq(above, 0.0, 1 - gamma, xtol=1e-9))
 
 
-def _spread(counts: NDArray[np.int64]) -> float:
+def _spread(counts: Array) -> float:
     """Return the standard deviation counted and a little more, never 0, rounded as recorded."""
     n = int(counts.sum())
     mean = float(counts @ POINTS) / n

@@ -12,9 +12,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpassay.engine.detection.alternatives import allowed, answers_of, move_of, through_event
-from dpassay.engine.detection.certification import Frontier
-from dpassay.engine.detection.design import AuditDesign, sight, smallest_seen, usual_frequency
+from dpassay.engine.detection.audits import (
+    AuditDesign,
+    Frontier,
+    smallest_seen,
+)
+from dpassay.engine.detection.families import allowed, answers_of, move_of, through_event
 from dpassay.engine.wording import seen_words
 from dpassay.stats.lower_bounds import Method
 from dpassay.stats.power import POWER, Screening, detectable, largest_rejecting, tight_pair
@@ -146,23 +149,23 @@ def test_rarer_answers_and_larger_crowds_hide_more() -> None:
 
 def test_a_leak_of_two_labels_without_a_crowd_is_seen_as_one_cell_shows_it() -> None:
     alone = design(n=20_000, draws=20_000)
-    said = sight(alone, None)
+    said = alone.sight(None)
     closed = detectable(scale=Ratio(), promised=1.0, n=20_000, alpha=1e-3, method="stouffer")
-    assert said.frequency == usual_frequency(alone) == pytest.approx(0.74)
+    assert said.frequency == alone.usual_frequency == pytest.approx(0.74)
     assert said.detectable - 1 == pytest.approx(closed - 1, rel=0.1)
 
 
 def test_the_curve_falls_to_answers_that_are_never_seen() -> None:
-    said = sight(design(), 0.3349)
+    said = design().sight(0.3349)
     assert not said.assumed
     assert [point for point, _ in said.curve] == [0.33, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001]
     leaks = [leak for _, leak in said.curve]
     assert leaks == sorted(leaks)
     assert leaks[0] == said.detectable < math.inf == leaks[-1]
     # so rare an answer may leak all, as claimed
-    assert sight(design(scale=Ratio(0.05)), 0.05).detectable == math.inf
-    assert sight(design(labels=5), None).frequency == 0.2
-    assert sight(design(labels=2, scale=DifferenceScale(), promised=0.2), 0.01).frequency is None
+    assert design(scale=Ratio(0.05)).sight(0.05).detectable == math.inf
+    assert design(labels=5).sight(None).frequency == 0.2
+    assert design(labels=2, scale=DifferenceScale(), promised=0.2).sight(0.01).frequency is None
 
 
 @pytest.mark.parametrize("method", ["stouffer", "fisher", "clopper-pearson", "accuracy"])
@@ -225,4 +228,4 @@ def test_what_would_be_seen_of_many_labels_is_rehearsed_with_fewer(labels: int) 
 def test_a_hundred_thousand_labels_take_no_matrix_of_their_pairs() -> None:
     many = design(labels=100_000)
     assert many.promised < smallest_seen(many, 0.5) < 2
-    assert usual_frequency(many) == 1e-5
+    assert many.usual_frequency == 1e-5

@@ -10,16 +10,14 @@ import pytest
 from scipy.special import ndtri
 
 from dpassay import audit
-from dpassay.engine.detection.alternatives import CountedAnswers, event_at, through_event
-from dpassay.engine.detection.certification import normal_power
-from dpassay.engine.detection.search_design import (
+from dpassay.engine.detection.audits import smallest_seen
+from dpassay.engine.detection.families import CountedAnswers, event_at, through_event
+from dpassay.engine.detection.searches import (
     NORMAL,
     Rehearsal,
     Round,
     SearchDesign,
     needed,
-    search_sight,
-    smallest_found,
     spreads,
 )
 from dpassay.engine.searching.search import shares, trials
@@ -63,20 +61,20 @@ def test_ten_times_the_budget_lowers_what_a_search_sees(budget: int) -> None:
             replace(each, draws=trials(share, each.pairs, draws, number))
             for number, (each, share) in enumerate(zip(ROUNDS, shares(draws), strict=True))
         )
-        return smallest_found(replace(DESIGN, n=draws, rounds=rounds, numbers=True), 0.5)
+        return replace(DESIGN, n=draws, rounds=rounds, numbers=True).smallest(0.5)
 
     assert smallest(10 * budget) < smallest(budget) - 0.01
 
 
 def test_the_curve_of_a_search_is_monotone_and_deterministic() -> None:
-    sight = search_sight(FEW, None)
+    sight = FEW.sight(None)
     points, leaks = zip(*sight.curve, strict=True)
     assert list(points) == sorted(points, reverse=True)
     assert list(leaks) == sorted(leaks)
     assert 1 < leaks[0] < 1.3 < leaks[2] < leaks[-1] == math.inf
-    smallest_found.cache_clear()
+    smallest_seen.cache_clear()
     needed.cache_clear()
-    assert search_sight(FEW, None).detectable == sight.detectable
+    assert FEW.sight(None).detectable == sight.detectable
 
 
 def test_one_pair_needs_what_its_certification_needs() -> None:
@@ -114,7 +112,7 @@ def test_where_counts_are_large_a_normal_law_gives_the_power(
         x = counts_near(p1, n)
         y = largest_rejecting("stouffer", x, n, allowed=scale.allowed(promised), alpha=alpha)
         power = power_of(p1, p0, x, y, n)
-        assert normal_power(design, p1, p0) == pytest.approx(power, abs=0.015)
+        assert design.normal_power(p1, p0) == pytest.approx(power, abs=0.015)
 
 
 def test_an_event_of_no_more_than_delta_is_never_seen() -> None:
@@ -122,7 +120,7 @@ def test_an_event_of_no_more_than_delta_is_never_seen() -> None:
 
 
 def test_a_difference_of_probabilities_has_no_curve() -> None:
-    sight = search_sight(replace(DESIGN, scale=DifferenceScale(), promised=0.3), None)
+    sight = replace(DESIGN, scale=DifferenceScale(), promised=0.3).sight(None)
     assert sight.curve == ()
     assert 0.3 < sight.detectable < 0.4
 

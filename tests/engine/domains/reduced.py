@@ -6,13 +6,11 @@ import pytest
 
 from dpassay.claims import Claim
 from dpassay.engine.domains.domain import Domain
-from dpassay.engine.domains.every_dataset import domain_laws
-from dpassay.engine.domains.orbits import OrbitLaws
-from dpassay.engine.domains.representatives import orbit_laws
+from dpassay.engine.domains.orbits import OrbitLaws, orbit_laws
 from dpassay.engine.domains.symmetries import group_of
 from dpassay.engine.evidence import Evidence
 from dpassay.engine.exact import readable
-from dpassay.engine.exhaustive import exhaustive_evidence
+from dpassay.engine.exhaustive import domain_laws, exhaustive_evidence
 from dpassay.pairs import one_by_one
 from dpassay.targets.groups import silent
 from dpassay.targets.guard import AuditTarget

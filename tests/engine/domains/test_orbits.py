@@ -11,12 +11,11 @@ import pytest
 
 from dpassay.claims import DP, GDP, RDP, Stability, zCDP
 from dpassay.data import Labelled
-from dpassay.engine.domains import orbits, representatives
+from dpassay.engine.domains import orbits
 from dpassay.engine.domains.domain import WHOLE, Domain
-from dpassay.engine.domains.every_dataset import DomainLaws, domain_laws
-from dpassay.engine.domains.representatives import orbit_laws
+from dpassay.engine.domains.orbits import orbit_laws
 from dpassay.engine.domains.symmetries import group_of
-from dpassay.engine.exhaustive import all_laws, exhaustive_evidence
+from dpassay.engine.exhaustive import DomainLaws, all_laws, domain_laws, exhaustive_evidence
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.engine.wording import SYMMETRIES
@@ -162,7 +161,7 @@ def test_what_was_covered_is_said() -> None:
 
 
 def test_no_more_than_some_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(representatives, "CHECKED", 30)
+    monkeypatch.setattr(orbits, "CHECKED", 30)
     laws = reduced(target_of(Symmetric()), Domain(n=3, points=3))
     assert (len(laws.numbers), laws.checked) == (math.comb(8, 3), 30)
 

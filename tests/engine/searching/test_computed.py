@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from dpassay import DP, audit
-from dpassay.engine.searching import computed
+from dpassay.engine.searching import evidence
 from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanism import Mechanism
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
@@ -47,7 +47,7 @@ class Count(Mechanism):
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(computed, "FIRST", 48)
+    monkeypatch.setattr(evidence, "FIRST", 48)
 
 
 @pytest.mark.parametrize("how", [{"data": (X, Y)}, {"data": FRAME, "label": "y"}])

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from dpassay import DP, Answers, Scalars, Tables, audit
+from dpassay.engine.evidence import VALUES
 from dpassay.engine.result import Result
 from dpassay.engine.searching.drawing import mine
-from dpassay.engine.told_apart import VALUES
 from dpassay.reports.run.found import found_lines, written
 
 pytestmark = pytest.mark.usefixtures("few_pairs")

@@ -14,12 +14,11 @@ import numpy as np
 import pytest
 
 from dpassay import DP, Answers, InvalidInput, Scalars, audit
-from dpassay.engine.detection.search_design import SearchDesign
+from dpassay.engine.detection.searches import SearchDesign
 from dpassay.engine.result import Result
-from dpassay.engine.searching import deadline
 from dpassay.engine.searching import search as searched
-from dpassay.engine.searching.deadline import Deadline
 from dpassay.engine.searching.drawing import Drawing
+from dpassay.engine.searching.search import Deadline
 from dpassay.mechanism import Mechanism
 from dpassay.record.replay import replay
 from dpassay.record.run_record import make_record, result_json
@@ -44,7 +43,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     for name, value in SHORT.items():
         monkeypatch.setattr(searched, name, value)
     found = Clock()
-    monkeypatch.setattr(deadline, "clock", found)
+    monkeypatch.setattr(searched, "clock", found)
     return found
 
 

@@ -16,8 +16,8 @@ import pytest
 from dpassay.api import audit
 from dpassay.data import Labelled, points
 from dpassay.engine.domains.domain import Domain
-from dpassay.engine.domains.every_dataset import domain_laws
 from dpassay.engine.exact import any_size, two_sided
+from dpassay.engine.exhaustive import domain_laws
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings

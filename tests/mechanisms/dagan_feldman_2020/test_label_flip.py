@@ -17,8 +17,8 @@ import pytest
 from dpassay.api import audit
 from dpassay.claims import Claim
 from dpassay.engine.domains.domain import Domain
-from dpassay.engine.domains.every_dataset import domain_laws
 from dpassay.engine.exact import any_size
+from dpassay.engine.exhaustive import domain_laws
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw
 from dpassay.mechanisms.dagan_feldman_2020.bagged import Bagged

@@ -14,8 +14,8 @@ import pytest
 
 from dpassay import DP, Domain, Labelled, audit
 from dpassay.data import points
-from dpassay.engine.domains.every_dataset import domain_laws
 from dpassay.engine.exact import any_size
+from dpassay.engine.exhaustive import domain_laws
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput

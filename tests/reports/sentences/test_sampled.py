@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpassay.engine.detection.alternatives import CountedAnswers
-from dpassay.engine.detection.design import AuditDesign, sight
+from dpassay.engine.detection.audits import AuditDesign
+from dpassay.engine.detection.families import CountedAnswers
 from dpassay.reports.run.view import make_view
 from dpassay.stats.power import Screening
 from dpassay.stats.scales import Ratio
@@ -66,11 +66,11 @@ def test_a_frequency_is_capped_at_the_worst_face() -> None:
     design = AuditDesign(
         scale=Ratio(), promised=1.0, answers=answers, n=5000, alpha=1e-4, screening=screening
     )
-    capped = sight(design, 0.928).frequency
+    capped = design.sight(0.928).frequency
     assert capped is not None
-    assert capped == sight(design, 0.8).frequency
+    assert capped == design.sight(0.8).frequency
     assert capped < 0.8
-    assert sight(design, 0.3).frequency == 0.3
+    assert design.sight(0.3).frequency == 0.3
 
 
 def test_a_mean_has_no_events(make: Any) -> None:

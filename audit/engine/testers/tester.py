@@ -1,9 +1,7 @@
 """What a kind of claim needs besides its own numbers.
 
-How it reads a law, tests trials, plans them and bounds them anew.
-
-`events`, `means`, `proportions` and `errors` beside it are the four ways; `dpassay.engine.kinds`
-says which kind goes which.
+How it reads a law, tests trials, plans them and bounds them anew. `events`, `means` and
+`proportions` beside it are the ways; `dpassay.engine.kinds` says which kind goes which.
 """
 
 # ruff: noqa: ARG002  (defaults have no use for what they are given)
@@ -12,25 +10,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.engine.detection.curve import DetectionCurve
-from dpassay.engine.early import Gamble
-from dpassay.engine.evidence import Cell, Event
+from dpassay.claims import Claim
+from dpassay.engine.evidence import Cell, DetectionCurve, Event
 from dpassay.engine.readings import Leaks
 from dpassay.errors import InvalidInput
 from dpassay.laws import Law
 from dpassay.stats.bounds import Bound, Counts, Estimate, Histograms
 from dpassay.stats.power import Screening
 from dpassay.stats.profile import Profile
+from dpassay.stats.regions import Region
 from dpassay.targets.groups import DIRECTIONS
-from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Bins
 
 Array = NDArray[np.int64]
+Floats = NDArray[np.float64]
+NOT_SAMPLED = "was not sampled; only sampled bounds have an error probability"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Gamble:
+    """What an e-process is about: an event (K,), 1 for its symbols.
+
+    `allowed` is what the claim allows for the event and, the sides exchanged, for its complement.
+    """
+
+    event: Array
+    allowed: Region
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,61 +95,24 @@ class Recorded:
     histograms: Histograms | None
 
 
-NOT_SAMPLED = "was not sampled; only sampled bounds have an error probability"
+@dataclass(frozen=True, kw_only=True)
+class Tester:
+    """All that is done with a claim of one kind; by default it is not sampled.
 
+    The mechanism answers `labels`, or `numbers` between limits, which are counted in `bins` where
+    their events are looked at. Counts are (K,) of one dataset at a query, on one side and on the
+    other; those of the screening choose a test, those of the certification are bounded by it.
+    """
 
-class ClaimKind(Protocol):
-    """All that is done with the claims of one kind; by default they are not sampled."""
-
-    def leaks(self, law: Law, labels: tuple[int, ...]) -> Leaks | None:
-        """Return how laws like this one are read; None where they cannot be."""
-        ...
-
-    def tester(self, target: AuditTarget, bins: tuple[Bins, ...]) -> Tester:
-        """Return how trials are tested; numbers whose events are looked at are counted in bins."""
-        raise InvalidInput(NOT_SAMPLED)
-
-    def curve(self, target: AuditTarget, effort: CellEffort) -> DetectionCurve:
-        """Return what an audit would see, before anything is drawn."""
-        ...
-
-    def bounded(self, target: AuditTarget) -> bool:
-        """Return whether anything is bounded from above where answers are sampled."""
-        return True
-
-    def sees(self, target: AuditTarget, effort: CellEffort, leak: float) -> bool:
-        """Return whether it would see such a leak."""
-        return self.curve(target, effort).detectable <= leak
-
-    def spread(self, target: AuditTarget, leak: float) -> float:
-        """Standard error of a leak of that size, times the root of the number of trials; about."""
-        ...
-
-    def lower(self, cell: Recorded, alpha: float) -> float:
-        """Bound the leak of a recorded cell from below, anew."""
-        raise InvalidInput(NOT_SAMPLED)
-
-    def upper(self, cell: Recorded, alpha: float, floor: float) -> float:
-        """Bound the leak of its event, its complement and both directions anew, down to `floor`."""
-        raise InvalidInput(NOT_SAMPLED)
-
-    def detectable(
-        self, cell: Recorded, limit: float, effort: CellEffort, *, through: bool
-    ) -> float:
-        """Return the smallest leak that so many trials show to be above a limit.
-
-        It is `through` its event, at the frequency that was seen.
-        """
-        raise InvalidInput(NOT_SAMPLED)
-
-
-class Tester(Protocol):
-    """Ranks cells by screening counts, chooses a test, certifies, knows what it could see."""
+    claim: Claim
+    labels: tuple[int, ...] = ()
+    numbers: tuple[float, float] | None = None
+    bins: tuple[Bins, ...] = ()
 
     @property
     def promised(self) -> float:
         """The leak that the claim allows."""
-        ...
+        return self.claim.promised
 
     @property
     def profiled(self) -> bool:
@@ -151,13 +124,22 @@ class Tester(Protocol):
         """Return whether leaks are bounded from above, which takes a part of alpha."""
         return True
 
-    def rank(self, sides: Array) -> tuple[NDArray[np.float64], Array]:
-        """From counts (2, P, K): how bad each (direction, pair) looks, and through which event."""
-        ...
+    @property
+    def above(self) -> str:
+        """Return how the upper bound is made; see `dpassay.stats.methods`."""
+        return "union"
+
+    def leaks(self, law: Law) -> Leaks | None:
+        """Return how laws like this one are read; None where they cannot be."""
+        return None
+
+    def rank(self, sides: Array) -> tuple[Floats, Array]:
+        """Return how bad each (direction, pair) looks by counts (2, P, K), and its worst event."""
+        raise InvalidInput(NOT_SAMPLED)
 
     def choose(self, event: int, one: Array, other: Array, n: int, alpha: float) -> Any:
-        """Return the test for n certification trials per side, by screening counts (K,)."""
-        ...
+        """Return the test for n certification trials per side, by screening counts."""
+        return None
 
     def gamble(self, event: int) -> Gamble | None:
         """Return what may refute an event between two lots of trials, or None."""
@@ -166,11 +148,9 @@ class Tester(Protocol):
     def certified(
         self, finalist: Finalist, one: Array, other: Array, alphas: tuple[float, float]
     ) -> Cell:
-        """Bound a cell by counts (K,) of fresh trials, at error probabilities for both bounds."""
-        (p1, p0), lower = (
-            self.seen(finalist, one, other),
-            self.lower(finalist, one, other, alphas[0]),
-        )
+        """Bound a cell by counts of fresh trials, at error probabilities for both bounds."""
+        p1, p0 = self.seen(finalist, one, other)
+        lower = self.lower(finalist, one, other, alphas[0])
         upper = self.upper(finalist, one, other, alphas[1])
         return Cell(
             group=finalist.group,
@@ -185,14 +165,9 @@ class Tester(Protocol):
             estimate=Estimate(value=max(0.0, self.leak(p1, p0)), method="plug-in"),
         )
 
-    @property
-    def above(self) -> str:
-        """Return how the upper bound is made; see `dpassay.stats.methods`."""
-        return "union"
-
     def seen(self, finalist: Finalist, one: Array, other: Array) -> tuple[float, float]:
         """Return how often the event came on the two sides, or the mean answers."""
-        ...
+        raise InvalidInput(NOT_SAMPLED)
 
     def leak(self, p1: float, p0: float) -> float:
         """Return the leak at these frequencies or means."""
@@ -200,26 +175,54 @@ class Tester(Protocol):
 
     def lower(self, finalist: Finalist, one: Array, other: Array, alpha: float) -> Bound:
         """Bound the leak through the event of a cell from below."""
-        ...
+        raise InvalidInput(NOT_SAMPLED)
 
     def upper(
         self, finalist: Finalist, one: Array, other: Array, alpha: float, floor: float = 0.0
     ) -> float:
         """Bound all events and both directions of a cell from above; need not go below `floor`."""
-        ...
+        raise InvalidInput(NOT_SAMPLED)
 
     def apparent(self, event: int, one: Array, other: Array, looks: int) -> tuple[float, float]:
-        """From screening counts (K,) of one of so many cells and events: see `Finalist`."""
+        """Return what `Finalist` says of one of so many cells and events, by screening counts."""
         return 0.0, 1.0
 
-    def sight(self, finalists: Sequence[Finalist], effort: CellEffort) -> DetectionCurve:
-        """Say what would have been refuted with probability 0.9, the screening included."""
-        ...
-
     def profile(self, one: Array, other: Array, alpha: float) -> Profile | None:
-        """Return the band of delta(epsilon) from certification counts (K,), or None."""
+        """Return the band of delta(epsilon) from certification counts, or None."""
         return None
 
     def event(self, event: int, group: int, query: int) -> Event:
-        """Say what an event is; means are about none."""
+        """Return what an event is; means are about none."""
         return ()
+
+    def sight(self, effort: CellEffort, finalists: Sequence[Finalist] = ()) -> DetectionCurve:
+        """Return what would be refuted with probability 0.9, the screening included.
+
+        Without finalists nothing has been drawn yet.
+        """
+        raise InvalidInput(NOT_SAMPLED)
+
+    def sees(self, effort: CellEffort, leak: float) -> bool:
+        """Return whether such a leak would be seen, before anything is drawn."""
+        return self.sight(effort).detectable <= leak
+
+    def spread(self, leak: float) -> float:
+        """Return about the standard error of a leak of that size, times the root of the trials."""
+        raise InvalidInput(NOT_SAMPLED)
+
+    def lower_again(self, cell: Recorded, alpha: float) -> float:
+        """Bound the leak of a recorded cell from below, by the same test."""
+        raise InvalidInput(NOT_SAMPLED)
+
+    def upper_again(self, cell: Recorded, alpha: float) -> float:
+        """Bound the leak of a recorded cell's event, its complement and both directions."""
+        raise InvalidInput(NOT_SAMPLED)
+
+    def detectable_again(
+        self, cell: Recorded, limit: float, effort: CellEffort, *, through: bool
+    ) -> float:
+        """Return the smallest leak that so many trials show to be above a limit.
+
+        It is `through` the cell's event, at the frequency that was seen.
+        """
+        raise InvalidInput(NOT_SAMPLED)

@@ -11,35 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from dpassay.engine.detection.alternatives import (
+from dpassay.engine.detection.audits import RARE, PlannedCertification
+from dpassay.engine.detection.families import (
     CountedAnswers,
     Family,
     shifted,
     shifts_for,
     through_event,
-    worst_frequency,
 )
-from dpassay.engine.detection.certification import (
-    RARE,
-    PlannedCertification,
-    errors_needed,
-    leak_about,
-    methods_near,
-    normal_power,
-    power_by,
-)
-from dpassay.engine.detection.crossing import NEAR, crossing
-from dpassay.engine.detection.curve import DetectionCurve, two_digits
 from dpassay.search.events import parts
 from dpassay.search.worth import Goal
-from dpassay.stats.power import LARGEST, POWER
+from dpassay.stats.power import POWER
 from dpassay.stats.regions import log_noise
 from dpassay.stats.scales import DifferenceScale, Scale, ShiftScale
 
 LEVELS = np.array([0.005, 0.01, 0.02, 0.05, *np.arange(1, 10) / 10, 0.95, 0.98, 0.99, 0.995])
 """Numbers are counted between these quantiles."""
-
-
 LABELS = (2, 10)
 """Answers through one label of which a leak is rehearsed, whatever the answers really are."""
 RUNS = 400
@@ -51,6 +38,10 @@ NORMAL = 10_000
 """Counts from which on a binomial law is as good as normal for a power."""
 OFF = 2.0
 """The test is one that may be chosen at counts up to so many deviations off."""
+NEAR, BEYOND, STEEP = 0.02, 0.4, 3.0
+"""A leak is found up to this part of its distance to the claim, from above; so much of that beyond
+where it is expected is where it is looked for; and about by how much the probability, as a normal
+quantile, changes when the distance doubles."""
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -70,6 +61,53 @@ class Round:
     draws: int
     safe: int
     queries: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchDesign(PlannedCertification):
+    """All that what a search would see depends on; known before anything is certified.
+
+    `pilot` is the trials per side that choose the test. Where there are `numbers` in the answers,
+    their noise may move.
+    """
+
+    rounds: tuple[Round, ...]
+    pilot: int
+    numbers: bool
+
+    @property
+    def goal(self) -> Goal:
+        """Return what events are chosen for."""
+        return Goal(self.scale, self.promised, self.n, self.alpha)
+
+    def rehearsed(self, frequency: float) -> float:
+        """Return the largest of the leaks of all families, at most `NEAR` of its excess too large.
+
+        The leak is that of one of the pairs that the search begins with; all the others leak what
+        the claim allows, through `EVENTS` events each. It is through one of two labels, through one
+        of ten, or that of noise whose centre moves.
+        """
+        families = [
+            through_event(CountedAnswers(labels=labels), frequency, self.scale, self.promised)
+            for labels in LABELS
+        ]
+        if self.numbers:
+            kinds = shifts_for(self.scale)
+            families += [shifted(kind, self.scale, self.promised, LEVELS) for kind in kinds]
+        found = self.promised
+        for family in families:
+            found = Rehearsal(self, family).smallest(found)
+        return found
+
+    def weakest_power(self, p1: float, p0: float) -> float:
+        """Return the probability of refuting by the weakest test that may be chosen."""
+        normal = self.n * min(p1, 1 - p1, p0, 1 - p0) >= NORMAL
+        return min(
+            self.normal_power(p1, p0)
+            if normal and method == "stouffer"
+            else self.power(method, p1, p0)
+            for method in self.methods_near(p1, p0, self.pilot, labels=2, off=OFF)
+        )
 
 
 @lru_cache(maxsize=32)
@@ -119,18 +157,45 @@ class Rehearsal:
         self.needed = needed(design.rounds, design.n, design.alpha)
 
     def smallest(self, least: float) -> float:
-        """Smallest leak from `least` on that is found and refuted with probability 0.9.
+        """Return the smallest leak from `least` on that is found and refuted with probability 0.9.
 
-        Up to `dpassay.engine.detection.crossing.NEAR` of its distance to the claim.
+        It is at most `NEAR` of its distance to the claim too large; inf if there is none.
         """
-        promised, most = self.design.promised, min(LARGEST, self.design.scale.most)
+        promised, most = self.design.promised, self.design.top
         if least >= most:
             return least
-        under = self._z_of(least) if least > promised else -math.inf
+        low, under = least, self._z_of(least) if least > promised else -math.inf
         if under >= 0:
             return least
-        start = max(self._guess(), least + NEAR * (least - promised))
-        return crossing(self._z_of, start, origin=promised, least=least, under=under, most=most)
+        # step outwards from where the leak is expected until it lies between two known places
+        high, over, further = math.inf, math.inf, 1.0
+        place = max(self._guess(), least + NEAR * (least - promised))
+        while math.isinf(high) or math.isinf(under):
+            value = self._z_of(place)
+            further *= 1 + max(NEAR, abs(value) / STEEP)
+            if value >= 0:
+                high, over = place, value
+                place = max(low, promised + (place - promised) / further)
+            elif place >= most:
+                return math.inf
+            else:
+                low, under = place, value
+                place = min(most, promised + (place - promised) * further)
+        while high - low > (near := NEAR * (high - promised)):
+            middle = (low + high) / 2
+            if math.isfinite(under) and math.isfinite(over):
+                # a little beyond where a line crosses 0, on the side that is further off: so both
+                # ends close in
+                zero, step = low - (high - low) * under / (over - under), BEYOND * near
+                aim = zero + step if high - zero > 2 * step else zero - step
+                edge = (high - low) / 10
+                middle = min(max(aim, low + edge), high - edge)
+            value = self._z_of(middle)
+            if value >= 0:
+                high, over = middle, value
+            else:
+                low, under = middle, value
+        return high
 
     def _z_of(self, leak: float) -> float:
         """By how much the probability exceeds `POWER`, on the scale on which it is about a line."""
@@ -151,7 +216,7 @@ class Rehearsal:
             if count >= RARE * RUNS:
                 shares = [float(law @ event[:-1]) for law in (self.laws.base, other)]
                 p1, p0 = (min(1.0, share) for share in (shares[::-1] if event[-1] else shares))
-                total += float(count) / RUNS * self._power(p1, p0)
+                total += float(count) / RUNS * self.design.weakest_power(p1, p0)
         return total
 
     def _found(self, other: Array) -> tuple[Mask, Mask, Counts]:
@@ -241,26 +306,15 @@ class Rehearsal:
             z = (leak - self.design.promised) / spread
         return np.where(np.isfinite(leak) & (spread > 0) & np.isfinite(spread), z, -np.inf)
 
-    def _power(self, p1: float, p0: float) -> float:
-        """Probability that the certification refutes, by the weakest test that may be chosen."""
-        design = self.design
-        normal = design.n * min(p1, 1 - p1, p0, 1 - p0) >= NORMAL
-        return min(
-            normal_power(design, p1, p0)
-            if normal and method == "stouffer"
-            else power_by(design, method, p1, p0)
-            for method in methods_near(design, p1, p0, design.pilot, labels=2, off=OFF)
-        )
-
     def _guess(self) -> float:
         """About the leak that the search would find and the certification show."""
-        errors, drawn = errors_needed(self.design), 0
+        errors, drawn = self.design.errors_needed, 0
         for each, above in zip(self.design.rounds, self.needed, strict=True):
             drawn += each.draws
             noise = math.sqrt(1 / self.design.n + 1 / drawn)
             margin = self.goal.margin(drawn)
             errors = max(errors, (float(np.median(above)) + margin + 1.0) * noise)
-        return leak_about(self.design, self.laws.frequency, errors)
+        return self.design.leak_about(self.laws.frequency, errors)
 
 
 def spreads(scale: Scale, p1: Array, p0: Array) -> Array:
@@ -287,71 +341,4 @@ def _some(counts: Counts, most: int, rng: np.random.Generator) -> Counts:
         left = left - counts[:, j]
         found[:, j] = rng.hypergeometric(counts[:, j], left, wanted)
         wanted = wanted - found[:, j]
-    return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchDesign(PlannedCertification):
-    """All that what a search would see depends on; known before anything is certified.
-
-    `pilot` is the trials per side that choose the test. Where there are `numbers` in the answers,
-    their noise may move.
-    """
-
-    rounds: tuple[Round, ...]
-    pilot: int
-    numbers: bool
-
-    @property
-    def goal(self) -> Goal:
-        """Return what events are chosen for."""
-        return Goal(self.scale, self.promised, self.n, self.alpha)
-
-    def smallest(self, frequency: float) -> float:
-        """Return `smallest_found`."""
-        return smallest_found(self, frequency)
-
-
-def search_sight(design: SearchDesign, frequency: float | None) -> DetectionCurve:
-    """Say what a search and the certification of what it finds would have seen.
-
-    `frequency`: of the event that was certified, on its likelier side; None where it does not seem
-    to move. Then that of the claim's worst face is assumed.
-    """
-    worst = worst_frequency(design.promised, design.scale)
-    if not design.scale.rarer_is_harder:
-        return DetectionCurve(detectable=design.smallest(two_digits(worst)))
-    at = two_digits(worst if frequency is None else min(frequency, worst))
-    return DetectionCurve(
-        detectable=design.smallest(at), frequency=at, assumed=frequency is None, design=design
-    )
-
-
-@lru_cache(maxsize=1024)
-def smallest_found(design: SearchDesign, frequency: float) -> float:
-    """Return the smallest leak above the promise that is found and refuted with probability 0.9.
-
-    It is that of one of the pairs that the search begins with, through an event with probability
-    `frequency` on the likelier side; all the others leak what the claim allows, through `EVENTS`
-    events each. The largest one of these counts: a leak through one of two labels; through one of
-    ten; of numbers, and where the event is not rarer than the best one of theirs, noise whose
-    centre moves.
-
-    The result is at most `NEAR` of its distance to the claim too large, but for the simulation; inf
-    where not even the largest leak (a loss of 50, a difference of 1) would be found.
-    """
-    scale = design.scale
-    if design.promised >= min(LARGEST, scale.most):
-        return math.inf
-    if frequency <= scale.allowed(design.promised).slack and scale.rarer_is_harder:
-        return math.inf
-    families = [
-        through_event(CountedAnswers(labels=labels), frequency, scale, design.promised)
-        for labels in LABELS
-    ]
-    if design.numbers:
-        families += [shifted(kind, scale, design.promised, LEVELS) for kind in shifts_for(scale)]
-    found = design.promised
-    for family in families:
-        found = Rehearsal(design, family).smallest(found)
     return found

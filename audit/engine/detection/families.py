@@ -1,7 +1,4 @@
-"""Alternatives: what the answers of a leaking pair look like.
-
-It leaks a given amount through an event of a given frequency.
-"""
+"""Families of laws: what the answers of a pair look like that leaks a given amount."""
 
 from __future__ import annotations
 
@@ -26,6 +23,9 @@ BEYOND = 5e-4
 """The least and the greatest of a pilot's 1,000 answers lie about so far in the tails."""
 SMALL = 0.05
 """Decoys that are rarer than this part of the event are left out."""
+_LEVELS = np.concatenate([LEVELS, 1 - LEVELS[-2::-1]])
+PILOT_LEVELS: Array = np.clip(_LEVELS, BEYOND, 1 - BEYOND)
+"""The quantiles between which numbers are counted."""
 
 
 class Singles:
@@ -75,18 +75,15 @@ class CountedAnswers:
         """Events as sets of symbols, shape (E, K)."""
         if not self.labels:
             return half_line_masks(2 * len(LEVELS))
-        return union_masks(self.labels) if self.unions else Singles(self.labels)
+        if not self.unions:
+            return Singles(self.labels)
+        subsets = itertools.product((0, 1), repeat=self.labels)
+        return np.array([each for each in subsets if 0 < sum(each) < self.labels], dtype=np.int64)
 
 
 def answers_of(scale: Scale, labels: int) -> CountedAnswers:
     """Return how labels are counted: one by one if there are two or where the scale says so."""
     return CountedAnswers(labels=labels, unions=scale.unions and 2 < labels <= MAX_UNION_LABELS)
-
-
-def union_masks(labels: int) -> NDArray[np.int64]:
-    """Return all sets of labels but none and all of them."""
-    subsets = itertools.product((0, 1), repeat=labels)
-    return np.array([subset for subset in subsets if 0 < sum(subset) < labels], dtype=np.int64)
 
 
 def half_line_masks(bins: int) -> NDArray[np.int64]:
@@ -117,6 +114,11 @@ def event_at(p1: float, leak: float, scale: Scale) -> float:
     return float(scale.allowed(leak).inverse(p1))
 
 
+def allowed(p: float, scale: Scale, promised: float) -> tuple[float, float]:
+    """Return the least and largest probability beside p that is allowed in both directions."""
+    return scale.allowed(promised).around(p)
+
+
 def through_event(
     answers: CountedAnswers,
     frequency: float,
@@ -129,60 +131,47 @@ def through_event(
 
     The likelier side gives one label, or a number beyond one threshold, with some probability;
     whatever else it answers is spread evenly over the other labels, or as the pilot's bins are. On
-    the other side the event is rarer by the leak, and all else likelier by one factor.
+    the other side the event is rarer by the leak, and all else likelier by one factor. `frequency`
+    is the probability of the event on the likelier side, at most that of the claim's worst face. A
+    threshold is at the next quantile of the pilot that is no likelier.
 
-    `frequency`: probability of the event on the likelier side; where more than the claim's worst
-    face has, that is taken. A threshold is at the next quantile of the pilot that is no likelier.
-    `scale`, `promised`: of the claim. `decoys`: whether other labels leak as much, each half as
-    frequent as the one before at most, as far as the claim's worst face has room for them: the
-    screening may take one of them, at which the certification sees less.
+    With `decoys` other labels leak as much, each half as frequent as the one before at most, as far
+    as the claim's worst face has room for them: the screening may take one of them, at which the
+    certification sees less.
     """
-    if answers.labels:
-        first = [
-            frequency,
-            *(_decoys(answers.labels, frequency, scale, promised) if decoys else ()),
-        ]
-        base = np.full(answers.labels, (1 - sum(first)) / (answers.labels - len(first)))
+    labels = answers.labels
+    if labels:
+        first, room = [frequency], worst_frequency(promised, scale) - frequency
+        while decoys and len(first) < labels - 1:
+            share = min(room, first[-1] / 2)
+            if share <= SMALL * frequency:
+                break
+            first.append(share)
+            room -= share
+        base = np.full(labels, (1 - sum(first)) / (labels - len(first)))
         base[: len(first)] = first
-        inside = np.arange(answers.labels) < len(first)
+        inside = np.arange(labels) < len(first)
     else:
         # the probabilities of the bins of a pilot, on the base that it was drawn from
-        base = np.diff(_levels(), prepend=0.0, append=1.0)
+        base = np.diff(PILOT_LEVELS, prepend=0.0, append=1.0)
         above = np.cumsum(base[::-1])[::-1]
         inside = above <= max(frequency, above[-1]) * (1 + 1e-9)
     p1 = float(base[inside].sum())
     crowd = [_tilted(base, inside, end) for end in allowed(p1, scale, promised)]
-    if answers.labels > 2:  # or through another label, which is as frequent as any
-        another = np.arange(answers.labels) == answers.labels - 1
+    if labels > 2:  # or through another label, which is as frequent as any
+        another = np.arange(labels) == labels - 1
         crowd += [_tilted(base, another, end) for end in allowed(float(base[-1]), scale, promised)]
-
     return Family(
         base=base,
         other=lambda leak: _tilted(base, inside, event_at(p1, leak, scale)),
         crowd=tuple(crowd),
-        frequency=frequency if answers.labels else p1,
-        ordered=not answers.labels,
+        frequency=frequency if labels else p1,
+        ordered=not labels,
     )
 
 
-def _decoys(labels: int, frequency: float, scale: Scale, promised: float) -> tuple[float, ...]:
-    room, found = worst_frequency(promised, scale) - frequency, [frequency]
-    while len(found) < labels - 1 and (share := min(room, found[-1] / 2)) > SMALL * frequency:
-        found.append(share)
-        room -= share
-    return tuple(found[1:])
-
-
-def allowed(p: float, scale: Scale, promised: float) -> tuple[float, float]:
-    """Return the least and largest probability beside p that is allowed in both directions."""
-    return scale.allowed(promised).around(p)
-
-
 def _tilted(base: Array, inside: NDArray[np.bool_], p: float) -> Array:
-    """Return a law under which an event has another probability.
-
-    Everything within the event moves by one factor, everything beside it by another.
-    """
+    """Return a law under which an event has another probability, all within it by one factor."""
     before = float(base[inside].sum())
     return np.where(inside, base * p / before, base * (1 - p) / (1 - before))
 
@@ -192,18 +181,17 @@ def worst_frequency(leak: float, scale: Scale) -> float:
     return scale.allowed(leak).tight[0]
 
 
-def shifted(kind: str, scale: Scale, promised: float, levels: Array | None = None) -> Family:
-    """Return the family of noise of one kind whose centre moves.
+def shifted(kind: str, scale: Scale, promised: float, levels: Array = PILOT_LEVELS) -> Family:
+    """Return the family of noise of one kind whose centre moves, in bins between its quantiles.
 
-    Counted in bins between quantiles of the base, by default those of a pilot.
-
-    `scale`, `promised`: of the claim. The move is the one at which the worst half-line leaks so
-    much, wherever the quantiles are.
+    The move is the one at which the worst half-line leaks so much, wherever the quantiles are.
     """
-    edges = noise_quantile(kind, _levels() if levels is None else levels)
+    edges = ndtri(levels)
+    if kind != "Gaussian":
+        edges = np.where(levels > 0.5, -np.log(2 * (1 - levels)), np.log(2 * levels))
 
     def law(shift: float) -> Array:
-        found: Array = np.diff(noise_below(kind, edges - shift), prepend=0.0, append=1.0)
+        found: Array = np.diff(_noise_below(kind, edges - shift), prepend=0.0, append=1.0)
         return found
 
     move = move_of(kind, promised, scale)
@@ -229,28 +217,15 @@ def move_of(kind: str, leak: float, scale: Scale) -> float:
 
     def excess(shift: float) -> float:
         points = np.linspace(-LARGEST / 2, shift + LARGEST / 2, 4001)
-        p1, p0 = noise_below(kind, shift - points), np.maximum(noise_below(kind, -points), 1e-300)
+        p1, p0 = _noise_below(kind, shift - points), np.maximum(_noise_below(kind, -points), 1e-300)
         return float(np.max(scale.between(p1, p0))) - leak
 
     return float(scipy.optimize.brentq(excess, 0.0, 2 * LARGEST, xtol=1e-6))
 
 
-def noise_below(kind: str, z: Array) -> Array:
-    """P[Z <= z] of standard noise, Laplace's or Gaussian."""
+def _noise_below(kind: str, z: Array) -> Array:
+    """Return P[Z <= z] of standard noise, Laplace's or Gaussian."""
     if kind == "Gaussian":
         return np.asarray(ndtr(z))
     tail = 0.5 * np.exp(-np.abs(z))
     return np.where(z > 0, 1.0 - tail, tail)
-
-
-def noise_quantile(kind: str, p: Array) -> Array:
-    """Return where standard noise, Laplace's or Gaussian, lies with probability p below."""
-    if kind == "Gaussian":
-        return np.asarray(ndtri(p))
-    return np.where(p > 0.5, -np.log(2 * (1 - p)), np.log(2 * p))
-
-
-def _levels() -> Array:
-    levels = np.concatenate([LEVELS, 1 - LEVELS[-2::-1]])
-    clipped: Array = np.clip(levels, BEYOND, 1 - BEYOND)
-    return clipped
