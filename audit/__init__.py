@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpassay.api import audit as audit
-    from dpassay.attacks.given.api import attack as attack
-    from dpassay.attacks.given.result import AttackResult as AttackResult
-    from dpassay.attacks.given.trained import attack_model as attack_model
+    from dpassay.attacks.user_models.api import AttackResult as AttackResult
+    from dpassay.attacks.user_models.api import attack as attack
+    from dpassay.attacks.user_models.estimates import attack_model as attack_model
     from dpassay.claims import DP as DP
     from dpassay.claims import GDP as GDP
     from dpassay.claims import RDP as RDP
@@ -61,9 +61,9 @@ _WHERE = {
     "Answers": "search.spaces",
     "Scalars": "search.spaces",
     "Tables": "search.tables",
-    "AttackResult": "attacks.given.result",
-    "attack": "attacks.given.api",
-    "attack_model": "attacks.given.trained",
+    "AttackResult": "attacks.user_models.api",
+    "attack": "attacks.user_models.api",
+    "attack_model": "attacks.user_models.estimates",
     "audit": "api",
     "bernoulli_law": "laws",
     "replace_one": "pairs",

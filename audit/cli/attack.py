@@ -47,14 +47,13 @@ from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.subjects import Protected
 from dpassay.attacks.experiment.vulnerability import FILE as RECORDS
 from dpassay.attacks.experiment.vulnerability import records_csv
-from dpassay.attacks.given.estimates import OWN
 from dpassay.attacks.repeated.run import (
     attack_repeatedly,
     can_be_repeated,
     enough_transcripts,
     ladder,
 )
-from dpassay.attacks.scores import ATTACKS, Attack
+from dpassay.attacks.scores import ATTACKS, OWN, Attack
 from dpassay.cli.arguments.options import read_table, refuse_idle, workers_of
 from dpassay.cli.arguments.parser import (
     Parser,
