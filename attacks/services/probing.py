@@ -44,7 +44,7 @@ class Part(NamedTuple):
     """A part of a probe, and what it takes at most."""
 
     name: str
-    needs: str  # what there must be, see `defects.plan_of`
+    needs: str  # what there must be, see `defects.probe`
     tests: int  # that share the error probability
     room: int  # answers of a session that it needs
     # openings and queries, by the answers of a session and the openings of a birthday test

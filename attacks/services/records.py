@@ -277,16 +277,8 @@ def _answers(
         row = probe.session(phase, t, data=data).transcript(asked)
         if len(row) < len(asked):
             raise TargetError(f"{probe.service.name} refused after {len(row)} answers")
-        found.append(
-            tuple(
-                int(np.argmax(each))
-                if is_vector(each)
-                else each > 0.5
-                if isinstance(each, float)
-                else each
-                for each in row
-            )
-        )
+        plain = (int(np.argmax(each)) if is_vector(each) else each for each in row)
+        found.append(tuple(each > 0.5 if isinstance(each, float) else each for each in plain))
     return found
 
 
