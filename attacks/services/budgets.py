@@ -9,7 +9,7 @@ from contextlib import suppress
 import numpy as np
 
 from dpassay.attacks.services.interface import THREADS, Refusal, Service
-from dpassay.attacks.services.probing import Defect, Part, Probing
+from dpassay.attacks.services.probing import Defect, ProbePart, Probing
 from dpassay.data import Labelled
 from dpassay.errors import TargetError
 
@@ -19,7 +19,7 @@ EXTRA = 5
 """Queries after a refusal."""
 ROUNDS = 5
 LOST = "budget lost at restart"
-BUDGETS = Part(
+BUDGETS = ProbePart(
     "budgets and refusals", "any", 0, 1,
     lambda room, _: (
         14 + ROUNDS, 14 * (2 * room + 3 * EXTRA + 6) + ROUNDS * (room + THREADS * (EXTRA + 1))

@@ -37,7 +37,7 @@ from dpassay.attacks.services.probing import (
     POINTS,
     SEARCH,
     Defect,
-    Part,
+    ProbePart,
     Probing,
     fisher,
     halves,
@@ -88,7 +88,7 @@ an answer is one draw; the clock, roundings, replay, batches, birthdays, two of 
 each of probabilities and clipping."""
 NO_COINS = "near every record that was asked all answers were alike"
 PARTS = (
-    Part(
+    ProbePart(
         "control", "data", 0, 1,
         lambda room, _: (
             COMPARED + 3 * len(CONTROL_STAGES), COMPARED * min(room, CONTROL_POINTS * MOST_ANSWERS)

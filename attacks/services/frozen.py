@@ -35,7 +35,7 @@ from dpassay.attacks.services.probing import (
     HAIR,
     POINTS,
     Defect,
-    Part,
+    ProbePart,
     Probing,
     apart_probability,
     block_probability,
@@ -68,7 +68,7 @@ MEMOISED = (
     "and points a hair beside it have answers of their own; so does memoised randomised response, "
     f"{CLAIM}is a defect"
 )
-FROZEN = Part(
+FROZEN = ProbePart(
     "cached answers, sticky noise", "coins", 13, 2,
     lambda room, _: (
         POINTS * (ANSWERS // _repeats(room)) + 2 * RETURNS + (1 + POINTS) * ANSWERS
@@ -257,7 +257,7 @@ AS_OFTEN = 2 / 3
 MOST_ASKED = 64
 """Of a session."""
 PAIRS = TRIED * (1 + len(GRIDS)) + 3 * COUNTED
-ROUNDING = Part(
+ROUNDING = ProbePart(
     "rounded queries", "coins", 1, 2,
     lambda room, _: (
         PAIRS // max(1, min(room, MOST_ASKED) // 2) + 1 + len(GRIDS) + 3, 2 * PAIRS

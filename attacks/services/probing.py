@@ -40,7 +40,7 @@ class Defect(NamedTuple):
     probability: float = 0.0  # chance to be seen of a correct service, at most; 0: deterministic
 
 
-class Part(NamedTuple):
+class ProbePart(NamedTuple):
     """A part of a probe, and what it takes at most."""
 
     name: str
@@ -51,7 +51,7 @@ class Part(NamedTuple):
     cost: Callable[[int, int], tuple[int, int]]
 
 
-SEARCH = Part(
+SEARCH = ProbePart(
     "where to ask", "points", 0, 1,
     lambda room, _: (SCREENED * math.ceil(CANDIDATES / room), SCREENED * CANDIDATES),
 )  # fmt: skip

@@ -34,7 +34,7 @@ from dpassay.attacks.repeated.worst_cell import ranked
 from dpassay.attacks.services.interface import Refusal
 from dpassay.attacks.services.probing import (
     Defect,
-    Part,
+    ProbePart,
     Probing,
     fisher,
     halves,
@@ -73,9 +73,11 @@ PLAIN = "probabilities without noise"
 OPENED = 2 * PAIRS + 2 * GROUPS * COMPARED + 3 * DEPLOYMENTS
 MOVES = (1 + 2 * RECORDS * len(EXTREMES)) * TRIED
 TOLD = 2 * (LOOKED + SESSIONS) + 1
-DELETION = Part("deletion", "deletion", 2, 1, lambda room, _: (OPENED, OPENED * min(room, LONGEST)))
-SCORES = Part("probabilities", "claim", 1, 1, lambda *_: (TOLD, TOLD))
-CLIPPING = Part(
+DELETION = ProbePart(
+    "deletion", "deletion", 2, 1, lambda room, _: (OPENED, OPENED * min(room, LONGEST))
+)
+SCORES = ProbePart("probabilities", "claim", 1, 1, lambda *_: (TOLD, TOLD))
+CLIPPING = ProbePart(
     "missing clipping", "claim", 1, 1,
     lambda room, _: (MOVES + 3 * SESSIONS, MOVES * min(room, POINTS) + 3 * SESSIONS),
 )  # fmt: skip

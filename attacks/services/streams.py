@@ -31,7 +31,7 @@ from dpassay.attacks.services.probing import (
     HAIR,
     POINTS,
     Defect,
-    Part,
+    ProbePart,
     Probing,
     block_probability,
     halves,
@@ -87,26 +87,26 @@ WORDS = {
     CANCELS: "batches had their answers on opposite sides of what is usual: the noise of a batch "
     "sums to nothing, and so the sum of its answers has none",
 }
-MOMENTS = Part(
+MOMENTS = ProbePart(
     "clock", "coins", 1, 1,
     lambda room, _: (
         AT_ONCE * (1 + TICKS),
         AT_ONCE * min(room, LONGEST) + TICKS * AT_ONCE * max(1, min(room, AT_A_TICK)),
     ),
 )  # fmt: skip
-REPLAYS = Part(
+REPLAYS = ProbePart(
     "reopened sessions", "coins", 1, 2,
     lambda room, _: (2 * RETURNS, 2 * RETURNS * min(room // 2, 16)),
 )  # fmt: skip
-BATCHING = Part(
+BATCHING = ProbePart(
     "batches", "coins", 1, 2,
     lambda room, _: (BATCHES, BATCHES * 2 * SIZE) if room >= 2 * SIZE else (0, 0),
 )  # fmt: skip
-USERS = Part(
+USERS = ProbePart(
     "seed shared between users", "coins", 1, 1,
     lambda room, _: (2 * _pairs(room) + 1, (2 * _pairs(room) + 1) * min(room, 16)),
 )  # fmt: skip
-FEW_BITS = Part(
+FEW_BITS = ProbePart(
     "seeds of few bits", "coins", 1, 1,
     lambda room, openings: (
         2 * openings + MEASURED * POINTS,
